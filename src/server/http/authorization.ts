@@ -17,7 +17,7 @@ interface AuthoriseOptions {
   readonly config: { readonly panelHost: PanelHost | undefined; readonly pluginUploads: PluginUploadMode };
 }
 
-/** Decides whether a request may make a call, in the order in which refusals are promised: 401, permission, namespace, plugins, origin. */
+/** Checks whether a request is allowed. The order of the errors is part of the API: 401, permission, namespace, plugin uploads, Origin. */
 export function authorise(
   { principals, config }: AuthoriseOptions,
   endpoint: EndpointDefinition,
@@ -36,13 +36,13 @@ export function authorise(
   const isInternal = request.headers["x-runtime-internal"] === "true";
   if (endpoint.method !== "GET" && !isInternal && !isRootInHeader) {
     assertOwnOrigin(request.headers);
-    // To sign in or out, which is public, needs no session that a page could abuse.
+    // Signing in and out is public and needs no session that a page could misuse.
     if (endpoint.access !== "public") assertOwnScheme(request.headers);
   }
   return caller?.principal;
 }
 
-/** A session that no call could use later is not begun. */
+/** Rejects a sign-in at another host than the panel's: no call could use its session. */
 function assertPanelHost(panelHost: PanelHost | undefined, request: IncomingMessage): void {
   if (panelHost === undefined || panelHost.matches(request.headers.host)) return;
   const address = panelHost.urlOf("/cpanel/", { scheme: schemeOf(request), host: request.headers.host });
@@ -74,12 +74,12 @@ function assertAllowed(endpoint: EndpointDefinition, principal: Principal, param
   if (endpoint.namespaced) assertNamespace(principal, packageNameIn(params));
 }
 
-/** Paths name a package by `:scope/:name`, or by `:name` alone, scope included. Whether it is a name is not known yet. */
+/** Returns the package name of a path: `:scope/:name`, or `:name` including the scope. Not validated. */
 function packageNameIn({ scope, name = "" }: Readonly<Record<string, string>>): string {
   return scope === undefined ? name : fromPathSegments({ scope, name });
 }
 
-/** Refuses a package outside the principal's namespaces: 403 NAMESPACE_DENIED. */
+/** Rejects a package outside the principal's namespaces: 403 NAMESPACE_DENIED. */
 export function assertNamespace(principal: Principal, packageName: string): void {
   if (namespacesCover(principal.namespaces, packageName)) return;
   throw new ApiError(
@@ -88,7 +88,7 @@ export function assertNamespace(principal: Principal, packageName: string): void
   );
 }
 
-/** Refuses a changing call whose Origin is missing or names another host than the one called: a page of somewhere else sent it. */
+/** Rejects a request that changes data when its Origin is missing or has another host: a page of another site sent it. */
 export function assertOwnOrigin(headers: IncomingHttpHeaders): void {
   const { origin, host } = headers;
   if (origin === undefined || origin === "") {
@@ -105,7 +105,7 @@ export function assertOwnOrigin(headers: IncomingHttpHeaders): void {
     );
 }
 
-/** Rejects a call whose Origin has another scheme than the one that a proxy's client came by; nothing is compared where no proxy tells it. */
+/** Rejects a request whose Origin has another scheme than the client's connection to the proxy. Without X-Forwarded-Proto, accepts both. */
 function assertOwnScheme(headers: IncomingHttpHeaders): void {
   const { origin = "" } = headers;
   const scheme = forwardedProto(headers);
@@ -120,7 +120,7 @@ function isOriginOf(origin: string, host: string | undefined): boolean {
   if (!isHost(host) || !URL.canParse(origin)) return false;
   const url = new URL(origin);
   if (url.protocol !== "http:" && url.protocol !== "https:") return false;
-  // An origin is scheme, host and port, written exactly so: no user info, path, query or fragment.
+  // An origin has exactly scheme, host and port, without user info, path, query or fragment.
   if (url.origin.toLowerCase() !== origin.toLowerCase() && `${url.protocol}//${host}`.toLowerCase() !== origin.toLowerCase()) return false;
   return url.host === new URL(`${url.protocol}//${host}`).host;
 }

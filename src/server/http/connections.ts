@@ -2,12 +2,12 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { createServer, isIPv6, Server as NetServer, type Socket, type AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 
-/** How soon a connection is closed after its last answer while the server drains. */
+/** Interval for closing idle connections while the server drains. */
 const sweepIntervalMs = 50;
-/** A connection that waits for no answer and sent nothing for so long is idle, even in the midst of a head. */
+/** A connection without a pending response that has sent nothing for this long is idle, even inside a request head. */
 const quietTimeoutMs = 2000;
 
-/** How many times within the timeout connections are looked at. */
+/** Number of checks per timeout. */
 const looksPerTimeout = 6;
 
 interface DrainOptions {
@@ -16,16 +16,16 @@ interface DrainOptions {
   readonly stopAccepting: () => Promise<void>;
 }
 
-/** A server's open connections, so that it can stop without cutting an answer short. */
+/** The open connections of a server. Stops the server without interrupting a response. */
 export class Connections {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
-  /** They have left HTTP; whoever took them ends them. */
+  /** Connections that left HTTP. Their new owner closes them. */
   readonly #upgraded = new WeakSet<Duplex>();
   readonly #quiet = new WeakMap<Socket, { readonly bytesRead: number; readonly sinceMs: number }>();
-  /** Answers in flight whose ends are waited for while the server drains. */
+  /** Responses in progress whose end is awaited while the server drains. */
   readonly #awaited = new WeakSet<ServerResponse>();
-  /** When the drain began, or the last answer ended since that left its connection open. */
+  /** Time of the drain's start, or of the last response whose connection stayed open. */
   #idleSinceMs = 0;
 
   constructor(server: Server) {
@@ -44,15 +44,14 @@ export class Connections {
   }
 
   /**
-   * Answers what still comes as the last of its connection, closes connections that are idle, and cuts what is left after the timeout.
-   * `stopAccepting` resolves when no connection is left. A client may be about to send its next request, or the first on a connection
-   * that it has just opened: none is closed as idle before `idleGraceMs`.
+   * Marks each further response as the last of its connection, closes idle connections, and the others after the timeout. `stopAccepting`
+   * resolves without connections. None is idle before `idleGraceMs`: a client can be about to send a request.
    */
   async drain({ timeoutMs, idleGraceMs, stopAccepting }: DrainOptions): Promise<void> {
     this.#idleSinceMs = performance.now();
     this.#server.prependListener("request", (_request, response) => (response.shouldKeepAlive = false));
     const timer = setTimeout(() => this.#destroyAll(), timeoutMs);
-    // After the sockets were read: what has come by now is not idle any more.
+    // Runs after the sockets were read, so that a connection with new input does not count as idle.
     const sweeper = setInterval(() => setImmediate(() => this.#closeIdle(idleGraceMs)), sweepIntervalMs);
     this.#awaitResponses();
     await stopAccepting();
@@ -60,7 +59,7 @@ export class Connections {
     clearInterval(sweeper);
   }
 
-  /** Upgraded connections too, which the server does not count as its own. */
+  /** Includes upgraded connections, which the server does not count. */
   #destroyAll(): void {
     for (const socket of this.#sockets) socket.destroy();
   }
@@ -69,13 +68,13 @@ export class Connections {
     this.#awaitResponses();
     if (performance.now() - this.#idleSinceMs < idleGraceMs) return;
     const sockets = [...this.#sockets];
-    // It would also close those whose answers have ended and not left yet.
+    // Node would also close connections whose response has ended but is not sent yet.
     if (!sockets.some((socket) => responseInFlight(socket)?.writableEnded)) this.#server.closeIdleConnections();
-    // Nor does it know those that never sent anything, and it must not be held up by one client that does not read.
+    // Node does not count connections without a request. A client that does not read must not delay the end.
     for (const socket of sockets) if (!responseInFlight(socket) && !this.#upgraded.has(socket) && this.#isQuiet(socket)) socket.destroy();
   }
 
-  /** A client that is told nothing of the end may send its next request at once. */
+  /** Without `Connection: close`, a client can send its next request at once. */
   #awaitResponses(): void {
     for (const socket of this.#sockets) {
       const answer = responseInFlight(socket);
@@ -94,31 +93,31 @@ export class Connections {
   }
 }
 
-/** The answer that a connection is busy with. Node itself finds it in this field, and gives it no public name. */
+/** Returns the response in progress on a connection. Node stores it in this field and has no public name for it. */
 export function responseInFlight(socket: Duplex): ServerResponse | undefined {
   const { _httpMessage: answer } = socket as { _httpMessage?: ServerResponse | null };
   return answer ?? undefined;
 }
 
-/** Where to listen: sockets that were handed over win over host and port. */
+/** Inherited sockets have priority over host and port. */
 export interface ListenTarget {
-  /** The first one has to be free; a further one may be taken, or missing on this machine. */
+  /** The first address must be free. Another program can have the further ones, or the machine can lack them. */
   readonly hosts: readonly string[];
   readonly port: number;
   readonly listenFds: readonly number[];
 }
 
-/** A server that listens, on one socket or on several. */
+/** A server that listens on one or several sockets. */
 export interface Listening {
-  /** Of the first socket, such as `http://127.0.0.1:8000` or `unix:/run/runtimed.sock`. */
+  /** Origin of the first socket, such as `http://127.0.0.1:8000` or `unix:/run/runtimed.sock`. */
   readonly origin: string;
-  /** Those of the further addresses that another program has, such as `[::1]:8000`. */
+  /** Further addresses that another program uses, such as `[::1]:8000`. */
   readonly takenAddresses: readonly string[];
-  /** Takes no new connections; resolves when the last one has ended. */
+  /** Accepts no new connections. Resolves when the last one has ended. */
   stopAccepting(): Promise<void>;
 }
 
-/** Has the server take connections; rejects with what Node says when it cannot. */
+/** Starts listening. Rejects with Node's error. */
 export async function listen(server: Server, { hosts: [host, ...furtherHosts], port, listenFds }: ListenTarget): Promise<Listening> {
   const [fd, ...furtherFds] = listenFds;
   await begin(server, fd === undefined ? { host, port } : { fd });
@@ -129,7 +128,7 @@ export async function listen(server: Server, { hosts: [host, ...furtherHosts], p
     await begin(listener, { fd: further });
     listeners.push(listener);
   }
-  // On the port that the first one got, which may have been any.
+  // All addresses use the port of the first one, which can be any free port.
   const address = server.address();
   if (fd === undefined && address !== null && typeof address !== "string") {
     for (const further of furtherHosts) {
@@ -142,7 +141,7 @@ export async function listen(server: Server, { hosts: [host, ...furtherHosts], p
   return { origin: originOf(server), takenAddresses, stopAccepting: async () => void (await Promise.all(listeners.map(end))) };
 }
 
-/** Hands its connections to the server, as the server of node:http has its own. */
+/** Creates a listener that passes its connections to the server. */
 function createFurtherListener(server: Server): NetServer {
   return createServer({ allowHalfOpen: true, noDelay: true }, (socket) => server.emit("connection", socket));
 }
@@ -157,7 +156,7 @@ function begin(listener: NetServer, target: { host: string | undefined; port: nu
   });
 }
 
-/** The close() of node:http also closes connections whose answers have ended but not left yet. */
+/** node:http's close() would also close connections whose response has ended but is not sent yet. */
 function end(listener: NetServer): Promise<void> {
   return new Promise((resolve) => NetServer.prototype.close.call(listener, () => resolve()));
 }
@@ -172,9 +171,8 @@ function hostWithPort({ address, port }: AddressInfo): string {
 }
 
 /**
- * Has the server emit "timeout" for a connection that is silent for `timeoutMs`, a sixth more at most. `server.timeout` says the same, at
- * the price of a timer set again for every request and moved by every read and write; nearly all are answered long before. Here only a
- * connection that a look finds without a timer gets one, and Node takes it back when the next answer has ended.
+ * Emits "timeout" for a connection that is silent for `timeoutMs`, up to a sixth late. `server.timeout` would restart a timer for each
+ * request, read and write. Here only a connection that a check finds without a timer gets one.
  */
 export function watchStalledClients(server: Server, timeoutMs: number): void {
   const sockets = new Set<Socket>();
@@ -182,7 +180,7 @@ export function watchStalledClients(server: Server, timeoutMs: number): void {
     sockets.add(socket);
     socket.once("close", () => sockets.delete(socket));
   });
-  // Whoever takes it sets its time from here on.
+  // The new owner of the connection sets its own timeout.
   server.on("upgrade", (_request: IncomingMessage, duplex: Duplex) => {
     const socket = duplex as Socket;
     sockets.delete(socket);

@@ -4,8 +4,8 @@ import type { Download, DownloadBytes, FileDownload } from "../../shared/contrac
 import { isUnchanged, requestedRange } from "../web/conditional.js";
 
 /**
- * Sends bytes as they come: a file whole, a range of it, or the word that the client's copy is still good. What is sent is never
- * shown by a browser as a page of ours. When the client goes, the bytes are let go; when they fail, the connection is cut.
+ * Sends a file, a range of it, or 304. Browsers never render the content as a page of the daemon. Closes the source when the client
+ * disconnects, and cuts the connection when the source fails.
  */
 export function sendDownload(context: Context, download: Download): void {
   context.status = 200;
@@ -52,7 +52,7 @@ function sendEmpty(context: Context, file: FileDownload, status: 304 | 416): und
   file.close();
 }
 
-/** `Content-Disposition` to save a file under a name (RFC 6266): a plain form for old clients, and the exact one (RFC 8187). */
+/** Returns `Content-Disposition` with a file name (RFC 6266): a plain form for old clients and an exact one (RFC 8187). */
 function attachmentNamed(filename: string): string {
   const plain = filename.replace(/[^\x20-\x7e]|["\\%]/g, "_");
   const exact = encodeURIComponent(filename).replace(/['()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);

@@ -8,20 +8,20 @@ import { discardLeftoverBody } from "./request-body.js";
 import { requestIdOf } from "./request-id.js";
 import { clearSessionCookies } from "./session-cookie.js";
 
-/** What the operations leave in `context.state`. */
+/** Data that the middleware of one call shares in `context.state`. */
 export interface CallState {
   requestId: string;
-  /** Whose key made the call. */
+  /** The caller. */
   principal?: Principal;
-  /** The body or the fields of a form, parsed. */
+  /** The parsed body, or the parsed fields of a form. */
   input?: unknown;
-  /** What the operation gave back. */
+  /** The result of the handler. */
   result?: unknown;
-  /** Set by the operation that took the request. */
+  /** True when an operation handles the request. */
   isRouted?: boolean;
 }
 
-/** The outermost layer: request ids, the one error shape, 404 and 405, and a log line for each call. */
+/** The outermost middleware: request ids, error bodies, 404 and 405, and one log entry per call. */
 export function errorMiddleware(options: { log: Log; allowedMethods: (context: Context) => string[] }): Middleware {
   return async (context, next) => {
     const state = context.state as CallState;
@@ -55,14 +55,14 @@ function sendRefusal(context: Context, cause: unknown, log: Log): void {
   const error = toApiError(cause);
   context.status = error.status;
   context.set(errorHeaders(error));
-  // Planted cookies would be there at the next attempt again.
+  // Otherwise planted cookies would fail the next attempt again.
   if (error.status === 401 && hasSeveralSessionCookies(context.req.headers)) context.set("Set-Cookie", clearSessionCookies(context.req));
   context.body = JSON.stringify(error.toBody());
   if (error.status >= 500)
     log.error({ requestId: (context.state as CallState).requestId, code: error.code, err: error.cause ?? error }, "the call failed");
 }
 
-/** Changes are worth a line, reads only when someone looks for them. */
+/** Logs changes at level info and reads at level debug. */
 function logCall(context: Context, log: Log, elapsedMs: number): void {
   const { requestId, principal } = context.state as CallState;
   const level = context.method === "GET" || context.method === "HEAD" || context.method === "OPTIONS" ? "debug" : "info";

@@ -6,25 +6,25 @@ import { endEvent, formatEvent } from "../../shared/event-stream.js";
 import { toApiError } from "../web/error-response.js";
 
 const mostStreams = 100;
-/** A comment so often keeps proxies from closing a stream that has nothing to tell, and shows the reader that it is alive. */
+/** Interval of comments that keep proxies from closing an idle stream and show the reader that it is alive. */
 const heartbeatMs = 15_000;
-/** A caller is not asked for its key again within this time. */
+/** The caller's key is checked again after this time. */
 const trustedMs = 1000;
-/** What is left to send when a stream ends has this time. */
+/** Time to send the remaining bytes when a stream ends. */
 const lastWriteTimeoutMs = 1000;
 
 export interface EventStream {
   readonly feed: EventFeed<{ readonly id: number }>;
-  /** Throws when the caller may not read on: its key was revoked, or has expired. */
+  /** Throws when the caller is no longer allowed to read: its key was revoked or has expired. */
   readonly assertAllowed: () => void;
 }
 
-/** The open event streams. None holds up the end of the daemon, nor the work of whoever feeds it. */
+/** The open event streams. None delays the daemon's stop or the source of its events. */
 export class EventStreams {
   readonly #open = new Set<AbortController>();
   #isClosed = false;
 
-  /** Sends events until the feed ends, the reader goes, may not read on, or the daemon stops. Returns at once. */
+  /** Sends events until the feed ends, the reader disconnects or loses its permission, or the daemon stops. Returns at once. */
   start(response: ServerResponse, stream: EventStream): void {
     if (this.#isClosed || this.#open.size >= mostStreams)
       throw new ApiError("TOO_MANY_STREAMS", "Too many event streams are open. Close one, or retry after 10 seconds.", {
@@ -44,7 +44,7 @@ export class EventStreams {
     void this.#run(response, stream, ending).finally(() => this.#open.delete(ending));
   }
 
-  /** Ends all streams; their readers come back when they like. */
+  /** Ends all streams; their readers can reconnect. */
   close(): void {
     this.#isClosed = true;
     for (const ending of this.#open) ending.abort();
@@ -80,7 +80,7 @@ export class EventStreams {
     } finally {
       clearInterval(heartbeat);
       response.end();
-      // Nothing waits long for a reader that does not read; what is cut off is sent again when it comes back.
+      // A slow reader must not delay the end. It receives missed events after it reconnects.
       const cut = setTimeout(() => response.destroy(), lastWriteTimeoutMs);
       response.once("close", () => clearTimeout(cut));
     }

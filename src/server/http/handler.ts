@@ -9,7 +9,7 @@ type CallerOf<Definition extends EndpointDefinition> = Definition["access"] exte
     : undefined
   : Principal;
 
-/** What an operation does: its input is parsed and its caller allowed; it returns the result or throws an ApiError. */
+/** Performs an operation with parsed input for an authorized caller. Returns the result or throws an ApiError. */
 export type Handler<Definition extends EndpointDefinition> = (
   call: HandlerInput<Definition> & { readonly principal: CallerOf<Definition>; readonly via: Installation["via"] },
 ) => HandlerOutput<Definition> | Promise<HandlerOutput<Definition>>;
@@ -24,7 +24,7 @@ export type ResourceHandlers<Resource extends keyof Contract> = {
 /** A handler for every operation of the contract. */
 export type Handlers = { readonly [Resource in keyof Contract]: ResourceHandlers<Resource> };
 
-/** A handler as the routes see it, where the operation is only known at run time. */
+/** A handler of any operation. */
 export type AnyHandler = (
   call: HandlerInput<EndpointDefinition> & {
     readonly principal: Principal | undefined;

@@ -3,14 +3,14 @@ import { ApiError } from "../../shared/api-error.js";
 import type { EndpointDefinition } from "../../shared/contract/endpoint.js";
 import type { ErrorCode } from "../../shared/errors.js";
 
-/** One thing that is wrong with an input. */
+/** One problem of an input. */
 export interface InputProblem {
   readonly in: "path" | "query" | "body";
   readonly path: string;
   readonly message: string;
 }
 
-/** Parses one part of an operation's input; what is wrong becomes one error that lists every problem. */
+/** Parses one part of an operation's input. Throws one error that lists every problem. */
 export function parseInput(endpoint: EndpointDefinition, part: InputProblem["in"], schema: z.ZodType | undefined, value: unknown): unknown {
   if (!schema) return undefined;
   const parsed = schema.safeParse(value);
@@ -22,7 +22,7 @@ export function parseInput(endpoint: EndpointDefinition, part: InputProblem["in"
   throw new ApiError(code, `The ${part} of the request is not valid: ${sentence}.`, { details: problems });
 }
 
-/** A refinement of the contract may name its own code in `params`. */
+/** A refinement of the contract can name its own code in `params`. */
 function codeOf(issue: z.core.$ZodIssue | undefined): ErrorCode | undefined {
   return issue?.code === "custom" ? (issue.params?.["code"] as ErrorCode | undefined) : undefined;
 }

@@ -4,7 +4,7 @@ import { ApiError } from "../../shared/api-error.js";
 import { hasBody } from "../web/request-body.js";
 import { assertPlainEncoding, mediaTypeOf } from "./request-body.js";
 
-/** Reads a JSON body up to a size; undefined when the request has none. */
+/** Reads a JSON body up to a size; undefined without a body. */
 export async function readJsonBody(context: Context, maxSizeBytes: number): Promise<unknown> {
   if (!hasBody(context.req)) return undefined;
   assertPlainEncoding(context.req);
@@ -20,7 +20,7 @@ export async function readJsonBody(context: Context, maxSizeBytes: number): Prom
     text: false,
     multipart: false,
     includeUnparsed: false,
-    // koa-body leaves DELETE out unless told.
+    // By default koa-body ignores the body of DELETE.
     parsedMethods: [HttpMethodEnum.POST, HttpMethodEnum.PUT, HttpMethodEnum.PATCH, HttpMethodEnum.DELETE],
     onError: rethrow(maxSizeBytes),
   });

@@ -18,7 +18,7 @@ interface ApiAppOptions {
   readonly handlers: Handlers;
   readonly principals: Principals;
   readonly config: Config;
-  /** Folder for uploads until they are installed. */
+  /** Folder of uploads before they are installed. */
   readonly spoolDirectory: string;
   readonly streams: EventStreams;
   readonly changes: ChangesPort;
@@ -26,7 +26,7 @@ interface ApiAppOptions {
   readonly log: Log;
 }
 
-/** The management API as a Koa app: one route for each operation of the contract, with all its checks. */
+/** Creates the API as a Koa app: one route for each operation of the contract, with all its checks. */
 export function createApiApp(options: ApiAppOptions): Koa {
   const { apiBase } = options.config;
   const router = new Router({ sensitive: true, strict: true });
@@ -44,7 +44,7 @@ export function createApiApp(options: ApiAppOptions): Koa {
   return app;
 }
 
-/** The methods that a path takes; empty when there is no such path. */
+/** Returns the methods of a path; empty for an unknown path. */
 function allowedMethods(router: Router, { path, method }: Context): string[] {
   return [...new Set(router.match(path, method).path.flatMap((layer) => layer.methods))].toSorted();
 }
@@ -60,14 +60,14 @@ function pathOf(endpoint: EndpointDefinition, apiBase: string): string {
   return endpoint.atOrigin ? endpoint.path : apiBase + endpoint.path;
 }
 
-/** Compresses answers of the API that are text, by brotli or gzip. Downloads and event streams are sent without Koa, hence as they are. */
+/** Compresses text responses of the API with brotli or gzip. Downloads and event streams bypass Koa and are not compressed. */
 function compressResponses(): Middleware {
   const compressResponse = compress({ threshold: leastCompressedBytes, br: brotliOptions, gzip: gzipOptions, zstd: false, deflate: false });
   return async (context, next) => {
     await compressResponse(context, next);
     const isShort = context.length === undefined || context.length < leastCompressedBytes;
     if (context.method !== "HEAD" || isShort || !preferredCoding(context.req.headers["accept-encoding"])) return;
-    // The length of what GET answers is known only once it is compressed, and Koa would add that of the text.
+    // The length of the compressed body is unknown, and Koa would send that of the text.
     context.remove("Content-Length");
     context.respond = false;
     context.res.end();

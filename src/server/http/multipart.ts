@@ -16,14 +16,14 @@ import { parseInput } from "./input.js";
 import { assertPlainEncoding, mediaTypeOf } from "./request-body.js";
 
 export const multipartType = "multipart/form-data";
-/** What may wait at each step on the way to the disk: with less, receiving and writing would take turns instead of overlapping. */
+/** Buffer of each step on the way to the disk. With less, receiving and writing would alternate instead of overlapping. */
 const bufferedBytes = 256 * 1024;
 const maximumFieldSizeBytes = 64 * 1024;
 
 /** A name and an ETag for each file, and some more. */
 const mostFields = 2 * mostPaths + 20;
 
-/** A parser of multipart bodies with so many parts at most. */
+/** Creates a parser of multipart bodies with limits on files and fields. */
 export function createParser(request: IncomingMessage, { files, fields }: { files: number; fields: number }): busboy.Busboy {
   try {
     return busboy({
@@ -39,8 +39,8 @@ export function createParser(request: IncomingMessage, { files, fields }: { file
 }
 
 /**
- * Feeds a body to a parser until its last part has begun and all have ended. `begin` listens to the parts, and refuses with what is wrong with
- * one; rejects with that, or with what is wrong with the body.
+ * Feeds a body to a parser until its last part has started and all parts have ended. `begin` handles the parts and reports their errors.
+ * Rejects with the error of a part or of the body.
  */
 export async function feed(
   request: IncomingMessage,
@@ -56,7 +56,7 @@ export async function feed(
       request.on("close", () => {
         if (!request.complete) reject(brokenBody());
       });
-      // Not a pipeline: that would destroy the request, and with it the way to tell the client what is wrong.
+      // A pipeline would destroy the request, and the client would receive no response.
       request.pipe(parser);
     });
   } catch (error) {
@@ -66,7 +66,7 @@ export async function feed(
   }
 }
 
-/** Writes a file part to the spool; throws the refusal when it is larger than that. */
+/** Writes a file part to the spool. Throws `refusal()` when it exceeds the limit. */
 export async function writeSpool(
   stream: Readable,
   file: SpoolFile,
@@ -85,7 +85,7 @@ export async function writeSpool(
   try {
     await pipeline(stream, count, sink);
   } catch (error) {
-    // A file that is still being opened would come into being after its deletion.
+    // A file that is still being opened would be created after its deletion.
     if (!sink.closed) await new Promise<void>((resolve) => sink.once("close", () => resolve()));
     throw asSpoolFailure(error);
   }
@@ -116,10 +116,10 @@ function brokenBody(cause?: unknown): ApiError {
 }
 
 interface FormOptions {
-  /** Folder for the bytes; whoever gets the files deletes them. */
+  /** Folder for the files. The receiver of the files deletes them. */
   readonly spoolDirectory: string;
   readonly config: Config;
-  /** Called when the body is complete; when it throws, the form is refused. */
+  /** Called when the body is complete. When it throws, the form is rejected. */
   readonly assertAllowed: () => void;
 }
 
@@ -128,7 +128,7 @@ interface ReceivedForm {
   readonly files: readonly UploadedFile[];
 }
 
-/** Streams the files of a form into the spool and parses its fields; whatever goes wrong, nothing of it stays. */
+/** Streams the files of a form into the spool and parses its fields. Deletes all files after an error. */
 export async function readForm(request: IncomingMessage, endpoint: EndpointDefinition, options: FormOptions): Promise<ReceivedForm> {
   const form = endpoint.form as FormDefinition;
   assertPlainEncoding(request);
@@ -162,14 +162,14 @@ async function receive(
   const begin = (refuse: (error: unknown) => void) => {
     parser.on("file", (name, stream, info) => {
       if (name !== form.files || files.length === mostPaths) {
-        // Destroying the parser destroys this stream too, with an error that nobody else would listen to.
+        // Destroying the parser also destroys this stream, with an error that needs a listener.
         stream.on("error", () => {}).resume();
         refuse(name === form.files ? tooManyParts() : unexpectedPart(name, form));
         return;
       }
       const file = new SpoolFile(path.join(spoolDirectory, randomUUID()));
       file.filename = path.posix.basename((info.filename ?? "").replaceAll("\\", "/"));
-      // One comes after the other, so those before are whole.
+      // Files arrive one after the other, so the earlier ones are complete.
       const sizeBytes = maxUploadSizeBytes - files.reduce((sum, before) => sum + before.sizeBytes, 0);
       files.push(file);
       const writing = writeSpool(stream, file, { sizeBytes, refusal: () => tooLarge(maxUploadSizeBytes) });

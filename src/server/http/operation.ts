@@ -20,7 +20,7 @@ import type { Installation } from "../../shared/installation.js";
 import { credentialsOf } from "../access/credentials.js";
 import type { PanelHost } from "../web/panel-host.js";
 
-/** For HTML that we answer ourselves: our own files only. Swagger UI sets style attributes. */
+/** Policy of the documentation page: only the daemon's own files. Swagger UI sets style attributes. */
 const documentPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
@@ -33,7 +33,7 @@ interface OperationOptions {
   readonly streams: EventStreams;
 }
 
-/** The parts of a call that its endpoint says of which type they are; to the one route for all of them they have none. */
+/** The input of a call, without types: one route handles all operations. */
 interface ParsedInput {
   readonly params: never;
   readonly query: never;
@@ -43,7 +43,7 @@ interface ParsedInput {
   readonly files: readonly UploadedFile[] | undefined;
 }
 
-/** One operation of the contract as Koa middleware: authorise, read the input, call the handler, answer. */
+/** Creates the Koa middleware of one operation: authorize, read the input, call the handler, respond. */
 export function createOperation(options: OperationOptions): Middleware {
   const { endpoint, handler, config } = options;
   const texts = new ResultTexts();
@@ -80,7 +80,7 @@ export function createOperation(options: OperationOptions): Middleware {
       else answer(context, responseOptions, body, result);
     } finally {
       if (file) {
-        // A client that is told of a refusal while it still sends might not read it.
+        // A client that is still sending might not read an early response.
         await file.arrival?.whole.catch(() => undefined);
         await rm(file.path, { force: true });
       }
@@ -89,25 +89,25 @@ export function createOperation(options: OperationOptions): Middleware {
   };
 }
 
-/** Fields that proxies add. Node gives their names in lower case. */
+/** Fields that proxies add, in lower case like Node's. */
 const proxyFields = ["forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip"];
 
-/** Throws NOT_FOUND unless the client is on this machine, or at the admin listener, and no proxy is between. */
+/** Throws NOT_FOUND unless the client is on this machine, or at the admin listener, without a proxy. */
 function assertLocal(request: IncomingMessage, { adminListener }: Config): void {
   const address = request.socket.remoteAddress ?? "";
-  // With an admin listener the API responds there alone.
+  // With an admin listener only that one serves the API.
   const isLocal = adminListener !== undefined || /^(?:::ffff:)?127\.|^::1$/.test(address);
   const isForwarded = Object.keys(request.headers).some((name) => proxyFields.includes(name) || name.startsWith("x-forwarded-"));
   if (!isLocal || isForwarded) throw new ApiError("NOT_FOUND", "Nothing is served at this path.");
 }
 
-/** One that is no number comes from another stream: then everything is new to the reader. */
+/** An id that is not a number comes from another stream, so the reader gets all events. */
 function lastEventIdOf(endpoint: EndpointDefinition, context: Context): number | undefined {
   const text = context.get("Last-Event-ID");
   return endpoint.events && /^\d{1,16}$/.test(text) ? Number(text) : undefined;
 }
 
-/** Reads what the call brings. `assertAllowed` is called once more when a body is complete: the key may have been revoked meanwhile. */
+/** Reads the input of a call. Calls `assertAllowed` again after a complete body, because the key can be revoked meanwhile. */
 async function readInput(
   context: Context,
   options: OperationOptions,
@@ -157,7 +157,7 @@ function answer(
   }
 }
 
-/** Results as JSON. What is frozen does not change any more, so its text is kept for as long as the result lives. */
+/** Results as JSON. A frozen result cannot change, so its text is cached for its lifetime. */
 class ResultTexts {
   readonly #kept = new WeakMap<object, Buffer>();
 
@@ -171,7 +171,7 @@ class ResultTexts {
   }
 }
 
-/** What a caller came through: sessions are the panel's, and runtimectl names itself. */
+/** Returns the kind of client: a session is the panel's, and runtimectl sends its name. */
 function channelOf(headers: IncomingHttpHeaders, panelHost: PanelHost | undefined): Installation["via"] {
   if (credentialsOf(headers, panelHost)[0]?.channel === "cookie") return "panel";
   return headers["user-agent"]?.startsWith("runtimectl/") ? "cli" : "api";

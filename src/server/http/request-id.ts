@@ -6,15 +6,15 @@ const acceptedId = /^[\x21-\x7e]{1,128}$/;
 const idsPerDraw = 256;
 const newId = newRequestIds();
 
-/** The correlation id of a request: the caller's when it is acceptable, else a new one. */
+/** Returns the correlation id of a request: the caller's if it is valid, otherwise a new one. */
 export function requestIdOf(request: IncomingMessage): string {
   const given = request.headers["x-request-id"];
   return typeof given === "string" && acceptedId.test(given) ? given : newId();
 }
 
 /**
- * Returns a function that makes ids as `randomUUID` does, for a third of the price, which counts on the path of served requests: their
- * last 8 bits are counted instead of drawn, the other 114 are drawn again for every 256 of them.
+ * Returns a function that creates ids like `randomUUID` in a third of the time. The last 8 bits are counted, the other 114 are random and
+ * change after 256 ids.
  */
 export function newRequestIds(): () => string {
   const endings = Array.from({ length: idsPerDraw }, (_, index) => index.toString(16).padStart(2, "0"));

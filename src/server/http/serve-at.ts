@@ -9,14 +9,14 @@ import { couldBePanel, isPanel, pathOf } from "../web/reserved-paths.js";
 
 type Serve = HttpServerOptions["serve"];
 
-/** What a listener answers beside the API. */
+/** What a listener serves besides the API. */
 export type ListenerContent = "panel" | "workers" | "panel and workers";
 
 const panelPath = "/cpanel/";
 
 /**
- * Answers at one listener what is not the API's. The panel opens at its own host alone, where there is one, and other hosts redirect to
- * it; nothing else answers under the name of that host.
+ * Serves one listener outside the API. With a panel host, the panel opens only there: other hosts redirect to it, and nothing else is
+ * served at that host.
  */
 export function serveAt(content: ListenerContent, { panelHost, serve }: { panelHost: PanelHost | undefined; serve: Serve }): Serve {
   if (content === "panel and workers" && panelHost === undefined) return serve;

@@ -13,13 +13,13 @@ import { requestIdOf } from "./request-id.js";
 import { isHandshake, takeUpgrades } from "./upgrades.js";
 
 const defaultHeadersTimeoutMs = 20_000;
-/** How often Node looks for heads and requests beyond their timeouts; its default is 30 s. */
+/** Interval of Node's check for late heads and requests; its default is 30 s. */
 const connectionsCheckingIntervalMs = 5_000;
-/** How long a request may take to arrive whole: a large upload over a slow line. */
+/** Time for a whole request: a large upload over a slow connection. */
 const requestTimeoutMs = 15 * 60_000;
 /**
- * Longer than the idle time of common proxies, so that they close first and no request meets a closing connection. The header that tells
- * clients has whole seconds: who goes by it is almost a second ahead.
+ * Longer than the idle time of common proxies, so that they close first and no request meets a closing connection. The header has whole
+ * seconds, so clients close almost 1 s earlier.
  */
 const keepAliveTimeoutMs = 75_999;
 const brokenRequests: Readonly<Record<string, BrokenRequest>> = {
@@ -30,21 +30,21 @@ const notHttp: BrokenRequest = [400, "Bad Request", "INVALID_REQUEST", "The requ
 
 export interface HttpServerOptions {
   readonly apiBase: string;
-  /** Hosts that requests may name; undefined = any. */
+  /** Accepted hosts; undefined: any. */
   readonly allowedHosts?: AllowedHosts | undefined;
-  /** Answers what lies at or below the API base and `/.well-known/`. */
+  /** Serves requests at or below the API base and `/.well-known/`. */
   readonly api: (request: IncomingMessage, response: ServerResponse) => unknown;
-  /** The worker whose host a Host header names; undefined at the daemon's own hosts. */
+  /** Returns the worker of a Host header; undefined at the daemon's own hosts. */
   readonly hostTargetOf?: (host: string | undefined) => HostTarget | undefined;
   /** Responds to everything else. */
   readonly serve: (exchange: HttpExchange) => void;
-  /** How long a client may take to send the head of a request. */
+  /** Time for a client to send a request head. */
   readonly headersTimeoutMs?: number;
-  /** How long a client may neither go on with its request nor take anything of its answer. */
+  /** Time without progress of a request or its response. */
   readonly stalledClientTimeoutMs?: number;
 }
 
-/** The HTTP server: hands each request to the API or to the workers. A served request never enters Koa. */
+/** Creates the HTTP server, which passes each request to the API or to the workers. Requests to workers never enter Koa. */
 export function createHttpServer({
   apiBase,
   allowedHosts,
@@ -78,14 +78,14 @@ export function createHttpServer({
       requestTimeout: requestTimeoutMs,
       connectionsCheckingInterval: connectionsCheckingIntervalMs,
       keepAliveTimeout: keepAliveTimeoutMs,
-      // Node would answer without a body; ours has the one error shape.
+      // Node would respond without a body.
       requireHostHeader: false,
       shouldUpgradeCallback: (request) =>
         isHandshake(request) && (hostTargetOf(request.headers.host) !== undefined || !isApi(pathOf(request))),
     },
     handle,
   );
-  // With this listener Node leaves "100 Continue" to us: a refused call never invites its body.
+  // With this listener the daemon sends "100 Continue" itself, and a rejected request gets none.
   server.on("checkContinue", handle);
   server.on("checkExpectation", (request: IncomingMessage, response: ServerResponse) =>
     refuse(request, response, new ApiError("EXPECTATION_FAILED", "The only supported Expect header is 100-continue.")),
@@ -121,7 +121,7 @@ function isBoundary(path: string, index: number): boolean {
   return path.length === index || path[index] === "/" || path[index] === "?";
 }
 
-/** Requests may name their target with scheme and host (RFC 9112, 3.2.2); only the path counts. */
+/** A request can contain scheme and host in its target (RFC 9112, 3.2.2); returns only the path. */
 function originForm(request: IncomingMessage): string {
   const target = request.url ?? "/";
   if (target.startsWith("/")) return target;
@@ -134,22 +134,22 @@ function pathOf({ url: target = "/" }: IncomingMessage): string {
 }
 
 function refuse(request: IncomingMessage, response: ServerResponse, problem: ApiError): void {
-  // What follows such a head may not be where it seems to be.
+  // The next request may not start where it seems to.
   response.shouldKeepAlive = false;
   sendError(response, problem, requestIdOf(request));
 }
 
 type BrokenRequest = readonly [status: number, reason: string, code: ErrorCode, message: string];
 
-/** Bytes that are not HTTP still get the one error shape. */
+/** Responds to bytes that are not HTTP with an error body. */
 function sendBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex): void {
   const answer = responseInFlight(socket);
   if (socket.writable && answer?.req.complete && error.code !== "ECONNRESET") {
-    // The broken bytes came behind a whole request: that one gets its own answer, and the connection ends with it.
+    // The bytes follow a complete request: that one gets its response, and the connection ends with it.
     if (answer.listenerCount("finish", endConnection) === 0) answer.once("finish", endConnection);
     return;
   }
-  // An answer may be half written: nothing may be put in its midst.
+  // A response can be half sent, and further bytes would become a part of it.
   if (!socket.writable || error.code === "ECONNRESET" || answer?.headersSent) {
     socket.destroy();
     return;
@@ -161,7 +161,7 @@ function endConnection(this: ServerResponse): void {
   this.req.socket.end();
 }
 
-/** A connection is silent too while an app thinks, or an event stream has nothing to tell: then it is not the client's turn. */
+/** A connection is also silent while a worker computes or an event stream has no event. The client is not stalled then. */
 function endStalledConnection(socket: Socket): void {
   const answer = responseInFlight(socket);
   if (!answer || socket.writableLength > 0) {
@@ -179,12 +179,12 @@ function endWith(socket: Duplex, [status, reason, code, message]: BrokenRequest)
   const headers = { ...errorHeaders(error), "content-length": Buffer.byteLength(body), connection: "close", "x-request-id": randomUUID() };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(`HTTP/1.1 ${status} ${reason}\r\n${lines.join("")}\r\n${body}`);
-  // A client that keeps its side open would keep the connection, and the call that it broke, for ever.
+  // A client that does not close its side would keep the connection and its call forever.
   const timer = setTimeout(() => socket.destroy(), leftoverBodyTimeoutMs);
   socket.once("close", () => clearTimeout(timer));
 }
 
-/** What makes a request ambiguous although Node took it, so that a proxy could read it otherwise; undefined when nothing does. */
+/** Returns why a request that Node accepted is ambiguous, so that a proxy could read it differently; undefined for other requests. */
 function problemOfHead(request: IncomingMessage): ApiError | undefined {
   const { headers } = request;
   const coding = headers["transfer-encoding"];
@@ -198,7 +198,7 @@ function problemOfHead(request: IncomingMessage): ApiError | undefined {
   return undefined;
 }
 
-/** Node keeps the first of several Host headers and tells nobody. */
+/** Counts the Host headers: Node silently keeps the first one. */
 function hostCount(rawHeaders: readonly string[]): number {
   let count = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {

@@ -1,12 +1,12 @@
-/** A smaller file is whole before beginning with it would be worth anything; of a larger one, growth is told in such steps. */
+/** Smaller files are complete before an early start would help. The growth of larger ones is reported in these steps. */
 const stepBytes = 512 * 1024;
 
-/** A file that is being written to the spool, and how far it has come. */
+/** A file that is being written to the spool. */
 export class SpoolFile {
   readonly path: string;
-  /** Known when its part begins. */
+  /** Set when its part begins. */
   filename = "";
-  /** Written by now. */
+  /** Bytes written so far. */
   sizeBytes = 0;
   readonly #followers: ((sizeBytes: number) => void)[] = [];
   #toldBytes = 0;
@@ -15,7 +15,7 @@ export class SpoolFile {
     this.path = path;
   }
 
-  /** Calls at once, when there is something worth telling, and whenever the file has grown by a step. */
+  /** Calls `onGrowth` at once if a step is complete, and after each further step. */
   follow(onGrowth: (sizeBytes: number) => void): void {
     this.#followers.push(onGrowth);
     if (this.#toldBytes > 0) onGrowth(this.#toldBytes);

@@ -2,13 +2,13 @@ import type { Config } from "../config/config.js";
 import type { HttpExchange } from "../web/http-exchange.js";
 import { pathOf } from "../web/reserved-paths.js";
 
-/** Whether a browser asks for the page at the origin, where no worker can answer. */
+/** Whether a browser requests the page at the origin, where no worker is served. */
 export function asksForStartPage({ request: { method, url = "", headers }, hostTarget }: HttpExchange): boolean {
   if (hostTarget) return false;
   return (method === "GET" || method === "HEAD") && pathOf(url) === "/" && (headers.accept?.includes("text/html") ?? false);
 }
 
-/** Sends the start page. It says nothing of the workers, and links to the panel only where every listener has it. */
+/** Sends the start page. It does not name workers, and links to the panel only if every listener serves it. */
 export function sendStartPage({ request, response, requestId }: HttpExchange, config: StartPageConfig): void {
   const body = startPage(config);
   response.writeHead(200, {

@@ -6,7 +6,7 @@ import { requestIdOf } from "./request-id.js";
 
 const retryAfterSeconds = 1;
 
-/** Answers until the services are open: the process is alive, and not ready for anything else. */
+/** Responds until the services are open: the process is alive and not ready. */
 export function respondWhileStarting(
   apiBase: string,
   request: IncomingMessage,

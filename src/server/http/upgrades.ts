@@ -19,26 +19,26 @@ export interface UpgradeOptions {
   readonly stalledClientTimeoutMs: number;
 }
 
-/** How long a client that was refused may take to close its connection. */
+/** Time for a rejected client to close its connection. */
 const lingerTimeoutMs = 2000;
-/** What a client may send before it has the answer to its handshake; it should send nothing. */
+/** Bytes that a client can send before the response to its handshake. It should send none. */
 const earlyBytes = 64 * 1024;
-/** Answers the WebSocket handshakes of a server, which serves all other upgrades as plain requests by its `shouldUpgradeCallback`. */
+/** Handles the WebSocket handshakes of a server. `shouldUpgradeCallback` serves all other upgrades as plain requests. */
 export function takeUpgrades(server: Server, options: UpgradeOptions): void {
   server.on("upgrade", (request: IncomingMessage, duplex: Duplex, head: Buffer) => {
     const socket = duplex as Socket;
-    // Node has taken its own listener away.
+    // Node has removed its own listener.
     socket.on("error", () => undefined);
     afterResponses(socket, () => sendHandshake(server, options, { request, socket, head }));
   });
 }
 
-/** Whether a request asks for a WebSocket. A server may ignore the request for any other protocol (RFC 9110, section 7.8). */
+/** Whether a request is a WebSocket handshake. A server can ignore an upgrade to another protocol (RFC 9110, section 7.8). */
 export function isHandshake(request: IncomingMessage): boolean {
   return request.method === "GET" && request.httpVersion === "1.1" && request.headers.upgrade?.toLowerCase() === "websocket";
 }
 
-/** Waits for the answers to requests that the client sent before this one on the same connection. */
+/** Waits for the responses to earlier requests on the same connection. */
 function afterResponses(socket: Socket, proceed: () => void): void {
   const earlier = responseInFlight(socket);
   if (!earlier) {
@@ -69,7 +69,7 @@ function sendHandshake(server: Server, { handle, stalledClientTimeoutMs }: Upgra
   handle(request, response, { socket, takeHead: readEarly(socket, head) });
 }
 
-/** Reads on while the answer is made: only so a client that goes away is noticed. */
+/** Reads on while the response is prepared; otherwise a disconnect would not be noticed. */
 function readEarly(socket: Socket, head: Buffer): () => Buffer {
   const chunks = [head];
   let length = head.length;
@@ -89,7 +89,7 @@ function readEarly(socket: Socket, head: Buffer): () => Buffer {
   };
 }
 
-/** An answer on a connection that Node's HTTP server cares for no more; the last one there. */
+/** Creates the last response on a connection that Node's HTTP server no longer handles. */
 function createLastResponse(request: IncomingMessage, socket: Socket): ServerResponse {
   const response = new ServerResponse(request);
   response.shouldKeepAlive = false;
@@ -101,7 +101,7 @@ function createLastResponse(request: IncomingMessage, socket: Socket): ServerRes
     socket.removeListener("drain", onDrain);
     response.detachSocket(socket);
     socket.removeAllListeners("data");
-    // Reading on: bytes that nobody takes would turn the end into a reset, and the answer would be lost.
+    // Reads on: unread bytes would reset the connection, and the response would be lost.
     socket.resume();
     socket.end();
     const timer = setTimeout(() => socket.destroy(), lingerTimeoutMs);

@@ -12,20 +12,20 @@ import { SpoolFile } from "./spool-file.js";
 export interface UploadOptions {
   /** Name of the file part. */
   readonly field: string;
-  /** Folder for the bytes; whoever gets the file deletes it. */
+  /** Folder for the file. The receiver of the file deletes it. */
   readonly spoolDirectory: string;
   readonly maxSizeBytes: number;
-  /** Called when the body is complete; when it throws, the upload is refused. */
+  /** Called when the body is complete. When it throws, the upload is rejected. */
   readonly assertAllowed: () => void;
 }
 
-/** Headers and boundaries around the file. */
+/** Bytes of headers and boundaries around the file. */
 const multipartOverheadBytes = 64 * 1024;
 const maximumFields = 20;
 
 /**
- * Streams the one file part of a multipart body into the spool; whatever goes wrong, nothing of it stays. Resolves when the file is
- * whole, or when it turns out to be a large one: what goes wrong after that is told by its `arrival`.
+ * Streams the file part of a multipart body into the spool. Deletes it after an error. Resolves when the file is complete, or early for a
+ * large file, whose `arrival` reports later errors.
  */
 export async function readUpload(request: IncomingMessage, options: UploadOptions): Promise<UploadedFile> {
   assertPlainEncoding(request);
@@ -53,7 +53,7 @@ async function spool(request: IncomingMessage, file: SpoolFile, options: UploadO
   const begin = (refuse: (error: unknown) => void) =>
     parser.on("file", (field, stream, info) => {
       if (field !== options.field || writing) {
-        // Destroying the parser destroys this stream too, with an error that nobody else would listen to.
+        // Destroying the parser also destroys this stream, with an error that needs a listener.
         stream.on("error", () => {}).resume();
         refuse(unexpectedFile(options.field));
         return;
@@ -61,7 +61,7 @@ async function spool(request: IncomingMessage, file: SpoolFile, options: UploadO
       file.filename = path.posix.basename((info.filename ?? "").replaceAll("\\", "/"));
       writing = writeSpool(stream, file, { sizeBytes: options.maxSizeBytes, refusal: () => tooLarge(options) });
       writing.catch((error: unknown) => {
-        // A parser that gave up has ended the file with an error of its own, and reports itself what is wrong.
+        // A destroyed parser has ended the file with its own error and reports that error itself.
         if (!parser.destroyed) refuse(error);
       });
     });
