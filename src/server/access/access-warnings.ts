@@ -3,17 +3,17 @@ import type { Config } from "../config/config.js";
 import type { StoredKey } from "./key-store.js";
 import { effectivePermissions } from "./principals.js";
 
-/** Something that the present keys can do, in this configuration, beyond what their permissions say. */
+/** An effect of this configuration: existing keys can do more than their permissions allow. */
 export interface AccessWarning {
-  /** Of its health check. */
+  /** Name of the health check. */
   readonly name: "panel-origin" | "plugin-uploads";
-  /** undefined = nothing to warn of. */
+  /** Undefined without a problem. */
   readonly message: string | undefined;
 }
 
 interface AccessWarningOptions {
   readonly config: Pick<Config, "panelHost" | "pluginUploads" | "servesPanel">;
-  /** Those that are not revoked. */
+  /** Keys that are not revoked. */
   readonly keys: readonly StoredKey[];
   /** Unix seconds. */
   readonly now: number;

@@ -3,19 +3,19 @@ import type { PanelHost } from "../web/panel-host.js";
 import { hash, randomBytes } from "node:crypto";
 
 export const sessionCookieName = "runtime_api_key";
-/** Sent over HTTPS beside the other one. Browsers take a cookie of such a name from the host itself alone, so no page of another host can plant it. */
+/** Also set over HTTPS. Browsers accept a cookie with this name only from the host itself, so no page of another host can set it. */
 export const hostSessionCookieName = `__Host-${sessionCookieName}`;
-/** Nothing longer is hashed: no key of ours is that long. */
+/** Longer secrets are not hashed: no key is that long. */
 const maximumSecretLength = 512;
-/** Different session cookies of one request that are tried; a page of a worker can plant some beside the operator's own. */
+/** Maximum number of session cookies that one request can try. A page of a worker can set some besides the operator's own. */
 const maximumSessionCookies = 8;
-/** How every generated key begins. */
+/** Prefix of every generated key. */
 export const keyPrefixLiteral = "rtk_";
 const randomByteCount = 32;
-/** How much of a key is shown in lists and logs. */
+/** Characters of a key that lists and logs show. */
 const shownCharacterCount = 12;
 
-/** Where a credential came in: only headers skip plugin hooks, and only the root key in a header skips the Origin check. */
+/** Source of a credential. Only headers skip plugin hooks, and only the root key in a header skips the Origin check. */
 export type CredentialChannel = "header" | "cookie";
 
 export interface Credential {
@@ -23,7 +23,7 @@ export interface Credential {
   readonly channel: CredentialChannel;
 }
 
-/** The credentials that a request carries, in the order in which they are tried; cookies count at the panel's host alone, where there is one. */
+/** Returns the credentials of a request in the order in which they are tried. With a panel host, cookies are valid only there. */
 export function credentialsOf(headers: IncomingHttpHeaders, panelHost: PanelHost | undefined): Credential[] {
   const { authorization, cookie = "", "x-api-key": apiKey } = headers;
   const found: Credential[] = [];
@@ -37,7 +37,7 @@ export function credentialsOf(headers: IncomingHttpHeaders, panelHost: PanelHost
   return found;
 }
 
-/** Whether a request carries several session cookies of different values, of which one at most is the operator's own. */
+/** Whether a request has session cookies with different values, of which at most one is the operator's own. */
 export function hasSeveralSessionCookies({ cookie = "" }: IncomingHttpHeaders): boolean {
   return valuesOf(cookie, sessionCookieName).length > 1;
 }
@@ -47,7 +47,7 @@ function sessionCookiesOf(header: string): string[] {
   return own === undefined ? valuesOf(header, sessionCookieName) : [own];
 }
 
-/** The different values of a cookie, percent-decoded, that could be keys. */
+/** Returns the different values of a cookie, percent-decoded, that could be keys. */
 function valuesOf(header: string, name: string): string[] {
   const values = new Set<string>();
   for (const pair of header.split(";")) {
@@ -64,7 +64,7 @@ function couldBeKey(secret: string | undefined): secret is string {
   return secret !== undefined && secret !== "" && secret.length <= maximumSecretLength;
 }
 
-/** Without the white space that browsers know around names and values; `trim` knows more. */
+/** Removes the white space that browsers ignore around names and values; `trim` removes more. */
 function trimmed(text: string): string {
   return text.replace(/^[ \t]+|[ \t]+$/g, "");
 }
@@ -77,22 +77,22 @@ function decoded(value: string): string | undefined {
   }
 }
 
-/** A new secret: `rtk_` and 43 base64url characters. */
+/** Creates a secret: `rtk_` and 43 base64url characters. */
 export function createKeySecret(): string {
   return keyPrefixLiteral + randomBytes(randomByteCount).toString("base64url");
 }
 
-/** The leading part of a key that is safe to show. */
+/** Returns the part of a key that lists and logs show. */
 export function shownPrefixOf(secret: string): string {
   return secret.slice(0, shownCharacterCount);
 }
 
-/** The text with every key of ours taken out; its shown prefix stays. */
+/** Replaces every key in the text by its shown prefix. */
 export function redactKeys(text: string): string {
   return text.replace(/(rtk_[\w-]{8})[\w-]{35}/g, "$1…");
 }
 
-/** SHA-256 in hex: all that is ever stored of a key. */
+/** Returns SHA-256 in hex, the only stored form of a key. */
 export function hashKeySecret(secret: string): string {
   return hash("sha256", secret);
 }

@@ -1,6 +1,6 @@
 import type { StoredKey } from "./key-store.js";
 
-/** The keys in memory: by hash, by id, and which of them were used since that was last written. */
+/** The keys in memory, by hash and by id, and those with an unwritten last use. */
 export class KeyCache {
   readonly #byHash = new Map<string, StoredKey>();
   readonly #hashById = new Map<number, string>();
@@ -49,12 +49,12 @@ export class KeyCache {
     this.#unwrittenUses.set(id, now);
   }
 
-  /** Of keys that are there: ids, and when they were used. */
+  /** Returns the ids and last uses of existing keys that are not written yet. */
   unwrittenUses(): [id: number, usedAt: number][] {
     return [...this.#unwrittenUses];
   }
 
-  /** A use that was noted meanwhile stays to be written. */
+  /** Forgets written uses. A later use of the same key stays. */
   forgetUses(written: readonly (readonly [id: number, usedAt: number])[]): void {
     for (const [id, usedAt] of written) if (this.#unwrittenUses.get(id) === usedAt) this.#unwrittenUses.delete(id);
   }

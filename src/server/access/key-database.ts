@@ -16,14 +16,14 @@ import {
 import { syncFolder } from "./sync-folder.js";
 import { assertLogSound, DamagedLogError, hasLostDatabase } from "./write-ahead-log.js";
 
-/** Waiting for a lock blocks the event loop, so it is short. */
+/** Short, because waiting for a lock blocks the event loop. */
 const busyTimeoutMs = 200;
 const mostPages = 0x7f_ff_ff_ff;
 
-/** What SQLite says when a file is not what it was, as opposed to a disk or rights that keep it from being opened. */
+/** Error codes of a changed file, in contrast to those of a disk or of missing permissions. */
 const damageCodes = new Set(["SQLITE_CORRUPT", "SQLITE_NOTADB"]);
 
-/** Not what this program wrote. */
+/** The file is not one that this program wrote. */
 class DamagedStoreError extends Error {}
 
 export interface KeyDatabaseOptions {
@@ -34,8 +34,8 @@ export interface KeyDatabaseOptions {
 }
 
 /**
- * Opens the key store's file, creating it or migrating it to the newest schema. Throws NewerStateError when its schema is higher, otherwise
- * an Error that tells the operator what to do.
+ * Opens the key store's file; creates it or migrates it to the newest schema. Throws NewerStateError for a newer schema, otherwise an Error
+ * with advice for the operator.
  */
 export function openKeyDatabase(file: string, { migrations = keyMigrations, onMigrated }: KeyDatabaseOptions = {}): Database.Database {
   let database: Database.Database | undefined;
@@ -44,10 +44,10 @@ export function openKeyDatabase(file: string, { migrations = keyMigrations, onMi
     chmodSync(file, 0o600);
     assertSoundFile(file, schemaOf(migrations));
     database = new Database(file, { timeout: busyTimeoutMs });
-    // From here on the file is changed.
+    // The statements below change the file.
     database.pragma("trusted_schema = OFF");
     database.pragma("journal_mode = WAL");
-    // A re-opened WAL database falls back to NORMAL, which loses acknowledged commits on power loss.
+    // A reopened WAL database falls back to NORMAL, which loses confirmed commits on a power failure.
     database.pragma("synchronous = FULL");
     const migration = migrateKeyDatabase(database, migrations);
     if (migration) onMigrated?.(migration);
@@ -59,7 +59,7 @@ export function openKeyDatabase(file: string, { migrations = keyMigrations, onMi
   }
 }
 
-/** A full disk must not lead anybody to put an older store in the place of a sound one. */
+/** Returns the advice for the operator. A full disk must not lead to the replacement of an intact store by an older one. */
 function advice(cause: unknown): string {
   if (cause instanceof FailedMigrationError)
     return `It still has schema ${cause.from}, and ${cause.backup} is a copy of it. Make sure that its disk has room, and start again; if that fails, start the previous version of runtimed.`;
@@ -73,15 +73,15 @@ function advice(cause: unknown): string {
 }
 
 /**
- * Copies the store as it is at one instant, while others write it, into a new file that needs none beside it; returns how many keys are in
- * force there. Throws NewerStateError, or an Error when the store is damaged.
+ * Copies the store at one instant, also while others write it, into a new file without a log. Returns the number of active keys. Throws
+ * NewerStateError, or an Error for a damaged store.
  */
 export async function copyKeyDatabase(file: string, target: string): Promise<number> {
   createPrivate(target);
   const source = new Database(file, { readonly: true, fileMustExist: true, timeout: busyTimeoutMs });
   try {
     assertSupported(source, schemaOf(keyMigrations));
-    // After the first pages all of the rest at once: a change in between would begin the copy again.
+    // Copies all remaining pages at once: a change in between would restart the copy.
     await source.backup(target, { progress: () => mostPages });
   } finally {
     source.close();
@@ -95,7 +95,10 @@ export async function copyKeyDatabase(file: string, target: string): Promise<num
   return countKeys(target);
 }
 
-/** Counts the keys in force in a closed store. Throws NewerStateError when its schema is newer, another Error when it is damaged. Changes nothing. */
+/**
+ * Counts the active keys of a closed store without changing it. Throws NewerStateError for a newer schema, another Error for a damaged
+ * store.
+ */
 export function countKeys(file: string): number {
   const database = new Database(file, { readonly: true, fileMustExist: true });
   try {
@@ -117,13 +120,13 @@ export function settleKeyDatabase(file: string): void {
   }
 }
 
-/** SQLite gives the files beside it (-wal, -shm) the mode that this one has when they are made. */
+/** SQLite creates the files beside it (-wal, -shm) with the mode of this file. */
 function createPrivate(file: string): void {
   closeSync(openSync(file, "a", 0o600));
   chmodSync(file, 0o600);
 }
 
-/** Gets its name when it is whole, so that a store without tables is always one that lost them. */
+/** Renamed when complete, so that a store without tables is always damaged. */
 function createStore(file: string, migrations: readonly KeyMigration[]): void {
   if (hasLostDatabase(file)) throw new DamagedLogError(`it is gone, though its log ${file}-wal is there`);
   const unnamed = `${file}.new`;
@@ -140,8 +143,8 @@ function createStore(file: string, migrations: readonly KeyMigration[]): void {
 }
 
 /**
- * Applies the rollback journal that a kill leaves while a new or restored store, which has no write-ahead log yet, gets one. A connection
- * that cannot write fails with SQLITE_READONLY_ROLLBACK instead.
+ * Applies the rollback journal of a store that was interrupted before it got a write-ahead log. A read-only connection would fail with
+ * SQLITE_READONLY_ROLLBACK.
  */
 function finishRollback(file: string): void {
   if (!existsSync(`${file}-journal`)) return;
@@ -153,9 +156,9 @@ function finishRollback(file: string): void {
   }
 }
 
-/** Changes nothing but an unfinished change, also when it throws: closing a store that can be written would take over what is in its log. */
+/** Checks a file without changing it, except for an interrupted change: closing a writable connection would apply the log. */
 function assertSoundFile(file: string, supportedSchema: number): void {
-  // Our own program never leaves it empty; SQLite would take it for a new database.
+  // This program never leaves an empty file, which SQLite would treat as a new database.
   if (statSync(file).size === 0) throw new DamagedStoreError("it was emptied: the file has 0 bytes");
   assertLogSound(file);
   finishRollback(file);

@@ -55,30 +55,30 @@ export const keyMigrations: readonly KeyMigration[] = [
 
 /** One step from a schema of the key store to the next. */
 export interface KeyMigration {
-  /** Number of the schema that the step leads to: 1 for the first, then one more than that of the step before it. */
+  /** Number of the resulting schema: 1 for the first step, then one more for each step. */
   readonly schema: number;
   /** Imperative summary for errors, such as "create the table keys". */
   readonly summary: string;
-  /** Changes tables and rows. Runs in a transaction that all steps share, so it must not begin or commit one. */
+  /** Changes tables and rows. All steps share one transaction, so it must not begin or commit one. */
   readonly apply: (database: Database.Database) => void;
 }
 
-/** Number of the schema that all steps together lead to. */
+/** Returns the number of the newest schema. */
 export function schemaOf(migrations: readonly KeyMigration[]): number {
   return migrations.at(-1)?.schema ?? 0;
 }
 
-/** A migration that was committed. */
+/** A committed migration. */
 export interface FinishedMigration {
   readonly file: string;
   /** Schema numbers. */
   readonly from: number;
   readonly to: number;
-  /** Path of the copy that was made before it. */
+  /** Path of the backup before the migration. */
   readonly backup: string;
 }
 
-/** A step threw; the store is as it was. */
+/** A step threw; the store is unchanged. */
 export class FailedMigrationError extends Error {
   readonly from: number;
   readonly backup: string;
@@ -92,14 +92,14 @@ export class FailedMigrationError extends Error {
 }
 
 /**
- * Brings an open key store to the newest schema, after a backup of it, in one transaction; undefined when it has that schema.
- * Throws FailedMigrationError when a step fails and NewerStateError when its schema is higher.
+ * Migrates an open key store to the newest schema in one transaction, after a backup. Returns undefined if it has that schema. Throws
+ * FailedMigrationError, or NewerStateError for a newer schema.
  */
 export function migrateKeyDatabase(database: Database.Database, migrations: readonly KeyMigration[]): FinishedMigration | undefined {
   const to = schemaOf(migrations);
   if (readSchema(database) === to) return undefined;
   const migrate = database.transaction(() => {
-    // Before this connection had the write lock, another program could migrate the store.
+    // Another program can have migrated the store before this connection had the write lock.
     const from = readSchema(database);
     assertSupported(database, to);
     if (from === to) return undefined;
@@ -117,7 +117,7 @@ export function migrateKeyDatabase(database: Database.Database, migrations: read
   return migrate.immediate();
 }
 
-/** Creates the tables of a new store, in one transaction. */
+/** Creates the tables of a new store in one transaction. */
 export function createTables(database: Database.Database, migrations: readonly KeyMigration[]): void {
   database.transaction(() => {
     for (const migration of migrations) migration.apply(database);
@@ -125,12 +125,12 @@ export function createTables(database: Database.Database, migrations: readonly K
   })();
 }
 
-/** Schema number of a store; 0 when it has no tables. */
+/** Returns the schema number of a store; 0 without tables. */
 export function readSchema(database: Database.Database): number {
   return database.pragma("user_version", { simple: true }) as number;
 }
 
-/** Throws NewerStateError when the store has a higher schema. */
+/** Throws NewerStateError for a newer schema. */
 export function assertSupported(database: Database.Database, supported: number): void {
   const found = readSchema(database);
   if (found <= supported) return;
@@ -144,8 +144,8 @@ export function assertSupported(database: Database.Database, supported: number):
 }
 
 /**
- * Writes a copy of the key store to `FILE.schema-N.backup`, readable by its owner only and durable when this returns; returns its path.
- * An earlier backup with other content is kept under its name with the time when it was written.
+ * Writes a backup to `FILE.schema-N.backup`, synced and readable only for its owner. Returns the path. An earlier backup with other content
+ * is renamed with the time of its creation.
  */
 function writeSchemaBackup(file: string, schema: number, content: Buffer): string {
   const backup = `${file}.schema-${schema}.backup`;
@@ -162,7 +162,7 @@ function writeSchemaBackup(file: string, schema: number, content: Buffer): strin
   }
 }
 
-/** Returns the path of the backup beside the key store with the highest schema up to `supported`, or undefined. */
+/** Returns the path of the backup with the highest schema up to `supported`; undefined without one. */
 function findSchemaBackup(file: string, supported: number): string | undefined {
   const prefix = `${path.basename(file)}.schema-`;
   const schemas = readdirSync(path.dirname(file))
@@ -184,7 +184,7 @@ function writeDurably(file: string, content: Buffer): void {
   }
 }
 
-/** A crash before the commit leaves a backup with the same content. Other content is that of a store that was restored since. */
+/** After a crash before the commit, the backup has the same content. Other content comes from a store that was restored since. */
 function keepEarlier(backup: string, content: Buffer): void {
   if (!existsSync(backup) || readFileSync(backup).equals(content)) return;
   renameSync(backup, `${backup}-${statSync(backup).mtime.toISOString().replaceAll(/[:.]/g, "-")}`);

@@ -1,7 +1,7 @@
 import type { Permission, Role } from "../../shared/permissions.js";
 import type { RecordStore } from "../storage/record-store.js";
 
-/** Of the columns that `valuesOf` has values for. */
+/** The columns of the values of `valuesOf`. */
 export const newKeyColumns = "name, key_prefix, hash, role, permissions, namespaces, created_at, expires_at";
 
 export interface StoredKey {
@@ -11,7 +11,7 @@ export interface StoredKey {
   readonly role: Role;
   readonly permissions: readonly Permission[];
   readonly namespaces: readonly string[];
-  /** Unix seconds, as all times here. */
+  /** Unix seconds, like all times in this file. */
   readonly createdAt: number;
   readonly lastUsedAt: number | undefined;
   readonly expiresAt: number | undefined;
@@ -28,65 +28,65 @@ export interface NewKey {
   readonly expiresAt: number | undefined;
 }
 
-/** How a key store is. */
+/** State of a key store. */
 export interface KeyStoreState {
   readonly mode: "local" | "sync";
-  /** Whether keys can be told from others. */
+  /** Whether keys can be verified. */
   readonly isReadable: boolean;
   readonly isWritable: boolean;
-  /** Why it cannot be read or written, in words for operators. */
+  /** Why the store cannot be read or written, for operators. */
   readonly problem: string | undefined;
   readonly replica: ReplicaState | undefined;
 }
 
-/** How far the copy of a primary's keys is behind. */
+/** State of a replica. */
 export interface ReplicaState {
-  /** Since it was last known to have all that the primary has; undefined when it never was. */
+  /** Seconds since it was last known to equal the primary; undefined before. */
   readonly lagSeconds: number | undefined;
-  /** Attempts to ask the primary or to fetch from it that failed. */
+  /** Failed requests to the primary, and failed fetches. */
   readonly failedSyncs: number;
-  /** How often it was thrown away and fetched again. */
+  /** How often the replica was replaced by a new one. */
   readonly renewals: number;
 }
 
 /**
- * The API keys, hashes only. Finding one reads memory, never a database or a network; a change has been stored when it returns.
- * Changes throw KEY_STORE_UNAVAILABLE or INSUFFICIENT_STORAGE, and nothing was changed then.
+ * The API keys; contains only their hashes. Lookups read memory, never a database or the network. A change is stored when it returns.
+ * Changes throw KEY_STORE_UNAVAILABLE or INSUFFICIENT_STORAGE and change nothing then.
  */
 export interface KeyStore {
-  /** The key with that hash, expired ones included; undefined when unknown or revoked. */
+  /** Returns the key with the hash, even if expired; undefined for an unknown or revoked key. */
   findByHash(hash: string): StoredKey | undefined;
-  /** The key with that id, expired ones included; undefined when unknown or revoked. */
+  /** Returns the key with the id, even if expired; undefined for an unknown or revoked key. */
   find(id: number): StoredKey | undefined;
-  /** All keys that are not revoked, oldest first. */
+  /** Returns all keys that are not revoked, oldest first. */
   list(): StoredKey[];
   readonly keyCount: number;
   create(key: NewKey): StoredKey | Promise<StoredKey>;
   /**
-   * Adds a twin and lets the key with the id end at `endsAt`, at once if that is not later than the twin's creation; returns the twin.
-   * Undefined, and nothing changed, when no active key has the id.
+   * Adds a replacement and lets the key expire at `endsAt`, at once if that is not after the creation of the replacement. Returns the
+   * replacement; undefined without an active key of this id, and changes nothing then.
    */
   rotate(id: number, twin: NewKey, endsAt: number): StoredKey | undefined | Promise<StoredKey | undefined>;
-  /** False when no active key has the id. */
+  /** Returns false without an active key of this id. */
   revoke(id: number, now: number): boolean | Promise<boolean>;
-  /** Notes that a key was used; written with the next batch. */
+  /** Notes a use of a key, which the next batch writes. */
   markUsed(id: number, now: number): void;
-  /** Rows that are stored with the keys. */
+  /** Small rows of other services. */
   readonly records: RecordStore;
   readState(): KeyStoreState;
-  /** Throws when the store cannot be read. */
+  /** Throws when the store is not readable. */
   assertReadable(): void;
   close(): void | Promise<void>;
 }
 
-/** A key as SQLite has it. */
+/** A row of the table of keys. */
 export interface KeyRow {
   id: number;
   name: string;
   key_prefix: string;
   hash: string;
   role: Role;
-  /** JSON, as the namespaces are. */
+  /** JSON, like the namespaces. */
   permissions: string;
   namespaces: string;
   created_at: number;

@@ -17,14 +17,14 @@ import {
 import { KeyCache } from "./key-cache.js";
 import { LocalRecordStore } from "./local-record-store.js";
 
-/** How long uses are collected before they are written in one transaction; a crash loses at most these. */
+/** Interval of the transaction that writes the last uses. A crash loses at most these. */
 const usageWriteIntervalMs = 5_000;
-/** Sent as Retry-After when the store cannot be written. */
+/** `Retry-After` in seconds when the store is not writable. */
 const retryAfterSeconds = 5;
 
 /**
- * The keys in a file of the state directory. All of them are held in memory, so that verifying a key reads no database; every change is
- * committed to SQLite (WAL, synchronous=FULL) before it is acknowledged.
+ * The keys in a file of the state directory. All keys are in memory, so verifying one reads no database. Each change is committed to SQLite
+ * (WAL, synchronous=FULL) before it is confirmed.
  */
 export class LocalKeyStore implements KeyStore {
   readonly #database: Database.Database;
@@ -32,19 +32,19 @@ export class LocalKeyStore implements KeyStore {
   readonly #log: Log;
   readonly #table = new KeyCache();
   readonly #usageTimer: NodeJS.Timeout;
-  /** Largest size of the file so far, in bytes: the store never makes it smaller. */
+  /** Largest size of the file so far in bytes; the store never shrinks it. */
   #fileBytes: number;
-  /** How the file shrank, once it has: growing again does not bring back what it held. */
+  /** Description of a shrinkage of the file. Later growth does not restore the lost content. */
   #shrinkage: string | undefined;
   #isDamageLogged = false;
   /**
-   * Cannot write. SQLite writes its log into the file, and deletes the log, when the last connection closes that can write; while this one
-   * is open, closing the other one leaves a damaged file and its log as they are.
+   * Cannot write. SQLite writes its log into the file and deletes the log when the last writable connection closes. While this one is open,
+   * closing the other one leaves a damaged file and its log unchanged.
    */
   readonly #reader: Database.Database;
   readonly records: LocalRecordStore;
 
-  /** Opens `keys.db` in the state directory, creating or migrating it; throws when the file is damaged or has a newer schema. */
+  /** Opens `keys.db` in the state directory; creates or migrates it. Throws for a damaged file or a newer schema. */
   constructor(options: { stateDirectory: string; log: Log } & Pick<KeyDatabaseOptions, "migrations">) {
     this.#file = path.join(options.stateDirectory, "keys.db");
     this.#log = options.log;
@@ -53,7 +53,7 @@ export class LocalKeyStore implements KeyStore {
       onMigrated: (migration) => this.#log.info(migration, "key store migrated to a newer schema"),
     });
     this.#reader = new Database(this.#file, { readonly: true, fileMustExist: true });
-    // Only a connection that has read takes part in the log.
+    // A connection uses the log only after its first read.
     this.#reader.prepare("SELECT count(*) FROM keys").get();
     this.#fileBytes = statSync(this.#file).size;
     this.records = new LocalRecordStore({ database: this.#database, write: (change) => this.#write(change) });
@@ -132,11 +132,14 @@ export class LocalKeyStore implements KeyStore {
     this.#database.close();
   }
 
-  /** How the file was damaged since the daemon opened it; undefined when it was not. What is written to it then is lost with the daemon. */
+  /**
+   * Returns how the file was damaged since it was opened; undefined for an intact file. Later changes of a damaged file are lost with the
+   * daemon.
+   */
   #damage(): string | undefined {
     if (this.#shrinkage !== undefined) return this.#shrinkage;
     const bytes = statSync(this.#file, { throwIfNoEntry: false })?.size;
-    // It may be put back.
+    // The file can be restored.
     if (bytes === undefined) return "the file of the key store was deleted";
     if (bytes < this.#fileBytes)
       this.#shrinkage = `the file of the key store shrank from ${this.#fileBytes} to ${bytes} bytes: another program emptied or cut it`;
@@ -167,7 +170,7 @@ export class LocalKeyStore implements KeyStore {
     const insert = this.#database.prepare<unknown[], KeyRow>(
       `INSERT INTO keys (${newKeyColumns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING *`,
     );
-    // Not by get(), which stops at the first row, before the commit, and never tells when that fails.
+    // `get()` would stop at the first row, before the commit, and not report its failure.
     const [row] = insert.all(...valuesOf(key));
     return fromRow(row as KeyRow);
   }
@@ -203,7 +206,7 @@ export class LocalKeyStore implements KeyStore {
       })();
       this.#table.forgetUses(uses);
     } catch (error) {
-      // Requests must not fail for this; the uses stay collected for the next batch.
+      // Requests must not fail for this. The next batch writes the uses.
       this.#log.warn({ err: error }, "the last use of keys could not be written");
     }
   }

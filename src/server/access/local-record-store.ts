@@ -11,7 +11,7 @@ interface RecordRow {
 
 interface LocalRecordStoreOptions {
   readonly database: Database.Database;
-  /** Runs a change, and throws ApiError when the file is damaged or cannot be written. */
+  /** Runs a change. Throws ApiError when the file is damaged or not writable. */
   readonly write: <Result>(change: () => Result) => Result;
 }
 

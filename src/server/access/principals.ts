@@ -6,7 +6,7 @@ import type { KeyStore, StoredKey } from "./key-store.js";
 import { ApiError } from "../../shared/api-error.js";
 import { namespacesWithin } from "../../shared/namespace.js";
 
-/** Who the root key stands for. */
+/** The principal of the root key. */
 export const rootPrincipal: Principal = {
   id: 0,
   name: "root",
@@ -17,29 +17,29 @@ export const rootPrincipal: Principal = {
   isRoot: true,
 };
 
-/** Who makes a request, and by which kind of credential. */
+/** The caller of a request, and the source of its credential. */
 interface Caller {
   readonly principal: Principal;
   readonly channel: CredentialChannel;
 }
 
-/** Tells who a credential belongs to. */
+/** Finds the principal of a credential. */
 export class Principals {
   readonly #store: KeyStore;
-  /** The hash in hex, as bytes: to be compared in constant time. */
+  /** The hash in hex as bytes, for a comparison in constant time. */
   #rootKeyHash: Buffer | undefined;
-  /** Written again for each comparison. */
+  /** Reused for each comparison. */
   readonly #compared = Buffer.alloc(hashKeySecret("").length);
   readonly #now: () => number;
 
-  /** `now` gives Unix seconds. */
+  /** `now` returns Unix seconds. */
   constructor(options: { store: KeyStore; rootKey: string | undefined; now: () => number }) {
     this.#store = options.store;
     this.#rootKeyHash = bytesOfHash(options.rootKey);
     this.#now = options.now;
   }
 
-  /** From now on this is the root key, and the one before is none; true when they differ. */
+  /** Replaces the root key. Returns whether it differs from the previous one. */
   replaceRootKey(rootKey: string): boolean {
     if (this.#isRootHash(hashKeySecret(rootKey))) return false;
     this.#rootKeyHash = bytesOfHash(rootKey);
@@ -47,8 +47,8 @@ export class Principals {
   }
 
   /**
-   * The first credential that is the root key or a stored key in force, and the channel it came by; "ambiguous" when session cookies of
-   * different keys came without such a header, since one of them was planted.
+   * Returns the caller of the first valid credential. Returns "ambiguous" for session cookies of different keys without a valid header: one
+   * of them was planted.
    */
   identify(credentials: readonly Credential[]): Caller | "ambiguous" | undefined {
     const [first, second] = credentials.flatMap(({ secret, channel }) => {
@@ -60,13 +60,13 @@ export class Principals {
     return { principal: this.#use(first.key), channel: first.channel };
   }
 
-  /** The same where nothing is told of why there is no caller. */
+  /** Like `identify`, without a reason for a missing caller. */
   resolve(credentials: readonly Credential[]): Caller | undefined {
     const caller = this.identify(credentials);
     return caller === "ambiguous" ? undefined : caller;
   }
 
-  /** Who this secret belongs to; the root key is compared first. Counts as a use of the key. */
+  /** Returns the principal of a secret; compares the root key first. Counts as a use of the key. */
   principalOf(secret: string): Principal | undefined {
     const key = this.#find(secret);
     return key && this.#use(key);
@@ -85,7 +85,7 @@ export class Principals {
     return key?.expiresAt !== undefined && this.#now() >= key.expiresAt ? undefined : key;
   }
 
-  /** Whether a token is, or looks like, a key of this daemon: such tokens are kept from app code. */
+  /** Whether a token is a key of this daemon or looks like one. Such tokens are hidden from workers. */
   isOurKey(token: string): boolean {
     return token.startsWith(keyPrefixLiteral) || this.#isRootHash(hashKeySecret(token));
   }
@@ -101,7 +101,7 @@ function bytesOfHash(rootKey: string | undefined): Buffer | undefined {
   return rootKey === undefined ? undefined : Buffer.from(hashKeySecret(rootKey), "latin1");
 }
 
-/** What of a stored key may be shown to its owner. */
+/** Returns the parts of a stored key that its owner can see. */
 export function toPrincipal(key: StoredKey): Omit<Principal, "isRoot"> {
   return {
     id: key.id,
@@ -114,20 +114,20 @@ export function toPrincipal(key: StoredKey): Omit<Principal, "isRoot"> {
   };
 }
 
-/** A role's permissions follow the role, also when a later version gives it more; only `custom` keys carry their own. */
+/** Returns the permissions of the key's role, also if a later version extends the role. Only `custom` keys store their own permissions. */
 export function effectivePermissions(key: Pick<StoredKey, "role" | "permissions">): readonly StoredKey["permissions"][number][] {
   return key.role === "custom" ? key.permissions : rolePermissions[key.role];
 }
 
-/** What a key can do, where, and until when. */
+/** Permissions, namespaces and expiry of a key. */
 interface Grant {
   readonly permissions: readonly Permission[];
   readonly namespaces: readonly string[];
-  /** Unix seconds; undefined = the key never expires. */
+  /** Unix seconds; undefined: never expires. */
   readonly expiresAt: number | undefined;
 }
 
-/** Rejects a grant beyond what the granting principal holds itself: 403 PERMISSION_ESCALATION. */
+/** Rejects a grant that exceeds the principal's own: 403 PERMISSION_ESCALATION. */
 export function assertMayGrant(principal: Principal, grant: Grant): void {
   const missing = missingPermissions(principal, grant);
   if (missing.length > 0)
@@ -149,9 +149,9 @@ export function assertMayGrant(principal: Principal, grant: Grant): void {
     );
 }
 
-/** Rejects revoking or replacing a key that holds more than the principal: 403 PERMISSION_ESCALATION. */
+/** Rejects revoking or rotating a key that exceeds the principal's own grant: 403 PERMISSION_ESCALATION. */
 export function assertMayRevoke(principal: Principal, key: Pick<Grant, "permissions" | "namespaces">): void {
-  // Namespaces first: of a key that the principal may not see the message tells nothing.
+  // Checked first, so that the message does not describe a key that the principal cannot see.
   if (!namespacesWithin(key.namespaces, principal.namespaces))
     throw new ApiError(
       "PERMISSION_ESCALATION",

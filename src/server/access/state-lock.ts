@@ -4,11 +4,11 @@ import { ProcessLock } from "../platform/process-lock.js";
 
 const privateMode = 0o600;
 
-/** Holds the state directory for this process; the kernel frees it when the process ends, however it ends. */
+/** Locks the state directory for this process. The kernel frees the lock when the process ends. */
 export class StateLock {
   readonly #lock: ProcessLock;
 
-  /** Throws when another daemon holds the directory, or the disk does not let it be held. */
+  /** Throws when another daemon has the lock, or when the disk does not allow locking. */
   constructor(stateDirectory: string) {
     const lock = take(path.join(stateDirectory, "lock.db"));
     if (!lock) {
@@ -27,7 +27,7 @@ export class StateLock {
 function take(file: string): ProcessLock | undefined {
   try {
     closeSync(openSync(file, "a", privateMode));
-    // One that an earlier version made was readable to all.
+    // An earlier version created the file readable for all.
     chmodSync(file, privateMode);
     return ProcessLock.take(file);
   } catch (cause) {

@@ -1,6 +1,6 @@
 import { closeSync, fsyncSync, openSync } from "node:fs";
 
-/** Makes the names in a folder durable. */
+/** Syncs the names in a folder. */
 export function syncFolder(folder: string): void {
   const descriptor = openSync(folder, "r");
   try {

@@ -3,40 +3,39 @@ import { readFileSync, statSync } from "node:fs";
 /** https://www.sqlite.org/fileformat2.html#the_write_ahead_log */
 const headBytes = 32;
 const frameHeadBytes = 24;
-/** The last bit says in which order the words of checksums are read. */
+/** The last bit is the byte order of the checksums. */
 const magic = 0x377f0682;
 const formatVersion = 3_007_000;
 const saltAt = 16;
 
-/** Why the log cannot be believed. */
+/** The log is damaged. */
 export class DamagedLogError extends Error {}
 
 /**
- * Throws when the write-ahead log beside a database was damaged. SQLite takes what it cannot read there for the end of the log, as a power
- * failure leaves it, and starts without a word from the older state before it. So this looks for what no power failure leaves: a head that
- * is no head, or further transactions past the one that was being written. Damage in the last transaction of a log cannot be told from that.
+ * Throws when the write-ahead log was damaged. SQLite ignores unreadable frames like the end of a log. This function finds an invalid head,
+ * or commits past the damage. Damage in the last transaction is not detectable.
  */
 export function assertLogSound(databaseFile: string): void {
   const file = `${databaseFile}-wal`;
   const { size = 0 } = statSync(file, { throwIfNoEntry: false }) ?? {};
   if (size === 0) return;
-  // A database that has nothing yet makes SQLite delete the log.
+  // SQLite deletes the log of an empty database.
   if (statSync(databaseFile).size === 0) throw new DamagedLogError("the store is empty, though its log is not");
   const log = readFileSync(file);
-  // Made longer, and never written.
+  // Extended, but never written.
   if (log.every((byte) => byte === 0)) return;
   const checksum = readHead(log);
   if (!checksum) throw new DamagedLogError(`the head of its log ${file} is damaged`);
   if (commitsPastEnd(log, checksum) > 1) throw new DamagedLogError(`its log ${file} is damaged`);
 }
 
-/** Whether a log lies beside a database that is not there. */
+/** Whether there is a log without its database. */
 export function hasLostDatabase(databaseFile: string): boolean {
   const log = statSync(`${databaseFile}-wal`, { throwIfNoEntry: false });
   return (log?.size ?? 0) > 0 && !statSync(databaseFile, { throwIfNoEntry: false });
 }
 
-/** Undefined when it is none. */
+/** Returns undefined for an invalid head. */
 function readHead(log: Buffer): Checksum | undefined {
   if (log.length < headBytes) return undefined;
   const isBigEndian = log.readUInt32BE(0) === magic + 1;
@@ -46,7 +45,7 @@ function readHead(log: Buffer): Checksum | undefined {
   return checksum.isAt(log, headBytes - 8) ? checksum : undefined;
 }
 
-/** How many transactions end past the first frame that is not sound; frames of an earlier round of the log do not count. */
+/** Counts the commits past the first invalid frame. Frames of an earlier use of the log do not count. */
 function commitsPastEnd(log: Buffer, checksum: Checksum): number {
   const pageBytes = log.readUInt32BE(8);
   const salts = log.subarray(saltAt, saltAt + 8);
@@ -65,7 +64,7 @@ function commitsPastEnd(log: Buffer, checksum: Checksum): number {
   return commits;
 }
 
-/** The sum that goes through head and frames. */
+/** The checksum over head and frames. */
 class Checksum {
   readonly #isBigEndian: boolean;
   #first = 0;

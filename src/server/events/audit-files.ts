@@ -1,17 +1,17 @@
 import { mkdir, open, readdir, rm, type FileHandle } from "node:fs/promises";
 import path from "node:path";
 
-/** A file is named after the first entry in it, so that names order files and none is ever renamed. */
+/** The name is the id of the first entry, so names sort files and none is ever renamed. */
 const fileName = /^(\d{16})\.jsonl$/;
-/** What is looked at at once. */
+/** Size of one read. */
 const blockBytes = 64 * 1024;
 const newline = 0x0a;
 
 export interface AuditFilesOptions {
   readonly directory: string;
-  /** A file that is larger is followed by another one. */
+  /** A larger file is followed by a new one. */
   readonly fileBytes: number;
-  /** Files that are kept, the one that is written included. */
+  /** Number of kept files, including the current one. */
   readonly keptFiles: number;
 }
 
@@ -20,7 +20,7 @@ interface OpenFile {
   sizeBytes: number;
 }
 
-/** The files of the audit log: a line an entry, mode 0600, only ever appended to. */
+/** The files of the audit log: one line per entry, mode 0600, append-only. */
 export class AuditFiles {
   readonly #options: AuditFilesOptions;
   #current: OpenFile | undefined;
@@ -29,7 +29,7 @@ export class AuditFiles {
     this.#options = options;
   }
 
-  /** Appends whole lines, the first of which belongs to the entry of that id. When it throws, nothing was appended. */
+  /** Appends whole lines; `firstId` is the id of the first entry. When it throws, nothing was appended. */
   async append(lines: string, firstId: number, { isSynced }: { isSynced: boolean }): Promise<void> {
     const current = await this.#openFor(firstId);
     const bytes = Buffer.from(lines);
@@ -37,14 +37,14 @@ export class AuditFiles {
       await current.file.appendFile(bytes);
       if (isSynced) await current.file.datasync();
     } catch (error) {
-      // Half a line in the midst would spoil the one after it.
+      // A partial line would damage the next one.
       await current.file.truncate(current.sizeBytes).catch(() => this.#leave());
       throw error;
     }
     current.sizeBytes += bytes.length;
   }
 
-  /** The lines, newest first, in pieces. A file that is deleted meanwhile ends it. */
+  /** Yields the lines in blocks, newest first. Ends at a file that is deleted meanwhile. */
   async *linesBackwards(): AsyncGenerator<string[]> {
     for (const name of (await this.#names()).toReversed()) {
       const file = await open(path.join(this.#options.directory, name), "r").catch(() => undefined);
@@ -79,7 +79,7 @@ export class AuditFiles {
     return next;
   }
 
-  /** What a killed daemon left of a last line goes: nobody was told that it was written. */
+  /** Removes the partial last line of a killed daemon, which was never confirmed. */
   async #open(name: string): Promise<OpenFile> {
     const file = await open(path.join(this.#options.directory, name), "a+", 0o600);
     try {
@@ -112,7 +112,7 @@ async function* blocksBackwards(file: FileHandle): AsyncGenerator<string[]> {
     const start = Math.max(0, end - blockBytes);
     const { buffer, bytesRead } = await file.read(Buffer.alloc(end - start), 0, end - start, start);
     const bytes = Buffer.concat([buffer.subarray(0, bytesRead), rest]);
-    // The first line of the block may begin before it.
+    // The first line of the block can start before it.
     const whole = start === 0 ? 0 : bytes.indexOf(newline) + 1;
     if (start > 0 && whole === 0) rest = bytes;
     else {
@@ -124,7 +124,7 @@ async function* blocksBackwards(file: FileHandle): AsyncGenerator<string[]> {
   }
 }
 
-/** Bytes up to the end of the last whole line. */
+/** Returns the number of bytes up to the end of the last whole line. */
 async function endOfLastLine(file: FileHandle): Promise<number> {
   let end = (await file.stat()).size;
   while (end > 0) {

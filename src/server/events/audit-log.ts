@@ -5,14 +5,14 @@ import type { Log } from "../log/log.js";
 import { EntryBuffer } from "./entry-buffer.js";
 import { AuditFiles, type AuditFilesOptions } from "./audit-files.js";
 
-/** Entries that wait for a disk that cannot be written; further ones are counted only. */
+/** Entries that wait for a full or failing disk. Further ones are only counted. */
 const mostWaiting = 1000;
-/** Entries that are written and synced at once. */
+/** Entries per write and sync. */
 const batchEntries = 100;
-/** A change that is made is told to its caller after this time, written down or not. */
+/** A confirmed change waits at most this long for its entry. */
 const longestWaitMs = 2000;
 const retryMs = 5000;
-/** What is kept in memory for those who follow. */
+/** Entries in memory, for followers. */
 const keptEntries = 500;
 const followLimit = 1000;
 
@@ -27,9 +27,9 @@ interface Waiting {
 /** Counts since the daemon started. */
 export interface AuditCounts {
   readonly written: number;
-  /** Not written, and never will be: too many attempts, or a disk that stayed full. */
+  /** Entries that were never written: too many attempts, or a full disk. */
   readonly skipped: number;
-  /** In memory, until the disk takes them. */
+  /** Entries in memory that are not written yet. */
   readonly waiting: number;
 }
 
@@ -40,8 +40,8 @@ export interface AuditLogOptions extends AuditFilesOptions {
 }
 
 /**
- * Who changed what: on disk before a caller is told that its change is made. When the disk does not take an entry, the change stands and
- * the entry waits in memory; nothing that is served waits for it.
+ * The log of all changes. An entry is on disk before its caller gets the response. If the disk fails, the change stands and the entry waits
+ * in memory. Requests to workers never wait for it.
  */
 export class AuditLog {
   readonly #files: AuditFiles;
@@ -53,19 +53,19 @@ export class AuditLog {
   #writing: Promise<void> | undefined;
   #written = 0;
   #skipped = 0;
-  /** Of these there is no entry yet that says so. */
+  /** Skipped entries that no entry reports yet. */
   #untold = 0;
   #isFailing = false;
 
   private constructor(options: AuditLogOptions, files: AuditFiles, lastId: number) {
     this.#options = options;
     this.#files = files;
-    // Ids grow also when the clock was set back.
+    // Ids also grow after the clock was set back.
     this.#nextId = Math.max(options.now() * 1000, lastId + 1);
     this.#recent = new EntryBuffer({ most: keptEntries, before: this.#nextId - 1 });
   }
 
-  /** Opens it even if the disk cannot be written. */
+  /** Opens the log even if the disk is not writable. */
   static async open(options: AuditLogOptions): Promise<AuditLog> {
     const files = new AuditFiles(options);
     let lastId = 0;
@@ -91,13 +91,13 @@ export class AuditLog {
     timer.abort();
   }
 
-  /** Something of which there is no entry; the next one comes after one that says how many there were. */
+  /** Counts an entry that is not written. The next entry is preceded by one with the count. */
   skip(): void {
     this.#skipped += 1;
     this.#untold += 1;
   }
 
-  /** The newest entries that fit, oldest first. */
+  /** Returns the newest matching entries, oldest first. */
   async read(filter: Query): Promise<{ entries: AuditEntry[]; hasMore: boolean }> {
     const passes = auditFilter(filter);
     const entries: AuditEntry[] = [];
@@ -110,7 +110,7 @@ export class AuditLog {
     return { entries: entries.toReversed(), hasMore: false };
   }
 
-  /** The entries that fit, or those after an id, then those to come, in batches, until the signal aborts. */
+  /** Yields the matching entries, or those after an id, then new ones in batches, until the signal aborts. */
   async *follow(filter: Query, lastEventId: number | undefined, signal: AbortSignal): AsyncGenerator<AuditEntry[]> {
     const passes = auditFilter({ ...filter, before: undefined });
     let seenId = this.#recent.newestId;
@@ -129,7 +129,7 @@ export class AuditLog {
     }
   }
 
-  /** Writes what waits, if the disk takes it. */
+  /** Writes the waiting entries, if the disk is writable. */
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#writing;
@@ -152,7 +152,7 @@ export class AuditLog {
   }
 
   async #writeAll(): Promise<void> {
-    // What the same turn brings is synced together.
+    // Syncs all entries of one turn together.
     await Promise.resolve();
     while (this.#waiting.length > 0 && !this.#closing.signal.aborted) {
       if (await this.#write()) continue;
@@ -160,7 +160,7 @@ export class AuditLog {
     }
   }
 
-  /** False when the disk does not take it. */
+  /** Returns false when the disk is not writable. */
   async #write(): Promise<boolean> {
     const batch = this.#waiting.slice(0, batchEntries);
     const [first] = batch;
@@ -185,7 +185,7 @@ export class AuditLog {
   }
 }
 
-/** Those of the lines that are entries: half a line, or one of another version of the daemon, is passed over. */
+/** Parses the lines. Skips partial ones and those of other versions of the daemon. */
 function entriesOf(lines: readonly string[]): AuditEntry[] {
   return lines.flatMap((line) => {
     try {

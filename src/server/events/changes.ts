@@ -4,11 +4,11 @@ import type { ErrorCode } from "../../shared/errors.js";
 import type { NewEvent } from "./runtime-events.js";
 import type { NewAuditEntry } from "./audit-log.js";
 
-/** How many attempts that came to nothing are written: at once, and a second in the long run. */
+/** Failed attempts that are recorded: `burst` at once, then `perSecond` per second. */
 const burst = 60;
 const perSecond = 1;
 
-/** A call that changes something, as far as it is known. */
+/** The known details of a call that changes something. */
 export interface ChangingCall {
   readonly type: ChangeType;
   readonly principal: ChangePrincipal | undefined;
@@ -21,11 +21,11 @@ export interface ChangingCall {
 interface ChangesOptions {
   readonly events: { publish(event: NewEvent): void };
   readonly audit: { record(entry: NewAuditEntry, options: { isSynced: boolean }): Promise<void>; skip(): void };
-  /** Takes out what looks like a key: names and request ids are what callers make them. */
+  /** Redacts text that looks like a key: callers choose names and request ids. */
   readonly redact: (text: string) => string;
 }
 
-/** Where every change goes: into the audit log, then to those who follow the events. */
+/** Records every change in the audit log, then publishes it as an event. */
 export class Changes {
   readonly #options: ChangesOptions;
   readonly #budget = new AttemptLimiter();
@@ -42,7 +42,7 @@ export class Changes {
     events.publish({ type, requestId, subject, ...(principal && { principal }) });
   }
 
-  /** Somebody tried, and nothing was changed. Of too many there is only their number. */
+  /** Records an attempt that changed nothing. Counts the attempts beyond the limit. */
   attempted(call: ChangingCall, outcome: "refused" | "failed", code: ErrorCode): void {
     const { audit } = this.#options;
     if (this.#budget.admits()) void audit.record({ ...this.#entryOf(call, outcome), code }, { isSynced: false });
@@ -67,7 +67,7 @@ export class Changes {
   }
 }
 
-/** Keeps whoever is refused again and again from filling the audit log, and so from pushing out what others changed. */
+/** Limits the attempts in the audit log, so that they do not displace the changes. */
 class AttemptLimiter {
   #left = burst;
   #countedAtMs = performance.now();

@@ -1,4 +1,4 @@
-/** The newest of what comes one after the other, each with an id that grows. Who follows holds an id and nothing else. */
+/** Buffers the newest entries, whose ids grow. A follower stores only an id. */
 export class EntryBuffer<Entry extends { readonly id: number }> {
   readonly #most: number;
   #entries: Entry[] = [];
@@ -6,7 +6,7 @@ export class EntryBuffer<Entry extends { readonly id: number }> {
   #droppedThroughId: number;
   readonly #waiting = new Set<() => void>();
 
-  /** `before` is lower than the first id to come: what had lower ones is not here. */
+  /** `before` is lower than the first id. Entries up to it are not in the buffer. */
   constructor(options: { readonly most: number; readonly before: number }) {
     this.#most = options.most;
     this.#newestId = options.before;
@@ -17,7 +17,7 @@ export class EntryBuffer<Entry extends { readonly id: number }> {
     return this.#newestId;
   }
 
-  /** The highest id that was dropped, or was given out before there was this. */
+  /** The highest id that was dropped or assigned before the buffer existed. */
   get droppedThroughId(): number {
     return this.#droppedThroughId;
   }
@@ -25,19 +25,19 @@ export class EntryBuffer<Entry extends { readonly id: number }> {
   add(entries: readonly Entry[]): void {
     this.#entries.push(...entries);
     this.#newestId = this.#entries.at(-1)?.id ?? this.#newestId;
-    // Twice as many are held for a moment, so that not every one moves all others.
+    // Drops half of the entries at once, because each drop moves all others.
     if (this.#entries.length > 2 * this.#most) this.#drop();
     for (const wake of this.#waiting) wake();
   }
 
-  /** The first so many with a higher id. */
+  /** Returns the first `most` entries with a higher id. */
   after(id: number, most: number): readonly Entry[] {
     let index = this.#entries.length;
     while (index > 0 && (this.#entries[index - 1] as Entry).id > id) index -= 1;
     return this.#entries.slice(index, index + most);
   }
 
-  /** Resolves when there is one with a higher id, or the signal aborted. */
+  /** Resolves when there is an entry with a higher id, or when the signal aborts. */
   async changed(id: number, signal: AbortSignal): Promise<void> {
     if (signal.aborted || this.#newestId > id) return;
     await new Promise<void>((resolve) => {

@@ -2,9 +2,9 @@ import { setImmediate as turn } from "node:timers/promises";
 import type { RuntimeEvent } from "../../shared/contract/events.js";
 import { EntryBuffer } from "./entry-buffer.js";
 
-/** What is kept for readers who come back. */
+/** Events in memory, for reconnecting followers. */
 const keptEvents = 2000;
-/** What is handed to a reader at once. */
+/** Events per batch. */
 const batchEvents = 256;
 const longestMessage = 500;
 
@@ -13,13 +13,13 @@ const gapMessage =
 
 export type NewEvent = Omit<RuntimeEvent, "id" | "at">;
 
-/** From where on a reader wants to be told: after an id that it has seen, from a time on (Unix milliseconds), or from now on. */
+/** Where a follower starts: after an id, at a time (Unix milliseconds), or now. */
 interface EventStart {
   readonly lastEventId: number | undefined;
   readonly sinceMs: number | undefined;
 }
 
-/** What happens in the daemon, told to whoever follows. The newest events are kept in memory; telling waits for nobody. */
+/** The events of the daemon. Keeps the newest ones in memory; publishing never waits for a follower. */
 export class RuntimeEvents {
   readonly #now: () => number;
   readonly #startedAtMs: number;
@@ -32,7 +32,7 @@ export class RuntimeEvents {
   constructor({ now, kept = keptEvents }: { readonly now: () => number; readonly kept?: number }) {
     this.#now = now;
     this.#startedAtMs = now();
-    // Ids of the daemon before this one are all lower, so a reader who comes back learns that it may have missed some.
+    // All ids of earlier daemons are lower, so a reconnecting follower detects possible gaps.
     this.#nextId = this.#startedAtMs * 1000;
     this.#recent = new EntryBuffer({ most: kept, before: this.#nextId - 1 });
   }
@@ -54,8 +54,8 @@ export class RuntimeEvents {
   }
 
   /**
-   * The events that pass, in batches, until the signal aborts. First comes `stream.opened`, by whose id a reader can come back before
-   * anything has happened, or `stream.gap` where events that it asks for are not kept; that comes later too, to one that is too slow.
+   * Yields matching events in batches until the signal aborts. Begins with `stream.opened`, whose id a follower can resume from, or with
+   * `stream.gap` if events are missing. A slow follower also gets `stream.gap` later.
    */
   async *follow(passes: (event: RuntimeEvent) => boolean, start: EventStart, signal: AbortSignal): AsyncGenerator<RuntimeEvent[]> {
     this.#followerCount += 1;
@@ -74,7 +74,7 @@ export class RuntimeEvents {
         if (batch.length > 0) yield batch;
         if (next.length === batchEvents) continue;
         await this.#recent.changed(seenId, signal);
-        // What the same turn brings goes out together.
+        // Sends all events of one turn together.
         await turn();
       }
     } finally {
@@ -85,7 +85,7 @@ export class RuntimeEvents {
   #begin({ lastEventId, sinceMs }: EventStart): { seenId: number; notice?: RuntimeEvent } {
     const { newestId, droppedThroughId } = this.#recent;
     if (lastEventId !== undefined) {
-      // An id that was never given out says nothing about what its reader has seen.
+      // An unassigned id does not tell which events its follower has seen.
       if (lastEventId > newestId) return { seenId: newestId, notice: this.#notice("stream.gap", newestId) };
       return { seenId: lastEventId };
     }
@@ -102,7 +102,7 @@ export class RuntimeEvents {
   }
 }
 
-/** Tells when another version of a worker answers than before, whoever brought that about: a call, or a folder changed by hand. */
+/** Publishes a change of the active version of a worker, whether by a call or by hand. */
 export class ActiveVersionTracker {
   readonly #publish: (event: NewEvent) => void;
   readonly #versions = new Map<string, string>();
@@ -112,12 +112,12 @@ export class ActiveVersionTracker {
     this.#publish = publish;
   }
 
-  /** What was noted so far is how things are, and no news. */
+  /** Starts publishing: earlier notes describe the initial state. */
   tellFromNowOn(): void {
     this.#isTelling = true;
   }
 
-  /** undefined: none answers. */
+  /** Notes the active version; undefined: none. */
   note(name: string, version: string | undefined): void {
     if (this.#versions.get(name) === version) return;
     if (version === undefined) this.#versions.delete(name);

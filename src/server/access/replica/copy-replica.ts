@@ -9,12 +9,12 @@ function schemaVersionOf(replica: Database.Database): number {
   return replica.prepare<[], number>("SELECT schema_version FROM key_store").pluck().get() ?? 0;
 }
 
-/** A primary that an earlier version created has the table only once a record was stored. */
+/** A primary of an earlier version has this table only after the first record. */
 function hasRecords(replica: Database.Database): boolean {
   return replica.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'records'").get() !== undefined;
 }
 
-/** Copies a replica's keys, with their ids, and its records into a new file that is a local key store; returns how many are in force there. */
+/** Copies keys with their ids, and records, of a replica into a new file that is a local key store. Returns the number of active keys. */
 export function copyReplica(file: string, target: string): number {
   const replica = new Database(file, { readonly: true, fileMustExist: true });
   const { rows, records } = (() => {
@@ -36,7 +36,7 @@ export function copyReplica(file: string, target: string): number {
       for (const row of rows) insert.run(...row);
       for (const record of records) insertRecord.run(...record);
     })();
-    // The file alone is copied on.
+    // Only the file is copied further, without a log.
     store.pragma("journal_mode = DELETE");
   } finally {
     store.close();

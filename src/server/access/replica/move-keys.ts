@@ -11,15 +11,15 @@ import { PrimaryError, Primary, type SqlRow } from "./primary-client.js";
 import { createRecordTable, insertMovedRecords, type RecordRow } from "./record-sql.js";
 import { assertSupportedPrimary, createTables, insertRows, readHead, selectMoved, underMark } from "./primary-sql.js";
 
-/** All keys go in one transaction, so there may be much to send. */
+/** Long, because one transaction contains all keys. */
 const moveDeadlineMs = 60_000;
-/** The primary does not begin it later than this. */
+/** The primary rejects the transaction after this time. */
 const acceptanceMs = 50_000;
 const rowsInStatement = 500;
 
 /**
- * Copies the keys of a local store that nobody has open, with ids and hashes, to a primary that has none: all of them or none. Throws
- * PrimaryError, PrimaryHasKeysError, NewerStateError, or what is wrong with the file.
+ * Copies the keys of an unused local store to a primary without keys, all or none. Throws PrimaryError, PrimaryHasKeysError,
+ * NewerStateError, or the error of the file.
  */
 export async function moveKeys(file: string, source: PrimarySource, { isDryRun }: { isDryRun: boolean }): Promise<MovedKeys> {
   const { keys: rows, records } = await readRows(file);
@@ -42,7 +42,7 @@ export async function moveKeys(file: string, source: PrimarySource, { isDryRun }
   }
 }
 
-/** The primary has keys already. */
+/** The primary already has keys. */
 export class PrimaryHasKeysError extends Error {
   constructor() {
     super("the primary has keys already, and those of two stores cannot be put together");
@@ -68,7 +68,7 @@ function partsOf<Row>(rows: readonly Row[]): (readonly Row[])[] {
   );
 }
 
-/** With `keys`, how many there are, revoked ones included; undefined when there are no tables. */
+/** Returns the head with the number of keys, including revoked ones; undefined without tables. */
 async function askHead(primary: Primary): Promise<SqlRow | undefined> {
   try {
     const [head, count] = await primary.read(readHead(0), { sql: "SELECT count(*) AS keys FROM keys", values: [] });
@@ -79,7 +79,7 @@ async function askHead(primary: Primary): Promise<SqlRow | undefined> {
   }
 }
 
-/** Of a copy, which is migrated: the store stays as it is, also when its schema is older. */
+/** Reads a copy, which can be migrated, so that the store itself stays unchanged. */
 async function readRows(file: string): Promise<StoreRows> {
   const folder = await mkdtemp(path.join(tmpdir(), "runtimectl-keys-"));
   try {

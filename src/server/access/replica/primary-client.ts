@@ -2,25 +2,25 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Pool } from "undici";
 import type { PrimarySource } from "../../config/primary-source.js";
 
-/** Within this the server has answered, or the call has failed, where no other deadline is given. */
+/** Default time for a response of the server. */
 const primaryDeadlineMs = 2_000;
 const mostConnections = 4;
-/** Before a write is tried again. */
+/** Maximum pause before a write is retried. */
 const longestPauseMs = 40;
 
-/** A value as SQLite has it; blobs are not used here. */
+/** A value of SQLite, except blobs. */
 export type SqlValue = string | number | null;
 export type SqlRow = Readonly<Record<string, SqlValue>>;
 
 export interface Statement {
   readonly sql: string;
-  /** For ?1, ?2 and so on. */
+  /** Values of ?1, ?2 and so on. */
   readonly values: readonly SqlValue[];
 }
 
 /**
- * A libSQL server, by its HTTP protocol (Hrana 2, https://github.com/tursodatabase/libsql/blob/main/docs/HRANA_2_SPEC.md). Nothing here
- * blocks the event loop, however the server is.
+ * Client of a libSQL server over HTTP (Hrana 2, https://github.com/tursodatabase/libsql/blob/main/docs/HRANA_2_SPEC.md). Never blocks the
+ * event loop.
  */
 export class Primary {
   readonly #pool: Pool;
@@ -34,7 +34,7 @@ export class Primary {
     this.#headers = { "content-type": "application/json", ...(token !== undefined && { authorization: `Bearer ${token}` }) };
   }
 
-  /** Connects when it is first asked. */
+  /** Connects at the first request. */
   static async at({
     url,
     token,
@@ -44,15 +44,14 @@ export class Primary {
     return new Primary(new undici.Pool(url, { connections: mostConnections }), { token, deadlineMs });
   }
 
-  /** Reads as of one instant; the rows of each statement. Throws PrimaryError. */
+  /** Reads a consistent state. Resolves with the rows of each statement. Throws PrimaryError. */
   async read(...statements: Statement[]): Promise<SqlRow[][]> {
     return this.#run("BEGIN", statements, AbortSignal.timeout(this.#deadlineMs));
   }
 
   /**
-   * Does all of it or nothing; the rows of each statement. What broke off or met another writer is tried again, so doing it twice must be the
-   * same as doing it once. One after the other: writers that wait for each other in the server get their turn by chance, or an error.
-   * Throws PrimaryError.
+   * Runs one transaction at a time and resolves with the rows of each statement. Retries after a lost connection or a concurrent writer, so
+   * the statements must be idempotent. Throws PrimaryError.
    */
   async write(...statements: Statement[]): Promise<SqlRow[][]> {
     const signal = AbortSignal.timeout(this.#deadlineMs);
@@ -149,7 +148,7 @@ function toHrana(value: SqlValue): object {
   return Number.isInteger(value) ? { type: "integer", value: String(value) } : { type: "float", value };
 }
 
-/** Of each step but the last, which undoes the others. */
+/** Returns the rows of each step except the last, which is the rollback. */
 function rowsOf({ results }: PipelineResponse): SqlRow[][] {
   const [first] = results ?? [];
   const result = first?.response?.result;
@@ -169,19 +168,19 @@ function fromHrana(value: HranaValue | undefined): SqlValue {
 }
 
 type PrimaryErrorKind =
-  /** No answer: what was asked may have been done or not. */
+  /** No response: the transaction may have been committed. */
   | "unreachable"
   | "late"
-  /** An answer, and nothing was changed. */
+  /** A response, and nothing changed. */
   | "unauthorised"
   | "refused"
   | "without-tables"
-  /** Another one writes. */
+  /** Another client is writing. */
   | "busy"
-  /** Something that is no libSQL server, or a broken one. */
+  /** The response does not come from a working libSQL server. */
   | "unexpected";
 
-/** Why the primary did not do what it was asked for. The message goes on after "the primary". */
+/** Why the primary did not run a transaction. The message completes a sentence that begins with "the primary". */
 export class PrimaryError extends Error {
   readonly kind: PrimaryErrorKind;
 
@@ -216,7 +215,7 @@ export class PrimaryError extends Error {
   }
 }
 
-/** By SQLite's words: the server's codes do not tell these apart. */
+/** Determines the kind from SQLite's message: the server's codes do not distinguish these errors. */
 function kindOf(message: string): PrimaryErrorKind {
   if (/no such table/i.test(message)) return "without-tables";
   return /database (?:table )?is locked|busy/i.test(message) ? "busy" : "refused";

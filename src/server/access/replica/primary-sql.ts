@@ -2,44 +2,44 @@ import { newKeyColumns, valuesOf, type KeyRow, type NewKey } from "../key-store.
 import type { SqlValue, Statement } from "./primary-client.js";
 import { NewerStateError } from "../../config/newer-state-error.js";
 
-/** A replica that is further behind is fetched again: the primary cannot tell any more whether it ever had what that has. */
+/** A replica that is further behind is fetched again: the primary no longer has the revision to compare. */
 const keptRevisions = 10_000;
 
 const nowMs = "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)";
-/** Of the change under way; in no row when it came too late, and then nothing below does anything. */
+/** The revision of the running change. Missing when the change is too late, and the other statements have no effect then. */
 export const thisRevision = "(SELECT revision FROM key_revisions WHERE mark = ?1)";
-/** Schema number of the primary's tables that this program creates and supports. */
+/** Schema number that this program creates and supports. */
 const primarySchemaVersion = 1;
 
-/** A key as the primary and its replicas have it. */
+/** A row of the table of keys in the primary and its replicas. */
 export interface ReplicatedKeyRow extends KeyRow {
-  /** That of its last change. */
+  /** Revision of its last change. */
   revision: number;
 }
 
 /**
- * Every change is one revision: a number that grows by 1, and a random mark. By the mark of its last revision a replica is recognised: a
- * primary that does not know it was restored from a backup, or is another one.
+ * State of a replica. Each change has a revision, which grows by 1, and a random mark. A primary that does not know the replica's mark was
+ * restored from a backup or replaced.
  */
 export interface Position {
-  /** Random, made with the tables. */
+  /** Random; created with the tables. */
   readonly epoch: string;
   readonly revision: number;
   readonly mark: string;
 }
 
-/** A change that is on its way to the primary. */
+/** A change that is sent to the primary. */
 export interface Marked {
   readonly epoch: string;
-  /** Random; doing it again under the same mark changes nothing more. */
+  /** Random. Repeating the change with the same mark has no effect. */
   readonly mark: string;
-  /** Who makes it: random, one for each run of a daemon. */
+  /** Random identifier of one run of a daemon. */
   readonly instance: string;
-  /** Unix milliseconds by the primary's clock; later it is not done any more, so that whoever was told of a failure can rely on it. */
+  /** Unix milliseconds of the primary's clock. The primary rejects the change later, so a caller that received a failure can rely on it. */
   readonly notAfterMs: number;
 }
 
-/** Makes the tables where they are missing; those that are there stay as they are. */
+/** Creates missing tables. */
 export function createTables(epoch: string, mark: string): Statement[] {
   const tables = [
     "CREATE TABLE IF NOT EXISTS key_store (id INTEGER PRIMARY KEY CHECK (id = 1), epoch TEXT NOT NULL, schema_version INTEGER NOT NULL) STRICT",
@@ -57,7 +57,7 @@ export function createTables(epoch: string, mark: string): Statement[] {
   ];
 }
 
-/** One row with `epoch`, `schema_version`, `revision`, `now_ms`, and `mark`, the one of the given revision: null when it is not known. */
+/** Returns one row with `epoch`, `schema_version`, `revision`, `now_ms`, and the `mark` of the given revision, null if unknown. */
 export function readHead(revision: number): Statement {
   return {
     sql: `SELECT epoch, schema_version, ${nowMs} AS now_ms, (SELECT max(revision) FROM key_revisions) AS revision,
@@ -66,7 +66,9 @@ export function readHead(revision: number): Statement {
   };
 }
 
-/** A revision for the statements after it, and at the end one row with its number; none when it came too late or to another store. */
+/**
+ * Adds a revision around the statements. The last statement returns its number; no row when the change is too late or for another store.
+ */
 export function underMark({ mark, epoch, instance, notAfterMs }: Marked, statements: readonly Statement[]): Statement[] {
   return [
     {
@@ -80,7 +82,7 @@ export function underMark({ mark, epoch, instance, notAfterMs }: Marked, stateme
   ];
 }
 
-/** ?1 is the mark, in this statement and in all below. */
+/** ?1 is the mark, here and in all statements below. */
 export function insertKey(key: NewKey): Statement {
   return {
     sql: `INSERT INTO keys (${newKeyColumns}, revision) SELECT ${placeholders(2, 8)}, ${thisRevision} WHERE EXISTS ${thisRevision}
@@ -93,7 +95,7 @@ export function selectKey(hash: string): Statement {
   return { sql: "SELECT * FROM keys WHERE hash = ?2", values: [hash] };
 }
 
-/** One row when the key with that id was changed by this very change. */
+/** Returns one row if this change changed the key. */
 export function selectChanged(id: number): Statement {
   return { sql: `SELECT * FROM keys WHERE id = ?2 AND revision = ${thisRevision}`, values: [id] };
 }
@@ -106,7 +108,7 @@ export function expireKey(id: number, endsAt: number): Statement {
   return changeActive("expires_at = ?3", [id, endsAt]);
 }
 
-/** As `insertKey`, when the key with that id was changed by this very change. */
+/** Like `insertKey`, if this change changed the key with that id. */
 export function insertTwin(key: NewKey, id: number): Statement {
   return {
     sql: `INSERT INTO keys (${newKeyColumns}, revision) SELECT ${placeholders(3, 8)}, ${thisRevision}
@@ -115,7 +117,7 @@ export function insertTwin(key: NewKey, id: number): Statement {
   };
 }
 
-/** Keys as another store has them, when no change before this one has brought any. */
+/** Inserts keys of another store, if no earlier change inserted keys. */
 export function insertRows(rows: readonly KeyRow[]): Statement {
   const columns = `id, ${newKeyColumns}, last_used_at, revoked_at`;
   const values = rows.map((row) => columns.split(", ").map((column) => row[column as keyof KeyRow]));
@@ -130,12 +132,12 @@ export function insertRows(rows: readonly KeyRow[]): Statement {
   };
 }
 
-/** One row with `moved`: how many keys this very change has brought. */
+/** Returns one row with `moved`, the number of keys that this change inserted. */
 export function selectMoved(): Statement {
   return { sql: `SELECT count(*) AS moved FROM keys WHERE revision = ${thisRevision}`, values: [] };
 }
 
-/** Times go forwards only, whichever daemon is the last to tell. */
+/** Times never go back, regardless of the order of the daemons. */
 export function writeUses(uses: readonly (readonly [id: number, usedAt: number])[]): Statement {
   return {
     sql: `UPDATE keys SET last_used_at = uses.used_at, revision = ${thisRevision}
@@ -152,12 +154,12 @@ function changeActive(assignment: string, values: readonly SqlValue[]): Statemen
   };
 }
 
-/** Numbered ones, such as `?2, ?3`. */
+/** Returns numbered placeholders, such as `?2, ?3`. */
 function placeholders(first: number, count: number): string {
   return Array.from({ length: count }, (_, index) => `?${first + index}`).join(", ");
 }
 
-/** Throws NewerStateError when the tables of the primary, or of a replica of it, have a higher schema. */
+/** Throws NewerStateError when the tables of the primary or a replica have a newer schema. */
 export function assertSupportedPrimary(subject: string, found: number): void {
   if (found <= primarySchemaVersion) return;
   throw new NewerStateError({

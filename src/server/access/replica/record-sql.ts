@@ -2,7 +2,7 @@ import type { RecordChange } from "../../storage/record-store.js";
 import type { Statement } from "./primary-client.js";
 import { thisRevision } from "./primary-sql.js";
 
-/** A record as the primary and its replicas have it. */
+/** A row of the table of records in the primary and its replicas. */
 export interface RecordRow {
   kind: string;
   key: string;
@@ -10,7 +10,7 @@ export interface RecordRow {
   revision: number;
 }
 
-/** A primary that an earlier version created has no table for records. */
+/** A primary of an earlier version has no table for records. */
 export function createRecordTable(): Statement[] {
   return [
     `CREATE TABLE IF NOT EXISTS records (kind TEXT NOT NULL, key TEXT NOT NULL, value TEXT, revision INTEGER NOT NULL,
@@ -20,8 +20,8 @@ export function createRecordTable(): Statement[] {
 }
 
 /**
- * Changes records when all conditions hold. Sent again under the same mark, it changes nothing: the mark is then not the newest one, or
- * rows have its revision.
+ * Changes records if all conditions hold. Repeating it with the same mark has no effect: the mark is not the newest one, or rows have its
+ * revision.
  */
 export function putRecords(changes: readonly RecordChange[]): Statement {
   const rows = changes.map(({ kind, key, value, ifRevision }) => [kind, key, value ?? null, ifRevision ?? null]);
@@ -37,17 +37,17 @@ export function putRecords(changes: readonly RecordChange[]): Statement {
   };
 }
 
-/** One row when the primary accepted the mark in time, whether conditions held or not. */
+/** Returns one row if the primary accepted the mark in time, regardless of the conditions. */
 export function selectAccepted(): Statement {
   return { sql: `SELECT 1 AS accepted WHERE EXISTS ${thisRevision}`, values: [] };
 }
 
-/** Takes the mark back when no record was changed under it, so that a mark stands for a change. */
+/** Deletes the mark if no record changed, so that each mark stands for a change. */
 export function removeUnusedMark(): Statement {
   return { sql: `DELETE FROM key_revisions WHERE mark = ?1 AND ${isNew}`, values: [] };
 }
 
-/** Records as another store has them, when no change before this one has brought any. */
+/** Inserts records of another store, if no earlier change inserted records. */
 export function insertMovedRecords(rows: readonly RecordRow[]): Statement {
   return {
     sql: `INSERT INTO records (kind, key, value, revision)

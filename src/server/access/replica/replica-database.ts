@@ -4,24 +4,24 @@ import type { RecordRow } from "./record-sql.js";
 import { chmodSync, existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import path from "node:path";
 
-/** Waiting for a lock blocks the event loop, so it is short. */
+/** Short, because waiting for a lock blocks the event loop. */
 const busyTimeoutMs = 200;
 
-/** A changed key, and who changed it. */
+/** A changed key and the instance that changed it. */
 interface ChangedKeyRow extends ReplicatedKeyRow {
-  /** Null when it is so long ago that it is not known any more. */
+  /** Null if the revision is no longer stored. */
   instance: string | null;
 }
 
 /**
- * Reads the replica's file while the syncer writes it. It is SQLite's own library, read-only: libsql shows old rows to a statement that was
- * used before, and cannot open a replica while the primary is away.
+ * Reads the replica's file while the syncer writes it. Uses SQLite's own library, read-only: libsql returns old rows for reused statements
+ * and cannot open a replica while the primary is away.
  */
 export class ReplicaReader {
   readonly #database: Database.Database;
   readonly #position: Database.Statement<[], Position>;
 
-  /** Throws NewerStateError when the tables have a newer schema; another Error when the file is missing, damaged or lacks tables. */
+  /** Throws NewerStateError for a newer schema, another Error for a missing or damaged file or missing tables. */
   constructor(file: string) {
     this.#database = new Database(file, { readonly: true, fileMustExist: true, timeout: busyTimeoutMs });
     try {
@@ -39,14 +39,14 @@ export class ReplicaReader {
     }
   }
 
-  /** What it holds by now. */
+  /** Returns the current position. */
   readPosition(): Position {
     const position = this.#position.get();
     if (!position) throw new Error("the replica has no revision");
     return position;
   }
 
-  /** Keys that were changed after the change of `id` in `revision`, revoked ones included, in the order of their changes, at most `count`. */
+  /** Returns at most `count` keys, including revoked ones, after the change of `id` in `revision`, in the order of their changes. */
   changedAfter(revision: number, id: number, count: number): ChangedKeyRow[] {
     return this.#database
       .prepare<[number, number, number], ChangedKeyRow>(
@@ -56,14 +56,14 @@ export class ReplicaReader {
       .all(revision, id, count);
   }
 
-  /** Keys that are not revoked, by growing id, at most `count`. */
+  /** Returns at most `count` keys that are not revoked, sorted by id. */
   activeAfter(id: number, count: number): ReplicatedKeyRow[] {
     return this.#database
       .prepare<[number, number], ReplicatedKeyRow>("SELECT * FROM keys WHERE id > ? AND revoked_at IS NULL ORDER BY id LIMIT ?")
       .all(id, count);
   }
 
-  /** Records after a row in the order of revision, kind and key, removed ones included, at most `count`. */
+  /** Returns at most `count` records, including removed ones, after a row in the order of revision, kind and key. */
   recordsAfter({ revision, kind, key }: Omit<RecordRow, "value">, count: number): RecordRow[] {
     const hasTable = this.#database.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'records'").get();
     if (!hasTable) return [];
@@ -84,13 +84,13 @@ export class ReplicaReader {
 }
 
 /**
- * Where the replica lies: `current` is read and kept up to date; a new one is fetched into `next`, so that there is always one to start from,
- * also when the primary goes away meanwhile. All are closed to other users.
+ * Folder of the replicas, closed to other users. `current` is in use; a new one is fetched into `next`, so that a complete replica always
+ * exists.
  */
 export class ReplicaFolder {
   readonly #folder: string;
 
-  /** Makes the folder, and undoes a change of replicas that was interrupted. */
+  /** Creates the folder and reverts an interrupted replacement. */
   constructor(folder: string) {
     this.#folder = folder;
     mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -108,14 +108,14 @@ export class ReplicaFolder {
     return existsSync(this.currentFile);
   }
 
-  /** An empty place for a new replica; the file's path. */
+  /** Returns the path of an empty place for a new replica. */
   prepareNext(): string {
     this.#remove("next");
     mkdirSync(this.#path("next"), { mode: 0o700 });
     return path.join(this.#path("next"), "keys.db");
   }
 
-  /** The one in `next` becomes the current one. Nobody may have either open. */
+  /** Replaces the current replica by the next one. No process may have either open. */
   takeNext(): void {
     this.#remove("old");
     if (existsSync(this.#path("current"))) renameSync(this.#path("current"), this.#path("old"));

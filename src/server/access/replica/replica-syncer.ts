@@ -4,11 +4,11 @@ import { statSync } from "node:fs";
 import { compiledFile } from "../../package-root.js";
 import { syncNow, type SyncResponse, type SyncJob } from "./syncer/sync-job.js";
 
-/** A process that has neither answered nor written anything for so long hangs in libsql, and is killed. */
+/** A process without a response and without a written byte for this long hangs in libsql and is killed. */
 const syncerSilenceMs = 5_000;
 const heapMegabytes = 64;
 
-/** Keeps one replica's file up to date, through a process that may hang and be killed. */
+/** Updates one replica's file through a process that can hang and be killed. */
 export class ReplicaSyncer {
   readonly #job: SyncJob;
   #child: ChildProcess | undefined;
@@ -17,12 +17,12 @@ export class ReplicaSyncer {
     this.#job = job;
   }
 
-  /** Undefined while there is none. */
+  /** Undefined without a process. */
   get pid(): number | undefined {
     return this.#child?.pid;
   }
 
-  /** Fetches what is new; one at a time. Throws an Error that says why it could not; the next call begins with a new process. */
+  /** Fetches new changes, one call at a time. Throws an Error with the reason; the next call starts a new process. */
   async sync(): Promise<void> {
     const child = (this.#child ??= this.#start());
     try {
@@ -34,13 +34,13 @@ export class ReplicaSyncer {
     }
   }
 
-  /** Resolves when the process is gone. */
+  /** Resolves when the process has ended. */
   async stop(): Promise<void> {
     const child = this.#child;
     this.#child = undefined;
     if (!child || child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
     const exited = once(child, "exit");
-    // Now it is waited for: with nothing else to hold it, as at a start on sockets that were handed over, the daemon would end here.
+    // Keeps the daemon alive until the process has ended, such as at a start with inherited sockets.
     child.ref();
     child.kill("SIGKILL");
     await exited;
@@ -52,12 +52,12 @@ export class ReplicaSyncer {
       execArgv: [`--max-old-space-size=${heapMegabytes}`],
       stdio: ["ignore", "ignore", "ignore", "ipc"],
     });
-    // How it ended is seen by who asks it.
+    // The exit is handled where a response is awaited.
     child.on("error", () => undefined);
     child.on("exit", () => {
       if (this.#child === child) this.#child = undefined;
     });
-    // A daemon that wants to end must not wait for it.
+    // A stopping daemon does not wait for the process.
     child.unref();
     child.channel?.unref();
     child.send(this.#job, () => undefined);
@@ -82,7 +82,7 @@ export class ReplicaSyncer {
       const onExit = (code: number | null, signal: string | null) =>
         settle(() => reject(new Error(`the process that syncs ended (${signal ?? code})`)));
       let bytes = this.#bytesWritten();
-      // Only a whole replica takes so long, and one can see it grow.
+      // Only fetching a whole replica takes this long, and its file grows meanwhile.
       const timer = setInterval(() => {
         const bytesBefore = bytes;
         bytes = this.#bytesWritten();

@@ -4,11 +4,11 @@ import { KeyCache } from "../key-cache.js";
 import type { ReplicatedKeyRow } from "./primary-sql.js";
 import type { ReplicaReader } from "./replica-database.js";
 
-/** Rows that are read at once; between such pages requests are served. */
+/** Rows per page. The daemon serves requests between pages. */
 const pageRows = 500;
 const greatestId = Number.MAX_SAFE_INTEGER;
 
-/** What another daemon did to a key. */
+/** A change of a key by another daemon. */
 export interface ForeignChange {
   readonly type: "key.created" | "key.rotated" | "key.revoked";
   readonly id: number;
@@ -17,31 +17,31 @@ export interface ForeignChange {
 }
 
 /**
- * The keys in memory, as the replica has them and as they were changed here since. A change made here counts at once; the replica, which
- * gets it later, never takes it back.
+ * The keys in memory: those of the replica, with the later changes of this daemon. Such a change is valid at once, and the replica, which
+ * receives it later, never reverts it.
  */
 export class ReplicatedKeyCache {
   #keys = new KeyCache();
   #revision = 0;
-  /** Revisions of keys that were changed here and that the replica may not have yet. */
+  /** Revisions of keys that this daemon changed and the replica may not have yet. */
   readonly #ahead = new Map<number, number>();
 
   get keys(): KeyCache {
     return this.#keys;
   }
 
-  /** A change made here; the primary has it. */
+  /** Applies a change of this daemon, which the primary has confirmed. */
   noteOwn(row: ReplicatedKeyRow): void {
     if (row.revision > this.#revision) this.#ahead.set(row.id, row.revision);
     this.#store(this.#keys, row);
   }
 
-  /** What was changed here since is no part of the primary's history any more. */
+  /** Forgets the changes of this daemon: they are no longer part of the primary's history. */
   forgetOwn(): void {
     this.#ahead.clear();
   }
 
-  /** Takes all keys again. Nobody may write the replica meanwhile. */
+  /** Loads all keys again. No process may write the replica meanwhile. */
   async load(reader: ReplicaReader): Promise<void> {
     const { revision } = reader.readPosition();
     const loaded = new KeyCache();
@@ -58,7 +58,7 @@ export class ReplicatedKeyCache {
     this.#reached(revision);
   }
 
-  /** Takes what is new; returns what others did. Nobody may write the replica meanwhile. */
+  /** Applies new changes and returns those of other daemons. No process may write the replica meanwhile. */
   async catchUp(reader: ReplicaReader, ownInstance: string): Promise<ForeignChange[]> {
     const { revision } = reader.readPosition();
     const changes: ForeignChange[] = [];

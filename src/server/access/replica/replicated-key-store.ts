@@ -25,29 +25,29 @@ import { ReplicatedKeyCache, type ForeignChange } from "./replicated-key-cache.j
 import { ReplicatedRecordStore } from "./replicated-record-store.js";
 import { Replication } from "./replication.js";
 
-/** A start waits so long for the primary's newest keys; then it goes on with those that it has. Where it has none, there is more to fetch. */
+/** Maximum wait at the start for the newest keys. Without a replica, the wait is longer. */
 const firstSyncWaitMs = 2_000;
 const firstReplicaWaitMs = 30_000;
-/** The primary does not make a change later than this after it was sent; the answer has the rest of the deadline. */
+/** The primary rejects a change after this time. The rest of the deadline is for the response. */
 const acceptanceMs = 1_500;
-/** How long uses are collected before they are sent. */
+/** Interval of writing the last uses. */
 const usageWriteIntervalMs = 30_000;
-/** Uses that are sent at once. */
+/** Uses per transaction. */
 const usesAtOnce = 500;
-/** Sent as Retry-After when the primary cannot be written. */
+/** `Retry-After` in seconds when the primary is not writable. */
 const retryAfterSeconds = 5;
 
 export interface ReplicatedKeyStoreOptions {
   readonly source: PrimarySource;
   readonly stateDirectory: string;
-  /** Hears of what other daemons did to keys. */
+  /** Called for changes of keys by other daemons. */
   readonly onForeignChange: (change: ForeignChange) => void;
   readonly log: Log;
 }
 
 /**
- * The keys of several daemons: a primary has them, a libSQL server; each daemon has a replica. Finding a key reads memory, whatever the
- * primary does; a change goes to the primary, and throws KEY_STORE_UNAVAILABLE after 2 s when that does not answer.
+ * The keys of several daemons: a libSQL server is the primary, and each daemon has a replica. Lookups read memory. Changes go to the
+ * primary and throw KEY_STORE_UNAVAILABLE after 2 s without a response.
  */
 export class ReplicatedKeyStore implements KeyStore {
   readonly #primary: Primary;
@@ -83,8 +83,8 @@ export class ReplicatedKeyStore implements KeyStore {
   }
 
   /**
-   * Opens the replica, and brings it up to date when the primary answers soon; goes on without it when not. Throws NewerStateError when the
-   * replica or the primary has a newer schema.
+   * Opens the replica and updates it if the primary responds soon. Throws NewerStateError when the replica or the primary has a newer
+   * schema.
    */
   static async open(options: ReplicatedKeyStoreOptions): Promise<ReplicatedKeyStore> {
     const store = new ReplicatedKeyStore(await Primary.at(options.source), options);
@@ -171,7 +171,7 @@ export class ReplicatedKeyStore implements KeyStore {
     return fromRow(keyRow);
   }
 
-  /** The rows of each statement, when the primary has made the change. */
+  /** Resolves with the rows of each statement after the primary committed the change. */
   async #change(...statements: Statement[]): Promise<SqlRow[][]> {
     const results = await this.#send(underMark(this.#createMark(), statements));
     if (results.at(-1)?.length === 1) return results.slice(1, -2);
@@ -206,7 +206,7 @@ export class ReplicatedKeyStore implements KeyStore {
     }
   }
 
-  /** Requests must not fail for this; what cannot be written stays collected. */
+  /** Requests must not fail for this. Unwritten uses are kept. */
   async #writeUses(): Promise<void> {
     const uses = this.#table.keys.unwrittenUses();
     try {

@@ -4,13 +4,10 @@ import type { RecordChange, RecordStore, StoredRecord } from "../../storage/reco
 import type { RecordRow } from "./record-sql.js";
 import type { ReplicaReader } from "./replica-database.js";
 
-/** Rows that are read at once; between such pages requests are served. */
+/** Rows per page. The daemon serves requests between pages. */
 const pageRows = 500;
 
-/**
- * Records of a primary, in memory: as the replica has them, and as this daemon changed them since. The replica, which gets such a change
- * later, never takes it back.
- */
+/** Records of a primary, in memory: those of the replica, with the later changes of this daemon, which the replica never reverts. */
 export class ReplicatedRecordStore implements RecordStore {
   readonly #listeners = new ChangeListeners();
   readonly #put: (changes: readonly RecordChange[]) => Promise<number | undefined>;
@@ -52,7 +49,7 @@ export class ReplicatedRecordStore implements RecordStore {
   /** Replaces all records by those of a replica that no process writes meanwhile. */
   async load(reader: ReplicaReader, { isDiverged }: { isDiverged: boolean }): Promise<void> {
     const { revision } = reader.readPosition();
-    // What this daemon changed before is no part of the primary's history any more.
+    // The primary's history no longer contains the earlier changes of this daemon.
     if (isDiverged) this.#ahead.clear();
     const loaded = new Map<string, StoredRecord>();
     await readInto(loaded, reader, 0);
@@ -76,7 +73,7 @@ export class ReplicatedRecordStore implements RecordStore {
   }
 }
 
-/** Returns how many rows there were. */
+/** Returns the number of rows. */
 async function readInto(records: Map<string, StoredRecord>, reader: ReplicaReader, since: number): Promise<number> {
   let count = 0;
   for (let after: Omit<RecordRow, "value"> = { revision: since + 1, kind: "", key: "" }; ;) {

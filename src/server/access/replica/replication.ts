@@ -8,44 +8,44 @@ import { assertSupportedPrimary, createTables, readHead, type Position } from ".
 import { ReplicaReader, type ReplicaFolder } from "./replica-database.js";
 import { ReplicaSyncer } from "./replica-syncer.js";
 
-/** A replica that does not get what the primary has, though it is synced without an error, is fetched again. */
+/** A replica that stays behind this long although syncs succeed is fetched again. */
 const stalledAfterMs = 10_000;
-/** So many syncs in a row may fail while the primary answers; then the replica is fetched again. */
+/** The replica is fetched again after this many consecutive failed syncs with a responding primary. */
 const mostFailedSyncs = 3;
-/** After a failure it is not tried again sooner. */
+/** Minimum pause after a failure. */
 const leastPauseAfterFailureMs = 500;
-/** What libsql says of files that it cannot go on with. */
+/** Messages of libsql for files that it cannot use. */
 const damage = /wal_index|malformed|not a database|corrupt|disk image/i;
 
 export interface ReplicationOptions {
   readonly source: PrimarySource;
   readonly primary: Primary;
   readonly folder: ReplicaFolder;
-  /** The replica holds more than before. */
+  /** Called when the replica has new changes. */
   readonly onMore: (reader: ReplicaReader) => Promise<void>;
-  /** There is a replica, or another one; `isDiverged`: the primary has lost changes that the one before had. */
+  /** Called after the first or another replica. `isDiverged`: the primary has lost changes of the previous one. */
   readonly onAnother: (reader: ReplicaReader, isDiverged: boolean) => Promise<void>;
   readonly log: Log;
 }
 
-/** What is known of the primary since it last answered. */
+/** State of the primary at its last response. */
 export interface KnownPrimary {
   readonly epoch: string;
-  /** Its clock, Unix milliseconds; never ahead of it. */
+  /** Estimate of the primary's clock in Unix milliseconds, never ahead of it. */
   readonly nowMs: () => number;
 }
 
 interface Head {
   readonly epoch: string;
   readonly revision: number;
-  /** Of the revision that was asked for; null when it is not known. */
+  /** Mark of the requested revision; null if unknown. */
   readonly mark: string | null;
 }
 
-/** Something about the primary that only an operator can put right. Its message goes on after "the primary". */
+/** A problem of the primary that requires an operator. The message completes a sentence that begins with "the primary". */
 class PrimaryAlarm extends Error {}
 
-/** Keeps a replica like its primary: asks that every interval for its newest revision, and fetches when there is one. */
+/** Keeps a replica equal to its primary: requests the newest revision each interval and fetches newer ones. */
 export class Replication {
   readonly #options: ReplicationOptions;
   readonly #ending = new AbortController();
@@ -67,17 +67,17 @@ export class Replication {
     this.#syncer = this.#syncerOf(options.folder.currentFile);
   }
 
-  /** Undefined while the primary has not answered since the start, and while it has not the keys that it should have. */
+  /** Undefined until the primary has responded, and while it lacks the expected keys. */
   get primary(): KnownPrimary | undefined {
     return this.#known;
   }
 
-  /** What keeps the replica from being like its primary; goes on after "the primary of the key store". */
+  /** Why the replica differs from the primary; completes a sentence that begins with "the primary of the key store". */
   get problem(): string | undefined {
     return this.#problem;
   }
 
-  /** Why the last answer of the primary could not be used, when the reason is its schema. */
+  /** The schema error of the primary's last response, if any. */
   get newerState(): NewerStateError | undefined {
     return this.#newerState;
   }
@@ -91,7 +91,7 @@ export class Replication {
     return { lagSeconds, failedSyncs: this.#failedSyncs, renewals: this.#renewals };
   }
 
-  /** Opens the stored replica. Resolves with false when it is missing or damaged. Throws NewerStateError when its schema is newer. */
+  /** Opens the stored replica. Resolves with false when it is missing or damaged. Throws NewerStateError for a newer schema. */
   async open(): Promise<boolean> {
     const { folder, log, onAnother } = this.#options;
     if (!folder.hasCurrent) return false;
@@ -109,7 +109,7 @@ export class Replication {
     }
   }
 
-  /** Asks the primary for the first time, and goes on in the background; resolves after that first time. */
+  /** Requests the primary once, then continues in the background. Resolves after the first time. */
   async begin(): Promise<void> {
     const first = this.#once();
     this.#running = this.#goOn(first);
@@ -125,12 +125,12 @@ export class Replication {
     this.#reader = undefined;
   }
 
-  /** The primary has something new: the replica gets it now, so that it is there also when this daemon starts again without the primary. */
+  /** Fetches the newest change now, so that a restart without the primary still has it. */
   hurry(): void {
     this.#endPause();
   }
 
-  /** Throws when the replica that there is cannot be read. */
+  /** Throws when the current replica is not readable. */
   assertReadable(): void {
     this.#reader?.readPosition();
   }
@@ -185,7 +185,7 @@ export class Replication {
     if (this.#behindSinceMs === undefined) this.#alikeAtMs = performance.now();
   }
 
-  /** Undefined when there is no replica that could be read. */
+  /** Undefined without a readable replica. */
   #readPosition(): Position | undefined {
     if (!this.#reader || !this.#options.folder.hasCurrent) return undefined;
     try {
@@ -196,7 +196,7 @@ export class Replication {
     }
   }
 
-  /** Throws a PrimaryAlarm when it has not the keys that this daemon has. */
+  /** Throws a PrimaryAlarm when the primary lacks the keys of this daemon. */
   async #readHead(position: Position | undefined): Promise<Head> {
     const { primary, log } = this.#options;
     const rows = await this.#askHead(position);
@@ -252,7 +252,7 @@ export class Replication {
     if (performance.now() - this.#behindSinceMs > stalledAfterMs) await this.#renew("it gets no changes any more", { isDiverged: true });
   }
 
-  /** The replica that there was is used until the new one is whole. */
+  /** Fetches a new replica. The current one stays in use until the new one is complete. */
   async #renew(why: string, { isDiverged }: { isDiverged: boolean }): Promise<void> {
     const { folder, log } = this.#options;
     const isFirst = !this.#reader;
@@ -284,7 +284,7 @@ export class Replication {
   }
 }
 
-/** Goes on after "the primary of the key store". */
+/** Completes a sentence that begins with "the primary of the key store". */
 function problemOf(error: Error): string {
   return error instanceof NewerStateError
     ? `has schema ${error.found}, and this runtimed supports schemas up to ${error.supported}: upgrade runtimed`

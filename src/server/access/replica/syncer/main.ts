@@ -2,12 +2,12 @@ import { Worker } from "node:worker_threads";
 import type { SyncResponse, SyncJob } from "./sync-job.js";
 import Database from "libsql";
 
-// A process of its own that owns the replica's file: what libsql does blocks, so the daemon must be able to kill it.
+// Separate process that owns the replica's file: libsql blocks, so the daemon must be able to kill it.
 
-// Files get a closed mode, whatever the daemon runs under.
+// Files are private regardless of the daemon's umask.
 process.umask(0o077);
 process.on("disconnect", () => process.exit(0));
-// A terminal's Ctrl-C is for the daemon, which ends this in its time.
+// Ctrl-C in a terminal is for the daemon, which stops this process.
 process.on("SIGINT", () => undefined);
 new Worker(new URL("parent-watch.js", import.meta.url), { workerData: process.ppid, stdout: true, stderr: true }).unref();
 
@@ -27,9 +27,9 @@ function responseTo(sync: () => void): SyncResponse {
   }
 }
 
-// The one place that knows the package libsql.
+// No other file uses the package libsql.
 
-/** Its types know neither the options nor the method of a replica. */
+/** The package's types lack the options and the method of a replica. */
 interface SyncedDatabase {
   sync(): unknown;
 }
@@ -39,17 +39,17 @@ interface SyncedOptions {
   readonly authToken?: string;
 }
 
-/** A replica of a libSQL server. Opening and syncing block until the server has answered, for ever when it is frozen. */
+/** A replica of a libSQL server. Opening and syncing block until the server responds, forever if it is frozen. */
 class LibsqlReplica {
   readonly #database: SyncedDatabase;
 
-  /** Opens or makes the file; throws when the server is away. */
+  /** Opens or creates the file. Throws when the server is unreachable. */
   constructor({ file, url, token }: { file: string; url: string; token: string | undefined }) {
     const options: SyncedOptions = { syncUrl: url, ...(token !== undefined && { authToken: token }) };
     this.#database = new Database(file, options);
   }
 
-  /** Fetches what is new. */
+  /** Fetches new changes. */
   sync(): void {
     this.#database.sync();
   }

@@ -1,4 +1,4 @@
-// A thread of the process that syncs: while a sync is blocked by a frozen server, nothing else there can see that the daemon is gone.
+// Thread of the syncer: only it can detect the daemon's end while a sync is blocked.
 import { workerData } from "node:worker_threads";
 
 const lookIntervalMs = 500;

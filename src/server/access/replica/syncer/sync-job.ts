@@ -1,12 +1,12 @@
-/** What the process that syncs is told first; the token goes this way so that nobody sees it in a list of processes. */
+/** First message to the syncer. Contains the token, so that no list of processes shows it. */
 export interface SyncJob {
   readonly file: string;
   readonly url: string;
   readonly token: string | undefined;
 }
 
-/** What it is told next, each time. */
+/** Each further message. */
 export const syncNow = "sync";
 
-/** What it answers each time. */
+/** Response to each message. */
 export type SyncResponse = { readonly synced: true } | { readonly failed: string };
