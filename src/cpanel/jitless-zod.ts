@@ -1,3 +1,2 @@
-// The first import: else zod tries, when its first schema is made, whether it may make functions from text. The policy forbids that, and
-// reports it.
+// Must be the first import: otherwise zod tests whether it can create functions from text, which the policy forbids and reports.
 Object.assign(globalThis, { __zod_globalConfig: { jitless: true } });

@@ -8,7 +8,7 @@ import { Session } from "./session/session.js";
 import { Theme } from "./layout/theme.js";
 import { Toasts } from "./components/toasts.js";
 
-/** All that the components of the panel share. */
+/** The objects that all components of the panel share. */
 export interface Panel {
   readonly place: Place;
   readonly connection: Connection;
@@ -19,7 +19,7 @@ export interface Panel {
   readonly theme: Theme;
 }
 
-/** Puts the panel together and looks for the daemon and for a session. */
+/** Creates the panel's objects, then searches for the daemon and a session. */
 export function openPanel(): Panel {
   const place = placeOf(document.baseURI);
   const connection: Connection = new Connection({
@@ -28,7 +28,7 @@ export function openPanel(): Panel {
     onRefused: () => session.end(),
   });
   const session = new Session({ connection, remembered: new RememberedSession({ storage: localStorage, panelPath: place.panelPath }) });
-  /** Whoever looks at the page; nobody while there is none to be asked. A browser has few connections to a host, for all its tabs. */
+  /** Returns the principal while requests make sense: signed in, daemon reachable, tab visible. A browser has few connections per host. */
   const onlooker = () => {
     const state = session.state.get();
     const isAway = connection.state.get().awaySinceMs !== undefined;

@@ -9,9 +9,9 @@ import { SelectField } from "./select-field.js";
 import { Toolbar } from "./toolbar.js";
 
 interface FilteredListProps<Row> {
-  /** One of them: `key`, `plugin`. */
+  /** Singular noun of a row, such as `key` or `plugin`. */
   readonly noun: string;
-  /** All of them: `Keys`. */
+  /** Plural with a capital, such as `Keys`. */
   readonly title: string;
   /** Permission that is required to read the list. */
   readonly permission: Permission;
@@ -19,18 +19,18 @@ interface FilteredListProps<Row> {
   readonly rows: readonly Row[];
   readonly columns: readonly Column<Row>[];
   readonly keyOf: (row: Row) => string | number;
-  /** `Search by name or prefix`. */
+  /** Label, such as `Search by name or prefix`. */
   readonly searchLabel: string;
-  /** What is searched; a search takes no notice of case. */
+  /** Returns the searched text of a row. The search ignores case. */
   readonly textOf: (row: Row) => string;
-  /** Those that a row may have. */
+  /** The possible states of a row. */
   readonly states: readonly string[];
   readonly stateOf: (row: Row) => string;
   /** Shown when `total` is 0. */
   readonly empty: ReactNode;
 }
 
-/** A table in whichever state it is, with a search and a choice of states, which the address keeps. */
+/** A list in its state (loading, failed, empty, rows), with a search and a choice of states that are stored in the address. */
 export function FilteredList<Row>(props: FilteredListProps<Row>) {
   const { noun, title, rows, textOf, stateOf, states } = props;
   const [search, setSearch] = useSearch("search");

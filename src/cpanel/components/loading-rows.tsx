@@ -1,10 +1,10 @@
 import { useEffect, useState } from "react";
 import "./loading-rows.css";
 
-/** Sooner than this, a sign of waiting would only flicker. */
+/** Delay before the placeholder appears; a shorter one would flicker. */
 const patienceMs = 250;
 
-/** Stands where rows will be. */
+/** Placeholder for the rows of a list. */
 export function LoadingRows({ noun }: { noun: string }) {
   const [isSlow, setSlow] = useState(false);
   useEffect(() => {

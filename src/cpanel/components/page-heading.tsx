@@ -2,7 +2,7 @@ import { useEffect, useRef, type ReactNode } from "react";
 import { useRoute } from "../router/use-route.js";
 import "./page-heading.css";
 
-/** The page's one `h1`, with what can be done beside it. Names the tab, and takes the focus when the page was come to by a link. */
+/** The page's only `h1`, with its actions. Sets the title of the tab, and takes the focus after a link. */
 export function PageHeading({ title, note, children }: { title: string; note?: ReactNode; children?: ReactNode }) {
   const heading = useRef<HTMLHeadingElement>(null);
   const { visit } = useRoute();

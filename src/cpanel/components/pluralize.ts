@@ -1,4 +1,4 @@
-/** `1 key`, `2,000 keys`. */
+/** Such as `1 key` or `2,000 keys`. */
 export function pluralize(count: number, noun: string): string {
   return `${count.toLocaleString("en-GB")} ${noun}${count === 1 ? "" : "s"}`;
 }

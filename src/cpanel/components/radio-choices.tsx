@@ -15,7 +15,7 @@ export interface RadioChoicesProps extends Omit<RadioGroupProps, "className" | "
   readonly choices: readonly RadioChoice[];
 }
 
-/** One of a few, all of them in sight. */
+/** A choice of one of a few visible options. */
 export function RadioChoices({ label, choices, ...props }: RadioChoicesProps) {
   return (
     <RadioGroup {...props} className="field">

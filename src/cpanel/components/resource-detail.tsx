@@ -7,7 +7,7 @@ interface OneOfListProps<Row> extends Pick<ResourceListProps<Row>, "noun" | "per
   readonly children: (one: Row) => ReactNode;
 }
 
-/** What a page tells of one thing of a list, once it is known that it is there. */
+/** Renders the details of one row, or the state of its list. */
 export function ResourceDetail<Row>({ one, children, ...list }: OneOfListProps<Row>) {
   const rows = one === undefined ? [] : [one];
   return (

@@ -9,7 +9,7 @@ interface SearchFieldProps {
   readonly onChange: (value: string) => void;
 }
 
-/** Narrows a list as one types; Escape empties it. */
+/** Filters a list while the user types; Escape clears it. */
 export function SearchField({ label, value, onChange }: SearchFieldProps) {
   return (
     <AriaSearchField aria-label={label} value={value} onChange={onChange} className="search-field">

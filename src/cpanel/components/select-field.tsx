@@ -9,7 +9,7 @@ interface SelectFieldProps {
   readonly choices: readonly { readonly value: string; readonly label: string }[];
 }
 
-/** One of several by the browser's own list, which every device shows as its users know it. */
+/** A choice from the browser's own list, which is familiar on every device. */
 export function SelectField({ label, value, onChange, choices }: SelectFieldProps) {
   const id = useId();
   return (

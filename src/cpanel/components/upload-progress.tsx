@@ -5,12 +5,12 @@ import "./upload-progress.css";
 export interface UploadProgressProps {
   readonly sentBytes: number;
   readonly sizeBytes: number;
-  /** What happens once all is sent: `The daemon unpacks and checks it`. */
+  /** The step after the transfer, such as `The daemon unpacks and checks it`. */
   readonly afterwards: string;
   readonly onCancel: () => void;
 }
 
-/** How far the bytes are; read out at every tenth. */
+/** Shows the progress of an upload; screen readers announce each tenth. */
 export function UploadProgress({ sentBytes, sizeBytes, afterwards, onCancel }: UploadProgressProps) {
   const percent = sizeBytes === 0 ? 100 : Math.floor((sentBytes / sizeBytes) * 100);
   return (

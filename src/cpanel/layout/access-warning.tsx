@@ -9,7 +9,7 @@ import "./banner.css";
 const operations = { health: { ready: health.ready } };
 const intervalMs = 60_000;
 
-/** Says what keys can do beyond their permissions, until it is hidden or the operator has changed the configuration. */
+/** Shows what keys can do beyond their permissions, until it is hidden or the configuration changes. */
 export function AccessWarning() {
   const api = useApi(operations);
   const isWanted = useMay("keys:read");

@@ -4,7 +4,7 @@ import { useObserved } from "../live/use-observed.js";
 import { usePanel } from "../use-panel.js";
 import "./banner.css";
 
-/** Says that the daemon does not answer; goes by itself when it does. */
+/** Reports that the daemon does not respond. Disappears when it does. */
 export function ConnectionBanner() {
   const { connection } = usePanel();
   const { awaySinceMs } = useObserved(connection.state);

@@ -1,6 +1,6 @@
 import { LoadingRows } from "../components/loading-rows.js";
 
-/** Before it is known who is here. */
+/** Shown until the session is known. */
 export function LoadingPage() {
   return (
     <main className="shell-main">

@@ -4,12 +4,12 @@ import { useRoute } from "../router/use-route.js";
 import { sections } from "../pages/sections.js";
 import "./navigation.css";
 
-/** Loaded apart, since the first screen does without it; where that fails, the section of plugins says so. */
+/** Loaded separately, because the first screen does not need it. The page Plugins reports a failure. */
 const PluginMenus = lazy(async () => ({ default: await loadPluginMenus().catch(() => Nothing) }));
 
 export function Navigation() {
   const { segments, search } = useRoute();
-  // A page of a plugin has its own place below.
+  // A plugin's page has its own entry below.
   const current = search.has("at") ? undefined : segments[0];
   return (
     <>

@@ -12,7 +12,7 @@ import { ThemeSwitch } from "./theme-switch.js";
 import { usePanel } from "../use-panel.js";
 import "./shell.css";
 
-/** The frame around every section. */
+/** The frame around every page. */
 export function Shell() {
   const main = useRef<HTMLElement>(null);
   const { awaySinceMs } = useObserved(usePanel().connection.state);
@@ -22,7 +22,7 @@ export function Shell() {
         href="#main"
         className="shell-skip"
         onClick={(event) => {
-          // The page's base would make another page of it.
+          // The page's base would turn the link into another page.
           event.preventDefault();
           main.current?.focus();
         }}

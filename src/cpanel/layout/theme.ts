@@ -3,16 +3,16 @@ import { Observable } from "../live/observable.js";
 export const themeChoices = ["system", "light", "dark"] as const;
 export type ThemeChoice = (typeof themeChoices)[number];
 
-/** The only choice that the panel keeps in the browser. */
+/** The only setting that the panel stores in the browser. */
 const storedName = "cpanel.theme";
 
-/** Light or dark, as the system has it or as somebody chose. */
+/** The light or dark theme: the system's or the user's choice. */
 export class Theme {
   readonly choice: Observable<ThemeChoice>;
   readonly #storage: Pick<Storage, "getItem" | "setItem" | "removeItem">;
   readonly #root: Pick<HTMLElement, "dataset">;
 
-  /** `root` is the element that the style sheets read the choice from. */
+  /** `root` is the element from which the style sheets read the choice. */
   constructor(storage: Pick<Storage, "getItem" | "setItem" | "removeItem">, root: Pick<HTMLElement, "dataset">) {
     this.#storage = storage;
     this.#root = root;
@@ -27,7 +27,7 @@ export class Theme {
       if (choice === "system") this.#storage.removeItem(storedName);
       else this.#storage.setItem(storedName, choice);
     } catch {
-      // A browser that keeps nothing still shows it until the page is closed.
+      // A browser without storage still applies the choice until the page is closed.
     }
   }
 

@@ -8,13 +8,13 @@ const firstRetryMs = 1000;
 const longestRetryMs = 30_000;
 
 export interface ConnectionState {
-  /** When the daemon was first found to be unreachable; undefined while it answers. Milliseconds of the clock. */
+  /** Unix milliseconds since when the daemon has been unreachable; undefined while it responds. */
   readonly awaySinceMs: number | undefined;
-  /** Undefined until the daemon said where its API is. */
+  /** Undefined until the discovery document arrived. */
   readonly discovery: Discovery | undefined;
 }
 
-/** The one way to the daemon: finds the API by discovery, notices when nobody answers, and tries again until somebody does. */
+/** Sends every call of the panel: discovers the API, detects an unreachable daemon, and retries until it responds. */
 export class Connection {
   readonly state = new Observable<ConnectionState>({ awaySinceMs: undefined, discovery: undefined });
   readonly #transport: Transport;
@@ -28,7 +28,7 @@ export class Connection {
     this.#transport = createFetchTransport(this.#transportOptions);
   }
 
-  /** Asks where the API is; does not throw, since it is tried again when nobody answers. */
+  /** Requests the discovery document. Does not throw: it is requested again. */
   async find(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -41,7 +41,7 @@ export class Connection {
     }
   }
 
-  /** The typed client of some operations; the same one for the same operations. */
+  /** Returns the typed client of some operations; the same client for the same operations. */
   client<Offered extends Operations>(operations: Offered): ClientOf<Offered> {
     const api = this.#api();
     const known = this.#clients.get(operations);
@@ -51,7 +51,7 @@ export class Connection {
     return client;
   }
 
-  /** A client for one call that sends files and tells how far it is. */
+  /** Returns a client for one call that sends files and reports the progress. */
   uploadClient<Offered extends Operations>(operations: Offered, sent: FilesToSend): ClientOf<Offered> {
     return createClient(createUploadTransport(this.#transportOptions, sent), this.#api(), operations);
   }

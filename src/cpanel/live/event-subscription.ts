@@ -8,21 +8,21 @@ import { pause } from "./pause.js";
 
 const operations = { events: { stream } };
 const firstRetryMs = 1000;
-/** A daemon that has no stream to give is asked for one so seldom. */
+/** Longest pause between attempts when the daemon provides no stream. */
 const longestRetryMs = 60_000;
-/** Many changes in a row are asked for together, so often. */
+/** Changes within this time are requested together. */
 const collectMs = 500;
 
 interface ChangeFeedOptions {
   readonly connection: Pick<Connection, "client">;
-  /** Whether the daemon tells of changes now. */
+  /** Reports whether the event stream works. */
   readonly onFed: (isFed: boolean) => void;
   readonly onTouched: (touched: ReadonlySet<EventResource>) => void;
-  /** The credential does not count any more. */
+  /** The credential is no longer valid. */
   readonly onRefused: () => void;
 }
 
-/** Follows what happens on the daemon, for one reader at a time, and says what that touched. At its beginning everything may be. */
+/** Follows the daemon's events for one reader at a time and reports the affected resources. At its start, all are affected. */
 export class EventSubscription {
   readonly #options: ChangeFeedOptions;
   readonly #pending = new Set<EventResource>();
@@ -68,7 +68,7 @@ export class EventSubscription {
   async #follow(client: ClientOf<typeof operations>, signal: AbortSignal): Promise<void> {
     for await (const { type } of client.events.stream.follow({ query: {} }, { signal })) {
       if (signal.aborted) return;
-      // Not sooner: a proxy may hand on the head of a stream and keep what is in it.
+      // Not earlier: a proxy can forward the head of a stream and hold back its content.
       this.#options.onFed(true);
       this.#retryMs = firstRetryMs;
       this.#touch(touchedBy(type));

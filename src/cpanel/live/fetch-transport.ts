@@ -1,21 +1,21 @@
 import type { Transport, TransportRequest, TransportResponse } from "../../shared/client.js";
 import { DaemonAwayError } from "./daemon-away-error.js";
 
-/** How long a call may take until its answer is there; streams have no such end. */
+/** Time limit of a call; streams have none. */
 const callTimeoutMs = 30_000;
-/** What a proxy says when nobody is behind it. */
+/** Statuses of a proxy without a reachable daemon. */
 const proxyFaults = new Set([502, 503, 504]);
 
 export interface FetchTransportOptions {
-  /** Put before every path: `/x` when a proxy serves the daemon below that, else empty. */
+  /** Prefix of every path: `/x` if a proxy serves the daemon below that, otherwise empty. */
   readonly daemonPath: string;
   readonly fetch: typeof fetch;
   readonly onAway: () => void;
-  /** The credential does not count any more. */
+  /** The credential is no longer valid. */
   readonly onRefused: () => void;
 }
 
-/** Calls by the browser's `fetch`, to the panel's own origin. The cookie goes along by itself; nothing here ever sees a key. */
+/** Sends calls with the browser's `fetch` to the panel's own origin. The browser adds the session cookie; the panel never has a key. */
 export function createFetchTransport({ daemonPath, fetch, onAway, onRefused }: FetchTransportOptions): Transport {
   return async (request) => {
     let response: Response;
@@ -49,7 +49,7 @@ async function toInit({ method, headers, body, streamUntil }: TransportRequest):
   };
 }
 
-/** Browsers stream no request over HTTP/1.1; a Blob of pieces leaves it to them where the bytes lie. */
+/** Browsers cannot stream a request over HTTP/1.1. They can store the chunks of a Blob on the disk. */
 async function toBlob(pieces: AsyncIterable<Uint8Array>): Promise<Blob> {
   const parts: Uint8Array<ArrayBuffer>[] = [];
   for await (const piece of pieces) parts.push(piece as Uint8Array<ArrayBuffer>);
@@ -74,7 +74,7 @@ async function* piecesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8
   }
 }
 
-/** Whether the body of a 401 means that the session does not count; INVALID_KEY is about a key that was typed in. */
+/** Whether the body of a 401 means that the session is not valid. INVALID_KEY concerns a typed key. */
 export function isSessionRefused(body: string): boolean {
   return /"(?:AUTH_REQUIRED|SESSION_AMBIGUOUS)"/.test(body);
 }

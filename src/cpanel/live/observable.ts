@@ -1,4 +1,4 @@
-/** A value that components watch; it changes as a whole. */
+/** A value that components observe; it is replaced as a whole. */
 export class Observable<Value> {
   #value: Value;
   readonly #listeners = new Set<() => void>();
@@ -15,7 +15,7 @@ export class Observable<Value> {
     for (const listener of this.#listeners) listener();
   }
 
-  /** Returns the way to stop. */
+  /** Returns a function that unsubscribes. */
   readonly subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

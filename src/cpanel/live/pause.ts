@@ -1,4 +1,4 @@
-/** Resolves after so long, or as soon as the signal aborts. */
+/** Resolves after this time, or when the signal aborts. */
 export function pause(forMs: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, forMs);

@@ -13,11 +13,11 @@ export interface ResourceState<Data> {
   readonly answeredAtMs: number | undefined;
 }
 
-/** What holds for a resource besides what its watchers want. */
+/** Conditions of a resource besides those of its watchers. */
 export interface ResourceConditions {
-  /** False when questions make no sense: the tab is hidden, the daemon is away, or the session has ended. */
+  /** False when requests make no sense: the tab is hidden, the daemon is unreachable, or the session has ended. */
   readonly isOpen: () => boolean;
-  /** It is asked for no sooner than after this time, however often somebody wants it. */
+  /** Minimum interval, regardless of the watchers. */
   readonly leastIntervalMs: () => number;
 }
 
@@ -60,12 +60,12 @@ export class QueryState<Data> {
     await this.refresh();
   }
 
-  /** It may be asked for again, or has changed: asks, if somebody watches. */
+  /** Requests the resource, if it is watched, because it changed or can be requested again. */
   wake(): void {
     if (this.#watchers.size > 0) void this.refreshAfterChange();
   }
 
-  /** The time until the next question begins again. */
+  /** Restarts the timer of the next request. */
   plan(): void {
     clearTimeout(this.#timer);
     if (this.#watchers.size === 0 || !this.#conditions.isOpen()) return;

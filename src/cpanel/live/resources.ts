@@ -1,25 +1,25 @@
 import { eventResources, type EventResource } from "../../shared/touched-resources.js";
 import { QueryState } from "./query-state.js";
 
-/** What the daemon tells of is asked for so seldom while it does: in case somebody changed a folder by hand. */
+/** Polling interval of resources that events cover, for changes by hand. */
 const fedIntervalMs = 60_000;
-/** And so often while it does not. */
+/** Their interval while no events arrive. */
 const unfedIntervalMs = 10_000;
 
-/** The names of what is asked for again when one of these was touched; those that end in a dot stand for all that begin so. */
+/** Resources to request after an event, by name. A name that ends in a dot stands for all names with this prefix. */
 const names: Readonly<Record<EventResource, readonly string[]>> = {
   workers: ["workers", "files.workers.", "files.roots.workers."],
   plugins: ["plugins", "plugins.loaded", "files.plugins.", "files.roots.plugins."],
   keys: ["keys", "health.verbose"],
 };
 
-/** What the panel knows of the daemon, by name: a name always means the same question, so that screens share answers. */
+/** The panel's resources, by name. Equal names must request the same resource, so that pages share responses. */
 export class Resources {
   readonly #isOpen: () => boolean;
   readonly #byName = new Map<string, QueryState<unknown>>();
   #isFed = false;
 
-  /** `isOpen` says whether questions make sense now. */
+  /** `isOpen` returns whether requests make sense now. */
   constructor({ isOpen }: { isOpen: () => boolean }) {
     this.#isOpen = isOpen;
   }
@@ -34,24 +34,24 @@ export class Resources {
     return resource;
   }
 
-  /** Whether the daemon tells of changes by itself. */
+  /** Sets whether the event stream works. */
   setFed(isFed: boolean): void {
     if (this.#isFed === isFed) return;
     this.#isFed = isFed;
     for (const resource of this.#byName.values()) resource.plan();
   }
 
-  /** The daemon told that these have changed. */
+  /** Requests the resources that changed. */
   touch(touched: ReadonlySet<EventResource>): void {
     for (const [name, resource] of this.#byName) if ([...touched].some((told) => isNamed(name, told))) resource.wake();
   }
 
-  /** The gate has opened: all that is watched is asked for. */
+  /** Requests all watched resources, because requests make sense again. */
   resume(): void {
     for (const resource of this.#byName.values()) resource.wake();
   }
 
-  /** Another key may see other things. */
+  /** Drops all data: another key can see other data. */
   forget(): void {
     this.#byName.clear();
   }

@@ -4,27 +4,27 @@ import type { FormField } from "../../shared/multipart.js";
 import { DaemonAwayError } from "./daemon-away-error.js";
 import { isSessionRefused, type FetchTransportOptions } from "./fetch-transport.js";
 
-/** Files on their way to the daemon, with what is wanted to be known of them. */
+/** Files to send, and callbacks for the progress. */
 export interface FilesToSend {
-  /** Name of the form's parts. */
+  /** Name of the file parts. */
   readonly field: string;
   readonly files: readonly { readonly file: Blob; readonly filename: string }[];
-  /** Texts that go before the files. */
+  /** Text fields before the files. */
   readonly texts?: readonly FormField[];
-  /** Called with how many bytes have left the browser. */
+  /** Receives the number of bytes that have left the browser. */
   readonly onSent: (sentBytes: number) => void;
-  /** Ends the sending; the call then rejects with its reason. */
+  /** Aborts the upload; the call rejects with its reason. */
   readonly signal: AbortSignal;
 }
 
-/** Stands for the file of a call whose transport sends the files itself. */
+/** Placeholder for the file of a call whose transport sends the files. */
 export function nothingToSend(): UploadSource {
   return { filename: "", bytes: nothing() };
 }
 
 async function* nothing(): AsyncGenerator<Uint8Array, void> {}
 
-/** Sends files by XMLHttpRequest, in place of the call's own body: `fetch` does not tell how far an upload is. */
+/** Sends files with XMLHttpRequest: `fetch` does not report the progress of an upload. */
 export function createUploadTransport(
   { daemonPath, onAway, onRefused }: Omit<FetchTransportOptions, "fetch">,
   sent: FilesToSend,

@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from "react";
 import type { Observable } from "./observable.js";
 
-/** The value as it is now; the component is drawn again when it changes. */
+/** Returns the current value, and renders the component again when it changes. */
 export function useObserved<Value>(observable: Observable<Value>): Value {
   return useSyncExternalStore(observable.subscribe, observable.get);
 }

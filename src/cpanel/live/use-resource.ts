@@ -7,12 +7,12 @@ import { useObserved } from "./use-observed.js";
 const usualIntervalMs = 5000;
 
 export interface Resource<Data> extends ResourceState<Data> {
-  /** Reads it again after something was changed; resolves with what is true then. */
+  /** Requests the resource after a change. Resolves with the new state. */
   readonly refresh: () => Promise<void>;
 }
 
 export interface ResourceOptions {
-  /** `Infinity` = only once. */
+  /** `Infinity`: only once. */
   readonly intervalMs?: number;
   /** If false, the resource is not requested, such as when the key lacks the permission. */
   readonly isWanted?: boolean;

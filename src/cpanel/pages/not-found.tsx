@@ -3,7 +3,7 @@ import { EmptyState } from "../components/empty-state.js";
 import { PanelLink } from "../router/panel-link.js";
 import { sections } from "./sections.js";
 
-/** For paths that mean nothing here. */
+/** Shown for unknown paths. */
 export function NotFound() {
   return (
     <>

@@ -5,7 +5,7 @@ import { NotFound } from "./not-found.js";
 import { SectionBoundary } from "./section-boundary.js";
 import { sections } from "./sections.js";
 
-/** The section that the path names. */
+/** Renders the page of the current path. */
 export function SectionView() {
   const [path, ...rest] = useRoute().segments;
   const section = sections.find((candidate) => candidate.path === path);

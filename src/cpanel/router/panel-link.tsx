@@ -6,7 +6,7 @@ interface PanelLinkProps extends Omit<AnchorHTMLAttributes<HTMLAnchorElement>, "
   readonly to: string;
 }
 
-/** A link within the panel: a real one, so that it opens in a new tab too. */
+/** A link within the panel, a real one that also opens in a new tab. */
 export function PanelLink({ to, onClick, ...props }: PanelLinkProps) {
   const { router } = usePanel();
   const follow = (event: MouseEvent<HTMLAnchorElement>) => {

@@ -1,8 +1,8 @@
-/** Where the panel lies, as the page's own `<base>` says: below any path that a proxy puts before it. */
+/** Address of the panel according to the page's `<base>`, below any path that a proxy adds. */
 export interface Place {
   /** Ends with a slash: `/cpanel/`, or `/x/cpanel/` behind a proxy. */
   readonly panelPath: string;
-  /** What the daemon's own paths follow: empty, or `/x`. */
+  /** Prefix of the daemon's own paths: empty, or `/x`. */
   readonly daemonPath: string;
 }
 

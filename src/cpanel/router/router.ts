@@ -4,11 +4,11 @@ export interface Route {
   /** Segments below the panel, decoded: `apps`, `@team`, `shop`. */
   readonly segments: readonly string[];
   readonly search: URLSearchParams;
-  /** Number of the navigations so far; 0 = the page was opened here. */
+  /** Number of navigations; 0: the page was opened directly. */
   readonly visit: number;
 }
 
-/** The part of `window` that a router reads and changes. */
+/** The part of `window` that a router uses. */
 export interface BrowserHistory {
   readonly location: Pick<Location, "pathname" | "search">;
   readonly history: Pick<History, "state" | "pushState" | "replaceState">;
@@ -17,7 +17,7 @@ export interface BrowserHistory {
 
 const landing = "overview";
 
-/** Which page of the panel is shown; kept in the browser's history. A path of the panel is relative: `keys`, `apps/shop?tab=files`. */
+/** The current page of the panel, stored in the browser's history. Paths are relative to the panel: `keys`, `apps/shop?tab=files`. */
 export class Router {
   readonly route: Observable<Route>;
   readonly #panelPath: string;
@@ -34,7 +34,7 @@ export class Router {
     browser.addEventListener("popstate", () => this.#goBack());
   }
 
-  /** The address of a page, for links. */
+  /** Returns the address of a page, for links. */
   href(path: string): string {
     return this.#panelPath + path;
   }
@@ -46,7 +46,7 @@ export class Router {
     this.#show();
   }
 
-  /** Another query of the same page, such as that of a filter: no step of the history, and the focus stays. */
+  /** Changes the query of the page, such as for a filter, without a history entry; the focus stays. */
   setSearch(search: URLSearchParams): void {
     const { history, location } = this.#browser;
     const query = search.toString();
@@ -54,7 +54,7 @@ export class Router {
     this.route.set(this.#read(this.route.get().visit));
   }
 
-  /** Asked before a page is left, by a link or the browser's buttons; false keeps it. Returns the way to stop being asked. */
+  /** Adds a check before the page is left; false keeps the page. Returns a function that removes the check. */
   guard(mayLeave: () => boolean): () => void {
     this.#guards.add(mayLeave);
     return () => this.#guards.delete(mayLeave);
@@ -64,7 +64,7 @@ export class Router {
     return [...this.#guards].some((mayLeave) => !mayLeave());
   }
 
-  /** The browser has gone back already: a page that may not be left is put on top again. */
+  /** Runs after the browser went back. Restores the page if it must not be left. */
   #goBack(): void {
     const { history } = this.#browser;
     if (this.#isHeld()) history.pushState(history.state, "", this.#shownUrl);

@@ -2,7 +2,7 @@ import { useCallback } from "react";
 import { usePanel } from "../use-panel.js";
 import { useRoute } from "./use-route.js";
 
-/** A value of the page's query, such as a filter, and the way to change it; the empty text leaves it out. */
+/** Returns a value of the page's query and a function that changes it. An empty text removes it. */
 export function useSearch(name: string): readonly [string, (value: string) => void] {
   const { router } = usePanel();
   const value = useRoute().search.get(name) ?? "";

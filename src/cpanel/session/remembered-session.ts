@@ -6,7 +6,7 @@ const storedName = "cpanel.session";
  */
 export class RememberedSession {
   readonly #storage: Pick<Storage, "getItem" | "setItem" | "removeItem">;
-  /** Daemons behind one origin have sessions of their own. */
+  /** Daemons behind one origin have separate sessions. */
   readonly #name: string;
 
   constructor(options: { storage: Pick<Storage, "getItem" | "setItem" | "removeItem">; panelPath: string }) {
@@ -14,7 +14,7 @@ export class RememberedSession {
     this.#name = `${storedName} ${options.panelPath}`;
   }
 
-  /** Whether there may be one: in a browser that keeps nothing, nobody knows. */
+  /** Whether a session can exist. Unknown, and therefore true, in a browser without storage. */
   get isPossible(): boolean {
     try {
       return this.#storage.getItem(this.#name) !== null;
@@ -23,7 +23,7 @@ export class RememberedSession {
     }
   }
 
-  /** Unix time in seconds; undefined when that is not known, or over. */
+  /** Unix time in seconds; undefined if unknown or over. */
   get endsAt(): number | undefined {
     try {
       const endsAt = Number(this.#storage.getItem(this.#name));
@@ -33,12 +33,12 @@ export class RememberedSession {
     }
   }
 
-  /** 0 when nobody says when it ends. */
+  /** 0 for an unknown expiry. */
   keep(endsAt: number): void {
     try {
       this.#storage.setItem(this.#name, String(endsAt));
     } catch {
-      // Then a reload asks the daemon.
+      // Without storage, a reload requests the session.
     }
   }
 
@@ -46,7 +46,7 @@ export class RememberedSession {
     try {
       this.#storage.removeItem(this.#name);
     } catch {
-      // Nothing was kept.
+      // Nothing is stored.
     }
   }
 }

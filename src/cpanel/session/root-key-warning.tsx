@@ -10,7 +10,7 @@ import "../layout/banner.css";
 const operations = { keys: { create } };
 const lifetime = "1d";
 
-/** Warns an operator who signed in with the root key, and offers a session with a new key that ends. */
+/** Warns about a session of the root key, and offers a session with a new key that expires. */
 export function RootKeyWarning() {
   const { session, toasts } = usePanel();
   const { isRoot } = usePrincipal();

@@ -3,7 +3,7 @@ import { useObserved } from "../live/use-observed.js";
 import { usePanel } from "../use-panel.js";
 import { SignInForm } from "./sign-in-form.js";
 
-/** Over the page, which stays as it is: whoever was here signs in again and goes on. */
+/** Shown over the page, which stays unchanged: the user signs in again and continues. */
 export function SessionEnded() {
   const { session } = usePanel();
   const state = useObserved(session.state);

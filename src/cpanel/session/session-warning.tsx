@@ -6,11 +6,11 @@ import { usePanel } from "../use-panel.js";
 import { SignInForm } from "./sign-in-form.js";
 import "../layout/banner.css";
 
-/** How long before its end a session is said to end. */
+/** Time before the expiry at which the warning appears. */
 const warningSeconds = 5 * 60;
 const lookMs = 5000;
 
-/** Says in time that the session ends, and renews it in place. */
+/** Warns before the session expires, and renews it in place. */
 export function SessionWarning() {
   const { session } = usePanel();
   const state = useObserved(session.state);

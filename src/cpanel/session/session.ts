@@ -11,15 +11,15 @@ export type SessionState =
   | {
       readonly phase: "signed-in";
       readonly principal: Principal;
-      /** Unix time in seconds; undefined when neither the daemon nor this browser's memory tells. */
+      /** Unix time in seconds; undefined if neither the daemon nor this browser provides it. */
       readonly endsAt: number | undefined;
-      /** The daemon refuses the cookie: whoever is here has to sign in again, and loses nothing by it. */
+      /** The daemon rejects the cookie. The user must sign in again and loses no input. */
       readonly hasEnded: boolean;
     };
 
 const operations = { session };
 
-/** Who is signed in. The key itself is in the cookie that no script can read, and nowhere else. */
+/** The session of the panel. The key is only in a cookie that scripts cannot read. */
 export class Session {
   readonly state = new Observable<SessionState>({ phase: "looking" });
   readonly #connection: Pick<Connection, "client">;
@@ -30,21 +30,21 @@ export class Session {
     this.#remembered = options.remembered;
   }
 
-  /** Asks whether the browser still has a session from before. */
+  /** Requests whether the browser has a session. */
   async look(): Promise<void> {
     if (!this.#remembered.isPossible) return this.state.set({ phase: "signed-out", hasLeft: false });
     try {
       const { principal } = await this.#api().show();
       this.#enter(principal, this.#remembered.endsAt ?? principal.expiresAt);
     } catch (error) {
-      // While the daemon is away it is asked again; anything else shows at the next attempt to sign in.
+      // An unreachable daemon is requested again; other errors appear at the next sign-in.
       if (error instanceof DaemonAwayError) return;
       this.#remembered.forget();
       this.state.set({ phase: "signed-out", hasLeft: false });
     }
   }
 
-  /** Exchanges a key for the cookie. Throws what the daemon says. */
+  /** Exchanges a key for the cookie. Throws the daemon's error. */
   async signIn(key: string): Promise<void> {
     const { principal, endsAt } = await this.#api().create({ body: { key } });
     this.#remembered.keep(endsAt ?? 0);
@@ -57,7 +57,7 @@ export class Session {
     this.state.set({ phase: "signed-out", hasLeft: true });
   }
 
-  /** A call was refused for want of a valid credential. */
+  /** Ends the session after a call without a valid credential. */
   end(): void {
     const state = this.state.get();
     if (state.phase === "signed-in") this.state.set({ ...state, hasEnded: true });

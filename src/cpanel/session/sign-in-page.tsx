@@ -5,7 +5,7 @@ import { usePanel } from "../use-panel.js";
 import { SignInForm } from "./sign-in-form.js";
 import "./gate.css";
 
-/** What whoever is not signed in sees, whichever page was asked for; that page comes next. */
+/** Shown without a session, for any requested page; after the sign-in that page is shown. */
 export function SignInPage() {
   const { connection, session } = usePanel();
   const state = useObserved(session.state);

@@ -18,7 +18,7 @@ interface ArchivePreviewProps<Known> {
   readonly onClose: () => void;
 }
 
-/** Name, version, what it does to what is installed, and whether the key may. */
+/** Shows name, version and effect of an upload, and whether the key is allowed to install it. */
 export function ArchivePreview<Known>({
   target,
   state: { packageArchive, known, error, wasCancelled },

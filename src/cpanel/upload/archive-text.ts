@@ -3,20 +3,20 @@ import { entrySegments } from "../../shared/archive/entry-name.js";
 import { metadataFileNames } from "../../shared/metadata-file-names.js";
 import type { PackageText } from "./package-info.js";
 
-/** Larger ones are no metadata. */
+/** Larger files are not metadata. */
 const longestMetadataBytes = 1024 * 1024;
 
 export interface ArchiveText extends PackageText {
   readonly fileCount: number;
 }
 
-/** What was found in an archive: its names, and the texts of what may be metadata. */
+/** The content of an archive: its names, and the texts of possible metadata files. */
 export class ArchiveListing {
   readonly #tree = new EntryTree();
   readonly #files = new Set<string>();
   readonly #texts = new Map<string, string>();
 
-  /** Throws as the daemon would when the name leaves the package or cannot be a file's. */
+  /** Throws the daemon's error for a name that leaves the package or is not a valid file name. */
   add(name: string, kind: "file" | "directory"): void {
     const segments = entrySegments(name, kind);
     if (kind === "directory") return this.#tree.addDirectory(segments);
@@ -39,7 +39,7 @@ export class ArchiveListing {
   }
 }
 
-/** Whether the text of an entry is wanted: metadata at the root, or in the one folder around everything. */
+/** Whether to read an entry: a metadata file at the root, or in the only folder. */
 export function isMetadata(name: string, sizeBytes: number): boolean {
   const parts = name.split("/").filter((part) => part !== "" && part !== ".");
   return parts.length <= 2 && sizeBytes <= longestMetadataBytes && (metadataFileNames as readonly string[]).includes(parts.at(-1) ?? "");

@@ -8,7 +8,7 @@ import type { UploadTarget } from "./upload-target.js";
 import { OfferContext } from "./use-offer.js";
 import "./upload.css";
 
-/** While it is there, an archive or a folder may be dropped anywhere on the page. */
+/** While mounted, accepts an archive or a folder that is dropped anywhere on the page. */
 export function DropArea<Known>({ target, children }: { target: UploadTarget<Known>; children: ReactNode }) {
   const { toasts } = usePanel();
   const { noun, permission } = target;

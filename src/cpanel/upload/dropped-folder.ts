@@ -1,6 +1,6 @@
 import type { Folder, FolderEntry } from "./folder.js";
 
-/** A folder that was dropped: it is read as it is walked through, so what is left out is never looked at. */
+/** A dropped folder. Reads each folder when it is listed, so excluded ones are not read. */
 export function droppedFolder(root: FileSystemDirectoryEntry): Folder {
   return {
     name: root.name,
@@ -24,7 +24,7 @@ function find(root: FileSystemDirectoryEntry, path: string, how: "getFile" | "ge
   return new Promise((resolve) => root[how](path, {}, resolve, () => resolve(undefined)));
 }
 
-/** A reader gives so many at a time, and nothing at the end. */
+/** The reader returns a limited number of entries per call, and none at the end. */
 async function readAll(reader: FileSystemDirectoryReader): Promise<FileSystemEntry[]> {
   const entries: FileSystemEntry[] = [];
   for (;;) {
@@ -34,7 +34,7 @@ async function readAll(reader: FileSystemDirectoryReader): Promise<FileSystemEnt
   }
 }
 
-/** A folder that was chosen in the browser's own dialog, which lists all its files at once. */
+/** A folder from the browser's dialog, which lists all files at once. */
 export function chosenFolder(files: readonly File[]): Folder {
   const byPath = new Map(files.map((file) => [file.webkitRelativePath.split("/").slice(1).join("/"), file]));
   const entries = new Map<string, Map<string, FolderEntry>>();

@@ -7,13 +7,13 @@ import { readPackageInfo, type PackageInfo, type PackageKind } from "./package-i
 
 export interface FolderPlan {
   readonly facts: PackageInfo;
-  /** Paths below the folder, sorted. */
+  /** Paths relative to the folder, sorted. */
   readonly files: readonly string[];
-  /** With the rule that left each out; a folder ends in a slash. */
+  /** Excluded paths with the rule. A folder ends with a slash. */
   readonly excluded: readonly { readonly path: string; readonly rule: string }[];
 }
 
-/** Decides what of a folder is packed, by the rules by which `runtimectl` packs. */
+/** Selects the files of a folder to pack, by the rules of `runtimectl`. */
 export async function planFolder(folder: Folder, kind: PackageKind, signal: AbortSignal): Promise<FolderPlan> {
   const read = async (path: string) => (await folder.open(path))?.text();
   const facts = await readPackageInfo({ read, isFile: async (path) => (await folder.open(path)) !== undefined }, kind);
@@ -81,7 +81,7 @@ class Walk {
       );
   }
 
-  /** Else each archive would hold the one before. */
+  /** Otherwise each archive would contain the previous one. */
   #ownArchiveReason(path: string): string | undefined {
     const isOwn = path.endsWith(".tgz") && !path.includes("/") && path.startsWith(this.#ownArchives);
     return isOwn ? "always excluded: an archive of this package" : undefined;

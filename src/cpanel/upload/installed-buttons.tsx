@@ -3,12 +3,12 @@ import { PanelLink } from "../router/panel-link.js";
 
 interface InstalledButtonsProps {
   readonly name: string;
-  /** The page of what was installed. */
+  /** The page of the installed package. */
   readonly page: string;
   readonly onClose: () => void;
 }
 
-/** Buttons after an upload. */
+/** The buttons after an upload. */
 export function InstalledButtons({ name, page, onClose }: InstalledButtonsProps) {
   return (
     <div className="modal-buttons">

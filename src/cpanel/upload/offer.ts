@@ -1,10 +1,10 @@
 import { droppedFolder } from "./dropped-folder.js";
 import type { Folder } from "./folder.js";
 
-/** What somebody wants to upload. */
+/** The upload that the user selected. */
 export type Offer = { readonly kind: "archive"; readonly file: File } | { readonly kind: "folder"; readonly folder: Folder };
 
-/** What was dropped; undefined when it is no file, or more than one thing. Must be called while the event lasts. */
+/** Returns what was dropped; undefined for several items and for other things than files. Call it during the event. */
 export function offerIn(transfer: DataTransfer): Offer | undefined {
   const items = [...transfer.items].filter(({ kind }) => kind === "file");
   const [item] = items;

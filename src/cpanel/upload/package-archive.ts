@@ -3,17 +3,17 @@ import { readPackageInfo } from "./package-info.js";
 import { readArchive } from "./read-archive.js";
 import type { Offer } from "./offer.js";
 
-/** What is ready to be sent, and what is known of it. */
+/** An archive that is ready to be sent, with its package info. */
 export interface PackageArchive {
   readonly facts: PackageInfo;
   readonly file: Blob;
   readonly filename: string;
   readonly fileCount: number;
-  /** Of a folder: what is not packed, with the rule. */
+  /** For a folder: excluded paths with their rules. */
   readonly excluded: readonly { readonly path: string; readonly rule: string }[];
 }
 
-/** Reads an archive, or packs a folder. Throws what the daemon would answer to what is in it. */
+/** Reads an archive, or packs a folder. Throws the error that the daemon would return. */
 export async function createArchive(offer: Offer, kind: PackageKind, signal: AbortSignal): Promise<PackageArchive> {
   if (offer.kind === "archive") {
     const text = await readArchive(offer.file, signal);

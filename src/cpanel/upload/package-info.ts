@@ -5,19 +5,19 @@ import { usualEntrypoints } from "../../shared/packing/main-files.js";
 import { PackageJson } from "../../shared/packing/package-json.js";
 import type { ReadText } from "../../shared/packing/read-text.js";
 
-/** What a package says of itself, as the daemon will read it. */
+/** What a package declares, as the daemon reads it. */
 export interface PackageInfo {
   readonly name: string;
   readonly version: string;
   readonly isEnabled: boolean;
-  /** Undefined when nothing in it can be served. */
+  /** Undefined without a servable file. */
   readonly entrypoint: string | undefined;
-  /** A plugin's module; undefined when there is none, as beside a manifest for a built-in plugin. */
+  /** A plugin's module; undefined without one, such as for a manifest that configures a built-in plugin. */
   readonly pluginEntry: string | undefined;
   readonly packageJson: PackageJson | undefined;
-  /** The manifest's and package.json's names, those that are there. */
+  /** Names of the existing metadata files. */
   readonly metadataFiles: readonly string[];
-  /** It has a key that only manifests of plugins have. */
+  /** The manifest has a key that only plugins have. */
   readonly isPlugin: boolean;
 }
 
@@ -31,7 +31,7 @@ export interface PackageText {
 /** Keys that only a plugin's manifest has. */
 const pluginKeys = ["pluginEntry", "base", "dependencies", "optionalDependencies", "menus", "config"];
 
-/** Throws what the daemon would answer to a manifest that is missing or cannot be used. */
+/** Throws the daemon's error for a missing or invalid manifest. */
 export async function readPackageInfo(text: PackageText, kind: PackageKind): Promise<PackageInfo> {
   const manifest = await readManifest(text.read);
   const written = await text.read("package.json");
@@ -53,7 +53,7 @@ async function readManifest(read: ReadText): Promise<{ file: string; fields: Rec
   for (const file of manifestFileNames) {
     const text = await read(file);
     if (text === undefined) continue;
-    // Large, and needed by nobody who only looks.
+    // Loaded on demand, because it is large.
     const { parseManifest } = await import("../../shared/manifest-yaml.js");
     const { fields } = parseManifest(text, file);
     return { file, fields: Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null)) };
@@ -77,7 +77,7 @@ function entrypoints(kind: PackageKind, declared: unknown, main: string | undefi
 
 async function findPluginEntry(text: PackageText, declared: unknown): Promise<string | undefined> {
   if (typeof declared === "string") return firstFile(text, [withoutDot(declared)]);
-  // Large, with all that a plugin's manifest may hold.
+  // Loaded on demand, because the schemas of a plugin's manifest are large.
   const { usualPluginEntries } = await import("../../shared/plugin-manifest.js");
   return firstFile(text, usualPluginEntries);
 }

@@ -2,7 +2,7 @@ import { ApiError } from "../../shared/api-error.js";
 import { invalidArchive } from "../../shared/archive/refusal.js";
 import type { ArchiveText } from "./archive-text.js";
 
-/** Finds out what is in an archive; throws what the daemon would answer. */
+/** Reads the content of an archive. Throws the error that the daemon would return. */
 export async function readArchive(file: File, signal: AbortSignal): Promise<ArchiveText> {
   const format = formatOf(file.name);
   try {

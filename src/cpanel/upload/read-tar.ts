@@ -2,10 +2,10 @@ import { invalidArchive } from "../../shared/archive/refusal.js";
 import { ArchiveListing, isMetadata, type ArchiveText } from "./archive-text.js";
 import { blockBytes, padded, paxPath, readTarHeader } from "./tar-header.js";
 
-/** Names that are longer, and metadata, are read whole; nothing else is. */
+/** Maximum size of long names and metadata, which are the only content held in memory. */
 const longestExtensionBytes = 1024 * 1024;
 
-/** Goes once through a gzipped tar: its names and its metadata. Holds nothing else in memory. */
+/** Reads names and metadata of a gzipped tar in one pass. Holds nothing else in memory. */
 export async function readTar(file: Blob, signal: AbortSignal): Promise<ArchiveText> {
   const listing = new ArchiveListing();
   const bytes = new Bytes(file.stream().pipeThrough(new DecompressionStream("gzip"), { signal }));
@@ -33,13 +33,13 @@ export async function readTar(file: Blob, signal: AbortSignal): Promise<ArchiveT
   }
 }
 
-/** What an extended header says of the name that comes next. */
+/** Returns the name of the next entry from an extended header. */
 function longNameIn(type: string, content: Uint8Array): string | undefined {
   if (type === "L") return new TextDecoder().decode(content).replace(/\0.*$/s, "");
   return type === "x" ? paxPath(content) : undefined;
 }
 
-/** Bytes of a stream, so many at a time. */
+/** Reads a stream in pieces of any length. */
 class Bytes {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
   #held: Uint8Array = new Uint8Array();

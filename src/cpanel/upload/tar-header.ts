@@ -3,12 +3,12 @@ export const blockBytes = 512;
 /** The fixed modification time that npm uses, so that equal files give equal archives. Unix seconds. */
 const fixedTime = Date.UTC(1985, 9, 26, 8, 15) / 1000;
 const nameBytes = 100;
-/** What fits into the eleven octal digits of a header. */
+/** Largest value of a header's eleven octal digits. */
 const largestSize = 8 ** 11 - 1;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** The header of a file in front of its bytes; a name that is too long for it stands in an extended one before. */
+/** Returns the header of a file. A long name gets an extended header before it. */
 export function tarHeader(path: string, sizeBytes: number): Uint8Array<ArrayBuffer> {
   if (sizeBytes > largestSize) throw new Error(`${path} is too large for an archive.`);
   const name = encoder.encode(path);
@@ -21,7 +21,7 @@ export function tarHeader(path: string, sizeBytes: number): Uint8Array<ArrayBuff
   return extension;
 }
 
-/** A size rounded up to whole blocks. */
+/** Rounds a size up to whole blocks. */
 export function padded(sizeBytes: number): number {
   return Math.ceil(sizeBytes / blockBytes) * blockBytes;
 }
@@ -47,7 +47,7 @@ function octal(value: number, digits: number): string {
   return `${value.toString(8).padStart(digits, "0")}\0`;
 }
 
-/** `LENGTH KEY=VALUE\n`, where the length counts its own digits. */
+/** Returns `LENGTH KEY=VALUE\n`, where the length includes its own digits. */
 function paxRecord(key: string, value: string): Uint8Array {
   const rest = encoder.encode(` ${key}=${value}\n`).length;
   let length = rest + String(rest).length;
@@ -58,7 +58,7 @@ function paxRecord(key: string, value: string): Uint8Array {
 export interface TarHeader {
   readonly name: string;
   readonly sizeBytes: number;
-  /** `0` a file, `5` a folder, `x` and `g` extended headers, `L` a long name; others are links and devices. */
+  /** `0`: file, `5`: folder, `x` and `g`: extended headers, `L`: long name; others are links and devices. */
   readonly type: string;
 }
 
@@ -73,7 +73,7 @@ export function readTarHeader(header: Uint8Array): TarHeader | undefined {
   return { name: prefix === "" ? text(0, nameBytes) : `${prefix}/${text(0, nameBytes)}`, sizeBytes, type };
 }
 
-/** The path in an extended header, if it has one. */
+/** Returns the path in an extended header, if any. */
 export function paxPath(record: Uint8Array): string | undefined {
   return /(?:^|\n)\d+ path=(.*)\n/.exec(decoder.decode(record))?.[1];
 }

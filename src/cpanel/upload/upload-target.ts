@@ -3,7 +3,7 @@ import type { Permission } from "../../shared/permissions.js";
 import type { FilesToSend } from "../live/upload-transport.js";
 import type { PackageInfo, PackageKind } from "./package-info.js";
 
-/** What was installed, and what there is under its name now. */
+/** The installed version, and the current state of the package. */
 export interface Installed<Known> {
   readonly name: string;
   readonly version: string;
@@ -13,13 +13,13 @@ export interface Installed<Known> {
 /** Upload target for one kind of package. `Known` describes an installed package of the kind. */
 export interface UploadTarget<Known> {
   readonly kind: PackageKind;
-  /** One of them: `app`. */
+  /** Singular noun, such as `app`. */
   readonly noun: string;
-  /** What a key needs to install one. */
+  /** Required permission. */
   readonly permission: Permission;
-  /** What there is under a name; undefined also for keys that may not see it. */
+  /** Returns the installed package; undefined also if the key cannot see it. */
   readonly find: (name: string) => Promise<Known | undefined>;
-  /** Sends an archive; resolves once it is installed and the lists show it. */
+  /** Sends an archive. Resolves when it is installed and the lists show it. */
   readonly install: (sent: Omit<FilesToSend, "field">) => Promise<{ readonly name: string; readonly version: string }>;
   /** Describes the effect of the installation on the installed package. */
   readonly effectOf: (facts: PackageInfo, known: Known | undefined) => string;

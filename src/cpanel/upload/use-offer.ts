@@ -3,7 +3,7 @@ import type { Offer } from "./offer.js";
 
 export const OfferContext = createContext<((offer: Offer) => void) | undefined>(undefined);
 
-/** Opens the dialog that shows what is in an offer, and sends it when that is confirmed. */
+/** Returns a function that opens the upload dialog for an offer. */
 export function useOffer(): (offer: Offer) => void {
   const offer = useContext(OfferContext);
   if (!offer) throw new Error("outside of a drop area");

@@ -4,10 +4,10 @@ import { hostNameOf, isHost } from "../../shared/host.js";
 import type { RecordStore } from "../storage/record-store.js";
 import type { HostTarget } from "../web/http-exchange.js";
 
-/** Spellings of Host headers whose target the table remembers; clients choose them, so their number has a limit. */
+/** Limit of the remembered spellings of Host headers, which clients choose. */
 const maximumKnownHeaders = 4096;
 const recordKind = "host";
-/** The target of a host below the app domain that no worker can have: no worker has this name. */
+/** Target of a host below the app domain that no worker can have: no worker has this name. */
 const noWorker: HostTarget = { name: "", range: undefined };
 
 interface HostTableOptions {
@@ -24,14 +24,14 @@ interface Entry {
   readonly revision: number;
 }
 
-/** The host names that lead to workers, in memory: those that operators added, and the automatic ones below the app domain. */
+/** The host names of workers, in memory: added ones, and automatic ones below the app domain. */
 export class HostTable {
   readonly #records: RecordStore;
   readonly #config: HostTableOptions["config"];
   readonly #entries = new Map<string, Entry>();
-  /** The target by Host header as clients spell it; null for the daemon's own hosts. */
+  /** Target by Host header as received; null for the daemon's own hosts. */
   readonly #known = new Map<string, HostTarget | null>();
-  /** What manifests of active versions ask for, by worker. */
+  /** Hosts in the manifests of active versions, by worker. */
   readonly #requested = new Map<string, readonly string[]>();
   readonly #stopFollowing: () => void;
 
@@ -42,7 +42,7 @@ export class HostTable {
     this.#refresh();
   }
 
-  /** The worker that a Host header leads to; undefined at the daemon's own hosts, where the path names the worker. */
+  /** Returns the worker of a Host header; undefined at the daemon's own hosts, where the path names the worker. */
   find(header: string | undefined): HostTarget | undefined {
     if (header === undefined || (this.#entries.size === 0 && this.#config.appDomain === undefined)) return undefined;
     const known = this.#known.get(header);
@@ -53,7 +53,7 @@ export class HostTable {
     return target;
   }
 
-  /** In the order of their names. */
+  /** Sorted by name. */
   list(): Host[] {
     return [...this.#entries.values()].map(({ host }) => host).toSorted((one, other) => (one.host < other.host ? -1 : 1));
   }
@@ -62,13 +62,13 @@ export class HostTable {
     return this.#entries.get(name)?.host;
   }
 
-  /** Notes the hosts that the manifest of a worker's active version asks for. */
+  /** Notes the hosts in the manifest of a worker's active version. */
   noteRequested(worker: string, hosts: readonly string[]): void {
     if (hosts.length === 0) this.#requested.delete(worker);
     else this.#requested.set(worker, hosts);
   }
 
-  /** The hosts that manifests ask for and that no operator has added for the worker. */
+  /** Returns the hosts in manifests that no operator has added for the worker. */
   listRequested(): RequestedHost[] {
     return [...this.#requested].flatMap(([worker, hosts]) =>
       hosts.filter((host) => this.get(host)?.worker !== worker).map((host) => ({ host, worker })),
@@ -79,31 +79,31 @@ export class HostTable {
     return this.#entries.size;
   }
 
-  /** Whether the name lies below the app domain, where the names of workers are fixed. */
+  /** Whether the name is below the app domain, where host names are automatic. */
   isAutomatic(name: string): boolean {
     return this.#labelOf(name) !== undefined;
   }
 
-  /** The worker and version that an automatic host name means; undefined when the name is not an automatic one. */
+  /** Returns worker and version of an automatic host name; undefined for other names. */
   automaticTarget(name: string): HostTarget | undefined {
     const label = this.#labelOf(name);
     const target = label === undefined ? undefined : targetOfLabel(label);
     return target && { name: target.name, range: target.version };
   }
 
-  /** The automatic host name of a worker; undefined without an app domain, or when the worker has none. */
+  /** Returns the automatic host name of a worker; undefined without an app domain or without such a name. */
   automaticHost(worker: string): string | undefined {
     const automatic = automaticLabel(worker);
     return this.#config.appDomain !== undefined && "label" in automatic ? `${automatic.label}.${this.#config.appDomain}` : undefined;
   }
 
-  /** Stores a host. False, and nothing changed, when the host was added, changed or removed meanwhile. */
+  /** Stores a host. Returns false and changes nothing if another client changed the host meanwhile. */
   async put(host: Host): Promise<boolean> {
     const { host: key } = host;
     return this.#transact(key, JSON.stringify(host));
   }
 
-  /** False, and nothing changed, when the host was added, changed or removed meanwhile. */
+  /** Returns false and changes nothing if another client changed the host meanwhile. */
   async remove(name: string): Promise<boolean> {
     return this.#transact(name, undefined);
   }
@@ -118,7 +118,7 @@ export class HostTable {
     return stored !== undefined;
   }
 
-  /** Reads all records: a primary that was set back to an older state can have lost some. */
+  /** Reads all records, because a restored primary can have lost some. */
   #refresh(): void {
     this.#entries.clear();
     for (const { kind, value, revision } of this.#records.fetchSince(0)) {

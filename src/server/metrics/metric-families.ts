@@ -4,13 +4,13 @@ import { statusClasses, type WorkerReading } from "./worker-reading.js";
 export interface MetricValue {
   readonly value: number;
   readonly labels: Readonly<Record<string, string>>;
-  /** Labels that many values have in common, as one object. */
+  /** Common labels of many values, as one object. */
   readonly sharedLabels?: Readonly<Record<string, string>>;
-  /** Of the parts of a histogram. */
+  /** Name of a part of a histogram. */
   readonly metricName?: string;
 }
 
-/** One metric with its values for anything that it is told of. */
+/** One metric with its values for a subject. */
 export interface MetricFamily<Subject> {
   readonly name: string;
   readonly help: string;
@@ -18,7 +18,7 @@ export interface MetricFamily<Subject> {
   valuesOf(subject: Subject): MetricValue[];
 }
 
-/** A worker's version as metrics are labelled with it. */
+/** A worker version with its labels. */
 export interface LabelledReading extends WorkerReading {
   readonly sharedLabels: Readonly<Record<string, string>>;
 }
@@ -145,7 +145,7 @@ export const daemonFamilies: readonly MetricFamily<DaemonMetrics>[] = [
   ),
 ];
 
-/** One family for each name, with the values of all plugins that count under it; the first one's help counts. */
+/** Returns one family per name, with the values of all plugins. The help is that of the first plugin. */
 export function pluginFamilies(plugins: readonly PluginMetrics[]): MetricFamily<PluginMetrics>[] {
   const helps = new Map<string, string>();
   for (const { name, help } of plugins.flatMap(({ counters }) => counters)) if (!helps.has(name)) helps.set(name, help);
@@ -186,7 +186,7 @@ function workerCounter(name: string, help: string, read: ReadValue): MetricFamil
   return workerMetric({ name, help, type: "counter", read });
 }
 
-/** A metric with one value for each version; none where there is nothing to read. */
+/** Returns a metric with one value per version; none without a reading. */
 function workerMetric(metric: { name: string; help: string; type: "counter" | "gauge"; read: ReadValue }): MetricFamily<LabelledReading> {
   return {
     name: `runtimed_worker_${metric.name}`,

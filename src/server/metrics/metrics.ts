@@ -8,7 +8,7 @@ import type { PluginCounters } from "./plugin-counters.js";
 import type { UploadMeter } from "./upload-meter.js";
 import type { WorkerReading } from "./worker-reading.js";
 
-/** Where the numbers come from. */
+/** The sources of the metrics. */
 export interface MetricsSources {
   readonly engine: { numbers(): WorkerNumbers[]; readonly poolNumbers: PoolNumbers; readonly unknownPathCount: number };
   readonly uploads: UploadMeter;
@@ -19,7 +19,7 @@ export interface MetricsSources {
   readonly connectionCount: () => number;
 }
 
-/** Reads the numbers of the workers and of the daemon, only when somebody asks. */
+/** Reads the metrics of workers and daemon on request. */
 export class Metrics {
   readonly #sources: MetricsSources;
   readonly #lag = new EventLoopLag();
@@ -30,15 +30,15 @@ export class Metrics {
     this.#sources = sources;
   }
 
-  /** The workers of which something was asked, by name and version. */
+  /** Returns the workers that received requests, by name and version. */
   async workers(isWanted: (name: string) => boolean): Promise<WorkerReading[]> {
     const pids = this.#numbers(isWanted).flatMap(({ life }) => life?.pids ?? []);
     const samples = await this.#sampler.sample(pids);
-    // Looked at again, so that counts are of one moment and what has ended meanwhile is known.
+    // Read again, so that all counts are of one time and ended isolates are excluded.
     return this.#numbers(isWanted).map(({ meter, life }) => this.#reading(meter, life, samples));
   }
 
-  /** A restricted key learns nothing of what others do here. */
+  /** A restricted key gets no figures of other namespaces. */
   daemon(isRestricted: boolean): DaemonMetrics {
     const uptimeSeconds = process.uptime();
     const harmless = {
@@ -61,7 +61,7 @@ export class Metrics {
     };
   }
 
-  /** What plugins count; nothing for a restricted key, since a label may tell of anybody. */
+  /** Returns the counters of plugins; none for a restricted key, because labels can name other namespaces. */
   plugins(isRestricted: boolean): PluginMetrics[] {
     return isRestricted ? [] : this.#sources.pluginCounters.read();
   }

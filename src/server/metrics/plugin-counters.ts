@@ -4,20 +4,20 @@ import type { PluginMetrics } from "../../shared/contract/metrics.js";
 const mostCounters = 50;
 const mostCombinations = 200;
 const longestValue = 100;
-/** Stands for the values of all combinations beyond the most. */
+/** Label value for all combinations beyond the limit. */
 const otherValue = "other";
 
 const namePattern = /^[a-z][a-z0-9_]{0,99}$/;
-/** Prometheus keeps names that start with two underscores to itself; `plugin` is the label that we set. */
+/** Prometheus reserves names with two leading underscores, and the daemon sets `plugin`. */
 const labelPattern = /^(?!__|plugin$)[a-zA-Z_][a-zA-Z0-9_]{0,99}$/;
 
 type Labels = Readonly<Record<string, string>>;
 
-/** What plugins count. A plugin that is loaded again goes on counting where it was. */
+/** The counters of plugins, which continue after a reload. */
 export class PluginCounters {
   readonly #byPlugin = new Map<string, Map<string, Counter>>();
 
-  /** The plugin's counter of that name, made when it is not there. Throws when the name cannot be one, or with the 51st. */
+  /** Returns the plugin's counter of that name, created if missing. Throws for an invalid name and for the 51st counter. */
   counter(plugin: string, name: string, help: string): PluginCounter {
     if (!namePattern.test(name))
       throw new TypeError(`${JSON.stringify(name)} is no name of a counter: lower-case letters, digits and underscores, a letter first`);
@@ -31,12 +31,12 @@ export class PluginCounters {
     return counter;
   }
 
-  /** The plugin is gone: what it still holds counts for nobody. */
+  /** Removes the counters of an unloaded plugin; those that it still holds have no effect. */
   forget(plugin: string): void {
     this.#byPlugin.delete(plugin);
   }
 
-  /** By plugin, then by name. */
+  /** Sorted by plugin, then by name. */
   read(): PluginMetrics[] {
     return sorted(this.#byPlugin).map(([plugin, counters]) => ({
       plugin,
@@ -48,16 +48,16 @@ export class PluginCounters {
 class Counter implements PluginCounter {
   help = "";
   readonly #combinations = new Map<string, { readonly labels: Labels; value: number }>();
-  /** By the very object that gave the labels, when it cannot change. */
+  /** By the frozen object with the labels. */
   readonly #byObject = new WeakMap<Labels, { value: number }>();
-  /** Counts what there is no room for; made when it is needed, with the labels of the first combination. */
+  /** Counts the combinations beyond the limit. Created on demand with the labels of the first one. */
   #overflow: { readonly labels: Labels; value: number } | undefined;
 
   constructor(help: string) {
     this.describeAs(help);
   }
 
-  /** Prometheus wants one line that says something. */
+  /** Prometheus requires a help line that is not empty. */
   describeAs(help: string): this {
     this.help = help.replaceAll(/\s+/g, " ").trim().slice(0, 500) || "A counter of a plugin.";
     return this;
@@ -93,7 +93,7 @@ class Counter implements PluginCounter {
     return combination;
   }
 
-  /** A combination whose values all happen to be `other` counts for the rest, too, so that no series comes twice. */
+  /** A combination whose values are all `other` shares the overflow counter, so that no series appears twice. */
   #makeOverflow(): { readonly labels: Labels; value: number } {
     const [first] = this.#combinations.values();
     const labels = Object.fromEntries(Object.keys(first?.labels ?? {}).map((name) => [name, otherValue]));
@@ -101,7 +101,7 @@ class Counter implements PluginCounter {
   }
 }
 
-/** What cannot be written as UTF-8 would make two values look like one. To Prometheus an empty value is none, hence none comes here. */
+/** Text that is not valid UTF-8 would make two values equal. Prometheus treats an empty value as missing, so it is replaced. */
 function toLabelValue(value: unknown): string {
   return String(value)
     .slice(0, longestValue)

@@ -1,23 +1,23 @@
 import { readFile } from "node:fs/promises";
 import { monitorEventLoopDelay, type ELDHistogram } from "node:perf_hooks";
 
-/** Samples this young are given again: two screens that look cost as much as one. */
+/** Younger samples are reused, so two clients cost as much as one. */
 const freshMs = 1000;
-/** Processes that are looked at side by side; more would keep other users of the thread pool waiting. */
+/** Processes that are read concurrently; more would delay other users of the thread pool. */
 const sideBySide = 8;
-/** The kernel's unit of CPU time on every platform that Node runs on. */
+/** Unit of CPU time in /proc on every platform that Node supports. */
 const ticksPerSecond = 100;
 
-/** How often the loop is looked at; what comes later than this is lag. */
+/** Interval of the check; a later one is lag. */
 const resolutionMs = 500;
-/** Two monitors begin again in turn, so that the older one always knows the last 30 to 60 s. */
+/** Two monitors restart in turn, so that the older one covers the last 30 to 60 s. */
 const turnMs = 30_000;
 
 export interface ProcessSample {
-  /** Tells processes apart that have the same id at different times. */
+  /** Distinguishes processes that had the same id at different times. */
   readonly identity: string;
   readonly rssBytes: number;
-  /** Its share of the memory that processes have in common; undefined where the system does not tell. */
+  /** Share of the memory that processes have in common; undefined if the system does not provide it. */
   readonly pssBytes: number | undefined;
   readonly cpuSeconds: number;
 }
@@ -27,11 +27,11 @@ interface Taken {
   readonly sample: Promise<ProcessSample | undefined>;
 }
 
-/** Memory and CPU time of processes, from /proc, only when somebody asks. */
+/** Reads memory and CPU time of processes from /proc on request. */
 export class ProcessSampler {
   readonly #taken = new Map<number, Taken>();
 
-  /** Those that have ended, and all where there is no /proc, are left out. */
+  /** Excludes ended processes, and all processes without /proc. */
   async sample(pids: readonly number[]): Promise<ReadonlyMap<number, ProcessSample>> {
     const nowMs = performance.now();
     for (const [pid, { takenMs }] of this.#taken) if (nowMs - takenMs > freshMs) this.#taken.delete(pid);
@@ -56,7 +56,7 @@ export class ProcessSampler {
 
 async function readSample(pid: number): Promise<ProcessSample | undefined> {
   const stat = await readFile(`/proc/${pid}/stat`, "utf8");
-  // The name in parentheses may hold anything, so what follows the last one counts: fields 3 and up of proc(5).
+  // The name in parentheses can contain anything, so the fields start after the last one: fields 3 and up of proc(5).
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const [user, system, startTicks] = [fields[11], fields[12], fields[19]];
   const memory = await readMemory(pid);
@@ -78,12 +78,12 @@ function bytesOf(text: string, field: string): number | undefined {
   return kilobytes === undefined ? undefined : Number(kilobytes) * 1024;
 }
 
-/** CPU time of a worker across the isolates that come and go: what one used after it was last looked at is lost with it. */
+/** CPU time of a worker's isolates, including ended ones up to their last sample. */
 export class CpuAccount {
   #endedSeconds = 0;
   readonly #running = new Map<number, ProcessSample>();
 
-  /** Takes note of the processes that run, of which some may not have been sampled; returns the time of all there ever were. */
+  /** Adds the samples of running processes, of which some can be missing. Returns the total time. */
   update(pids: readonly number[], samples: ReadonlyMap<number, ProcessSample>): number {
     for (const [pid, { identity, cpuSeconds }] of this.#running) {
       if (pids.includes(pid) && (samples.get(pid)?.identity ?? identity) === identity) continue;
@@ -92,7 +92,7 @@ export class CpuAccount {
     }
     for (const pid of pids) {
       const sample = samples.get(pid);
-      // Of two who look at the same time the later one may bring the older sample.
+      // Of two concurrent calls the later one can have the older sample.
       if (sample && sample.cpuSeconds >= (this.#running.get(pid)?.cpuSeconds ?? 0)) this.#running.set(pid, sample);
     }
     let seconds = this.#endedSeconds;
@@ -101,7 +101,7 @@ export class CpuAccount {
   }
 }
 
-/** How late the event loop was of late. Holds no process alive. */
+/** Delay of the event loop over the last minute. Keeps no process alive. */
 export class EventLoopLag {
   #older: ELDHistogram;
   #newer: ELDHistogram;
@@ -138,7 +138,7 @@ function startMonitor(): ELDHistogram {
   return monitor;
 }
 
-/** A sample is the time between two looks, in nanoseconds. */
+/** A sample is the time between two checks, in nanoseconds. */
 function lagMs(sampleNs: number): number {
   return Math.max(0, sampleNs / 1e6 - resolutionMs);
 }

@@ -4,7 +4,7 @@ import type { DaemonMetrics, PluginMetrics } from "../../shared/contract/metrics
 import { daemonFamilies, pluginFamilies, workerFamilies, type MetricFamily, type MetricValue } from "./metric-families.js";
 import type { WorkerReading } from "./worker-reading.js";
 
-/** Workers that are written at once; between such batches requests are served. */
+/** Workers per batch. The daemon serves requests between batches. */
 const batchSize = 50;
 
 interface Numbers {
@@ -13,9 +13,9 @@ interface Numbers {
   readonly plugins: readonly PluginMetrics[];
 }
 
-/** Writes numbers in the text format of Prometheus. */
+/** Writes metrics in the text format of Prometheus. */
 export class PrometheusExporter {
-  /** What Node tells about the process; it watches from the first question on. */
+  /** Node's metrics of the process, collected from the first request on. */
   #defaults: Registry | undefined;
 
   async write(numbers: Numbers): Promise<string> {
@@ -28,7 +28,7 @@ export class PrometheusExporter {
     for (const family of workerFamilies) parts.push(await writeFamily(family, labelled));
     for (const family of daemonFamilies) parts.push(await writeFamily(family, [numbers.daemon]));
     for (const family of pluginFamilies(numbers.plugins)) parts.push(await writeFamily(family, numbers.plugins));
-    // What Node itself tells about the process is for those who may see all of the daemon.
+    // Only for keys without a namespace restriction.
     if (numbers.daemon.process) parts.push(withStandardNaN(await this.#defaults.metrics()));
     return parts.join("");
   }
@@ -40,7 +40,7 @@ function watchProcess(): Registry {
   return defaults;
 }
 
-/** Nothing when there are no values. */
+/** Returns an empty text without values. */
 async function writeFamily<Subject>(family: MetricFamily<Subject>, subjects: readonly Subject[]): Promise<string> {
   let text = "";
   for (let start = 0; start < subjects.length; start += batchSize) {
@@ -54,7 +54,7 @@ async function writeFamily<Subject>(family: MetricFamily<Subject>, subjects: rea
   return text;
 }
 
-/** A registry takes anything that it can get values from. */
+/** A registry accepts any object with a method that returns values. */
 async function writeValues(family: MetricFamily<never>, values: readonly MetricValue[]): Promise<string> {
   const { name, help, type } = family;
   const registry = new Registry();
@@ -62,12 +62,12 @@ async function writeValues(family: MetricFamily<never>, values: readonly MetricV
   return registry.getSingleMetricAsString(name);
 }
 
-/** prom-client writes `Nan` before the event loop was first looked at. */
+/** prom-client writes `Nan` before the first sample of the event loop. */
 function withStandardNaN(text: string): string {
   return text.replaceAll(/ Nan$/gm, " NaN");
 }
 
-/** The lines after HELP and TYPE, which a metric has once. */
+/** Returns the lines after HELP and TYPE, which appear once per metric. */
 function withoutHeader(text: string): string {
   return text.slice(text.indexOf("\n", text.indexOf("\n") + 1) + 1);
 }

@@ -1,6 +1,6 @@
 import type { UploadedFile } from "../../shared/contract/endpoint.js";
 
-/** Counts uploads from the moment when something is done with them; those that do not arrive whole are none. */
+/** Counts uploads from the start of their installation. Incomplete uploads are not counted. */
 export class UploadMeter {
   runningCount = 0;
   installedCount = 0;

@@ -2,12 +2,12 @@ import type { Totals, WorkerMetrics } from "../../shared/contract/metrics.js";
 import type { LatencySummary } from "../workers/engine/latency-histogram.js";
 import type { WorkerMeter, AppLife } from "../workers/engine/worker-meter.js";
 
-/** A worker's version at one moment, with what its processes use. */
+/** A worker version with the use of its processes at one time. */
 export interface WorkerReading {
   readonly meter: WorkerMeter;
   readonly life: AppLife | undefined;
   readonly rssBytes: number;
-  /** Undefined where the system does not tell. */
+  /** Undefined if the system does not provide it. */
   readonly pssBytes: number | undefined;
   readonly cpuSeconds: number;
 }
@@ -73,7 +73,7 @@ export function totalsOf(workers: readonly WorkerMetrics[]): Totals {
   };
 }
 
-/** The classes of status that requests are counted by, in the meter and in what we show. */
+/** The classes of status in meters and metrics. */
 export const statusClasses = [
   [1, "1xx"],
   [2, "2xx"],

@@ -1,4 +1,4 @@
-/** Functions that are called after records were changed. */
+/** Functions that are called after a change of records. */
 export class ChangeListeners {
   readonly #listeners = new Set<() => void>();
 

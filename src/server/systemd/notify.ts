@@ -5,12 +5,12 @@ import { findSystemTool } from "../platform/system-tool.js";
 const addressFamilyUnix = 1;
 const typeDatagram = 2;
 const closeOnExec = 0o2_000_000;
-/** Not waiting for a reader that is stuck, and no SIGPIPE for one that is gone. */
+/** Do not wait for a blocked reader, and send no SIGPIPE for a closed one. */
 const sendFlags = 0x40 | 0x4000;
 /** Of `sun_path` in Linux's `sockaddr_un`. */
 const longestPathBytes = 108;
 
-/** What the service manager hears of the daemon, in the words of sd_notify(3). */
+/** Notifies the service manager, in the terms of sd_notify(3). */
 export class ServiceManager {
   readonly #send: NotifyChannel;
 
@@ -18,14 +18,14 @@ export class ServiceManager {
     this.#send = send;
   }
 
-  /** It serves; `status` is shown by `systemctl status`. */
+  /** The daemon serves; `systemctl status` shows `status`. */
   ready(status: string): void {
     this.#send(`READY=1\n${statusLine(status)}`);
   }
 
-  /** It reads again what may change; `ready` ends that. */
+  /** The daemon reloads its configuration; `ready` ends that. */
   reloading(): void {
-    // Node's clock is the kernel's CLOCK_MONOTONIC, by which the manager tells this note from an older one.
+    // Node's clock is the kernel's CLOCK_MONOTONIC, by which the manager orders notifications.
     this.#send(`RELOADING=1\nMONOTONIC_USEC=${process.hrtime.bigint() / 1000n}\n${statusLine("reloading")}`);
   }
 
@@ -33,23 +33,23 @@ export class ServiceManager {
     this.#send(`STOPPING=1\n${statusLine("finishing what is in flight")}`);
   }
 
-  /** It lives, and `status` is what it does. */
+  /** The daemon is alive; `status` is its status text. */
   alive(status: string): void {
     this.#send(`WATCHDOG=1\n${statusLine(status)}`);
   }
 }
 
-/** A note's values end with their line. */
+/** A value ends at the end of its line. */
 function statusLine(status: string): string {
   return `STATUS=${status.replaceAll(/\s+/g, " ")}`;
 }
 
-/** Sends one note to the service manager: lines of `NAME=value`. Never throws: a note that is lost is logged. */
+/** Sends one notification to the service manager: lines of `NAME=value`. Never throws; a lost notification is logged. */
 type NotifyChannel = (note: string) => void;
 
 /**
- * The way to the service manager that listens at `address`. Node has no datagram sockets of the Unix kind: they come from koffi, which
- * is optional; else the program `systemd-notify` is started for each note. With neither, notes are dropped, and the log says so once.
+ * Opens the channel to the service manager at `address`. Node has no Unix datagram sockets: uses koffi, which is optional, otherwise the
+ * program `systemd-notify`. Without both, drops notifications and logs that once.
  */
 export async function openNotifyChannel(address: string | undefined, log: Log): Promise<NotifyChannel> {
   if (address === undefined) return () => undefined;
@@ -74,7 +74,7 @@ export async function openNotifyChannel(address: string | undefined, log: Log): 
   }
 }
 
-/** One after the other, so that they arrive in the order in which they were sent. */
+/** Sends one after the other, so that they arrive in order. */
 function throughProgram(program: string, address: string, onLost: (reason: string) => void): NotifyChannel {
   let last = Promise.resolve();
   const run = (note: string) =>
@@ -92,17 +92,17 @@ function throughProgram(program: string, address: string, onLost: (reason: strin
   return (note) => void (last = last.then(() => run(note)));
 }
 
-/** Sends one datagram; answers with what kept it from going out. */
+/** Sends one datagram. Returns the error, if any. */
 type DatagramSender = (text: string) => string | undefined;
 
 /**
- * A sender to a Unix datagram socket: a path, or `@` and an abstract name. Throws when koffi is not there or the address is none of
- * these. Flags are those of Linux, where there is a systemd.
+ * Creates a sender to a Unix datagram socket: a path, or `@` and an abstract name. Throws without koffi and for an invalid address. The
+ * flags are those of Linux.
  */
 async function openDatagramSender(address: string): Promise<DatagramSender> {
   const target = socketAddress(address);
   const { default: koffi } = await import("koffi");
-  // The program itself: it has loaded the C library, whatever that is called here.
+  // The program itself, which has loaded the C library under its name on this system.
   const program = koffi.load(null);
   const socket = program.func("int socket(int domain, int type, int protocol)");
   const sendTo = program.func(
@@ -117,7 +117,9 @@ async function openDatagramSender(address: string): Promise<DatagramSender> {
   };
 }
 
-/** A `sockaddr_un` in the machine's byte order; an abstract name begins with a zero and is exactly as long as the address. */
+/**
+ * Returns a `sockaddr_un` in the machine's byte order. An abstract name begins with a zero byte and has exactly the length of the address.
+ */
 function socketAddress(address: string): Buffer {
   if (!address.startsWith("/") && !address.startsWith("@"))
     throw new Error(`the address ${JSON.stringify(address)} is neither a path nor an abstract name`);

@@ -1,16 +1,16 @@
 import type { Log } from "../log/log.js";
 import type { ServiceManager } from "./notify.js";
 
-/** Signs of life for each period: one that comes late does no harm yet. */
+/** Notifications per period, so that a late one has no effect. */
 const checksPerPeriod = 4;
 
-/** What is done to a daemon from outside while it serves. */
+/** The operations of a running daemon that signals and the service manager trigger. */
 interface SupervisedDaemon {
-  /** Rejects when it does not live, waits as long as it cannot be told. */
+  /** Rejects when the daemon is not alive. No timeout: a hanging check sends no notification. */
   checkLife(): Promise<void>;
-  /** Reads again what may change. */
+  /** Reloads the configuration that can change at run time. */
   reload(): Promise<void>;
-  /** One line about what it does. */
+  /** Returns one line of status text. */
   describe(): string;
 }
 
@@ -27,9 +27,8 @@ interface Options {
 }
 
 /**
- * Follows the signals of a service manager and of operators from now on: SIGHUP reloads, unless it comes from a terminal that closes;
- * SIGUSR2 turns the log's `debug` on and off. `begin`, once the daemon serves, tells the manager so and has it watched; `end`, when it
- * stops, leaves it watched and ends the rest.
+ * Handles signals from now on: SIGHUP reloads, unless a closing terminal sent it; SIGUSR2 toggles the log level debug. `begin` reports
+ * readiness and starts the watchdog, `end` keeps the watchdog and stops the rest.
  */
 export function supervise({ daemon, manager, level, config, log }: Options): { begin(): void; end(): void } {
   let reloading = Promise.resolve();
@@ -61,17 +60,17 @@ export function supervise({ daemon, manager, level, config, log }: Options): { b
 }
 
 interface WatchOptions {
-  /** Within it a sign of life has to come. */
+  /** A notification must arrive within this time. */
   readonly periodMs: number;
-  /** Rejects when the daemon does not live, and waits as long as it cannot be told. */
+  /** Rejects when the daemon is not alive. No timeout. */
   readonly check: () => Promise<void>;
   readonly feed: () => void;
   readonly log: Log;
 }
 
 /**
- * Gives the sign of life that the service manager's watchdog waits for, from now to the end of the process, but only after each check
- * that went well. One check at a time: while one hangs there is no sign, and the manager restarts the service.
+ * Notifies the watchdog of the service manager after each successful check, until the process ends. One check at a time: while one hangs,
+ * no notification is sent and the manager restarts the service.
  */
 function watch({ periodMs, check, feed, log }: WatchOptions): void {
   let state: "idle" | "checking" | "hanging" = "idle";

@@ -37,7 +37,7 @@ function Errors({ failed, share }: { failed: number; share: number }) {
   );
 }
 
-/** The slowest version's. */
+/** Of the slowest version. */
 export function milliseconds(values: readonly (number | null)[]): string {
   const known = values.filter((value) => value !== null);
   if (known.length === 0) return "–";

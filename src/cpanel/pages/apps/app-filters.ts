@@ -1,6 +1,6 @@
 import type { App } from "./app.js";
 
-/** Stands for the apps without a namespace: no namespace is called so. */
+/** Value for apps without a namespace; no namespace has this name. */
 const unscoped = "-";
 
 export interface AppFilters {
@@ -9,7 +9,7 @@ export interface AppFilters {
   readonly namespace: string;
   /** `serving`, `off`, or empty for all. */
   readonly state: string;
-  /** `all` shows what is built in too. */
+  /** `all` includes built-in apps. */
   readonly source: string;
 }
 
@@ -36,7 +36,7 @@ export function filterApps(apps: readonly App[], { search, namespace, state, sou
   );
 }
 
-/** Those that there are; nothing to choose when there is but one. */
+/** Returns the existing namespaces; none if there is only one. */
 export function namespaceChoices(apps: readonly App[]): readonly { readonly value: string; readonly label: string }[] {
   const namespaces = [...new Set(apps.map(({ namespace }) => namespace))].toSorted();
   const named = namespaces.map((namespace) =>

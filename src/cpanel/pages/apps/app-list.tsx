@@ -15,7 +15,7 @@ import { UploadButtons } from "../../upload/upload-buttons.js";
 import { useApps } from "./use-apps.js";
 import { useAppMetrics } from "./use-app-metrics.js";
 
-/** All apps that the key may see, with filters that the address keeps. */
+/** Lists the apps that the key can see, with filters that are stored in the address. */
 export function AppList() {
   const { resource, apps } = useApps();
   const metrics = useAppMetrics();
@@ -24,7 +24,7 @@ export function AppList() {
   const [namespace, setNamespace] = useSearch("namespace");
   const [state, setState] = useSearch("state");
   const [source, setSource] = useSearch("source");
-  // Typing goes first: rows of thousands follow it.
+  // Typing has priority over rendering thousands of rows.
   const wanted = useDeferredValue(search);
   const rows = useMemo(() => filterApps(apps, { search: wanted, namespace, state, source }), [apps, wanted, namespace, state, source]);
   const columns = useMemo(() => appColumns(metrics), [metrics]);

@@ -18,7 +18,7 @@ const views = [
   { id: "files", title: "Files" },
 ] as const;
 
-/** One app: what serves, what it does, and its versions, logs and files. */
+/** Shows one app: the active version, figures, versions, logs and files. */
 export function AppPage({ name, view }: { name: string; view: string }) {
   const servedAt = useServedAt();
   const { resource, apps } = useApps();

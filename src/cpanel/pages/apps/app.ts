@@ -4,17 +4,17 @@ import { failureShare } from "../../../shared/failure-share.js";
 import type { Worker } from "../../../shared/contract/workers.js";
 import { answeringVersion, toInstalledWorker, type InstalledVersion, type InstalledWorker } from "../../../shared/worker-versions.js";
 
-/** A worker as people see it: all its versions, wherever they come from. */
+/** A worker with all its versions, from all sources. */
 export interface App extends InstalledWorker {
   readonly isBuiltIn: boolean;
-  /** What its own URL leads to; undefined when every version is off. */
+  /** The active version; undefined when all are disabled. */
   readonly serving: InstalledVersion | undefined;
   /** `@team`, or empty. */
   readonly namespace: string;
   readonly deploys: Readonly<Record<string, Deployment>>;
 }
 
-/** The list has a row for each source of a worker; an app is all of them. By name. */
+/** Merges the rows of a worker, one per source, into one app. Sorted by name. */
 export function toApps(workers: readonly Worker[]): readonly App[] {
   const byName = new Map<string, Worker[]>();
   for (const worker of workers) {
@@ -37,7 +37,7 @@ function toApp(name: string, rows: readonly Worker[]): App {
   };
 }
 
-/** What all versions of an app do together. */
+/** The activity of all versions of an app together. */
 export interface AppActivity {
   readonly requestsPerSecond: number;
   readonly requests: number;

@@ -6,7 +6,7 @@ import { DropArea } from "../../upload/drop-area.js";
 import { useAppTarget } from "./use-app-target.js";
 import "./apps.css";
 
-/** What is installed and served: the list, and a page for each app, whose scope is a segment of its own: `apps/@team/shop/logs`. */
+/** The list of apps, and a page for each app. Its scope is a segment of its own: `apps/@team/shop/logs`. */
 export function Apps({ rest }: SectionProps) {
   const target = useAppTarget();
   const nameSegments = rest[0]?.startsWith("@") ? 2 : 1;
@@ -20,6 +20,6 @@ export function Apps({ rest }: SectionProps) {
     );
   const name = rest.slice(0, nameSegments).join("/");
   const page = <AppPage key={name} name={name} view={view} />;
-  // What is dropped among an app's files goes there.
+  // The file page accepts drops itself.
   return view === "files" ? page : <DropArea target={target}>{page}</DropArea>;
 }

@@ -3,7 +3,7 @@ import { pluralize } from "../../components/pluralize.js";
 import type { PackageInfo } from "../../upload/package-info.js";
 import type { App } from "./app.js";
 
-/** What the upload would do to what is installed; `app` is what there is under the name. */
+/** Describes the effect of the upload; `app` is the installed app of that name. */
 export function effectOf({ name, version }: PackageInfo, app: App | undefined): string {
   if (!app) return `A new app at /${name}/`;
   const now = app.serving ? `${app.serving.version} answers now` : "none of it is on now";
@@ -11,7 +11,7 @@ export function effectOf({ name, version }: PackageInfo, app: App | undefined): 
   return isThere ? `Replaces ${version}, which is there; ${now}` : `Beside ${pluralize(app.versions.length, "version")}; ${now}`;
 }
 
-/** What whoever uploads an app should know first. */
+/** Returns the notes before an upload. */
 export function notesOf({ entrypoint, version, isEnabled, isPlugin }: PackageInfo): string[] {
   return [
     ...(isPlugin ? ["Its manifest is that of a plugin: those are uploaded in Plugins."] : []),

@@ -14,7 +14,7 @@ const longestAnswerMs = 10_000;
 /** More than one: the daemon writes its own log entry after the error that the code threw. */
 const newestEntries = 5;
 
-/** How the daemon names file, line and column of a syntax error; the log has it in another form. */
+/** Form of file, line and column in the daemon's message; the log has another form. */
 const place = /:\d+:\d+: /;
 
 /** The state of a package after a change of its files. */
@@ -27,7 +27,7 @@ export interface Served {
 
 interface AskOptions {
   readonly client: ClientOf<typeof servedOperations>;
-  /** Where apps are served; the browser asks its own origin only. */
+  /** Prefix of app addresses; the browser requests only its own origin. */
   readonly servedAt: string;
   readonly fetch: typeof fetch;
 }
@@ -69,7 +69,7 @@ async function askWorker({ of: { name }, path }: Folder, { client, servedAt, fet
   return { text, failure: thrownIn(await errorsOf(client, name, version), entriesBefore.at(-1)?.id ?? 0) ?? ofDaemon };
 }
 
-/** The message of an error that the daemon answered in the worker's stead. */
+/** Returns the message of an error response of the daemon. */
 function daemonErrorIn(body: string): string | undefined {
   try {
     const { error } = JSON.parse(body) as { error?: { code?: unknown; message?: unknown } };
@@ -79,7 +79,7 @@ function daemonErrorIn(body: string): string | undefined {
   }
 }
 
-/** The newest errors in the log of the version, oldest first; none where the key may not read it. */
+/** Returns the newest errors in the version's log, oldest first; none without the permission. */
 async function errorsOf(client: AskOptions["client"], name: string, version: string): Promise<readonly LogEntry[]> {
   try {
     const query = { version, level: "error", limit: newestEntries } as const;
@@ -90,9 +90,9 @@ async function errorsOf(client: AskOptions["client"], name: string, version: str
   }
 }
 
-/** What the code threw since the entry with this id, with file and line. */
+/** Returns the error that the code threw after the entry with this id, with file and line. */
 function thrownIn(entries: readonly LogEntry[], since: number): string | undefined {
   const thrown = entries.findLast(({ id, source }) => source === "app" && id > since);
-  // Frames of Node itself tell nothing of the line that was changed.
+  // Frames of Node do not help to find the changed line.
   return thrown?.text.replaceAll(/\n +at [^\n]*\bnode:[^\n]*/g, "");
 }

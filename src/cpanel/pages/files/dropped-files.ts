@@ -2,15 +2,14 @@ import { mostPaths } from "../../../shared/contract/files.js";
 import { droppedFolder } from "../../upload/dropped-folder.js";
 import type { Folder } from "../../upload/folder.js";
 
-/** A file on its way, and where it goes below the folder that is looked at: `assets/logo.svg`. */
+/** A file to send, and its path below the shown folder: `assets/logo.svg`. */
 export interface FileToSend {
   readonly file: File;
   readonly path: string;
 }
 
 /**
- * The files that were dropped, those in folders with their way below them. Must be called while the event lasts. Rejects when there are
- * more of them than one upload takes.
+ * Returns the dropped files; those in folders with their relative path. Call it during the event. Rejects above the limit of one upload.
  */
 export async function droppedFiles(transfer: DataTransfer): Promise<readonly FileToSend[]> {
   const items = [...transfer.items].filter(({ kind }) => kind === "file");

@@ -6,7 +6,7 @@ import type { Column } from "../../components/data-table.js";
 import { PanelLink } from "../../router/panel-link.js";
 import { pageAt, type Folder } from "./package-ref.js";
 
-/** What can be asked for an entry. */
+/** Actions on an entry. */
 export type EntryAction = "rename" | "move" | "delete";
 
 export interface EntryColumnsOptions {

@@ -6,7 +6,7 @@ import type { Failed } from "./use-package-check.js";
 interface FailedNoteProps {
   readonly of: PackageRef;
   readonly failed: Failed;
-  /** Left out where the change cannot be undone. */
+  /** Undefined if the change cannot be undone. */
   readonly onUndo?: () => void;
 }
 

@@ -10,7 +10,7 @@ import { FolderView } from "./folder-view.js";
 import { useRoots } from "./use-roots.js";
 import "./file-browser.css";
 
-/** The files of a package: one folder or one file at a time, as the address says. */
+/** Shows one folder or one file of a package, depending on the address. */
 export function FileBrowser({ of }: { of: PackageRef }) {
   const roots = useRoots(of);
   return (
@@ -59,7 +59,7 @@ function Place({ of, roots }: { of: PackageRef; roots: readonly string[] }) {
   );
 }
 
-/** A package that lies in several directories. */
+/** The folders of a package in several directories. */
 function Roots({ of, roots }: { of: PackageRef; roots: readonly string[] }) {
   return (
     <ul className="file-roots" aria-label={`Folders of ${of.name}`}>

@@ -1,16 +1,16 @@
 const byteOrderMark = "\uFEFF";
 
-/** A text file as an editor holds it: with plain line ends. */
+/** A text file in an editor, with plain line ends. */
 export interface FileText {
   readonly text: string;
-  /** What ends a line in the file. */
+  /** Line end of the file. */
   readonly lineEnd: "\n" | "\r\n";
   readonly hasByteOrderMark: boolean;
-  /** Whether writing back what was read gives the same bytes: not where lines end in different ways. */
+  /** Whether writing the text back gives the same bytes; false for mixed line ends. */
   readonly isFaithful: boolean;
 }
 
-/** Undefined when the bytes are no text: not UTF-8, or with a zero byte. */
+/** Undefined for bytes that are not text: not UTF-8, or with a zero byte. */
 export function readText(bytes: Uint8Array): FileText | undefined {
   const raw = decode(bytes);
   if (raw === undefined || raw.includes("\0")) return undefined;
@@ -21,7 +21,7 @@ export function readText(bytes: Uint8Array): FileText | undefined {
   return { ...read, isFaithful: toBytesText(read) === raw };
 }
 
-/** The text as it is written into the file. */
+/** Returns the text with the line ends and byte order mark of the file. */
 export function toBytesText({ text, lineEnd, hasByteOrderMark }: Omit<FileText, "isFaithful">): string {
   return (hasByteOrderMark ? byteOrderMark : "") + (lineEnd === "\n" ? text : text.replaceAll("\n", lineEnd));
 }

@@ -7,7 +7,7 @@ import { PathDialog } from "./path-dialog.js";
 import { UploadFiles } from "./upload-files.js";
 import { useFileApi } from "./use-file-api.js";
 
-/** What somebody wants done in a folder. */
+/** A pending action in a folder. */
 export type FolderQuestion =
   | { readonly action: "make" }
   | { readonly action: "upload"; readonly files: readonly FileToSend[] }

@@ -17,7 +17,7 @@ import { useDownloadUrl } from "./use-download-url.js";
 import { useFileApi } from "./use-file-api.js";
 import { usePackageCheck } from "./use-package-check.js";
 
-/** What is in a folder, and what can be done with it. */
+/** Shows the content of a folder and its actions. */
 export function FolderView({ folder }: { folder: Folder }) {
   const { kind } = folder.of;
   const { path, isChangeable } = folder;

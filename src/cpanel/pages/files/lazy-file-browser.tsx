@@ -4,7 +4,7 @@ import type { PackageRef } from "./package-ref.js";
 
 const FileBrowser = lazy(async () => ({ default: (await import("./file-browser.js")).FileBrowser }));
 
-/** The files of a package; the code for it is loaded when it is first shown. */
+/** Loads the code of the file browser when it is first shown. */
 export function LazyFileBrowser({ of }: { of: PackageRef }) {
   return (
     <Suspense fallback={<LoadingRows noun="file" />}>

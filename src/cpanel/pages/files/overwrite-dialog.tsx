@@ -6,12 +6,12 @@ interface OverwriteDialogProps {
   readonly name: string;
   readonly how: EditConflict;
   readonly onOverwrite: () => Promise<void>;
-  /** Gives up what was written here. */
+  /** Discards the user's changes. */
   readonly onReload: () => void;
   readonly onClose: () => void;
 }
 
-/** Asks before a save undoes what somebody else did. */
+/** Asks before a save overwrites another client's change. */
 export function OverwriteDialog({ name, how, onOverwrite, onReload, onClose }: OverwriteDialogProps) {
   const overwrite = async () => {
     onClose();

@@ -7,7 +7,7 @@ export interface PackageRef {
   readonly name: string;
   /** Whether the package is part of the daemon and has no uploaded files. */
   readonly isBuiltIn: boolean;
-  /** Where the panel shows its files: `apps/shop/files`. */
+  /** Page of the files: `apps/shop/files`. */
   readonly page: string;
 }
 
@@ -25,12 +25,12 @@ export function folderAt(of: PackageRef, roots: readonly string[], path: string)
   const root = roots.find((candidate) => isWithin(candidate, path));
   if (root === undefined) return undefined;
   const [first = ""] = path.slice(root.length + 1).split("/");
-  // Of a worker, files are changed in its versions only.
+  // Files of a worker can be changed only in its versions.
   const isInUnit = of.kind === "plugins" || isPackageVersion(first);
   return { of, path, isChangeable: isInUnit && !isBuiltInMount(root) };
 }
 
-/** A directory whose name starts with a dot is part of the image. */
+/** A directory name with a leading dot marks a part of the container image. */
 export function isBuiltInMount(path: string): boolean {
   return path.startsWith(".");
 }
@@ -39,7 +39,7 @@ export function isWithin(folder: string, path: string): boolean {
   return path === folder || path.startsWith(`${folder}/`);
 }
 
-/** Where the panel shows a folder, or a file in it. */
+/** Returns the page of a folder or a file. */
 export function pageAt({ page }: PackageRef, path: string, file?: string): string {
   return `${page}?${new URLSearchParams({ path, ...(file === undefined ? {} : { file }) }).toString()}`;
 }

@@ -1,15 +1,15 @@
 import type { FileApi } from "./file-operations.js";
 import { readText, type FileText } from "./file-text.js";
 
-/** Larger files are not shown: an editor would hold up typing. */
+/** Larger files are not shown, because they would slow down typing. */
 const largestShownBytes = 512 * 1024;
 
-/** What a file is, as far as it can be shown. */
+/** The content of a file, as far as it can be shown. */
 export type FileContent =
   | {
       readonly kind: "text";
       readonly text: FileText;
-      /** Of what was read. */
+      /** ETag of the content. */
       readonly etag: string | undefined;
     }
   | { readonly kind: "binary"; readonly sizeBytes: number }

@@ -21,7 +21,7 @@ interface UploadFilesProps {
   readonly onUploaded: (change: string) => Promise<void>;
 }
 
-/** Says what would be written and replaced, then sends it when that is confirmed: all of it or nothing. */
+/** Shows what the upload writes and replaces, then sends all files or none. */
 export function UploadFiles({ folder, entries, files, onClose, onUploaded }: UploadFilesProps) {
   const { connection } = usePanel();
   const { isPending, error, run } = useMutation();
@@ -73,7 +73,7 @@ export function UploadFiles({ folder, entries, files, onClose, onUploaded }: Upl
   );
 }
 
-/** Of files that are there already, and of folders in which some may be. */
+/** Returns the names that already exist: files, and folders that can contain some. */
 function namesThere(files: readonly FileToSend[], entries: readonly FileEntry[]): readonly string[] {
   const coming = new Set(files.map(({ path }) => path.split("/", 1)[0]));
   return entries

@@ -2,7 +2,7 @@ import { useObserved } from "../../live/use-observed.js";
 import { usePanel } from "../../use-panel.js";
 import { fileOperations, type FileKind } from "./file-operations.js";
 
-/** The address from which the browser downloads a file, or a folder as a zip: the session's cookie goes along by itself. */
+/** Returns the download URL of a file, or of a folder as a zip. The browser sends the session cookie. */
 export function useDownloadUrl(kind: FileKind): (path: string) => string {
   const { place, connection } = usePanel();
   const { discovery } = useObserved(connection.state);

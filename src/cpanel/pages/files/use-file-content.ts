@@ -9,7 +9,7 @@ interface LoadedFile {
   readonly reload: () => void;
 }
 
-/** What is in a file; read when it is opened, and not again by itself, since somebody may be writing in it. */
+/** Reads a file when it is opened. Does not refresh it, because the user can be editing. */
 export function useFileContent(kind: FileKind, path: string): LoadedFile {
   const api = useFileApi(kind);
   const [content, setContent] = useState<FileContent>();

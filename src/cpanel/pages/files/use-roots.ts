@@ -4,7 +4,7 @@ import type { PackageRef } from "./package-ref.js";
 import { findRoots } from "./find-roots.js";
 import { useFileApi } from "./use-file-api.js";
 
-/** The package's folders, one in each directory that it lies in; none when it is shipped with the daemon. */
+/** Returns the package's folders, one in each directory; none for a built-in package. */
 export function useRoots(of: PackageRef): Resource<readonly string[]> {
   const api = useFileApi(of.kind);
   const isWanted = useMay(`${of.kind}:read`);

@@ -16,7 +16,7 @@ const noTag = '"none"';
 /** How another client changed a file since it was read. */
 export type EditConflict = "changed" | "deleted";
 
-/** A text file as it was read. */
+/** A text file and its content when it was read. */
 export type OpenedFile = Extract<FileContent, { kind: "text" }>;
 
 /** A package that stopped being served after a save. */
@@ -40,7 +40,7 @@ interface Save {
   readonly forget: () => void;
 }
 
-/** Saves an edited text into its file. */
+/** Saves an edited text. */
 export function useSave(folder: Folder, name: string, opened: OpenedFile): Save {
   const api = useFileApi(folder.of.kind);
   const { connection } = usePanel();

@@ -2,12 +2,12 @@ import { useEffect, useState } from "react";
 import { usePanel } from "../../use-panel.js";
 
 interface Unsaved {
-  /** Somebody tried to leave. */
+  /** The user tried to leave the page. */
   readonly isAsking: boolean;
   readonly stay: () => void;
 }
 
-/** While there is something unsaved, the page is not left without asking. */
+/** Asks before a page with unsaved changes is left. */
 export function useUnsaved(isUnsaved: boolean): Unsaved {
   const { router } = usePanel();
   const [isAsking, setAsking] = useState(false);

@@ -33,14 +33,14 @@ export function namespacesOf({ namespaces }: Pick<KeyFormState, "namespaces">): 
   return namespaces.split(/[\s,]+/).filter((entry) => entry !== "");
 }
 
-/** Unix time in seconds at which the key would end when it is made now; undefined = never. */
+/** Returns the Unix time in seconds at which the key would expire if created now; undefined: never. */
 export function endOf({ expiresIn }: Pick<KeyFormState, "expiresIn">, nowSeconds: number): number | "malformed" | undefined {
   if (expiresIn === "never") return undefined;
   const seconds = parseLifetimeSeconds(expiresIn.trim());
   return seconds === undefined ? "malformed" : Math.floor(nowSeconds) + seconds;
 }
 
-/** Whether this principal may grant all of these. */
+/** Whether the principal can grant all of these permissions. */
 export function mayGrant(principal: Principal, permissions: readonly Permission[]): boolean {
   return permissions.every((permission) => principal.permissions.includes(permission));
 }

@@ -61,7 +61,7 @@ export function KeyReveal({ created, onStored }: { created: NewKey; onStored: ()
           isDisabled={!isStored}
           onPress={() => {
             onStored();
-            // The list is what comes next, once this no longer holds the page.
+            // Navigates after this dialog no longer holds the page.
             setTimeout(() => router.go("keys"));
           }}
         >

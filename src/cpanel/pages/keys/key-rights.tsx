@@ -23,7 +23,7 @@ const roleNotes: Readonly<Record<Role, string>> = {
   custom: "Exactly the permissions that you choose.",
 };
 
-/** Role, and with `custom` the permissions one by one; what the own key does not hold cannot be given. */
+/** The role, and for `custom` each permission. Permissions that the current key lacks are disabled. */
 export function KeyRights({ meta, draft, onChange, problem }: KeyRightsProps) {
   const principal = usePrincipal();
   const roles = meta.roles.map((role) => {

@@ -6,7 +6,7 @@ import { KeyForm } from "./key-form.js";
 import { KeyList } from "./key-list.js";
 import { KeyReveal } from "./key-reveal.js";
 
-/** Who may call the API: the list, the form for a new key, and the one time that a secret is shown. */
+/** The list of keys, the form for a new key, and the dialog that shows a secret once. */
 export function Keys({ rest }: SectionProps) {
   const [revealed, setRevealed] = useState<NewKey>();
   const [page] = rest;

@@ -16,7 +16,7 @@ interface LifetimeChoiceProps {
   readonly problem: string | undefined;
 }
 
-/** When the key ends, each choice with the date that comes of it. */
+/** The expiry of the key; each choice shows its date. */
 export function LifetimeChoice({ value, onChange, problem }: LifetimeChoiceProps) {
   const [isOther, setOther] = useState(() => value !== "never" && !lifetimes.some((lifetime) => lifetime.value === value));
   const choices = [

@@ -14,7 +14,7 @@ const overlaps = [
   { value: "0", label: "Not at all", note: "Whoever still uses it is refused at once." },
 ];
 
-/** Makes a twin of a key and lets the old one end. */
+/** Creates a replacement of a key and lets the old one expire. */
 export function RotateKey({ apiKey, onClose, onRotated }: { apiKey: ApiKey; onClose: () => void; onRotated: (created: NewKey) => void }) {
   const api = useApi(keyOperations);
   const { isPending, error, run } = useMutation();

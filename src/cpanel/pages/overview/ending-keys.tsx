@@ -8,7 +8,7 @@ import { keyState } from "../keys/key-state.js";
 const operations = { keys: { list: keys.list } };
 const mostShown = 5;
 
-/** Keys that end within two weeks, or have ended: somebody may be about to be locked out. */
+/** Lists keys that expire within 14 days or have expired. */
 export function EndingKeys() {
   const api = useApi(operations);
   const { data = [] } = useResource("keys", async () => (await api.keys.list()).keys);

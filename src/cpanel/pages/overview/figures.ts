@@ -1,4 +1,4 @@
-/** Per second, with as many digits as say something. */
+/** Formats a rate per second with the significant digits. */
 export function rate(perSecond: number): string {
   if (perSecond === 0) return "0";
   return perSecond < 10 ? perSecond.toFixed(2) : Math.round(perSecond).toLocaleString("en-GB");

@@ -5,7 +5,7 @@ import { PanelLink } from "../../router/panel-link.js";
 
 const operations = { workers: { list: workers.list } };
 
-/** What to do first, while nothing is installed. */
+/** The first steps, while nothing is installed. */
 export function FirstSteps() {
   const api = useApi(operations);
   const { data } = useResource("workers", () => api.workers.list());

@@ -7,7 +7,7 @@ import { Traffic } from "./traffic.js";
 import "../../components/card.css";
 import "./overview.css";
 
-/** How the daemon does, at a glance. */
+/** The state of the daemon at a glance. */
 export function Overview() {
   const { permissions } = usePrincipal();
   return (

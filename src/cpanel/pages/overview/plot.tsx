@@ -2,7 +2,7 @@ const width = 240;
 const height = 48;
 const mostPoints = 60;
 
-/** A small line of how a number went; its latest and highest value are told in words too. */
+/** A small line chart; its latest and highest values are also text. */
 export function Plot({ label, values, format }: { label: string; values: readonly number[]; format: (value: number) => string }) {
   const highest = Math.max(...values, 0);
   const top = highest === 0 ? 1 : highest;

@@ -13,7 +13,7 @@ import { useHistory } from "./use-history.js";
 const operations = { metrics: { show } };
 const intervalMs = 2000;
 
-/** Requests and isolates as they are now and were while this page was open. */
+/** Shows requests and isolates, now and since the page was opened. */
 export function Traffic() {
   const api = useApi(operations);
   const { data, error, answeredAtMs } = useResource("metrics.totals", () => api.metrics.show({ query: { detail: "totals" } }), {

@@ -1,13 +1,13 @@
-/** Why a page cannot be shown inside of the panel. */
+/** Why a page cannot be shown inside the panel. */
 export type FrameRefusal = "absent" | "failed" | "unframeable";
 
 /**
- * Asks for a page before it is framed, since a frame cannot say what became of it. Undefined = it may be framed. A redirect is left to the
- * frame, which goes nowhere but within the origin. Throws when nobody answers.
+ * Requests a page before it is framed, because a frame does not report errors. Returns undefined if it can be framed. Does not follow a
+ * redirect. Throws when the daemon is unreachable.
  */
 export async function checkFrame(url: string, signal: AbortSignal, load: typeof fetch = fetch): Promise<FrameRefusal | undefined> {
   const response = await load(url, { headers: { accept: "text/html" }, redirect: "manual", signal });
-  // Only the head is wanted.
+  // Only the headers are needed.
   await response.body?.cancel();
   if (response.type === "opaqueredirect") return undefined;
   if (response.status === 404) return "absent";
@@ -18,7 +18,7 @@ export async function checkFrame(url: string, signal: AbortSignal, load: typeof 
 function forbidsFrames(headers: Headers): boolean {
   const policies = (headers.get("content-security-policy") ?? "").split(/[;,]/).map((directive) => directive.trim().toLowerCase());
   const ancestors = policies.filter((directive) => directive.startsWith("frame-ancestors"));
-  // Where both are there, browsers look at the policy alone.
+  // If both headers exist, browsers use only the policy.
   if (ancestors.length > 0) return ancestors.some((directive) => !/\s(?:'self'|\*|https?:)/.test(directive));
   return headers.get("x-frame-options")?.trim().toLowerCase() === "deny";
 }

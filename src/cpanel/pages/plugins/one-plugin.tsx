@@ -11,7 +11,7 @@ interface OnePluginProps {
   readonly children: (row: PluginRow) => ReactNode;
 }
 
-/** What a page tells of one plugin, once it is known that it is there. */
+/** Shows one plugin, or the state of the list. */
 export function OnePlugin({ name, plugins: { installed, rows }, children }: OnePluginProps) {
   return (
     <ResourceDetail

@@ -1,34 +1,34 @@
 import type { LoadedPlugin } from "../../../shared/contract/plugins.js";
 
-/** A plugin's own page in the panel: what its menu says, and where. */
+/** Title and path of a plugin's page in the panel. */
 export interface PluginMenu {
   readonly title: string;
-  /** As the daemon serves it: `/board/`. */
+  /** Path at the daemon: `/board/`. */
   readonly path: string;
 }
 
-/** Where the panel tells about a plugin; a scope is a segment of its own. */
+/** Returns the page of a plugin. A scope is a segment of its own. */
 export function detailOf(name: string): string {
   return `plugins/${name}`;
 }
 
-/** Where the panel shows a plugin's files. */
+/** Returns the page of a plugin's files. */
 export function filesOf(name: string): string {
   return `${detailOf(name)}/files`;
 }
 
-/** Where the panel shows what a plugin's menu leads to. */
+/** Returns the panel's page for a menu of a plugin. */
 export function pageOf(name: string, { path }: PluginMenu): string {
   return `${detailOf(name)}?${new URLSearchParams({ at: path }).toString()}`;
 }
 
-/** The name in what follows `plugins/` in an address; undefined when it is none. */
+/** Returns the name after `plugins/` in an address; undefined for an invalid one. */
 export function nameIn(rest: readonly string[]): string | undefined {
   const isScoped = rest[0]?.startsWith("@") ?? false;
   return rest.length === (isScoped ? 2 : 1) ? rest.join("/") : undefined;
 }
 
-/** Whether a menu leads to what the plugin itself serves: only that is shown inside of the panel. `ownOrigin` is that of the panel. */
+/** Whether a menu leads to the plugin's own base: only such pages are shown inside the panel. `ownOrigin` is the panel's. */
 export function isOwnPage({ base }: Pick<LoadedPlugin, "base">, { path }: Pick<PluginMenu, "path">, ownOrigin = location.origin): boolean {
   if (base === "") return false;
   const { origin, pathname } = new URL(path, ownOrigin);

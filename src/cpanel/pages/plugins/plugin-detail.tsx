@@ -18,7 +18,7 @@ import { usePlugins } from "./use-plugins.js";
 import "./plugins.css";
 import { pluginSourceText } from "../../../shared/plugin-source.js";
 
-/** One plugin: what became of it and why, where it lies, and what it does. */
+/** Shows one plugin: its state and the reason, its folder, and what it provides. */
 export function PluginDetail({ name }: { name: string }) {
   const plugins = usePlugins();
   const { rows, refresh } = plugins;

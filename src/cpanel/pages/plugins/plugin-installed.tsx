@@ -4,7 +4,7 @@ import type { Installed } from "../../upload/upload-target.js";
 import { detailOf } from "./plugin-address.js";
 import { PluginState, reasonOf } from "./plugin-state.js";
 
-/** Says whether a plugin that was just installed is at work. */
+/** Shows whether a plugin was loaded after its installation. */
 export function PluginInstalled({ name, known: plugin, onClose }: Installed<Plugin> & { readonly onClose: () => void }) {
   return (
     <>

@@ -10,7 +10,7 @@ interface PluginMenuLinkProps {
   readonly isCurrent?: boolean;
 }
 
-/** What a plugin put into the menu: its own page opens inside of the panel, anything else in a tab of its own. */
+/** A menu of a plugin: its own page opens inside the panel, other addresses in a new tab. */
 export function PluginMenuLink({ plugin, menu, className, isCurrent = false }: PluginMenuLinkProps) {
   const servedAt = useServedAt();
   const look = className === undefined ? {} : { className };

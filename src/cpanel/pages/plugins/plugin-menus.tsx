@@ -6,10 +6,10 @@ import { nameIn } from "./plugin-address.js";
 import { PluginMenuLink } from "./plugin-menu-link.js";
 import { pluginOperations } from "./plugin-operations.js";
 
-/** Menus change when plugins do, which is seldom; whoever changes them here asks at once. */
+/** Long, because menus change only with the plugins, and changes in this panel refresh them at once. */
 const intervalMs = 30_000;
 
-/** What plugins at work put into the navigation. */
+/** Shows the menus of loaded plugins in the navigation. */
 export function PluginMenus() {
   const api = useApi(pluginOperations);
   const { data = [] } = useResource("plugins.loaded", () => api.plugins.loaded(), { isWanted: useMay("plugins:read"), intervalMs });

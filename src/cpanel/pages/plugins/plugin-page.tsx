@@ -28,7 +28,7 @@ const refusals: Readonly<Record<FrameRefusal, string>> = {
   unframeable: "Its headers do not let it be shown inside of another page. It opens in a tab of its own.",
 };
 
-/** A page that a plugin serves, inside of the panel: only one that the plugin has put into its menu. */
+/** Shows a page of a plugin inside the panel, if the plugin has it in its menu. */
 export function PluginPage({ name, path }: { name: string; path: string }) {
   const api = useApi(pluginOperations);
   const loaded = useResource("plugins.loaded", () => api.plugins.loaded(), { isWanted: useMay("plugins:read") });

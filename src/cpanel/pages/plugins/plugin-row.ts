@@ -1,13 +1,13 @@
 import type { LoadedPlugin, Plugin } from "../../../shared/contract/plugins.js";
 
-/** A plugin as it lies on the disk and as it is at work. */
+/** A plugin as installed and as loaded. */
 export interface PluginRow {
   readonly plugin: Plugin;
-  /** Undefined when it is not at work. */
+  /** Undefined when it is not loaded. */
   readonly loaded: LoadedPlugin | undefined;
-  /** Its place in the order of the hooks, from 1; 0 when it is not at work. */
+  /** Position in the order of the hooks, from 1; 0 when it is not loaded. */
   readonly position: number;
-  /** The names of those at work that cannot do without it. */
+  /** Names of the loaded plugins that require it. */
   readonly neededBy: readonly string[];
 }
 

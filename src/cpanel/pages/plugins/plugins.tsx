@@ -9,13 +9,13 @@ import { PluginList } from "./plugin-list.js";
 import { PluginPage } from "./plugin-page.js";
 import { usePluginTarget } from "./use-plugin-target.js";
 
-/** What extends the daemon: the list, one plugin, its files, and the pages that plugins bring along. */
+/** The list of plugins, one plugin, its files, and its own pages. */
 export function Plugins({ rest }: SectionProps) {
   const at = useRoute().search.get("at");
   const target = usePluginTarget();
   const name = nameIn(rest);
   const browsed = rest.at(-1) === "files" ? nameIn(rest.slice(0, -1)) : undefined;
-  // What is dropped among a plugin's files goes there.
+  // The file page accepts drops itself.
   if (browsed !== undefined) return <PluginFiles key={browsed} name={browsed} />;
   if (rest.length > 0 && name === undefined) return <NotFound />;
   return (

@@ -24,7 +24,7 @@ export interface LogQuery {
 }
 
 export interface LogState {
-  /** Oldest first; the newest that memory is given for. */
+  /** Oldest first, up to a limit. */
   readonly entries: readonly LogEntry[];
   /** Number of received entries, dropped ones included. */
   readonly total: number;
@@ -68,7 +68,7 @@ export class LogFollower {
         }
       } catch (error) {
         if (signal.aborted) return;
-        // A session that ended is signed in again in place; everything else that the daemon refuses stays refused.
+        // After the end of the session the user can sign in again in place; other rejections are final.
         if (error instanceof ApiError && error.status < 500 && error.status !== 401) return this.#change({ phase: "refused", error });
       }
       if (signal.aborted) return;

@@ -15,12 +15,12 @@ import { useFollowEnd } from "./use-follow-end.js";
 import { useLogs } from "./use-logs.js";
 import "./logs.css";
 
-/** Levels from this one on are shown at first. */
+/** Lowest level that is shown by default. */
 const usualLevel: LogLevel = "debug";
 
 const phases = { connecting: "Connecting…", live: "Live", lost: "Connection lost; trying again…", refused: "Not followed" } as const;
 
-/** What the app writes, following live; the filters are the daemon's, so what they hide is not sent. */
+/** Shows the log of the app and follows it. The daemon applies the filters. */
 export function LogView({ app }: { app: App }) {
   const [level, setLevel] = useSearch("level");
   const [version, setVersion] = useSearch("version");
@@ -105,7 +105,7 @@ function LogBox({ entries, isHeld, label }: { entries: readonly LogEntry[]; isHe
   );
 }
 
-/** A text once nobody has typed for a moment: each one is a new stream. */
+/** Returns the text after a pause in typing, because each text opens a new stream. */
 function useSettled(text: string): string {
   const [settled, setSettled] = useState(text);
   useEffect(() => {

@@ -1,11 +1,11 @@
 import { useCallback, useLayoutEffect, useRef, type RefObject } from "react";
 
-/** As near as this to its end a box counts as being there: zoomed pages have fractions of pixels. */
+/** Distance from the end that still counts as the end: zoomed pages have fractions of pixels. */
 const endPixels = 24;
 
 /**
- * Keeps the end of a box in sight, whatever its content grows to, until the user scrolls up; from the end on it is kept again.
- * `isHeld` stops that. The returned handler is for the box's scroll events.
+ * Keeps the end of a growing box visible until the user scrolls up, and again at the end. `isHeld` stops that. Returns the handler of the
+ * box's scroll events.
  */
 export function useFollowEnd(box: RefObject<HTMLElement | null>, { content, isHeld }: { content: unknown; isHeld: boolean }): () => void {
   const isAtEnd = useRef(true);
@@ -20,7 +20,7 @@ export function useFollowEnd(box: RefObject<HTMLElement | null>, { content, isHe
   useLayoutEffect(() => {
     const { current } = box;
     if (!current?.firstElementChild) return undefined;
-    // Lines get their height when they come into sight, after the box was scrolled to what its end was.
+    // Lines get their height when they become visible, after the box was scrolled to its former end.
     const observer = new ResizeObserver(follow);
     observer.observe(current);
     observer.observe(current.firstElementChild);
@@ -28,7 +28,7 @@ export function useFollowEnd(box: RefObject<HTMLElement | null>, { content, isHe
   }, [box, follow]);
   return () => {
     const { scrollTop: top, scrollHeight: height, clientHeight } = box.current as HTMLElement;
-    // The browser itself moves a box up only when its content has become another; the user moves it while that is the same.
+    // The browser moves a box up only when its content changes; the user moves it while the content is the same.
     const hasUserScrolledUp = top < seen.current.top && height === seen.current.height;
     if (height - top - clientHeight < endPixels) isAtEnd.current = true;
     else if (hasUserScrolledUp) isAtEnd.current = false;
