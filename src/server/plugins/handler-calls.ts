@@ -10,7 +10,7 @@ import type { PluginRequest } from "./plugin-request.js";
 /** Time limit of a handler until its response begins; the body has no limit. */
 const handlerLimitMs = 30_000;
 
-/** A response and its origin. */
+/** The response of a plugin, with the plugin and the part of it that responded. */
 export interface FoundResponse {
   readonly answer: Response;
   readonly plugin: ActivePlugin;

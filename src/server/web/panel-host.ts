@@ -10,7 +10,7 @@ const usualPorts: ReadonlySet<string> = new Set(["80", "443"]);
 export class PanelHost {
   /** Lower-case name; an IPv6 address has brackets. */
   readonly name: string;
-  /** Undefined = any port. */
+  /** Required port of the Host header; undefined: any. */
   readonly #port: string | undefined;
 
   private constructor(name: string, port: string | undefined) {

@@ -44,7 +44,7 @@ export function isPanel(plain: string): boolean {
   return panelPath.test(plain);
 }
 
-/** Whether any interpretation of a path is the panel's. */
+/** Whether a path could mean the panel in any encoding. */
 export function couldBePanel(plain: string): boolean {
   return readingsOf(plain).some((reading) => panelPath.test(reading));
 }

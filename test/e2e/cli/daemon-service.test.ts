@@ -63,7 +63,7 @@ test("install listens on both loopback addresses when no address is given", asyn
   expect(listenLinesOf(socket)).toEqual(["ListenStream=127.0.0.1:8000", "ListenStream=[::1]:8000", "FreeBind=yes"]);
 });
 
-test("uninstall --dry-run has nothing to do when nothing is installed", async () => {
+test("uninstall --dry-run lists no step when nothing is installed", async () => {
   expect(await shell.run("daemon uninstall --user --purge --dry-run")).toMatchObject({ status: 0, stdout: "nothing to do\n" });
 });
 

@@ -254,7 +254,7 @@ test("shows the error of a save that breaks an app, and undoes the save", async 
   expect(await alert.count()).toBe(0);
 });
 
-test("shows the error of a deletion that breaks an app, and the repair by an upload", async () => {
+test("reports an app that fails after a deletion and works again after an upload", async () => {
   const directory = await temporaryDirectory();
   await writeTree(directory, { "index.js": 'export default { fetch: () => new Response("mended") };\n' });
   const folder = await house.open("apps/coder/files?path=workers/coder/1.0.0", { provoked: [502] });

@@ -47,7 +47,7 @@ test("fits the frame to the terminal when its size changes", async () => {
   expect(dashboard.screen.written()).not.toContain("\u001b[3J");
 });
 
-test("asks for room on a small terminal and accepts no key but ctrl-c", async () => {
+test("shows the required size on a small terminal and accepts only ctrl-c", async () => {
   const dashboard = await renderDashboard(answers, { screen: "workers", columns: 20, rows: 5 });
   await dashboard.waitFor(/the\s+terminal\s+is\s+too\s+small:\s+20x5,\s+required\s+60x15/);
   dashboard.press("dyq");
