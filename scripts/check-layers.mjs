@@ -21,6 +21,7 @@ const layers = {
   "server/storage": [],
   "server/access": ["shared", "server/package-root", "server/config", "server/log", "server/platform", "server/storage", "server/web"],
   "server/hosts": ["shared", "server/storage", "server/web"],
+  "server/secrets": ["shared", "server/config", "server/log", "server/platform", "server/storage"],
   "server/packages": ["shared", "server/package-root", "server/log", "server/platform"],
   "server/workers": ["shared", "server/package-root", "server/config", "server/log", "server/platform", "server/web"],
   "server/plugins": ["shared", "plugin", "server/log", "server/packages", "server/web"],
@@ -37,6 +38,7 @@ const layers = {
     "server/http",
     "server/metrics",
     "server/packages",
+    "server/secrets",
   ],
   /** The entry points, the daemon and its composition: nothing below imports them. */
   server: [
@@ -55,6 +57,7 @@ const layers = {
       "packages",
       "platform",
       "plugins",
+      "secrets",
       "storage",
       "systemd",
       "web",

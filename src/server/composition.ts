@@ -8,6 +8,7 @@ import { credentialsOf, redactKeys } from "./access/credentials.js";
 import type { KeyStore } from "./access/key-store.js";
 import { LocalKeyStore } from "./access/local-key-store.js";
 import { HostTable } from "./hosts/host-table.js";
+import { SecretStore } from "./secrets/secret-store.js";
 import { Principals } from "./access/principals.js";
 import { ReplicatedKeyStore } from "./access/replica/replicated-key-store.js";
 import type { StateLock } from "./access/state-lock.js";
@@ -17,6 +18,7 @@ import type { Config } from "./config/config.js";
 import { makeDirectory } from "./platform/make-directory.js";
 import { ActiveVersionTracker, RuntimeEvents, type NewEvent } from "./events/runtime-events.js";
 import type { Log } from "./log/log.js";
+import { namespaceOf } from "../shared/namespace.js";
 import { PluginCounters } from "./metrics/plugin-counters.js";
 import { packageVersion } from "./package-root.js";
 import { installDirectory } from "./packages/package-directories.js";
@@ -46,6 +48,7 @@ export interface Services {
   readonly records: RecordStore;
   readonly principals: Principals;
   readonly hosts: HostTable;
+  readonly secrets: SecretStore;
   readonly tools: PackageTools;
   readonly packages: WorkerPackages;
   readonly pluginPackages: PluginPackages;
@@ -85,6 +88,13 @@ export async function openServices(
   const events = new RuntimeEvents({ now: Date.now });
   const store = await openKeyStore(config, events, log);
   const hosts = new HostTable({ records: store.records, config });
+  const secrets = await SecretStore.open({
+    records: store.records,
+    keySource: config.secretsKey,
+    hasPrimary: config.primary !== undefined,
+    onChange: (owners) => void engine.restartWorkers((worker) => owners.has(worker) || owners.has(namespaceOf(worker) ?? worker)),
+    log,
+  });
   const principals = new Principals({ store, rootKey: config.rootKey, now: nowSeconds });
   const { workerLogSizeBytes: bytesPerWorker, workerLogsTotalBytes: totalBytes } = limits;
   const logs = new WorkerLogs({ bytesPerWorker, totalBytes, now: Date.now });
@@ -112,10 +122,12 @@ export async function openServices(
     onActiveVersion: (name, version) => {
       cronJobs.plan(name, version);
       hosts.noteRequested(name, version?.manifest.hosts ?? []);
+      secrets.noteActive(name, version?.manifest.secrets);
       answering.note(name, version?.version);
     },
     isPluginBase: (base) => pluginPackages.isBase(base),
-    check: (version) => engine.check(version),
+    secrets,
+    check: (version) => engine.check(version, () => secrets.environmentOf(version.name, version.manifest, { withStaged: true })),
     retire: (folder, movedTo) => engine.retire(folder, movedTo),
     onElsewhere: (change) => {
       if (change.type === "worker.deleted" && change.subject.name !== undefined) logs.forget(change.subject.name);
@@ -148,6 +160,7 @@ export async function openServices(
       troubled: ({ name, version, kind, message }) => events.publish({ type: `worker.${kind}`, subject: { name, version }, message }),
     },
     isOurKey: (token) => principals.isOurKey(token),
+    environmentOf: ({ name, manifest }) => secrets.environmentOf(name, manifest),
     compressedFilesDirectory: path.join(stateDirectory, "compressed-files"),
     logs,
     log,
@@ -214,6 +227,7 @@ export async function openServices(
     store,
     records: store.records,
     hosts,
+    secrets,
     principals,
     tools,
     packages,

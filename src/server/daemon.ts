@@ -11,6 +11,7 @@ import { createHostHandlers } from "./api/hosts.js";
 import { createKeyHandlers } from "./api/keys.js";
 import { createMetricsHandlers } from "./api/metrics.js";
 import { createPluginHandlers } from "./api/plugins.js";
+import { createSecretHandlers } from "./api/secrets.js";
 import { createSessionHandlers } from "./api/session.js";
 import { createLogHandlers } from "./api/logs.js";
 import { createWorkerHandlers } from "./api/workers.js";
@@ -203,7 +204,7 @@ export class Daemon {
 
   #handlers(services: Services): Handlers {
     const { packages, pluginPackages, workerFiles, pluginFiles, plugins, pluginCounters, store, principals, logs, engine } = services;
-    const { events, audit, hosts } = services;
+    const { events, audit, hosts, secrets } = services;
     const uploads = new UploadMeter();
     this.#metrics = new Metrics({
       engine,
@@ -229,6 +230,7 @@ export class Daemon {
         now: nowSeconds,
       }),
       logs: createLogHandlers({ logs, packages }),
+      secrets: createSecretHandlers({ secrets, now: nowSeconds }),
       keys: createKeyHandlers({ store, now: nowSeconds }),
       events: createEventsHandlers(events),
       audit: createAuditHandlers(audit),

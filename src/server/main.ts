@@ -14,11 +14,12 @@ import { makeOwnRootKey, ownRootKeyFile } from "./config/root-key.js";
 import { openNotifyChannel, ServiceManager } from "./systemd/notify.js";
 import { serviceVariables } from "./config/service-environment.js";
 import { supervise } from "./systemd/supervise.js";
+import { UnknownSecretsKeyError } from "./secrets/unknown-secrets-key-error.js";
 import { MissingSandboxError } from "./workers/sandbox/isolation-layers.js";
 
 /** `EX_CONFIG` of sysexits.h: a restart would fail in the same way, so the systemd units exclude this status from restarts. */
 const finalFailureStatus = 78;
-const finalFailures = [ConfigError, NewerStateError, MissingSandboxError];
+const finalFailures = [ConfigError, NewerStateError, MissingSandboxError, UnknownSecretsKeyError];
 /** Maximum wait for the last log entry of the start, before the next steps are printed. */
 const longestWaitMs = 2000;
 /** Status for invalid arguments, the same as of runtimectl. */
@@ -28,6 +29,7 @@ const secretVariables = [
   "RUNTIME_ROOT_KEY",
   "RUNTIME_ROOT_KEY_FILE",
   "CREDENTIALS_DIRECTORY",
+  "RUNTIME_SECRETS_KEY_FILE",
   "RUNTIME_AUTH_DB_SYNC_TOKEN",
   "RUNTIME_AUTH_DB_SYNC_TOKEN_FILE",
 ];

@@ -16,3 +16,9 @@ export function namespacesCover(namespaces: readonly string[], packageName: stri
 export function namespacesWithin(inner: readonly string[], outer: readonly string[]): boolean {
   return outer.includes("*") || inner.every((namespace) => outer.includes(namespace));
 }
+
+/** Returns the `@scope` of a worker. Undefined for an unscoped worker, and for anything that is no scoped package name. */
+export function namespaceOf(worker: string): string | undefined {
+  const slash = worker.indexOf("/");
+  return worker.startsWith("@") && slash > 0 ? worker.slice(0, slash) : undefined;
+}

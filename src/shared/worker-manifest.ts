@@ -3,6 +3,7 @@ import { parseDurationMs } from "./duration.js";
 import { normalHostName } from "./host-name.js";
 import { isIsolatePermission, isolatePermissionForms } from "./isolate-permission.js";
 import { networkTargetForms, parseNetworkTarget } from "./network-target.js";
+import { isSecretName, secretNameForm } from "./secret-name.js";
 import { parseSizeBytes } from "./size.js";
 
 const durationMs = (fallback: string) =>
@@ -35,6 +36,8 @@ export const relativePath = z
     "must be a path below the package folder",
   );
 
+const secretName = z.string().refine(isSecretName, { error: (issue) => `${JSON.stringify(issue.input)} is not ${secretNameForm}` });
+
 const headerName = /^[A-Za-z0-9-]{1,64}$/;
 const headerValue = /^[\x20-\x7e]{1,4096}$/;
 
@@ -51,6 +54,16 @@ export const WorkerManifest = z.object({
     .record(z.string(), z.union([z.string(), z.number(), z.boolean()]).transform(String))
     .default({})
     .describe("Variables of the worker, available as `env` and `process.env`."),
+  secrets: z
+    .array(
+      z
+        .union([secretName, z.object({ name: secretName, optional: z.boolean().default(false) })], "must be a name or { name, optional }")
+        .transform((secret) => (typeof secret === "string" ? { name: secret, optional: false } : secret)),
+    )
+    .default([])
+    .describe(
+      "Secrets that the worker reads like variables, such as `[STRIPE_KEY, { name: DEBUG, optional: true }]`. The daemon accepts no version while a required one is not set.",
+    ),
   envPrefix: z
     .union([z.string(), z.array(z.string())])
     .transform((value) => (typeof value === "string" ? [value] : value))

@@ -2,7 +2,7 @@ import type { AuditEntry, AuditFilter } from "../../shared/contract/audit.js";
 import { nounOf } from "../../shared/contract/changes.js";
 import type { EventFeed } from "../../shared/contract/endpoint.js";
 import type { Principal } from "../../shared/contract/principal.js";
-import { namespacesCover } from "../../shared/namespace.js";
+import { namespacesCover, namespacesWithin } from "../../shared/namespace.js";
 import { parsePastTimeMs } from "../../shared/past-time.js";
 import type { ResourceHandlers } from "../http/handler.js";
 
@@ -27,9 +27,14 @@ export function createAuditHandlers(audit: AuditPort): ResourceHandlers<"audit">
   };
 }
 
-/** A key restricted to namespaces sees entries of workers and plugins in its namespaces, and entries of its own actions. */
+/** A key restricted to namespaces sees entries of workers, plugins and secrets in its namespaces, and entries of its own actions. */
 function maySee({ id, namespaces }: Principal, { action, principal, subject }: AuditEntry): boolean {
   if (namespaces.includes("*") || principal?.id === id) return true;
   const noun = nounOf(action);
-  return (noun === "worker" || noun === "plugin") && subject?.name !== undefined && namespacesCover(namespaces, subject.name);
+  if (noun === "secret" && subject?.name === undefined) return namespacesWithin(subject?.namespaces ?? ["*"], namespaces);
+  return (
+    (noun === "worker" || noun === "plugin" || noun === "secret") &&
+    subject?.name !== undefined &&
+    namespacesCover(namespaces, subject.name)
+  );
 }

@@ -39,6 +39,7 @@ function maySee({ id, permissions, namespaces }: Principal, { type, subject, pri
   if (needed === undefined) return true;
   if (!permissions.includes(needed)) return false;
   if (namespaces.includes("*") || principal?.id === id) return true;
-  if (needed === "keys:read") return namespacesWithin(subject?.namespaces ?? ["*"], namespaces);
+  const isOfNamespace = nounOf(type) === "secret" && subject?.name === undefined;
+  if (needed === "keys:read" || isOfNamespace) return namespacesWithin(subject?.namespaces ?? ["*"], namespaces);
   return namespacesCover(namespaces, subject?.name ?? "");
 }

@@ -64,6 +64,12 @@ export const variables: readonly VariableDescription[] = [
       "The root key. Better: the systemd credential `root-key`, or `RUNTIME_ROOT_KEY_FILE`; both win over this. Without any of them `root.key` in the state directory counts; a daemon started at a terminal makes it.",
   },
   { name: "RUNTIME_ROOT_KEY_FILE", fallback: "", meaning: "File that holds the root key; SIGHUP reads it again." },
+  {
+    name: "RUNTIME_SECRETS_KEY_FILE",
+    fallback: "",
+    meaning:
+      "File that holds the key for secrets of workers: 32 bytes in Base64. Better: the systemd credential `secrets-key`, which wins over this. Without either, the daemon creates `secrets.key` in the state directory when the first secret is set, except with `RUNTIME_AUTH_DB_MODE=sync`.",
+  },
   { name: "RUNTIME_CPANEL", fallback: "on", meaning: "`off`: the control panel is not served." },
   { name: "RUNTIME_CPANEL_SESSION_TTL", fallback: "24h", meaning: "Lifetime of the session cookie, such as `30m`, `2h`, `7d`." },
   {

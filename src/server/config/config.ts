@@ -12,6 +12,7 @@ import { compiledFile } from "../package-root.js";
 import { ownRootKeyFile, readRootKey, readRootKeyFile, type RootKeyFile } from "./root-key.js";
 import { readPrimary, type PrimarySource } from "./primary-source.js";
 import { readServiceEnvironment, type ServiceEnvironment } from "./service-environment.js";
+import { secretsKeySource, type SecretsKeySource } from "./secrets-key.js";
 import { networkTargetForms, parseNetworkTarget } from "../../shared/network-target.js";
 import { networkModes, type NetworkCeilingOptions, type NetworkMode } from "./worker-network.js";
 
@@ -49,6 +50,8 @@ export interface Config {
   readonly stateDirectory: string;
   /** Who has the keys; undefined = the state directory. */
   readonly primary: PrimarySource | undefined;
+  /** Where the keys are that encrypt secrets of workers. */
+  readonly secretsKey: SecretsKeySource;
   /** Refuse an upload whose code cannot be loaded. */
   readonly checkUploads: boolean;
   readonly limits: Limits;
@@ -132,6 +135,10 @@ export function readConfig(environment: Environment, process: { pid: number; cwd
     sessionTtlSeconds: sessionTtlSeconds(value("RUNTIME_CPANEL_SESSION_TTL")),
     ...readDirectories(environment, process.cwd),
     primary: readPrimary(environment, value),
+    secretsKey: secretsKeySource(environment, {
+      cwd: process.cwd,
+      stateDirectory: readDirectories(environment, process.cwd).stateDirectory,
+    }),
     builtInDirectory: compiledFile("builtin"),
     servesPanel: accepted("RUNTIME_CPANEL", value("RUNTIME_CPANEL"), "on or off", switches.get(value("RUNTIME_CPANEL"))),
     checkUploads: accepted(

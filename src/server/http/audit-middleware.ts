@@ -1,7 +1,8 @@
 import type { Context, Middleware } from "koa";
 import { nounOf, type ChangePrincipal, type ChangeType, type ChangeSubject } from "../../shared/contract/changes.js";
 import type { ErrorCode } from "../../shared/errors.js";
-import { namespacesWithin } from "../../shared/namespace.js";
+import { isSecretName } from "../../shared/secret-name.js";
+import { isNamespace, namespacesWithin } from "../../shared/namespace.js";
 import { credentialsOf } from "../access/credentials.js";
 import type { Principals } from "../access/principals.js";
 import { toApiError } from "../web/error-response.js";
@@ -107,6 +108,7 @@ function changeSubjectOf(
 ): ChangeSubject {
   const noun = nounOf(type);
   if (type === "worker.files-changed" || type === "plugin.files-changed") return fileSubject(input);
+  if (noun === "secret") return secretSubject(params);
   if (noun === "host") return hostSubject(params, { input, result });
   if (noun === "session") return sessionSubject(result);
   if (noun === "key") return keySubject(params, result, key);
@@ -137,6 +139,16 @@ function hostSubject({ host }: Readonly<Record<string, string>>, { input, result
   const name = made.worker ?? asked.worker;
   const hostName = made.host ?? normalHostName(host ?? "");
   return { ...(name !== undefined && isPackageName(name) && { name }), ...(hostName !== undefined && { host: hostName }) };
+}
+
+/** Never of the input, which has the value. */
+function secretSubject({ scope, name, namespace, key }: Readonly<Record<string, string>>): ChangeSubject {
+  const worker = scope === undefined || name === undefined ? undefined : fromPathSegments({ scope, name });
+  return {
+    ...(worker !== undefined && isPackageName(worker) && { name: worker }),
+    ...(namespace !== undefined && isNamespace(namespace) && { namespaces: [namespace] }),
+    ...(key !== undefined && isSecretName(key) && { secret: key }),
+  };
 }
 
 function sessionSubject(result: unknown): ChangeSubject {

@@ -4,6 +4,14 @@ import type { PackageTools } from "./package-tools.js";
 import type { PeerChange } from "./transactions/change-log.js";
 import type { Retiring } from "./transactions/install-areas.js";
 
+/** The secrets of workers, as installation needs them. */
+export interface SecretsPort {
+  /** Throws SECRET_MISSING. `countsStaged`: values that take effect with the next upload count too. */
+  assertPresent(worker: string, manifest: WorkerManifest, options: { countsStaged: boolean }): void;
+  /** Puts staged values into effect, and returns what reverts this. */
+  applyStaged(worker: string): Promise<() => Promise<void>>;
+}
+
 export interface WorkerPackagesOptions extends Retiring {
   /** In order: where a version is in two of them, the first counts. Those whose name starts with a dot are part of the image. */
   readonly directories: readonly string[];
@@ -21,6 +29,8 @@ export interface WorkerPackagesOptions extends Retiring {
   readonly isPluginBase?: (base: string) => boolean;
   /** Called with what was unpacked, before anything shows; when it throws, nothing has changed. */
   readonly check?: (candidate: Pick<InstalledVersion, "name" | "version" | "folder" | "generation" | "manifest">) => Promise<void>;
+  /** Secrets of workers; without it, no manifest's `secrets` are checked. */
+  readonly secrets?: SecretsPort;
   /** The version that answers for a name may be another one now; undefined = none does. */
   readonly onActiveVersion?: (name: string, version: InstalledVersion | undefined) => void;
   /** Another instance that has the same directory has changed something; what `resolve` gives is new already. */

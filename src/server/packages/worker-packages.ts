@@ -117,13 +117,14 @@ export class WorkerPackages implements PackageOwner {
       refuseReservedName(name, this.#options.reservedNames);
       authorise(name);
       const manifest = this.#servable(metadata);
+      this.#options.secrets?.assertPresent(name, manifest, { countsStaged: true });
       const from = path.join(content, root);
       if (isChecked) await this.#options.check?.({ name, version, folder: from, generation: "", manifest });
       if (installation) await writeInstallation(staged, from, installation);
       const installed = { name, version, installedAt: path.join(area.directory, name, version) };
       const retiring = await this.#options.tools.paths.run(`/${name}`, () => {
         this.#refuseTakenPath(name);
-        return area.exclusively(() => this.#place(area, staged, { ...installed, from }));
+        return area.exclusively(() => this.#place(area, staged, { ...installed, from, manifest }));
       });
       await discardAfter(retiring, staged);
       return installed;
@@ -146,6 +147,7 @@ export class WorkerPackages implements PackageOwner {
         const current = changeableVersion(this.#catalog, name, version);
         if (current.directory !== area.directory) return false;
         if (isDoneAlready(current)) return true;
+        if (enabled) this.#options.secrets?.assertPresent(name, current.manifest, { countsStaged: false });
         const { filePath, text } = toggledManifest(current.folder, enabled);
         const change = workerChange(enabled ? "worker.enabled" : "worker.disabled", { name, version }, [current]);
         await staged.writeFile(filePath, text, change, () => {
@@ -208,7 +210,7 @@ export class WorkerPackages implements PackageOwner {
   }
 
   assertUsable(_unit: Unit, metadata: PackageMetadata): void {
-    this.#servable(metadata);
+    this.#options.secrets?.assertPresent(metadata.name, this.#servable(metadata), { countsStaged: false });
   }
 
   assertAcceptable(unit: Unit, { name = unit.name }: Readonly<Record<string, unknown>>): void {
@@ -244,9 +246,9 @@ export class WorkerPackages implements PackageOwner {
   async #place(
     area: StagingArea,
     staged: Transaction,
-    change: { name: string; version: string; installedAt: string; from: string },
+    change: { name: string; version: string; installedAt: string; from: string; manifest: WorkerManifest },
   ): Promise<Promise<void>[]> {
-    const { name, version, installedAt: target, from } = change;
+    const { name, version, installedAt: target, from, manifest } = change;
     if (this.#catalog.versions(name)?.get(version)?.source === "built-in") {
       throw new ApiError(
         "BUILT_IN_WORKER_CHANGE_FORBIDDEN",
@@ -258,9 +260,18 @@ export class WorkerPackages implements PackageOwner {
     const nest = bare && { folder: workerFolder, as: bare.version };
     const told = workerChange("worker.installed", { name, version }, [{ directory: area.directory, workerFolder }]);
     let retiring: Promise<void>[] = [];
-    await staged.place({ from, target, nest }, told, (movedTo) => {
-      retiring = this.#catalog.refresh(area.directory, workerFolder).map((folder) => this.#retire(folder, movedTo));
-    });
+    // Again: one can have been removed while the archive was unpacked.
+    this.#options.secrets?.assertPresent(name, manifest, { countsStaged: true });
+    const revertSecrets = await this.#options.secrets?.applyStaged(name);
+    try {
+      await staged.place({ from, target, nest }, told, (movedTo) => {
+        retiring = this.#catalog.refresh(area.directory, workerFolder).map((folder) => this.#retire(folder, movedTo));
+      });
+    } catch (error) {
+      // The upload's own error matters more.
+      await revertSecrets?.().catch(() => undefined);
+      throw error;
+    }
     return retiring;
   }
 

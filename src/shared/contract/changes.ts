@@ -20,6 +20,9 @@ export const changeTypes = [
   "key.revoked",
   "host.added",
   "host.removed",
+  "secret.set",
+  "secret.removed",
+  "secret.key-rotated",
   "session.opened",
 ] as const;
 export type ChangeType = (typeof changeTypes)[number];
@@ -36,9 +39,10 @@ export const ChangeSubject = z.object({
   name: z.string().optional().describe("Name of the worker, plugin or key"),
   version: z.string().optional(),
   host: z.string().optional().describe("Host name that was added or removed; `name` is its worker"),
+  secret: z.string().optional().describe("Name of the secret; `name` is its worker, or `namespaces` its namespace"),
   id: z.int().optional().describe("Id of the key"),
   paths: z.array(z.string()).optional().describe("The first of the changed files, as `<directory>/<relative path>`"),
-  namespaces: z.array(z.string()).optional().describe("Namespaces of the key, or of the key that signed in"),
+  namespaces: z.array(z.string()).optional().describe("Namespaces of the key, of the key that signed in, or of the secret"),
   replacedBy: z.int().optional().describe("Id of the replacement of a rotated key"),
 });
 export type ChangeSubject = z.output<typeof ChangeSubject>;

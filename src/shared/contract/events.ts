@@ -31,6 +31,7 @@ const readPermissions = {
   worker: "workers:read",
   plugin: "plugins:read",
   host: "workers:read",
+  secret: "workers:read",
   key: "keys:read",
   session: "keys:read",
 } as const;

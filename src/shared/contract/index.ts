@@ -9,6 +9,7 @@ import * as hosts from "./hosts.js";
 import * as keys from "./keys.js";
 import * as metrics from "./metrics.js";
 import * as plugins from "./plugins.js";
+import * as secrets from "./secrets.js";
 import * as session from "./session.js";
 import * as workerChanges from "./worker-changes.js";
 import * as workerLogs from "./worker-logs.js";
@@ -43,6 +44,15 @@ export const contract = {
   },
   hosts: { list: hosts.list, add: hosts.add, ask: hosts.ask, remove: hosts.remove },
   logs: { list: workerLogs.list },
+  secrets: {
+    list: secrets.list,
+    set: secrets.set,
+    remove: secrets.remove,
+    listOfNamespace: secrets.listOfNamespace,
+    setOfNamespace: secrets.setOfNamespace,
+    removeOfNamespace: secrets.removeOfNamespace,
+    rotateKey: secrets.rotateKey,
+  },
   keys: { list: keys.list, meta: keys.meta, create: keys.create, rotate: keys.rotate, revoke: keys.revoke },
   events: { stream: events.stream },
   audit: { list: audit.list },

@@ -25,7 +25,14 @@ export const upload = endpoint({
   result: successOf(
     z.object({ worker: z.object({ name: z.string(), version: z.string(), installedAt: z.string().describe("Folder on the server") }) }),
   ),
-  errors: ["NO_WORKER_DIRS", ...archiveErrors, "BUILT_IN_WORKER_CHANGE_FORBIDDEN", "WORKER_START_FAILED"],
+  errors: [
+    "NO_WORKER_DIRS",
+    ...archiveErrors,
+    "BUILT_IN_WORKER_CHANGE_FORBIDDEN",
+    "WORKER_START_FAILED",
+    "SECRET_MISSING",
+    "KEY_STORE_UNAVAILABLE",
+  ],
 });
 
 export const enable = endpoint({
@@ -44,6 +51,7 @@ export const enable = endpoint({
     "WORKER_VERSION_NOT_FOUND",
     "BUILT_IN_WORKER_CHANGE_FORBIDDEN",
     "INVALID_PACKAGE_METADATA",
+    "SECRET_MISSING",
     "STORAGE_NOT_WRITABLE",
     "INSUFFICIENT_STORAGE",
   ],

@@ -6,6 +6,9 @@ const workerParams = z.object({ scope: z.string(), name: z.string() });
 const namedByGrammar = (segments: { scope: string; name: string }) =>
   !segments.name.includes("/") && isPackageName(fromPathSegments(segments));
 export const WorkerParams = workerParams.refine(namedByGrammar, { path: ["name"], message: "not a package name" });
+/** `:key` is the name of a secret. */
+export const workerSecretParams = <Key extends z.ZodType<string>>(key: Key) =>
+  workerParams.extend({ key }).refine(namedByGrammar, { path: ["name"], message: "not a package name" });
 export const WorkerVersionParams = workerParams
   .extend({ version: z.string().refine(isPackageVersion, "neither strict semver nor latest") })
   .refine(namedByGrammar, { path: ["name"], message: "not a package name" });

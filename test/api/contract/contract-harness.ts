@@ -116,6 +116,7 @@ async function takeSnapshot({ directory }: TestDaemon, root: Client): Promise<un
     loadedPlugins: await root.plugins.loaded(),
     spool: await readdir(path.join(directory, "state", "spool")),
     workers: await root.workers.list(),
+    secrets: await root.secrets.list({ params: { scope: "@team", name: "app" } }),
     // A rejected call counts as a use of the key.
     keys: keys.map(({ lastUsedAt: _lastUsedAt, ...key }) => key),
   };

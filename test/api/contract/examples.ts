@@ -16,6 +16,7 @@ export interface Example {
 /** Returns one example for each operation of the contract. */
 export async function createExamples(facts: { rootKey: string; victimKeyId: number }): Promise<Readonly<Record<string, Example>>> {
   const version = { scope: "@team", name: "app", version: "1.0.0" };
+  const secret = { scope: "@team", name: "app", key: "STRIPE_KEY" };
   return {
     "discovery.runtime": {},
     "health.overall": {},
@@ -65,6 +66,17 @@ export async function createExamples(facts: { rootKey: string; victimKeyId: numb
     },
     "hosts.remove": { params: { host: "added.example.org" } },
     "logs.list": { query: "worker=@team/app" },
+    "secrets.list": { params: { scope: "@team", name: "app" } },
+    "secrets.set": { params: secret, body: { value: "a value", stage: false }, badBodies: badSecrets },
+    "secrets.remove": { params: secret, query: "force=true" },
+    "secrets.listOfNamespace": { params: { namespace: "@team" } },
+    "secrets.setOfNamespace": {
+      params: { namespace: "@team", key: "SHARED" },
+      body: { value: "a value" },
+      badBodies: [...badSecrets, [{ value: "x", stage: true }, "INVALID_REQUEST"]],
+    },
+    "secrets.removeOfNamespace": { params: { namespace: "@team", key: "SHARED" } },
+    "secrets.rotateKey": {},
     "keys.list": {},
     "keys.meta": {},
     "keys.create": { body: { name: "made by an example", role: "viewer", expiresIn: "30d" }, badBodies: badKeys },
@@ -130,6 +142,20 @@ export const fileExampleNames = [
   "doomed-too.txt",
   "folder/file.txt",
 ];
+
+const badSecrets: NonNullable<Example["badBodies"]> = [
+  {},
+  { value: "" },
+  { value: 7 },
+  { value: null },
+  { value: ["x"] },
+  { value: "a\0b" },
+  { value: "\u001b[31m" },
+  { value: "\ud800" },
+  { value: "x".repeat(32 * 1024 + 1) },
+  { value: "é".repeat(16 * 1024 + 1) },
+  { value: "x", extra: 1 },
+].map((body) => [body, "INVALID_REQUEST"]);
 
 const named = { name: "never made" };
 const viewer = { ...named, role: "viewer" };

@@ -59,7 +59,10 @@ describe.each([
 
     const problems = await lintFromString({ source: JSON.stringify(openapi), config });
 
-    expect(problems.map(({ ruleId, message, location }) => `${location[0]?.pointer}: ${message} (${ruleId})`)).toEqual([]);
+    // `secrets` is no version, and the methods differ: no request matches both.
+    const known = "`/workers/{scope}/{name}/{version}/enable` and `/workers/{scope}/{name}/secrets/{key}`";
+    const unknown = problems.filter(({ message }) => !message.includes(known));
+    expect(unknown.map(({ ruleId, message, location }) => `${location[0]?.pointer}: ${message} (${ruleId})`)).toEqual([]);
     expect(openapi.openapi).toBe("3.1.0");
     expect(openapi.servers).toEqual([{ url: apiBase }]);
   });

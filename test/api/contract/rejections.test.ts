@@ -67,6 +67,8 @@ const otherwiseWrong = (endpoint: EndpointDefinition): Partial<Call> => ({
     version: "none",
     id: "none",
     host: "a_b",
+    key: "1-2",
+    namespace: "none",
   }),
   ...(endpoint.body || isMultipart(endpoint) ? { body: "{" } : {}),
 });
@@ -216,6 +218,8 @@ describe("with bad path parameters", () => {
       "%ff",
       `1.0.0-${"a".repeat(300)}`,
     ],
+    key: ["1A", "A-B", "A%20B", "%2e%2e", "A%00", "A%3d", "%ff", "%C3%84", "A%2fB", "A".repeat(129)],
+    namespace: ["team", "*", "@", "@Team", "@team%2fapp", "%2e%2e", "_", "%ff"],
     host: ["a_b", "127.0.0.1", "shop.test%3a80", "*.test", "-a.test", "a..test", "%2e%2e", "%ff", "a".repeat(64)],
     id: ["0", "-1", "+1", "1.0", "1e3", "01", "0x1", "%31%20", "9007199254740993", "99999999999999999999", "abc", "%2e%2e", "1%00", "1;2"],
   };

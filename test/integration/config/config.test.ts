@@ -31,6 +31,7 @@ const good: readonly Case[] = [
   ["RUNTIME_ROOT_KEY", " with white space; and = signs \n", ({ rootKey }) => rootKey, "with white space; and = signs"],
   ["RUNTIME_ROOT_KEY", " \t\n", ({ rootKey }) => rootKey, undefined],
   ["RUNTIME_ROOT_KEY", "k".repeat(512), ({ rootKey }) => rootKey, "k".repeat(512)],
+  ["RUNTIME_SECRETS_KEY_FILE", "keys/secrets", ({ secretsKey }) => secretsKey.file, "/srv/keys/secrets"],
   ["RUNTIME_CPANEL_SESSION_TTL", "30m", ({ sessionTtlSeconds }) => sessionTtlSeconds, 1_800],
   ["RUNTIME_CPANEL_SESSION_TTL", "2h", ({ sessionTtlSeconds }) => sessionTtlSeconds, 7_200],
   ["RUNTIME_CPANEL_SESSION_TTL", "7d", ({ sessionTtlSeconds }) => sessionTtlSeconds, 604_800],

@@ -22,6 +22,7 @@ export interface ModuleWorkerOptions {
   readonly meter: WorkerMeter;
   readonly requestLog: RequestLog;
   readonly entrypoint: Entrypoint;
+  readonly environment: () => Readonly<Record<string, string>>;
   readonly pool: IsolatePool;
   readonly compiler: TypeScriptCompiler;
   readonly network: WorkerNetwork;

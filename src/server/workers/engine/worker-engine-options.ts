@@ -8,6 +8,8 @@ import type { KernelLayers } from "../sandbox/sandbox-policy.js";
 import type { ServedVersion } from "./version-handler.js";
 import type { SlotDirectoryPaths } from "../isolates/sandbox-folder.js";
 
+export type EnvironmentOf = (version: ServedVersion) => Readonly<Record<string, string>>;
+
 export interface WorkerEngineOptions extends SlotDirectoryPaths {
   /** Returns the enabled version for a name and a range. Called for every request. */
   readonly resolve: (name: string, range: string | undefined) => ServedVersion | undefined;
@@ -34,6 +36,11 @@ export interface WorkerEngineOptions extends SlotDirectoryPaths {
   readonly compressedFilesDirectory: string;
   /** Notified when an isolate starts and stops serving a worker. */
   readonly observer?: IsolateObserver;
+  /**
+   * Returns the variables of a version, secrets included. Called for each start of an isolate. Throws WORKER_START_FAILED when they are not
+   * complete. Default: the manifest's `env`.
+   */
+  readonly environmentOf?: EnvironmentOf;
   /** Receives the output of workers. */
   readonly logs: WorkerLogs;
   readonly log: Log;

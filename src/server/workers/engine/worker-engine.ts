@@ -118,11 +118,15 @@ export class WorkerEngine {
     return version && { version, base: address.base, path: address.path };
   }
 
-  /** Loads a version's code once in a separate isolate. Throws WORKER_START_FAILED when loading fails. */
-  check(version: ServedVersion): Promise<void> {
+  /**
+   * Loads a version's code once in a separate isolate, with other variables than those in effect if given. Throws WORKER_START_FAILED when
+   * loading fails.
+   */
+  check(version: ServedVersion, environment: () => Readonly<Record<string, string>> = () => this.#environmentOf(version)): Promise<void> {
     const { limits, logs, log } = this.#options;
     return checkLoads({
       version,
+      environment,
       network: this.#network.of(version.manifest),
       pool: this.#pool,
       compiler: this.#compiler,
@@ -199,6 +203,12 @@ export class WorkerEngine {
       if (this.#entries.get(folder) === entry) this.#entries.delete(folder);
       return 0;
     }
+  }
+
+  /** Restarts all current versions of the workers that match, so that they read their variables again. */
+  async restartWorkers(matches: (name: string) => boolean): Promise<void> {
+    const folders = [...this.#entries].flatMap(([folder, { version }]) => (matches(version.name) ? folder : []));
+    await Promise.all(folders.map((folder) => this.restart(folder)));
   }
 
   /** Returns why this daemon would reject a version with this manifest; undefined when it would accept the version. */
@@ -278,6 +288,10 @@ export class WorkerEngine {
     app.handle({ ...visit, address: { ...address, path: "/" } });
   };
 
+  #environmentOf(version: ServedVersion): Readonly<Record<string, string>> {
+    return this.#options.environmentOf?.(version) ?? version.manifest.env;
+  }
+
   #writeHead({ request, requestId, address, upgrade, cron }: Visit): string | undefined {
     const head = this.#heads.write(request, { base: address.base, path: address.path + address.query, requestId });
     if (head === undefined) return undefined;
@@ -313,6 +327,7 @@ export class WorkerEngine {
       meter,
       requestLog,
       entrypoint,
+      environment: () => this.#environmentOf(version),
       network: this.#network.of(version.manifest),
       pool: this.#pool,
       compiler: this.#compiler,

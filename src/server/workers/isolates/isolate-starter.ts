@@ -18,6 +18,8 @@ const shortestStartTimeoutMs = 5000;
 interface IsolateStarterOptions {
   readonly version: ServedVersion;
   readonly entrypoint: Entrypoint;
+  /** Returns the variables of the worker at this moment. Throws WORKER_START_FAILED when they are not complete. */
+  readonly environment: () => Readonly<Record<string, string>>;
   readonly pool: IsolatePool;
   readonly compiler: TypeScriptCompiler;
   /** Addresses that the worker is allowed to connect to. */
@@ -62,15 +64,16 @@ export class IsolateStarter {
 
   /** Starts an isolate with the worker. Waits for a place in the pool while `isWanted` returns true. Rejects with an ApiError. */
   async start(events: IsolateEvents, isWanted: () => boolean): Promise<IsolateProcess> {
-    const { version, entrypoint } = this.#options;
+    const { entrypoint } = this.#options;
     const isTypeScript = entrypoint.kind === "typescript";
+    const env = this.#readEnvironment();
     const bundle = isTypeScript ? await this.#compile(events) : undefined;
     const isolate = await this.#acquireWithFiles(isWanted);
     isolate.events = events;
     const timer = setTimeout(() => isolate.kill(`the code was not loaded within ${this.timeoutMs} ms`), this.timeoutMs);
     try {
       const entry = bundle === undefined ? path.join(isolate.slot.appPath, entrypoint.file) : await isolate.slot.addModule(bundle);
-      await isolate.load({ entry, env: version.manifest.env, sourceMaps: isTypeScript || entrypoint.sourceMap !== undefined });
+      await isolate.load({ entry, env, sourceMaps: isTypeScript || entrypoint.sourceMap !== undefined });
     } catch (error) {
       void isolate.terminate();
       if (isolate.hasCrashed) throw error;
@@ -82,6 +85,15 @@ export class IsolateStarter {
     }
     this.#lastError = undefined;
     return isolate;
+  }
+
+  #readEnvironment(): Readonly<Record<string, string>> {
+    try {
+      return this.#options.environment();
+    } catch (error) {
+      this.#lastError = toApiError(error);
+      throw this.#lastError;
+    }
   }
 
   /** Finds file, line and column of a syntax error; the full report goes to the worker's log. */

@@ -1,0 +1,293 @@
+import { randomUUID } from "node:crypto";
+import { ApiError } from "../../shared/api-error.js";
+import type { Secret } from "../../shared/contract/secrets.js";
+import { namespaceOf } from "../../shared/namespace.js";
+import type { WorkerManifest } from "../../shared/worker-manifest.js";
+import type { SecretsKeySource } from "../config/secrets-key.js";
+import type { Log } from "../log/log.js";
+import type { RecordStore, StoredRecord } from "../storage/record-store.js";
+import { KeyRotation } from "./key-rotation.js";
+import { seal, unseal, valueBytes } from "./secret-cipher.js";
+import {
+  placeOf,
+  putSecret,
+  removeSecret,
+  SecretRecords,
+  type SecretKind,
+  type SecretRecord,
+  type StoredSecret,
+} from "./secret-records.js";
+import { SecretsKeys } from "./secrets-keys.js";
+import { UnknownSecretsKeyError } from "./unknown-secrets-key-error.js";
+
+/** Values of one worker or namespace. With those of the other and the manifest's `env` they must fit into the start frame of an isolate. */
+const maximumOwnerBytes = 64 * 1024;
+const maximumOwnerSecrets = 100;
+/** Each change reads all records of the daemon. */
+const maximumSecrets = 10_000;
+/** Repetitions of a change whose records another daemon changed meanwhile. */
+const maximumAttempts = 5;
+
+interface SecretStoreOptions {
+  readonly records: RecordStore;
+  readonly keySource: SecretsKeySource;
+  /** True when several daemons share the records. */
+  readonly hasPrimary: boolean;
+  /** Called when other values are in effect for these workers and for all workers of these namespaces. */
+  readonly onChange: (owners: ReadonlySet<string>) => void;
+  readonly log: Log;
+}
+
+/** A new value of a secret. */
+export interface NewSecret {
+  /** A worker such as `@team/shop`, or a namespace such as `@team`. */
+  readonly owner: string;
+  readonly name: string;
+  readonly value: string;
+  /** True when the value takes effect with the next upload of the worker. */
+  readonly isStaged: boolean;
+  /** Unix seconds. */
+  readonly setAt: number;
+  readonly setBy: string;
+}
+
+/** The part of a manifest that decides about the variables of a worker. */
+type Needs = Pick<WorkerManifest, "env" | "secrets">;
+
+/**
+ * The secrets of workers and namespaces. Values are encrypted in the key store's database and in memory; they are decrypted only to start
+ * an isolate.
+ */
+export class SecretStore {
+  readonly #options: SecretStoreOptions;
+  readonly #records: SecretRecords;
+  readonly #keys: SecretsKeys;
+  readonly #rotation: KeyRotation;
+  /** The manifests of active versions, by worker. */
+  readonly #active = new Map<string, WorkerManifest["secrets"]>();
+  /** Which values are in effect, by owner. */
+  #inEffect: ReadonlyMap<string, string>;
+
+  /** Throws ConfigError when the keys cannot be read, and UnknownSecretsKeyError when a record of the primary has another key. */
+  static async open(options: SecretStoreOptions): Promise<SecretStore> {
+    const store = new SecretStore(options);
+    const unknown = store.unknownKeyIds();
+    if (unknown.length > 0 && options.hasPrimary) throw new UnknownSecretsKeyError(unknown, store.#keys.source);
+    if (unknown.length > 0)
+      options.log.error({ keyIds: unknown }, "stored secrets cannot be decrypted: restore the key for secrets, or set these secrets again");
+    await store.#rotation.finish();
+    return store;
+  }
+
+  private constructor(options: SecretStoreOptions) {
+    this.#options = options;
+    this.#records = new SecretRecords(options.records);
+    this.#keys = SecretsKeys.open(options.keySource, options);
+    this.#rotation = new KeyRotation({ records: this.#records, keys: this.#keys, log: options.log });
+    this.#inEffect = this.#describeEffect();
+    this.#records.onChange(() => this.#refresh());
+  }
+
+  /** The secrets of a worker with those of its namespace, or the secrets of a namespace; without values, in the order of their names. */
+  list(owner: string): Secret[] {
+    const namespace = namespaceOf(owner);
+    const own = this.#records.of(owner).map((record) => describe(record, isNamespace(owner) ? "namespace" : "worker"));
+    const inherited = namespace === undefined ? [] : this.#records.of(namespace).map((record) => describe(record, "namespace"));
+    return [...own, ...inherited].toSorted((one, other) => (one.name < other.name ? -1 : one.name > other.name ? 1 : 0));
+  }
+
+  /** Notes the secrets in the manifest of a worker's active version; undefined = none is active. */
+  noteActive(worker: string, secrets: WorkerManifest["secrets"] | undefined): void {
+    if (secrets === undefined || secrets.length === 0) this.#active.delete(worker);
+    else this.#active.set(worker, secrets);
+  }
+
+  /** The secrets that active versions require and that are not set: of a worker, or of all workers of a namespace. */
+  missing(owner: string): string[] {
+    return [...new Set(this.#activeWorkers(owner).flatMap((worker) => this.#missingOf(worker, this.#active.get(worker) ?? [])))];
+  }
+
+  /** Stores a value, durably. Throws TOO_MANY_SECRETS, SECRETS_KEY_UNAVAILABLE, or the errors of a record store. */
+  async set({ owner, name, value, isStaged, setAt, setBy }: NewSecret): Promise<Secret> {
+    const kind: SecretKind = isStaged ? "staged-secret" : "secret";
+    this.#assertRoom(owner, { name, kind, value });
+    const secret = await this.#rotation.withCurrentKey(async (key) => {
+      const sealed = seal(key, value, placeOf({ owner, name }));
+      const sealedSecret: StoredSecret = { owner, name, valueId: randomUUID(), setAt, setBy, sealed };
+      await this.#records.transact([putSecret(kind, sealedSecret)]);
+      return sealedSecret;
+    });
+    return describe({ kind, secret }, isNamespace(owner) ? "namespace" : "worker");
+  }
+
+  /** Removes a secret with its staged value. Throws SECRET_NOT_FOUND; SECRET_IN_USE when an active version requires it, unless forced. */
+  async remove(owner: string, name: string, { isForced }: { isForced: boolean }): Promise<void> {
+    const stored = this.#records.of(owner).filter(({ secret }) => secret.name === name);
+    if (stored.length === 0) throw new ApiError("SECRET_NOT_FOUND", `${owner} has no secret ${name}.`);
+    const [user] = isForced ? [] : this.#usersOf(owner, name);
+    if (user !== undefined)
+      throw new ApiError(
+        "SECRET_IN_USE",
+        `The active version of ${user} requires the secret ${name} and cannot start without it. Deploy a version that does not require it, or force the removal.`,
+      );
+    await this.#records.transact(stored.map(({ kind, secret }) => removeSecret(kind, secret)));
+  }
+
+  /** Throws SECRET_MISSING when a required secret is not set. `countsStaged`: staged values count, because they take effect as well. */
+  assertPresent(worker: string, { secrets }: Pick<Needs, "secrets">, { countsStaged }: { countsStaged: boolean }): void {
+    const missing = this.#missingOf(worker, secrets, { countsStaged });
+    if (missing.length === 0) return;
+    throw new ApiError(
+      "SECRET_MISSING",
+      `${worker} requires ${missing.length === 1 ? "the secret" : "the secrets"} ${missing.join(", ")}. Nothing was changed. Set each one with: runtimectl secrets set ${worker} NAME`,
+      { details: { missing } },
+    );
+  }
+
+  /**
+   * Returns the variables of a worker: the manifest's `env`, then the secrets of the namespace, then those of the worker, each overriding
+   * the ones before. Throws WORKER_START_FAILED when a required secret is missing or one cannot be decrypted.
+   */
+  environmentOf(worker: string, { env, secrets }: Needs, { withStaged = false } = {}): Record<string, string> {
+    const [missing] = this.#missingOf(worker, secrets, { countsStaged: withStaged });
+    if (missing !== undefined)
+      throw startFailed(`It requires the secret ${missing}, which is not set. Set it with: runtimectl secrets set ${worker} ${missing}`);
+    const namespace = namespaceOf(worker);
+    const layers: SecretRecord[] = [
+      ...(namespace === undefined ? [] : this.#records.of(namespace)),
+      ...this.#records.of(worker).filter(({ kind }) => kind === "secret"),
+      ...this.#records.of(worker).filter(({ kind }) => withStaged && kind === "staged-secret"),
+    ];
+    return Object.fromEntries([...Object.entries(env), ...layers.map(({ secret }) => [secret.name, this.#open(secret)] as const)]);
+  }
+
+  /** Puts the staged values of a worker into effect, durably. Returns a function that reverts this, unless they were changed meanwhile. */
+  async applyStaged(worker: string): Promise<() => Promise<void>> {
+    for (let attempt = 1; attempt <= maximumAttempts; attempt += 1) {
+      const staged = this.#records.of(worker).filter(({ kind }) => kind === "staged-secret");
+      if (staged.length === 0) return async () => undefined;
+      const replaced = staged.map(({ secret }) => this.#records.find(worker, secret.name, "secret")?.secret);
+      const applied = await this.#records.transact(
+        staged.flatMap(({ secret, revision }) => [putSecret("secret", secret), removeSecret("staged-secret", secret, revision)]),
+      );
+      if (!applied) continue;
+      const reverted = staged.flatMap(({ secret }, index) => {
+        const before = replaced[index];
+        const { revision } = applied[index * 2] as StoredRecord;
+        return [
+          before ? putSecret("secret", before, revision) : removeSecret("secret", secret, revision),
+          putSecret("staged-secret", secret, 0),
+        ];
+      });
+      return async () => void (await this.#records.transact(reverted));
+    }
+    throw new ApiError("KEY_STORE_UNAVAILABLE", "Staged secrets of the worker keep changing. Nothing was changed. Try again.", {
+      retryAfterSeconds: 1,
+    });
+  }
+
+  /** Encrypts all values with a new key, or with the first of the operator's keys. Throws SECRETS_KEY_UNCHANGED when all have that one. */
+  rotateKey(): Promise<{ keyId: string; reencrypted: number }> {
+    return this.#rotation.run();
+  }
+
+  /** Ids of keys that encrypt stored values and that this daemon does not have. */
+  unknownKeyIds(): string[] {
+    const ids = new Set(this.#records.all().map(({ secret }) => secret.sealed.keyId));
+    return [...ids].filter((id) => this.#keys.find(id) === undefined);
+  }
+
+  /** Where the key is, such as `systemd credential secrets-key`, and its id; without an id, there is no key yet. */
+  get keyPlace(): { readonly source: SecretsKeySource; readonly id: string | undefined } {
+    return { source: this.#keys.source, id: this.#keys.current?.id };
+  }
+
+  #refresh(): void {
+    this.#records.refresh();
+    const before = this.#inEffect;
+    this.#inEffect = this.#describeEffect();
+    const owners = new Set([...before.keys(), ...this.#inEffect.keys()]);
+    const changed = [...owners].filter((owner) => before.get(owner) !== this.#inEffect.get(owner));
+    const usable = changed.filter((owner) => this.#canOpenAll(owner));
+    for (const owner of changed)
+      if (!usable.includes(owner))
+        this.#options.log.error(
+          { owner },
+          "changed secrets cannot be decrypted, so running workers keep the previous values: give this daemon the key of the other daemons, and restart",
+        );
+    if (usable.length > 0) this.#options.onChange(new Set(usable));
+  }
+
+  #describeEffect(): Map<string, string> {
+    return new Map(
+      this.#records.owners().map((owner) => {
+        const values = this.#records.of(owner).flatMap(({ kind, secret }) => (kind === "secret" ? `${secret.name} ${secret.valueId}` : []));
+        return [owner, values.toSorted().join("\n")];
+      }),
+    );
+  }
+
+  #canOpenAll(owner: string): boolean {
+    return this.#records.of(owner).every(({ secret }) => this.#keys.find(secret.sealed.keyId) !== undefined);
+  }
+
+  #open(secret: StoredSecret): string {
+    const key = this.#keys.find(secret.sealed.keyId);
+    const subject = `The secret ${secret.name} of ${secret.owner} cannot be decrypted`;
+    if (!key) throw startFailed(`${subject}: the daemon does not have the key with the id ${secret.sealed.keyId}.`);
+    try {
+      return unseal(key, secret.sealed, placeOf(secret));
+    } catch {
+      throw startFailed(`${subject}: the stored value was changed. Set it again.`);
+    }
+  }
+
+  #missingOf(worker: string, secrets: WorkerManifest["secrets"], { countsStaged = false } = {}): string[] {
+    const namespace = namespaceOf(worker);
+    const isSet = (name: string) =>
+      this.#records.find(worker, name, "secret") !== undefined ||
+      (countsStaged && this.#records.find(worker, name, "staged-secret") !== undefined) ||
+      (namespace !== undefined && this.#records.find(namespace, name, "secret") !== undefined);
+    return secrets.flatMap(({ name, optional }) => (optional || isSet(name) ? [] : name));
+  }
+
+  /** Workers whose active version would miss the secret without this owner's value. */
+  #usersOf(owner: string, name: string): string[] {
+    const isRequiredBy = (worker: string) =>
+      (this.#active.get(worker) ?? []).some((secret) => secret.name === name && !secret.optional) &&
+      ![worker, namespaceOf(worker) ?? worker].some((source) => source !== owner && this.#records.find(source, name, "secret"));
+    return this.#records.find(owner, name, "secret") ? this.#activeWorkers(owner).filter(isRequiredBy) : [];
+  }
+
+  #activeWorkers(owner: string): string[] {
+    return [...this.#active.keys()].filter((worker) => worker === owner || namespaceOf(worker) === owner);
+  }
+
+  #assertRoom(owner: string, { name, kind, value }: { name: string; kind: SecretKind; value: string }): void {
+    const others = this.#records.of(owner).filter((record) => record.kind !== kind || record.secret.name !== name);
+    const isNew = !this.#records.find(owner, name, kind);
+    if (isNew && (others.length >= maximumOwnerSecrets || this.#records.count >= maximumSecrets))
+      throw new ApiError(
+        "TOO_MANY_SECRETS",
+        `At most ${maximumOwnerSecrets} secrets can be set for ${owner}, and ${maximumSecrets} in total. Remove one that no worker needs.`,
+      );
+    const bytes = others.reduce((sum, { secret }) => sum + valueBytes(secret.sealed), Buffer.byteLength(value));
+    if (bytes > maximumOwnerBytes)
+      throw new ApiError(
+        "TOO_MANY_SECRETS",
+        `The values of all secrets of ${owner} can have at most ${maximumOwnerBytes} bytes, staged ones included.`,
+      );
+  }
+}
+
+function describe({ kind, secret: { name, setAt, setBy } }: Pick<SecretRecord, "kind" | "secret">, source: Secret["source"]): Secret {
+  return { name, source, staged: kind === "staged-secret", setAt, setBy };
+}
+
+function isNamespace(owner: string): boolean {
+  return owner.startsWith("@") && !owner.includes("/");
+}
+
+function startFailed(reason: string): ApiError {
+  return new ApiError("WORKER_START_FAILED", `The worker cannot be started. ${reason}`);
+}

@@ -1,0 +1,90 @@
+import { randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { ApiError } from "../../shared/api-error.js";
+import { ConfigError } from "../config/config-error.js";
+import type { SecretsKeySource } from "../config/secrets-key.js";
+import { insufficientStorage, isStorageFull } from "../platform/storage-full.js";
+import { writePrivateFile } from "../platform/write-private-file.js";
+import { keyBytes, toSecretsKey, type SecretsKey } from "./secret-cipher.js";
+
+/** Base64 or Base64url of 32 bytes. */
+const keyPattern = /^[A-Za-z0-9+/_-]{43}=?$/;
+const form = "keys of 32 bytes in Base64, one in each line, such as the output of: openssl rand -base64 32";
+
+/** The keys that encrypt secrets: the first one encrypts and decrypts, the others only decrypt. */
+export class SecretsKeys {
+  readonly source: SecretsKeySource;
+  /** True when the daemon creates and changes the file. False with a primary: the other daemons would not have the new key. */
+  readonly isManaged: boolean;
+  #keys: readonly SecretsKey[];
+
+  /** Reads the file. Throws ConfigError when the operator's file is missing, or a file has another form. */
+  static open(source: SecretsKeySource, { hasPrimary }: { hasPrimary: boolean }): SecretsKeys {
+    return new SecretsKeys(source, source.isOwn && !hasPrimary);
+  }
+
+  private constructor(source: SecretsKeySource, isManaged: boolean) {
+    this.source = source;
+    this.isManaged = isManaged;
+    this.#keys = readKeys(source);
+  }
+
+  get current(): SecretsKey | undefined {
+    return this.#keys[0];
+  }
+
+  get count(): number {
+    return this.#keys.length;
+  }
+
+  find(id: string): SecretsKey | undefined {
+    return this.#keys.find((key) => key.id === id);
+  }
+
+  /** Returns the first key; creates it, durably, if there is none. Throws SECRETS_KEY_UNAVAILABLE when it cannot be created here. */
+  async currentOrCreated(): Promise<SecretsKey> {
+    return this.current ?? (await this.add());
+  }
+
+  /** Puts a new key before the others. Only when managed. */
+  async add(): Promise<SecretsKey> {
+    if (!this.isManaged)
+      throw new ApiError(
+        "SECRETS_KEY_UNAVAILABLE",
+        "No key for secrets is configured. Give each daemon the same systemd credential secrets-key, or the same RUNTIME_SECRETS_KEY_FILE, and restart.",
+      );
+    const key = toSecretsKey(randomBytes(keyBytes));
+    await this.#replace([key, ...this.#keys]);
+    return key;
+  }
+
+  /** Removes all keys except the first one. Only when managed. */
+  async dropOld(): Promise<void> {
+    await this.#replace(this.#keys.slice(0, 1));
+  }
+
+  async #replace(keys: readonly SecretsKey[]): Promise<void> {
+    try {
+      await writePrivateFile(this.source.file, keys.map(({ bytes }) => `${bytes.toString("base64")}\n`).join(""));
+    } catch (cause) {
+      if (isStorageFull(cause)) throw insufficientStorage(cause);
+      throw new ApiError("STORAGE_NOT_WRITABLE", "The file with the key for secrets cannot be written. Nothing was changed.", { cause });
+    }
+    this.#keys = keys;
+  }
+}
+
+function readKeys({ file, name, isOwn }: SecretsKeySource): SecretsKey[] {
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8");
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (isOwn && code === "ENOENT") return [];
+    throw new ConfigError(name, file, `the path of a file that can be read (${code})`);
+  }
+  const lines = text.split("\n").flatMap((line) => line.trim() || []);
+  const isEmpty = lines.length === 0;
+  if (isEmpty || !lines.every((line) => keyPattern.test(line))) throw new ConfigError(name, undefined, form);
+  return lines.map((line) => toSecretsKey(Buffer.from(line, "base64")));
+}

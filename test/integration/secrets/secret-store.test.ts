@@ -1,0 +1,178 @@
+import { randomBytes } from "node:crypto";
+import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { describe, expect, test } from "vitest";
+import { LocalKeyStore } from "../../../src/server/access/local-key-store.js";
+import { secretsKeySource } from "../../../src/server/config/secrets-key.js";
+import { createLog } from "../../../src/server/log/log.js";
+import { SecretStore } from "../../../src/server/secrets/secret-store.js";
+import type { RecordStore } from "../../../src/server/storage/record-store.js";
+import { WorkerManifest } from "../../../src/shared/worker-manifest.js";
+import { temporaryDirectory } from "../../support/temporary-directory.js";
+
+const log = createLog({ level: "silent" });
+const keyLine = () => randomBytes(32).toString("base64");
+const manifest = WorkerManifest.parse({});
+
+interface Opening {
+  readonly directory: string;
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly hasPrimary?: boolean;
+  readonly decorate?: (records: RecordStore) => RecordStore;
+}
+
+/** Opens the store of a daemon with this state directory, and closes its database after `use`. */
+async function withStore<Result>(opening: Opening, use: (store: SecretStore, changed: string[][]) => Promise<Result>): Promise<Result> {
+  const { directory, environment = {}, hasPrimary = false, decorate = (records) => records } = opening;
+  await mkdir(directory, { recursive: true });
+  const keys = new LocalKeyStore({ stateDirectory: directory, log });
+  try {
+    const changed: string[][] = [];
+    const keySource = secretsKeySource(environment, { cwd: directory, stateDirectory: directory });
+    const onChange = (owners: ReadonlySet<string>) => void changed.push([...owners]);
+    return await use(await SecretStore.open({ records: decorate(keys.records), keySource, hasPrimary, onChange, log }), changed);
+  } finally {
+    keys.close();
+  }
+}
+
+const secret = (name: string, value: string, owner = "@team/shop") => ({ owner, name, value, isStaged: false, setAt: 1, setBy: "root" });
+const valuesOf = (store: SecretStore) => store.environmentOf("@team/shop", manifest);
+
+describe("the key", () => {
+  test("is created with mode 0600 when the first secret is set, and read again", async () => {
+    const directory = path.join(await temporaryDirectory(), "state");
+    const file = path.join(directory, "secrets.key");
+    await withStore({ directory }, async (store) => {
+      expect(await readdir(directory)).not.toContain("secrets.key");
+      await Promise.all([store.set(secret("A", "1")), store.set(secret("B", "2"))]);
+      expect((await stat(file)).mode & 0o777).toBe(0o600);
+      expect((await readFile(file, "utf8")).trim().split("\n")).toHaveLength(1);
+    });
+    await withStore({ directory }, async (store) => expect(valuesOf(store)).toEqual({ A: "1", B: "2" }));
+  });
+
+  test("is that of the systemd credential, before a file; the daemon never writes either", async () => {
+    const directory = await temporaryDirectory();
+    const credentials = path.join(directory, "credentials");
+    await mkdir(credentials);
+    await writeFile(path.join(credentials, "secrets-key"), `${keyLine()}\n`);
+    const environment = { CREDENTIALS_DIRECTORY: credentials, RUNTIME_SECRETS_KEY_FILE: "absent" };
+    await withStore({ directory, environment }, async (store) => {
+      await store.set(secret("A", "1"));
+      expect(store.keyPlace.source.name).toBe("systemd credential secrets-key");
+      await expect(store.rotateKey()).rejects.toMatchObject({ code: "SECRETS_KEY_UNCHANGED" });
+    });
+    expect(await readdir(directory)).not.toContain("secrets.key");
+  });
+
+  test("is not created with a primary, and a missing file of the operator ends the start", async () => {
+    const directory = await temporaryDirectory();
+    await withStore({ directory, hasPrimary: true }, async (store) => {
+      await expect(store.set(secret("A", "1"))).rejects.toMatchObject({ code: "SECRETS_KEY_UNAVAILABLE" });
+      await expect(store.rotateKey()).rejects.toMatchObject({ code: "SECRETS_KEY_UNAVAILABLE" });
+      expect(store.list("@team/shop")).toEqual([]);
+    });
+    const environment = { RUNTIME_SECRETS_KEY_FILE: "absent" };
+    await expect(withStore({ directory, environment }, async () => undefined)).rejects.toThrow(/RUNTIME_SECRETS_KEY_FILE.*not accepted/);
+  });
+
+  test.each(["", "\n", "short", "A".repeat(44), `${keyLine()} ${keyLine()}`])("of another form (%#) ends the start", async (text) => {
+    const directory = await temporaryDirectory();
+    await writeFile(path.join(directory, "keys"), text);
+    const environment = { RUNTIME_SECRETS_KEY_FILE: "keys" };
+    await expect(withStore({ directory, environment }, async () => undefined)).rejects.toThrow(/keys of 32 bytes in Base64/);
+  });
+
+  test("that is lost leaves its secrets unreadable until they are set again; with a primary it ends the start", async () => {
+    const directory = await temporaryDirectory();
+    await withStore({ directory }, (store) => store.set(secret("A", "1")));
+    await rm(path.join(directory, "secrets.key"));
+    await expect(withStore({ directory, hasPrimary: true }, async () => undefined)).rejects.toThrow(/encrypted with the key [0-9a-f]{16}/);
+    await withStore({ directory }, async (store) => {
+      expect(store.unknownKeyIds()).toHaveLength(1);
+      expect(() => valuesOf(store)).toThrow(/cannot be decrypted/);
+      await store.set(secret("A", "2"));
+      expect(store.unknownKeyIds()).toEqual([]);
+      expect(valuesOf(store)).toEqual({ A: "2" });
+    });
+  });
+});
+
+describe("a rotation", () => {
+  test("uses the first of the operator's keys, and needs the old one no more afterwards", async () => {
+    const directory = await temporaryDirectory();
+    const environment = { RUNTIME_SECRETS_KEY_FILE: "keys" };
+    const [first, second] = [keyLine(), keyLine()];
+    const write = (...lines: string[]) => writeFile(path.join(directory, "keys"), lines.join("\n"));
+    const opening = { directory, environment, hasPrimary: true };
+    await write(first);
+    await withStore(opening, (store) => store.set(secret("A", "1")));
+    await write(second, first);
+    await withStore(opening, async (store) => {
+      expect(await store.rotateKey()).toMatchObject({ reencrypted: 1 });
+      await expect(store.rotateKey()).rejects.toMatchObject({ code: "SECRETS_KEY_UNCHANGED" });
+    });
+    await write(second);
+    await withStore(opening, async (store) => expect(valuesOf(store)).toEqual({ A: "1" }));
+  });
+
+  test("keeps what is set meanwhile, changes no value, and starts no isolate", async () => {
+    const directory = await temporaryDirectory();
+    await withStore({ directory }, async (store, changed) => {
+      for (let index = 0; index < 90; index += 1) await store.set(secret(`KEY_${index}`, String(index)));
+      changed.length = 0;
+      await store.rotateKey();
+      expect(changed).toEqual([]);
+      await Promise.all([store.rotateKey(), store.set(secret("KEY_0", "new")), store.rotateKey()]);
+    });
+    await withStore({ directory }, async (store) => {
+      expect(store.unknownKeyIds()).toEqual([]);
+      expect(valuesOf(store)).toMatchObject({ KEY_0: "new", KEY_1: "1", KEY_89: "89" });
+    });
+  });
+
+  test("that was interrupted is finished by the next start", async () => {
+    const directory = await temporaryDirectory();
+    await withStore({ directory }, async (store) => {
+      for (let index = 0; index < 90; index += 1) await store.set(secret(`KEY_${index}`, String(index)));
+    });
+    let transactions = 0;
+    const failing = (records: RecordStore): RecordStore =>
+      Object.assign(Object.create(records) as RecordStore, {
+        readRevision: () => records.readRevision(),
+        fetchSince: (revision: number) => records.fetchSince(revision),
+        onChange: (listener: () => void) => records.onChange(listener),
+        transact: async (changes: Parameters<RecordStore["transact"]>[0]) => {
+          transactions += 1;
+          if (transactions > 1) throw new Error("interrupted");
+          return records.transact(changes);
+        },
+      });
+    await withStore({ directory, decorate: failing }, (store) => expect(store.rotateKey()).rejects.toThrow("interrupted"));
+    const keys = () => readFile(path.join(directory, "secrets.key"), "utf8");
+    expect((await keys()).trim().split("\n")).toHaveLength(2);
+    await withStore({ directory }, async (store) => expect(valuesOf(store)).toMatchObject({ KEY_0: "0", KEY_89: "89" }));
+    expect((await keys()).trim().split("\n")).toHaveLength(1);
+  });
+});
+
+test("puts a staged value back when its upload fails, unless it was changed meanwhile", async () => {
+  const directory = await temporaryDirectory();
+  await withStore({ directory }, async (store, changed) => {
+    await store.set(secret("A", "old"));
+    await store.set({ ...secret("A", "new"), isStaged: true });
+    await store.set({ ...secret("B", "only staged"), isStaged: true });
+    changed.length = 0;
+    const revert = await store.applyStaged("@team/shop");
+    expect(valuesOf(store)).toEqual({ A: "new", B: "only staged" });
+    await revert();
+    expect(valuesOf(store)).toEqual({ A: "old" });
+    expect(store.list("@team/shop").map(({ name, staged }) => `${name} ${staged}`)).toEqual(["A false", "A true", "B true"]);
+    expect(changed).toEqual([["@team/shop"], ["@team/shop"]]);
+    const late = await store.applyStaged("@team/shop");
+    await store.set(secret("A", "newest"));
+    await late();
+    expect(valuesOf(store)).toEqual({ A: "newest", B: "only staged" });
+  });
+});

@@ -1,0 +1,42 @@
+import { randomBytes } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import { seal, toSecretsKey, unseal, valueBytes } from "../../../../src/server/secrets/secret-cipher.js";
+
+const key = toSecretsKey(randomBytes(32));
+const place = "@team/shop STRIPE_KEY";
+
+describe("a sealed value", () => {
+  test.each(["x", "sk_live_1234", "two\nlines", "€ and 🔑", "y".repeat(32 * 1024)])("opens with its key at its place (%#)", (value) => {
+    const sealed = seal(key, value, place);
+    expect(unseal(key, sealed, place)).toBe(value);
+    expect(sealed.keyId).toBe(key.id);
+    expect(valueBytes(sealed)).toBe(Buffer.byteLength(value));
+    expect(JSON.stringify(sealed)).not.toContain(value.length > 1 ? value : JSON.stringify(value));
+  });
+
+  test("differs each time", () => {
+    expect(seal(key, "same", place).box).not.toBe(seal(key, "same", place).box);
+  });
+
+  test("does not open with another key, at another place, or when a bit was changed", () => {
+    const sealed = seal(key, "value", place);
+    expect(() => unseal(toSecretsKey(randomBytes(32)), sealed, place)).toThrow();
+    expect(() => unseal(key, sealed, "@other/shop STRIPE_KEY")).toThrow();
+    const bytes = Buffer.from(sealed.box, "base64");
+    for (let index = 0; index < bytes.length; index += 1) {
+      const changed = Buffer.from(bytes);
+      changed.writeUInt8(changed.readUInt8(index) ^ 1, index);
+      expect(() => unseal(key, { ...sealed, box: changed.toString("base64") }, place), String(index)).toThrow();
+    }
+    for (const length of [0, 11, 27, bytes.length - 1])
+      expect(() => unseal(key, { ...sealed, box: bytes.subarray(0, length).toString("base64") }, place), String(length)).toThrow();
+  });
+
+  test("names a key by an id that depends on all of its bytes", () => {
+    const bytes = randomBytes(32);
+    const other = Buffer.from(bytes);
+    other.writeUInt8(other.readUInt8(31) ^ 1, 31);
+    expect(toSecretsKey(bytes).id).toMatch(/^[0-9a-f]{16}$/);
+    expect(toSecretsKey(bytes).id).not.toBe(toSecretsKey(other).id);
+  });
+});
