@@ -1,8 +1,14 @@
 /** Aliases of nouns, for users of similar tools. Help, completion and suggestions show only the nouns themselves. */
-export const nounAliases: Readonly<Record<string, string>> = { worker: "workers", app: "workers", plugin: "plugins", key: "keys" };
+export const nounAliases: Readonly<Record<string, string>> = {
+  worker: "workers",
+  app: "workers",
+  plugin: "plugins",
+  key: "keys",
+  secret: "secrets",
+};
 
 /** Aliases of verbs: each selects the first verb in its list that the noun has. A verb of the noun with the same name wins. */
-export const verbAliases: Readonly<Record<string, readonly string[]>> = { ls: ["list"], rm: ["delete", "revoke"] };
+export const verbAliases: Readonly<Record<string, readonly string[]>> = { ls: ["list"], rm: ["delete", "revoke", "remove"] };
 
 /** Command names of other tools, each with the command that runs instead and its first arguments. */
 export const commandAliases: Readonly<Record<string, readonly string[]>> = {
@@ -26,9 +32,7 @@ export const commandAliases: Readonly<Record<string, readonly string[]>> = {
 
 /** Hints for command names of other tools that runtimectl does not have. */
 export const commandHints: Readonly<Record<string, string>> = {
-  env: "set variables of a worker under env in its manifest.yaml",
-  secret: "set variables of a worker under env in its manifest.yaml; there is no secret store yet",
-  secrets: "set variables of a worker under env in its manifest.yaml; there is no secret store yet",
+  env: "runtimectl secrets set NAME VARIABLE; for values that are not secret, env in manifest.yaml",
   publish: "runtimectl deploy",
   update: "npm install --global runtimectl@latest",
   upgrade: "npm install --global runtimectl@latest",
@@ -57,7 +61,7 @@ export const commandHints: Readonly<Record<string, string>> = {
 export const optionHints: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   deploy: {
     "--all": 'deploy accepts one folder: for folder in apps/*/; do runtimectl deploy "$folder"; done',
-    "--env": "set variables of a worker under env in its manifest.yaml",
+    "--env": "set variables of a worker under env in its manifest.yaml, secrets with runtimectl secrets set",
     "--force": "runtimectl deploy --replace overwrites an existing version",
   },
   "workers logs": {

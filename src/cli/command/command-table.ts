@@ -62,6 +62,16 @@ export const commandTable: Readonly<Record<string, CommandEntry | NounEntry>> = 
       check: { summary: "Check the DNS, the certificate and the worker of a host name" },
     },
   },
+  secrets: {
+    summary: "Manage secrets of workers and namespaces",
+    verbs: {
+      list: { summary: "List the secrets of a worker or a namespace, without values" },
+      set: { summary: "Set a secret from a prompt, a file or standard input" },
+      import: { summary: "Set the variables of a .env file as secrets" },
+      remove: { summary: "Remove a secret" },
+      "rotate-key": { summary: "Encrypt all secrets with a new key" },
+    },
+  },
   plugins: {
     summary: "Upload and manage plugins",
     verbs: {

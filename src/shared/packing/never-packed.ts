@@ -9,6 +9,7 @@ const exactNames: Readonly<Record<string, string>> = {
   [installationFileName]: "the daemon's record of an installation",
   "keys.db": "keys of a daemon",
   "root.key": "the root key of a daemon",
+  "secrets.key": "the key for secrets of a daemon",
   ".runtimectl.yaml": "settings of this folder",
   ".runtimeignore": "settings of this folder",
   ".DS_Store": "temporary system file",

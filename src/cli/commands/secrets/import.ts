@@ -1,0 +1,37 @@
+import { parseEnv } from "node:util";
+import { usageError } from "../../command/command-error.js";
+import { defineCommand } from "../../command/command.js";
+import { runBatch } from "../../command/run-batch.js";
+import { assertSecretValue, readTextFile } from "./read-value.js";
+import { openSecretOwner, ownerArgument, parseSecretName, stageOption } from "./secret-owner.js";
+
+interface Options {
+  readonly stage?: boolean;
+}
+
+export const command = defineCommand<[owner: string, file: string], Options>({
+  arguments: [ownerArgument, { syntax: "[file]", description: "File with lines NAME=value; - reads standard input", default: ".env" }],
+  options: [stageOption],
+  fields: ["name", "set"],
+  examples: [
+    ["runtimectl secrets import @team/shop", "set all variables of .env"],
+    ["runtimectl secrets import @team/shop prod.env --stage", "apply them with the next deployment"],
+  ],
+  notes: "Checks all lines first. Secrets that the file does not name stay as they are.",
+  async run(context, [target, file], { stage: isStaged = false }) {
+    const entries = Object.entries(parseEnv(await readTextFile(context, file))).map(([name, value = ""]) => ({ name, value }));
+    if (entries.length === 0) throw usageError(`${file} has no line NAME=value`);
+    for (const { name, value } of entries) {
+      parseSecretName(name);
+      assertSecretValue(name, value);
+      context.output.redact(value);
+    }
+    const owner = await openSecretOwner(context, target, { isStaged });
+    await runBatch(context, {
+      items: entries.map(({ name, value }) => ({ label: name, fields: { name }, value })),
+      noun: "secrets",
+      done: isStaged ? "staged" : "set",
+      act: ({ label, value }) => owner.set(label, value),
+    });
+  },
+});
