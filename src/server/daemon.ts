@@ -219,8 +219,12 @@ export class Daemon {
       discovery: createDiscoveryHandlers(this.#config),
       health: createHealthHandlers(() => this.#readReadiness()),
       session: createSessionHandlers({ principals, sessionTtlSeconds: this.#config.sessionTtlSeconds, now: nowSeconds }),
-      workerFiles: createFileHandlers({ files: workerFiles }),
-      pluginFiles: createFileHandlers({ files: pluginFiles, onChanged: () => plugins.reload({ isFresh: () => false }) }),
+      workerFiles: createFileHandlers({ files: workerFiles, permissionToSeeValues: "workers:install" }),
+      pluginFiles: createFileHandlers({
+        files: pluginFiles,
+        permissionToSeeValues: "plugins:install",
+        onChanged: () => plugins.reload({ isFresh: () => false }),
+      }),
       workers: createWorkerHandlers({ packages, engine, logs, uploads, checksUploads: this.#config.checkUploads }),
       plugins: createPluginHandlers({ packages: pluginPackages, plugins, uploads }),
       hosts: createHostHandlers({

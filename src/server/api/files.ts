@@ -2,6 +2,7 @@ import { ApiError } from "../../shared/api-error.js";
 import type { Download, UploadedFile } from "../../shared/contract/endpoint.js";
 import type { FileEntry } from "../../shared/contract/files.js";
 import type { Principal } from "../../shared/contract/principal.js";
+import type { Permission } from "../../shared/permissions.js";
 import { namespacesCover } from "../../shared/namespace.js";
 import { assertNamespace } from "../http/authorization.js";
 import type { ResourceHandlers } from "../http/handler.js";
@@ -10,6 +11,8 @@ import type { ResourceHandlers } from "../http/handler.js";
 interface Caller {
   readonly covers: (packageName: string) => boolean;
   readonly assertCovers: (packageName: string) => void;
+  /** Whether the values of `env` in manifests are shown. */
+  readonly seesValues: boolean;
 }
 
 /** The package files, as these handlers use them. */
@@ -36,12 +39,20 @@ export interface PackageFilesPort {
  */
 export function createFileHandlers({
   files,
+  permissionToSeeValues,
   onChanged = async () => undefined,
 }: {
   files: PackageFilesPort;
+  /** Keys without it see `***` in place of the values of `env` in manifests. */
+  permissionToSeeValues: Permission;
   onChanged?: () => Promise<unknown>;
 }): ResourceHandlers<"workerFiles"> & ResourceHandlers<"pluginFiles"> {
   const { writer } = files;
+  const callerOf = (principal: Principal): Caller => ({
+    covers: (packageName) => namespacesCover(principal.namespaces, packageName),
+    assertCovers: (packageName) => assertNamespace(principal, packageName),
+    seesValues: principal.permissions.includes(permissionToSeeValues),
+  });
   const changed = async (change: Promise<void>) => {
     await change;
     await onChanged();
@@ -64,13 +75,6 @@ export function createFileHandlers({
       changed(writer.write(fields.path, sent, { names: fields.paths, etags: fields.ifMatch, caller: callerOf(principal) })),
     remove: ({ body, principal }) => changed(writer.remove(body.path, callerOf(principal))),
     removeBatch: ({ body, principal }) => each(body.paths, (path) => writer.remove(path, callerOf(principal))),
-  };
-}
-
-function callerOf(principal: Principal): Caller {
-  return {
-    covers: (packageName) => namespacesCover(principal.namespaces, packageName),
-    assertCovers: (packageName) => assertNamespace(principal, packageName),
   };
 }
 

@@ -16,6 +16,8 @@ export interface FileCaller {
   readonly covers: (packageName: string) => boolean;
   /** Throws when the principal cannot manage packages with that name. */
   readonly assertCovers: (packageName: string) => void;
+  /** Whether the values of `env` in manifests are shown. */
+  readonly seesValues: boolean;
 }
 
 /** A path below a mount that the caller can see. It need not exist. */

@@ -5,6 +5,9 @@ import { installationFileName } from "../../../shared/installation-file-name.js"
 import type { Download, FileDownload } from "../../../shared/contract/endpoint.js";
 import type { FileEntry } from "../../../shared/contract/files.js";
 import { asReadFailure, notFound, throughLink } from "./file-transaction.js";
+import { Readable } from "node:stream";
+import type { MetadataFileName } from "../../../shared/metadata-file-names.js";
+import { metadataFileAt, readMasked } from "./masked-manifest.js";
 import { etagOf } from "./file-etag.js";
 import { packageNameAt, type FileCaller, type FilePlace, type FilePlaces } from "./file-paths.js";
 import { inDirectoryHandle, DirectoryHandle } from "./directory-handle.js";
@@ -41,8 +44,14 @@ export function downloadFile(places: FilePlaces, text: string, caller: FileCalle
   const place = placeToDownload(places, text, caller);
   const found = find(place, text);
   const name = place.below.at(-1) ?? place.mount.name;
-  if (found !== "folder") return fileDownload(name, found);
-  const part = { open: () => DirectoryHandle.open(place.mount.path, place.below), prefix: "", isShown: shownIn(place.below, caller) };
+  const maskedName = maskedIn(place.below.slice(0, -1), caller)([name]);
+  if (found !== "folder") return maskedName === undefined ? fileDownload(name, found) : maskedDownload(maskedName, found);
+  const part = {
+    open: () => DirectoryHandle.open(place.mount.path, place.below),
+    prefix: "",
+    isShown: shownIn(place.below, caller),
+    maskedName: maskedIn(place.below, caller),
+  };
   return { filename: `${name}.zip`, open: () => zipStream([part]) };
 }
 
@@ -57,10 +66,11 @@ export function downloadFiles(places: FilePlaces, texts: readonly string[], call
     const zipName = freeName(name, taken);
     if (found === "folder") {
       const open = () => DirectoryHandle.open(place.mount.path, place.below);
-      return { open, prefix: `${zipName}/`, isShown: shownIn(place.below, caller) };
+      return { open, prefix: `${zipName}/`, isShown: shownIn(place.below, caller), maskedName: maskedIn(place.below, caller) };
     }
-    const open = () => DirectoryHandle.open(place.mount.path, place.below.slice(0, -1));
-    return { open, entry: name, entryName: zipName, prefix: "", isShown: () => true };
+    const above = place.below.slice(0, -1);
+    const open = () => DirectoryHandle.open(place.mount.path, above);
+    return { open, entry: name, entryName: zipName, prefix: "", isShown: () => true, maskedName: maskedIn(above, caller) };
   });
   return { filename: "files.zip", open: () => zipStream(parts) };
 }
@@ -98,6 +108,22 @@ function fileDownload(filename: string, descriptor: number): FileDownload {
     open: ({ start, end }) => createReadStream("", { fd: descriptor, start, end, highWaterMark: readAheadBytes }),
     close: () => closeSync(descriptor),
   };
+}
+
+/** The masked text is another content than the file's, so its tag is another one as well. */
+function maskedDownload(name: MetadataFileName, descriptor: number): FileDownload {
+  const { modifiedMs, etag, close } = fileDownload(name, descriptor);
+  const bytes = readMasked(descriptor, name);
+  const open = ({ start, end }: { start: number; end: number }) => {
+    close();
+    return Readable.from([bytes.subarray(start, end + 1)]);
+  };
+  return { filename: name, sizeBytes: bytes.length, modifiedMs, etag: etag.replace(/"$/, '-masked"'), open, close };
+}
+
+/** Returns which metadata file a path is whose values the caller does not see. */
+function maskedIn(below: readonly string[], caller: FileCaller): (names: readonly string[]) => MetadataFileName | undefined {
+  return (names) => (caller.seesValues ? undefined : metadataFileAt([...below, ...names]));
 }
 
 function freeName(name: string, taken: Set<string>): string {

@@ -1,9 +1,11 @@
 import { once } from "node:events";
-import { createReadStream } from "node:fs";
+import { closeSync, createReadStream } from "node:fs";
 import { opendir } from "node:fs/promises";
-import { PassThrough, pipeline, type Readable } from "node:stream";
+import { PassThrough, pipeline, Readable } from "node:stream";
 import { ZipArchive } from "archiver";
+import type { MetadataFileName } from "../../../shared/metadata-file-names.js";
 import type { DirectoryHandle } from "./directory-handle.js";
+import { readMasked } from "./masked-manifest.js";
 
 /** Fast: most downloads are used once. */
 const compressionLevel = 1;
@@ -20,6 +22,8 @@ export interface ZipPart {
   readonly prefix: string;
   /** Whether to include an entry, by its names relative to the folder. */
   readonly isShown: (names: readonly string[]) => boolean;
+  /** Which metadata file an entry is whose `env` is masked; undefined for other files. */
+  readonly maskedName: (names: readonly string[]) => MetadataFileName | undefined;
 }
 
 interface ZipEntry {
@@ -27,6 +31,7 @@ interface ZipEntry {
   readonly modified: Date;
   /** Descriptor of a file. The receiver of the entry closes it. */
   readonly descriptor: number | undefined;
+  readonly maskedName?: MetadataFileName | undefined;
 }
 
 /**
@@ -59,8 +64,9 @@ async function fill(archive: ZipArchive, parts: readonly ZipPart[], signal: Abor
 }
 
 /** Resolves when the entry is written, so that later entries are not opened before. */
-async function append(archive: ZipArchive, { name, modified: date, descriptor }: ZipEntry, signal: AbortSignal): Promise<void> {
-  const bytes = descriptor === undefined ? undefined : createReadStream("", { fd: descriptor });
+async function append(archive: ZipArchive, entry: ZipEntry, signal: AbortSignal): Promise<void> {
+  const { name, modified: date, descriptor } = entry;
+  const bytes = descriptor === undefined ? undefined : contentOf(descriptor, entry);
   try {
     signal.throwIfAborted();
     const taken = once(archive, "entry", { signal });
@@ -72,15 +78,24 @@ async function append(archive: ZipArchive, { name, modified: date, descriptor }:
   }
 }
 
-async function* entriesOf(folder: DirectoryHandle, { entry, entryName = entry ?? "", prefix, isShown }: ZipPart): AsyncGenerator<ZipEntry> {
-  if (entry === undefined) yield* tree(folder, { prefix, above: [], isShown });
-  else for await (const file of entryOf(folder, entry, { prefix, above: [], isShown })) yield { ...file, name: entryName };
+/** Takes over the descriptor. */
+function contentOf(descriptor: number, { maskedName }: ZipEntry): Readable {
+  if (maskedName === undefined) return createReadStream("", { fd: descriptor });
+  try {
+    return Readable.from([readMasked(descriptor, maskedName)]);
+  } finally {
+    closeSync(descriptor);
+  }
 }
 
-interface Way {
-  readonly prefix: string;
+async function* entriesOf(folder: DirectoryHandle, { entry, entryName = entry ?? "", ...part }: ZipPart): AsyncGenerator<ZipEntry> {
+  const way = { ...part, above: [] };
+  if (entry === undefined) yield* tree(folder, way);
+  else for await (const file of entryOf(folder, entry, way)) yield { ...file, name: entryName };
+}
+
+interface Way extends Pick<ZipPart, "prefix" | "isShown" | "maskedName"> {
   readonly above: readonly string[];
-  readonly isShown: ZipPart["isShown"];
 }
 
 async function* tree(folder: DirectoryHandle, way: Way): AsyncGenerator<ZipEntry> {
@@ -89,18 +104,19 @@ async function* tree(folder: DirectoryHandle, way: Way): AsyncGenerator<ZipEntry
   }
 }
 
-async function* entryOf(folder: DirectoryHandle, name: string, { prefix, above, isShown }: Way): AsyncGenerator<ZipEntry> {
+async function* entryOf(folder: DirectoryHandle, name: string, way: Way): AsyncGenerator<ZipEntry> {
+  const { above } = way;
   const stat = folder.stat(name);
-  const zipName = prefix + name;
+  const zipName = way.prefix + name;
   if (stat?.isFile()) {
     const descriptor = attempt(() => folder.openFile(name));
-    if (descriptor !== undefined) yield { name: zipName, modified: stat.mtime, descriptor };
+    if (descriptor !== undefined) yield { name: zipName, modified: stat.mtime, descriptor, maskedName: way.maskedName([...above, name]) };
   } else if (stat?.isDirectory() && above.length < deepestTree) {
     const inner = attempt(() => folder.enter(name));
     if (!inner) return;
     try {
       yield { name: zipName, modified: stat.mtime, descriptor: undefined };
-      yield* tree(inner, { prefix: `${zipName}/`, above: [...above, name], isShown });
+      yield* tree(inner, { ...way, prefix: `${zipName}/`, above: [...above, name] });
     } finally {
       inner.close();
     }
