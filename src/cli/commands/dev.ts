@@ -37,7 +37,8 @@ export const command = defineCommand<[folder: string], Options>({
   notes:
     "Starts a temporary daemon that serves the folder, packed like an upload. Requires no other daemon, no profile and no key.\n" +
     "Each change reloads the worker. If the code cannot be loaded, the error is shown and the previous code stays active.\n" +
-    "Variables: env of the manifest, then .dev.vars in the folder, then --vars-file; the last one wins. Neither file is ever packed.\n" +
+    "Variables: env of the manifest, then .env and .dev.vars in the folder, then --vars-file; the last one wins. No such file is ever packed.\n" +
+    "The variables of these files also stand for the secrets that the manifest lists.\n" +
     "The URL goes to stdout. Worker output, requests and reloads go to stderr. Keys: r reload, o open the browser, c clear, q quit.",
   async run(context, [given], options) {
     const folder = await findFolder(context, given);

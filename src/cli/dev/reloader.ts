@@ -8,13 +8,11 @@ import { toPathSegments } from "../../shared/package-name.js";
 import type { Context } from "../command/command.js";
 import { reportFailure } from "../command/failure.js";
 import { archiveName, writeArchive, type Archive } from "../pack/write-archive.js";
-import { withManifest, planBundle } from "../pack/bundle-plan.js";
+import { planBundle } from "../pack/bundle-plan.js";
 import { planPack, type PackPlan } from "../pack/pack-plan.js";
+import { readDevVariables, withDevVariables } from "./dev-variables.js";
 import { FolderWatch } from "./folder-watch.js";
 import { findSyntaxError } from "../validate/syntax-errors.js";
-import { parseEnv } from "node:util";
-import { usageError } from "../command/command-error.js";
-import { readFileIfThere } from "../config/read-file-if-there.js";
 
 /** Delay before a retry if a file changed during packing. */
 const retryMs = 100;
@@ -22,9 +20,6 @@ const retryMs = 100;
 const hopeless = new Set(["MISSING_PACKAGE_NAME", "USAGE"]);
 /** Folders that are never watched, even if they are packed. */
 const unwatched = new Set(["node_modules", ".git"]);
-
-/** File with variables, as in Cloudflare's wrangler. Never packed. */
-const usualFile = ".dev.vars";
 
 interface ReloaderOptions {
   readonly context: Context;
@@ -120,15 +115,10 @@ export class Reloader {
   async #plan(made: string): Promise<PackPlan> {
     const { folder, bundle, varsFile, context } = this.#options;
     const env = readDevVariables(folder, varsFile);
-    if (!bundle) {
-      const plan = await withManifest(await planPack(folder), made, { env });
-      this.#noteLeftOut(plan);
-      return plan;
-    }
-    const plan = await planBundle(folder, made, { env });
-    for (const warning of plan.warnings) context.output.warn(warning);
+    const plan: PackPlan & { readonly warnings?: readonly string[] } = bundle ? await planBundle(folder, made) : await planPack(folder);
+    for (const warning of plan.warnings ?? []) context.output.warn(warning);
     this.#noteLeftOut(plan);
-    return plan;
+    return withDevVariables(plan, made, env);
   }
 
   #noteLeftOut({ leftOut }: PackPlan): void {
@@ -161,16 +151,4 @@ export class Reloader {
       this.#served === undefined ? "no code is served yet; waiting for a change" : "the previous code stays active; waiting for a change",
     );
   }
-}
-
-/** Returns variables in addition to the manifest: those of `.dev.vars`, overridden by those of the given file. */
-function readDevVariables(folder: string, given: string | undefined): Record<string, string> {
-  const usual = readFileIfThere(path.join(folder, usualFile));
-  const text = given === undefined ? undefined : readFileIfThere(given);
-  if (given !== undefined && text === undefined) throw usageError(`--vars-file: ${given} does not exist`);
-  return { ...parsed(usual), ...parsed(text) };
-}
-
-function parsed(text: string | undefined): Record<string, string> {
-  return text === undefined ? {} : (parseEnv(text) as Record<string, string>);
 }

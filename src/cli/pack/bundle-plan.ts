@@ -15,7 +15,6 @@ const [seenFolder, wholeFolder] = ["app", "package"];
 const codePattern = /\.[cm]?[jt]sx?$/;
 
 export interface BundleOptions {
-  readonly env?: Readonly<Record<string, string>>;
   readonly identity?: PackageIdentity;
 }
 
@@ -27,7 +26,7 @@ interface BundlePlan extends PackPlan {
  * Like `planPack`, but with the code bundled into one file: without node_modules and without the bundled modules.
  * The entrypoint in the manifest is the bundle. Writes generated files below `directory`.
  */
-export async function planBundle(folder: string, directory: string, { env = {}, identity = {} }: BundleOptions = {}): Promise<BundlePlan> {
+export async function planBundle(folder: string, directory: string, { identity = {} }: BundleOptions = {}): Promise<BundlePlan> {
   const plan = await planPack(folder, { withoutPackages: true, identity });
   const entrypoint = codeOf(plan.facts, folder);
   const output = outputFor(entrypoint, plan);
@@ -56,7 +55,7 @@ export async function planBundle(folder: string, directory: string, { env = {}, 
       ...plan.files.filter((file) => bundled.has(file.path)).map((file) => ({ path: file.path, rule: "in the bundle" })),
     ].toSorted((left, right) => (left.path < right.path ? -1 : 1)),
   };
-  return { ...(await withManifest(withFiles(rest, made), directory, { entrypoint: output, env })), warnings };
+  return { ...(await withManifest(withFiles(rest, made), directory, { entrypoint: output })), warnings };
 }
 
 function codeOf({ entrypoint }: PackageInfo, folder: string): string {
@@ -89,6 +88,7 @@ interface ManifestChange {
   readonly version?: string | undefined;
   readonly enabled?: boolean | undefined;
   readonly entrypoint?: string | undefined;
+  readonly secrets?: readonly string[];
   /** Added to the variables of the manifest, or replacing them. */
   readonly env?: Readonly<Record<string, string>>;
 }

@@ -47,6 +47,21 @@ test("--bundle serves TypeScript with packages and maps errors to the sources", 
   await expect.poll(() => run.text()).toBe("two");
 });
 
+test("takes secrets of the manifest from .env and .dev.vars, and waits while a required one is missing", async () => {
+  const run = await DevRun.forTest({
+    "manifest.yaml": "name: app\nsecrets: [A, B, { name: C, optional: true }]\n",
+    ".env": "A=env\nB=env\n",
+    ".dev.vars": "B=dev\n",
+    "index.js": "export default { fetch: (_, env) => new Response([env.A, env.B, env.C].join()) };",
+  });
+  expect(await run.text()).toBe("env,dev,");
+  await run.save(".env", "B=env\n");
+  await expect.poll(() => run.stderr).toContain("the manifest requires A, which .env and .dev.vars do not set");
+  expect(await run.text()).toBe("env,dev,");
+  await run.save(".dev.vars", "A=dev\nB=dev\n");
+  await expect.poll(() => run.text()).toBe("dev,dev,");
+});
+
 test("passes variables of .dev.vars and --vars-file to the worker, but packs no file", async () => {
   const run = await DevRun.forTest(
     {

@@ -1,0 +1,39 @@
+import path from "node:path";
+import { parseEnv } from "node:util";
+import { WorkerManifest } from "../../shared/worker-manifest.js";
+import { CommandError, usageError } from "../command/command-error.js";
+import { exitCodes } from "../command/exit-codes.js";
+import { readFileIfThere } from "../config/read-file-if-there.js";
+import { readManifestOf, withManifest } from "../pack/bundle-plan.js";
+import type { PackPlan } from "../pack/pack-plan.js";
+
+/** Files with variables in a worker's folder; the last one wins. Never packed. `.dev.vars` is the name that Cloudflare's wrangler uses. */
+const usualFiles = [".env", ".dev.vars"] as const;
+
+/** Returns variables in addition to the manifest: those of `.env` and `.dev.vars`, overridden by those of the given file. */
+export function readDevVariables(folder: string, given: string | undefined): Record<string, string> {
+  const texts = usualFiles.map((name) => readFileIfThere(path.join(folder, name)));
+  const text = given === undefined ? undefined : readFileIfThere(given);
+  if (given !== undefined && text === undefined) throw usageError(`--vars-file: ${given} does not exist`);
+  return Object.assign({}, ...[...texts, text].map(parsed)) as Record<string, string>;
+}
+
+function parsed(text: string | undefined): Record<string, string> {
+  return text === undefined ? {} : (parseEnv(text) as Record<string, string>);
+}
+
+/**
+ * Returns the plan with these variables in its manifest. They stand for the secrets that the manifest lists. Throws SECRET_MISSING, as the
+ * daemon would, when a required one is not among them.
+ */
+export async function withDevVariables(plan: PackPlan, directory: string, env: Readonly<Record<string, string>>): Promise<PackPlan> {
+  const secrets =
+    WorkerManifest.shape.secrets.safeParse((readManifestOf(plan).document.toJS() as { secrets?: unknown }).secrets).data ?? [];
+  const missing = secrets.flatMap(({ name, optional }) => (optional || Object.hasOwn(env, name) ? [] : name));
+  if (missing.length > 0)
+    throw new CommandError("SECRET_MISSING", `the manifest requires ${missing.join(", ")}, which ${usualFiles.join(" and ")} do not set`, {
+      exitCode: exitCodes.conflict,
+      hint: `add a line ${missing[0]}=value to ${usualFiles[1]}`,
+    });
+  return withManifest(plan, directory, { env, ...(secrets.length > 0 && { secrets: [] }) });
+}
