@@ -9,6 +9,7 @@ import { WorkerManifest } from "../../shared/worker-manifest.js";
 import { readPackageInfo, type PackageKind, type PackageSource } from "../pack/package-info.js";
 import { placeOf, readManifestText, readPackageJsonText, type MetadataText } from "./metadata-text.js";
 import type { Problem } from "./problem.js";
+import { looksSecretValue } from "./secret-values.js";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -25,6 +26,7 @@ export async function findManifestProblems(source: PackageSource, kind: PackageK
     ...metadata.identityProblems(),
     ...metadata.schemaProblems(kind),
     ...(kind === "worker" ? metadata.unknownKeys() : []),
+    ...metadata.secretValues(kind),
     ...(await metadata.startProblems(source, kind)),
   ];
 }
@@ -73,6 +75,23 @@ class Metadata {
         const meant = nearest === undefined ? "" : `; did you mean ${nearest}?`;
         return { ...this.#problem([key], "UNKNOWN_KEY", `unknown key ${key}${meant}`, true), severity: "warning" };
       });
+  }
+
+  /** Returns warnings for variables that are probably secrets: everyone who can read the package can read them. */
+  secretValues(kind: PackageKind): Problem[] {
+    const { env } = this.#fields;
+    if (typeof env !== "object" || env === null) return [];
+    const { name } = this.#fields;
+    const instead =
+      kind === "worker" && typeof name === "string"
+        ? (variable: string) => `; remove it and run: runtimectl secrets set ${name} ${variable}`
+        : () => "";
+    return Object.entries(env)
+      .filter(([variable, value]) => looksSecretValue(variable, String(value)))
+      .map(([variable]) => ({
+        ...this.#problem(["env", variable], "LOOKS_SECRET", `env.${variable} looks like a secret${instead(variable)}`, true),
+        severity: "warning",
+      }));
   }
 
   /** Returns problems of the entrypoint and plugin module. */

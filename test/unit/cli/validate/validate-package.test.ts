@@ -56,6 +56,14 @@ test("reports problems of package.json with line and column", async () => {
   );
 });
 
+test("warns of variables that look like secrets, without their values", async () => {
+  const manifest = "name: shop\nenv:\n  LOG_LEVEL: debug\n  STRIPE_KEY: of-a-customer\n";
+  const problems = await problemsOf({ "manifest.yaml": manifest });
+  expect(problems).toEqual([
+    "warning LOOKS_SECRET manifest.yaml:4:3: env.STRIPE_KEY looks like a secret; remove it and run: runtimectl secrets set shop STRIPE_KEY",
+  ]);
+});
+
 test("warns of unknown keys and suggests similar ones", async () => {
   expect(await problemsOf({ "manifest.yaml": "name: app\ntimout: 5s\nquux: 1\n" })).toEqual([
     "warning UNKNOWN_KEY manifest.yaml:2:1: unknown key timout; did you mean timeout?",
