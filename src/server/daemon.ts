@@ -33,6 +33,7 @@ import { readRootKeyFile, ownRootKeyName, type RootKeyFile } from "./config/root
 import { openStateDirectory } from "./config/state-directory.js";
 import type { NetworkMode } from "./config/worker-network.js";
 import { defaultNetworkMode } from "./workers/network/network-default.js";
+import type { SecretStore } from "./secrets/secret-store.js";
 import { assertSandbox, type IsolationLayer } from "./workers/sandbox/isolation-layers.js";
 import { probeKernelLayers } from "./workers/sandbox/probe-kernel-layers.js";
 import type { HealthCheck } from "../shared/contract/health.js";
@@ -260,14 +261,20 @@ export class Daemon {
  * do.
  */
 async function readReadiness(
-  { store, packages, engine }: Pick<Services, "store" | "packages" | "engine">,
+  { store, packages, engine, secrets }: Pick<Services, "store" | "packages" | "engine" | "secrets">,
   warnings: readonly AccessWarning[],
 ): Promise<Readiness> {
   const keys = store.readState();
   const canInstall = await packages.canInstall();
   return {
     missing: missingKeys(keys) ?? (canInstall ? undefined : "no worker directory is writable"),
-    checks: [...checkKeys(keys), checkDirectory(canInstall), ...checkIsolation(await engine.isolation()), ...warnings.map(checkAccess)],
+    checks: [
+      ...checkKeys(keys),
+      checkDirectory(canInstall),
+      checkSecretsKey(secrets),
+      ...checkIsolation(await engine.isolation()),
+      ...warnings.map(checkAccess),
+    ],
   };
 }
 
@@ -287,6 +294,14 @@ function checkKeys({ mode, isReadable, isWritable, problem, replica }: KeyStoreS
 function checkDirectory(canInstall: boolean): HealthCheck {
   if (canInstall) return { name: "worker-directory", status: "ok" };
   return { name: "worker-directory", status: "failed", message: "no worker directory is writable" };
+}
+
+/** Other workers are served without a key. */
+function checkSecretsKey(secrets: SecretStore): HealthCheck {
+  const { place, problem } = secrets.describeKey();
+  return problem === undefined
+    ? { name: "secrets-key", status: "ok", message: place }
+    : { name: "secrets-key", status: "degraded", message: problem };
 }
 
 function checkAccess({ name, message }: AccessWarning): HealthCheck {

@@ -31,6 +31,12 @@ export const exceptions: readonly CommandException[] = [
   { page: "docs/how-to/ci.md", command: /^gh /, reason: "needs an account at GitHub" },
   { page: "docs/how-to/dashboard.md", command: /^runtimectl tui/, reason: "needs a terminal; test/e2e/dashboard drives it" },
   {
+    page: "docs/how-to/environment-and-secrets.md",
+    command: /^runtimectl secrets set shop STRIPE_KEY$/,
+    reason: "prompts in a terminal; test/e2e/cli/secrets.test.ts answers it",
+  },
+  { page: "docs/how-to/environment-and-secrets.md", command: /^sudo sh -c/, reason: root },
+  {
     page: "docs/how-to/host-names.md",
     command: /hosts check/,
     reason: "needs DNS; test/e2e/cli/hosts.test.ts checks a name below localhost",

@@ -37,6 +37,7 @@ export async function* checkDaemon(context: Context, settings: Settings): AsyncG
   const checks = readiness.found ?? [];
   yield* checks.filter(({ name }) => name.startsWith("isolation:")).map(checkIsolation);
   yield* checks.flatMap(checkAccess);
+  yield* checks.filter(({ name }) => name === "secrets-key").map(checkSecretsKey);
   // Ends no session: without a credential, the request only triggers the Origin check.
   yield (await attempt("origin", async () => ({ finding: checkOrigin(settings, await send("DELETE", `${api}/admin/session`)) }))).finding;
   yield (await attempt("key", async () => ({ finding: await checkKey(settings, async () => (await signIn()).client.session.show()) })))
@@ -64,6 +65,11 @@ function checkIsolation({ name, status, message = status }: HealthCheck): Findin
     `not available: ${message}`,
     "other layers still isolate workers; with RUNTIME_ISOLATION=strict, the daemon refuses to start without Landlock and seccomp",
   );
+}
+
+/** Returns the finding for the key that encrypts secrets of workers: where it is, or what is wrong with it. */
+function checkSecretsKey({ name, status, message = status }: HealthCheck): Finding {
+  return status === "ok" ? ok(name, message) : warn(name, message, "see docs/how-to/environment-and-secrets.md");
 }
 
 /** Returns findings for settings that let keys exceed their permissions. */

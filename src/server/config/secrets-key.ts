@@ -6,8 +6,8 @@ export interface SecretsKeySource {
   readonly file: string;
   /** How messages and checks call the file. */
   readonly name: string;
-  /** True for the file in the state directory, which the daemon creates and changes. The operator provides all others. */
-  readonly isOwn: boolean;
+  /** "own" = the file in the state directory, which the daemon creates and changes. The operator provides the others. */
+  readonly kind: "credential" | "file" | "own";
 }
 
 const credentialName = "secrets-key";
@@ -23,8 +23,8 @@ export function secretsKeySource(
   const credentials = environment["CREDENTIALS_DIRECTORY"];
   const credential = credentials && path.join(credentials, credentialName);
   // systemd also sets the directory for other credentials.
-  if (credential && existsSync(credential)) return { file: credential, name: `systemd credential ${credentialName}`, isOwn: false };
+  if (credential && existsSync(credential)) return { file: credential, name: `systemd credential ${credentialName}`, kind: "credential" };
   const file = environment[fileVariable];
-  if (file) return { file: path.resolve(cwd, file), name: fileVariable, isOwn: false };
-  return { file: path.join(stateDirectory, ownSecretsKeyName), name: ownSecretsKeyName, isOwn: true };
+  if (file) return { file: path.resolve(cwd, file), name: fileVariable, kind: "file" };
+  return { file: path.join(stateDirectory, ownSecretsKeyName), name: ownSecretsKeyName, kind: "own" };
 }

@@ -197,9 +197,15 @@ export class SecretStore {
     return [...ids].filter((id) => this.#keys.find(id) === undefined);
   }
 
-  /** Where the key is, such as `systemd credential secrets-key`, and its id; without an id, there is no key yet. */
-  get keyPlace(): { readonly source: SecretsKeySource; readonly id: string | undefined } {
-    return { source: this.#keys.source, id: this.#keys.current?.id };
+  /** Says where the key is, and what is wrong with it. */
+  describeKey(): { readonly place: string; readonly problem: string | undefined } {
+    return { place: this.#keys.describePlace(), problem: this.#keys.problem() ?? this.#unknownKeyProblem() };
+  }
+
+  #unknownKeyProblem(): string | undefined {
+    const unknown = this.unknownKeyIds();
+    if (unknown.length === 0) return undefined;
+    return `stored secrets are encrypted with the key ${unknown.join(", ")}, which the daemon does not have: restore that key, or set these secrets again`;
   }
 
   #refresh(): void {

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { ApiError } from "../../shared/api-error.js";
 import { ConfigError } from "../config/config-error.js";
 import type { SecretsKeySource } from "../config/secrets-key.js";
@@ -20,7 +20,7 @@ export class SecretsKeys {
 
   /** Reads the file. Throws ConfigError when the operator's file is missing, or a file has another form. */
   static open(source: SecretsKeySource, { hasPrimary }: { hasPrimary: boolean }): SecretsKeys {
-    return new SecretsKeys(source, source.isOwn && !hasPrimary);
+    return new SecretsKeys(source, source.kind === "own" && !hasPrimary);
   }
 
   private constructor(source: SecretsKeySource, isManaged: boolean) {
@@ -35,6 +35,25 @@ export class SecretsKeys {
 
   get count(): number {
     return this.#keys.length;
+  }
+
+  /** Says where the first key is, such as `systemd credential secrets-key, key 0123456789abcdef`. */
+  describePlace(): string {
+    const { name, file, kind } = this.source;
+    const place = kind === "credential" ? name : `file ${file}`;
+    if (this.current) return `${place}, key ${this.current.id}`;
+    return this.isManaged
+      ? `none yet; the first secret creates ${file}`
+      : `none; workers can have no secrets until each daemon has ${file}`;
+  }
+
+  /** Returns what is wrong with the file of the keys; undefined when all is well. */
+  problem(): string | undefined {
+    const { file, kind } = this.source;
+    if (!this.current || kind === "credential") return undefined;
+    const stat = statSync(file, { throwIfNoEntry: false });
+    if (!stat) return `the file ${file} is gone: restore it before the daemon stops, or all secrets are lost`;
+    return (stat.mode & 0o077) === 0 ? undefined : `other users can access ${file}: chmod 600 ${file}`;
   }
 
   find(id: string): SecretsKey | undefined {
@@ -74,13 +93,13 @@ export class SecretsKeys {
   }
 }
 
-function readKeys({ file, name, isOwn }: SecretsKeySource): SecretsKey[] {
+function readKeys({ file, name, kind }: SecretsKeySource): SecretsKey[] {
   let text: string;
   try {
     text = readFileSync(file, "utf8");
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (isOwn && code === "ENOENT") return [];
+    if (kind === "own" && code === "ENOENT") return [];
     throw new ConfigError(name, file, `the path of a file that can be read (${code})`);
   }
   const lines = text.split("\n").flatMap((line) => line.trim() || []);

@@ -20,6 +20,7 @@ export const HealthCheck = z.object({
       "key-store",
       "key-replica",
       "worker-directory",
+      "secrets-key",
       "isolation:own-user",
       "isolation:landlock",
       "isolation:seccomp",
@@ -29,10 +30,13 @@ export const HealthCheck = z.object({
       "plugin-uploads",
     ])
     .describe(
-      "`isolation:` is a layer that isolates workers; `panel-origin` and `plugin-uploads` report settings that let keys exceed their permissions",
+      "`secrets-key` is the key that encrypts secrets of workers; `isolation:` is a layer that isolates workers; `panel-origin` and `plugin-uploads` report settings that let keys exceed their permissions",
     ),
   status: z.enum(["ok", "degraded", "failed"]).describe("degraded: the daemon serves with restrictions; failed: the daemon is not ready"),
-  message: z.string().optional().describe("Description of the problem; for an isolation layer also of its effect"),
+  message: z
+    .string()
+    .optional()
+    .describe("Description of the problem; for an isolation layer also of its effect, for `secrets-key` of the place of the key"),
   lagSeconds: z
     .number()
     .min(0)

@@ -85,9 +85,20 @@ test("reports no failure and exits with 0 for a working setup", async () => {
     "isolation:seccomp ok",
     "isolation:frozen-flags ok",
     "isolation:permission-model ok",
+    "secrets-key ok",
     "origin ok",
     "key ok",
   ]);
+  const keyFile = path.join(daemon.directory, "state", "secrets.key");
+  expect(report.findings.find(({ check }) => check === "secrets-key")?.message).toBe(`none yet; the first secret creates ${keyFile}`);
+  await shell.run("secrets set app TOKEN", { input: "x" });
+  await chmod(keyFile, 0o640);
+  expect((await examine()).of("secrets-key")).toMatchObject({
+    status: "warn",
+    message: `other users can access ${keyFile}: chmod 600 ${keyFile}`,
+  });
+  await chmod(keyFile, 0o600);
+  expect((await examine()).of("secrets-key")).toMatchObject({ status: "ok", message: expect.stringContaining(`file ${keyFile}, key `) });
   const lines = (await shell.run("doctor", { isTerminal: true })).stdout;
   expect(lines).toContain("API path /_/api");
   expect((await shell.run("doctor")).stdout).toMatch(/^ok\tnode\t/);
@@ -181,7 +192,7 @@ test("--bundle writes a report without secrets and never overwrites a file", asy
   const text = await readFile(file, "utf8");
   expect(JSON.parse(text)).toMatchObject({
     settings: { keySource: "RUNTIMECTL_KEY" },
-    findings: [{ check: "node" }, ...Array.from({ length: 17 }, () => ({}))],
+    findings: [{ check: "node" }, ...Array.from({ length: 18 }, () => ({}))],
   });
   expect(text).toContain("https://[hidden]@example.org");
   expect(text).not.toContain(daemon.rootKey);

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { LocalKeyStore } from "../../../src/server/access/local-key-store.js";
@@ -45,9 +45,14 @@ describe("the key", () => {
     const file = path.join(directory, "secrets.key");
     await withStore({ directory }, async (store) => {
       expect(await readdir(directory)).not.toContain("secrets.key");
+      expect(store.describeKey().place).toBe(`none yet; the first secret creates ${file}`);
       await Promise.all([store.set(secret("A", "1")), store.set(secret("B", "2"))]);
       expect((await stat(file)).mode & 0o777).toBe(0o600);
       expect((await readFile(file, "utf8")).trim().split("\n")).toHaveLength(1);
+      expect(store.describeKey().problem).toBeUndefined();
+      await chmod(file, 0o644);
+      expect(store.describeKey().problem).toContain("other users can access");
+      await chmod(file, 0o600);
     });
     await withStore({ directory }, async (store) => expect(valuesOf(store)).toEqual({ A: "1", B: "2" }));
   });
@@ -60,7 +65,7 @@ describe("the key", () => {
     const environment = { CREDENTIALS_DIRECTORY: credentials, RUNTIME_SECRETS_KEY_FILE: "absent" };
     await withStore({ directory, environment }, async (store) => {
       await store.set(secret("A", "1"));
-      expect(store.keyPlace.source.name).toBe("systemd credential secrets-key");
+      expect(store.describeKey()).toEqual({ place: expect.stringMatching(/^systemd credential secrets-key, key [0-9a-f]{16}$/) as string });
       await expect(store.rotateKey()).rejects.toMatchObject({ code: "SECRETS_KEY_UNCHANGED" });
     });
     expect(await readdir(directory)).not.toContain("secrets.key");
@@ -90,7 +95,7 @@ describe("the key", () => {
     await rm(path.join(directory, "secrets.key"));
     await expect(withStore({ directory, hasPrimary: true }, async () => undefined)).rejects.toThrow(/encrypted with the key [0-9a-f]{16}/);
     await withStore({ directory }, async (store) => {
-      expect(store.unknownKeyIds()).toHaveLength(1);
+      expect(store.describeKey().problem).toMatch(/encrypted with the key [0-9a-f]{16}, which the daemon does not have/);
       expect(() => valuesOf(store)).toThrow(/cannot be decrypted/);
       await store.set(secret("A", "2"));
       expect(store.unknownKeyIds()).toEqual([]);
