@@ -99,6 +99,17 @@ describe.each([
     expect(JSON.parse(await text(answer))).toMatchObject({ host: new URL(url).host, "x-forwarded-proto": "https" });
   });
 
+  test("does not pass on the question for a certificate", async () => {
+    const { url } = await start();
+
+    for (const target of ["/api/hosts/ask", "/api/hosts/ask?domain=shop.test", "/api//hosts/%61sk"]) {
+      const { statusCode, headers, body } = await request(url + target);
+      await body.dump();
+      expect([statusCode, headers["x-request-id"]], target).toEqual([404, undefined]);
+    }
+    expect((await request(`${url}/api/hosts/asking.test`)).headers["x-request-id"]).toBeDefined();
+  });
+
   test("rejects changes from another origin and restricts the session cookie to TLS", async () => {
     const { daemon, url } = await start();
     const signIn = (origin: string) =>

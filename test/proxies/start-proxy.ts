@@ -3,6 +3,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { temporaryDirectory } from "../support/temporary-directory.js";
 import { freePort, runServer } from "./run-server.js";
+import type { AcmeServer } from "./start-pebble.js";
 
 const samples = new URL("../../builtin/proxy/", import.meta.url);
 const fixture = (name: string) => fileURLToPath(new URL(`../fixtures/tls/${name}.pem`, import.meta.url));
@@ -27,7 +28,7 @@ export const startNginx: StartProxy = async (ports) => {
     ["server 127.0.0.1:8000 fail_timeout=2s;", ports.map((upstream) => `server 127.0.0.1:${upstream} fail_timeout=2s;`).join("\n")],
     ["listen 80;", `listen 127.0.0.1:${plainPort};`],
     ["listen 443 ssl http2;", `listen 127.0.0.1:${port} ssl http2;`],
-    ["server_name apps.example.org panel.example.org;", "server_name _;"],
+    ["server_name apps.example.org *.apps.example.org panel.example.org;", "server_name _;"],
     ["/etc/letsencrypt/live/apps.example.org/fullchain.pem", fixture("certificate")],
     ["/etc/letsencrypt/live/apps.example.org/privkey.pem", fixture("key")],
   ]);
@@ -46,15 +47,39 @@ export const startNginx: StartProxy = async (ports) => {
   return `https://127.0.0.1:${port}`;
 };
 
+/** The site of the shipped Caddyfile that has the daemon's own host names. */
+const ownSite = "apps.example.org, panel.example.org {";
+
 export const startCaddy: StartProxy = async (ports) => {
-  const directory = await temporaryDirectory();
   const port = await freePort();
-  const site = await fillIn("Caddyfile", [
-    ["apps.example.org, panel.example.org {", `https://127.0.0.1:${port} {\n\ttls ${fixture("certificate")} ${fixture("key")}`],
-    ["127.0.0.1:8000", ports.map((upstream) => `127.0.0.1:${upstream}`).join(" ")],
-  ]);
-  const file = path.join(directory, "Caddyfile");
-  await writeFile(file, `{\n\tadmin off\n\tauto_https disable_redirects\n}\n${site}`);
-  await runServer("caddy", ["run", "--adapter", "caddyfile", "--config", file], { ready: /serving initial configuration/, cwd: directory });
+  await runCaddy(ports, { port, replacements: [[ownSite, `https://127.0.0.1 {\n\ttls ${fixture("certificate")} ${fixture("key")}`]] });
   return `https://127.0.0.1:${port}`;
 };
+
+/** Starts Caddy with the host names of the shipped Caddyfile, which gets certificates from this server. Returns its port. */
+export async function startCaddyWithAcme(upstream: number, { directory, authority }: AcmeServer): Promise<number> {
+  const port = await freePort();
+  await runCaddy([upstream], { port, options: [`acme_ca ${directory}`, `acme_ca_root ${authority}`] });
+  return port;
+}
+
+interface CaddyOptions {
+  readonly port: number;
+  readonly replacements?: readonly (readonly [part: string, replacement: string])[];
+  readonly options?: readonly string[];
+}
+
+async function runCaddy(ports: readonly number[], { port, replacements = [], options = [] }: CaddyOptions): Promise<void> {
+  const directory = await temporaryDirectory();
+  const plainPort = await freePort();
+  const ownOptions = ["admin off", "default_bind 127.0.0.1", `https_port ${port}`, `http_port ${plainPort}`, ...options];
+  const site = await fillIn("Caddyfile", [
+    ...replacements,
+    ["on_demand_tls {", `${ownOptions.join("\n\t")}\n\ton_demand_tls {`],
+    ["ask http://127.0.0.1:8000", `ask http://127.0.0.1:${ports[0]}`],
+    ["reverse_proxy 127.0.0.1:8000", `reverse_proxy ${ports.map((upstream) => `127.0.0.1:${upstream}`).join(" ")}`],
+  ]);
+  const file = path.join(directory, "Caddyfile");
+  await writeFile(file, site);
+  await runServer("caddy", ["run", "--adapter", "caddyfile", "--config", file], { ready: /serving initial configuration/, cwd: directory });
+}

@@ -12,9 +12,17 @@ const flags = [
   "--no-first-run",
 ];
 
-/** Opens Chromium from npm, which resolves these host names to 127.0.0.1, such as `*.example.org`. The caller closes it. */
-export async function openBrowser({ localHosts = [] }: { localHosts?: readonly string[] } = {}): Promise<Browser> {
-  const rules = localHosts.map((host) => `MAP ${host} 127.0.0.1`).join(",");
+interface BrowserOptions {
+  /** Host names that lead to 127.0.0.1, such as `*.example.org`. */
+  readonly localHosts?: readonly string[];
+  /** Port to which URLs of these host names lead, whichever port they have. */
+  readonly localPort?: number;
+}
+
+/** Opens Chromium from npm. The caller closes it. */
+export async function openBrowser({ localHosts = [], localPort }: BrowserOptions = {}): Promise<Browser> {
+  const address = localPort === undefined ? "127.0.0.1" : `127.0.0.1:${localPort}`;
+  const rules = localHosts.map((host) => `MAP ${host} ${address}`).join(",");
   const args = rules === "" ? flags : [...flags, `--host-resolver-rules=${rules}`];
   return await playwright.launch({ executablePath: await chromium.executablePath(), headless: true, args });
 }
