@@ -29,6 +29,12 @@ export const exceptions: readonly CommandException[] = [
   { page: "docs/tutorials/first-worker.md", command: /^npm ci && npm start/, reason: quickStart },
   { page: "docs/tutorials/first-worker.md", command: /^npm (pack|install)/, reason: packed },
   { page: "docs/how-to/ci.md", command: /^gh /, reason: "needs an account at GitHub" },
+  { page: "docs/how-to/custom-domain.md", command: /^(sudo|sudoedit|echo) /, reason: proxies },
+  {
+    page: "docs/how-to/custom-domain.md",
+    command: /hosts check/,
+    reason: "needs DNS; test/e2e/cli/hosts.test.ts checks a name below localhost",
+  },
   { page: "docs/how-to/dashboard.md", command: /^runtimectl tui/, reason: "needs a terminal; test/e2e/dashboard drives it" },
   {
     page: "docs/how-to/environment-and-secrets.md",

@@ -1,8 +1,10 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { connect, uploadOf } from "../../support/connect.js";
 import { pagesIn, runPage, type RunOptions } from "../../support/documented-commands.js";
 import { withService, writeSchemaBackup } from "../../support/documented-service.js";
+import { manifestOf, packFiles } from "../../support/pack-files.js";
 import { startDaemon } from "../../support/start-daemon.js";
 import { writeTree } from "../../support/write-tree.js";
 
@@ -12,6 +14,12 @@ const options: Readonly<Record<string, RunOptions>> = {
   "docs/how-to/command-line.md": {
     replace: (_folder, { url }) => ({ "https://rt.example.org": url }),
     prepare: async (folder, { rootKey }) => await writeFile(path.join(folder, "prod.key"), rootKey),
+  },
+  "docs/how-to/custom-domain.md": {
+    prepare: async (_folder, { url, rootKey }) => {
+      const archive = await packFiles({ "manifest.yaml": manifestOf("shop", "1.0.0"), "index.html": "<h1>Shop</h1>" });
+      await connect(url, rootKey).workers.upload({ file: uploadOf("shop.tgz", archive) });
+    },
   },
   "docs/how-to/install.md": { replace: (_folder, { rootKey }) => ({ "openssl rand -base64 32": `echo '${rootKey}'` }) },
   "docs/how-to/keys.md": { ...withService, prepare: async (folder) => void (await mkdir(path.join(folder, "root/etc/runtimed"), { recursive: true })) },
@@ -39,6 +47,12 @@ const options: Readonly<Record<string, RunOptions>> = {
 
 /** Variables of the daemon of a page. */
 const daemonVariables: Readonly<Record<string, Record<string, string>>> = {
+  "docs/how-to/custom-domain.md": {
+    RUNTIME_APP_DOMAIN: "apps.example.org",
+    RUNTIME_PUBLIC_URL: "https://apps.example.org",
+    RUNTIME_PANEL_HOST: "panel.example.org",
+    RUNTIME_ALLOWED_HOSTS: "apps.example.org,panel.example.org,127.0.0.1",
+  },
   "docs/how-to/panel.md": { RUNTIME_PANEL_HOST: "panel.localhost:8000", RUNTIME_PUBLIC_URL: "http://127.0.0.1:8000" },
 };
 
