@@ -21,6 +21,8 @@ beforeAll(async () => {
       "large.bin": large,
       "docs/index.html": "docs page",
       "docs/package.json": "{}",
+      "about.html": "about page",
+      "about/data.txt": "data",
       "empty.txt": "",
       "manifest.yaml": "name: site",
       "package.json": "{}",
@@ -84,6 +86,18 @@ describe("a static site", () => {
     const response = await server.fetch("/site/docs?q=1", { redirect: "manual" });
     expect([response.status, response.headers.get("location")]).toEqual([308, "./docs/?q=1"]);
     expect(await (await get("docs?q=1")).text()).toBe("docs page");
+  });
+
+  test("serves about.html at about, beside a folder without an index", async () => {
+    const response = await get("about");
+    expect([response.status, response.headers.get("content-type"), await response.text()]).toEqual([
+      200,
+      "text/html; charset=utf-8",
+      "about page",
+    ]);
+    expect(await (await get("about/data.txt")).text()).toBe("data");
+    expect((await get("about/")).status).toBe(404);
+    expect((await get("style")).status).toBe(404);
   });
 
   test("responds to other methods with 405 and Allow", async () => {

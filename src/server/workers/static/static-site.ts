@@ -176,11 +176,18 @@ export class StaticSite implements VersionHandler {
     if (relative === undefined) return undefined;
     const file = this.#fileOf(relative);
     const found = await this.#read(file);
-    if (found !== "directory") return found;
-    const index = await this.#read(`${file}/index.html`);
-    if (!index || index === "directory") return undefined;
-    await index.handle?.close();
-    return "directory";
+    if (found && found !== "directory") return found;
+    if (found === "directory") {
+      const index = await this.#read(`${file}/index.html`);
+      if (index && index !== "directory") {
+        await index.handle?.close();
+        return "directory";
+      }
+    }
+    if (relative === "" || relative.endsWith("/")) return undefined;
+    // A static export of Next writes the page /about to about.html, beside a folder about/ without an index.
+    const page = await this.#read(`${relative}.html`);
+    return page === "directory" ? undefined : page;
   }
 
   #fileOf(relative: string): string {
