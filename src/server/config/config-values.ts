@@ -1,12 +1,12 @@
 import { ConfigError } from "./config-error.js";
 
-/** What a variable means; throws ConfigError, which says what it takes, when its text could not be parsed. */
+/** Returns the parsed value of a variable. Throws ConfigError with the accepted values when it is undefined. */
 export function accepted<Value>(variable: string, text: string, takes: string, parsed: Value | undefined): Value {
   if (parsed === undefined) throw new ConfigError(variable, text, takes);
   return parsed;
 }
 
-/** The entries of a list, without those that are empty. */
+/** Returns the entries of a list without empty ones. */
 export function commaSeparated(text: string): string[] {
   return text
     .split(",")

@@ -159,12 +159,12 @@ export const pluginUploadModes = ["permitted", "admin", "root", "off"] as const;
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What the environment says, or what holds when it says nothing. */
+/** Returns the value of a variable, or its default. */
 export function valueOf(environment: Environment, name: string): string {
   return environment[name] || (variables.find((variable) => variable.name === name)?.fallback ?? "");
 }
 
-/** One row of the configuration reference: what a variable is called, what it is when unset, what it means. */
+/** One row of the configuration reference: name, default and meaning of a variable. */
 export interface VariableDescription {
   readonly name: string;
   readonly fallback: string;

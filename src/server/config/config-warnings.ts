@@ -2,10 +2,10 @@ import { nearestWord } from "../../shared/nearest-word.js";
 import type { Config } from "./config.js";
 import { variables, type Environment } from "./config-variables.js";
 
-/** A random text of this length cannot be guessed; the one that `npm start` makes has 43. */
+/** A random text of this length cannot be guessed; `npm start` creates one with 43 characters. */
 const leastRootKeyLength = 32;
 
-/** What is accepted and most likely not meant. */
+/** Returns warnings about valid settings that are probably mistakes. */
 export function configWarnings(environment: Environment, { rootKey }: Pick<Config, "rootKey">): string[] {
   const known = variables.map(({ name }) => name);
   const unknown = Object.keys(environment).filter((name) => name.startsWith("RUNTIME_") && !known.includes(name));

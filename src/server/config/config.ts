@@ -19,89 +19,89 @@ import { networkModes, type NetworkCeilingOptions, type NetworkMode } from "./wo
 export interface Config {
   /** Addresses to listen on: HOST, or both loopback addresses. */
   readonly hosts: readonly string[];
-  /** 0 = any free port. */
+  /** 0: any free port. */
   readonly port: number;
-  /** Where API and panel answer alone; undefined = with everything else. */
+  /** The listener that alone serves API and panel; undefined: the main listener serves them. */
   readonly adminListener: { readonly hosts: readonly string[]; readonly port: number } | undefined;
-  /** Where alone operators sign in; undefined = at every host. */
+  /** The only host for sign-ins; undefined: any host. */
   readonly panelHost: PanelHost | undefined;
-  /** Hosts that requests may name; undefined = any. */
+  /** Accepted hosts; undefined: any. */
   readonly allowedHosts: AllowedHosts | undefined;
-  /** Domain below which workers have automatic host names; undefined = they have none. */
+  /** Domain of the workers' automatic host names; undefined: no such names. */
   readonly appDomain: string | undefined;
   readonly hostSuffixes: readonly HostSuffix[];
-  /** Names of hosts at which the path names the worker, whatever the app domain is. */
+  /** Host names at which the path names the worker, regardless of the app domain. */
   readonly ownHostNames: ReadonlySet<string>;
-  /** Where people reach workers, without a slash at its end. */
+  /** Public address of workers, without a slash at its end. */
   readonly publicUrl: string | undefined;
   readonly service: ServiceEnvironment;
   /** Path of the API, such as `/api` or `/_/api`. */
   readonly apiBase: string;
   readonly rootKey: string | undefined;
-  /** Where the root key can be read again; undefined when it is a variable. */
+  /** File of the root key, for a reload; undefined for a variable. */
   readonly rootKeyFile: RootKeyFile | undefined;
   readonly sessionTtlSeconds: number;
   readonly workerDirectories: readonly string[];
   readonly pluginDirectories: readonly string[];
-  /** `workers` and `plugins` that the product ships. */
+  /** Folder of the built-in `workers` and `plugins`. */
   readonly builtInDirectory: string;
   /** Whether the control panel is served. */
   readonly servesPanel: boolean;
   readonly stateDirectory: string;
-  /** Who has the keys; undefined = the state directory. */
+  /** Server with the keys of several daemons; undefined: the state directory has the keys. */
   readonly primary: PrimarySource | undefined;
-  /** Where the keys are that encrypt secrets of workers. */
+  /** Source of the keys that encrypt secrets of workers. */
   readonly secretsKey: SecretsKeySource;
-  /** Refuse an upload whose code cannot be loaded. */
+  /** Whether to reject uploads whose code cannot be loaded. */
   readonly checkUploads: boolean;
   readonly limits: Limits;
-  /** What manifests may ask for, and `network`. */
+  /** Permissions that manifests can request, and `network`. */
   readonly workerPermissions: readonly string[];
   readonly pluginUploads: PluginUploadMode;
-  /** What workers may connect to; the mode is undefined where the state directory decides. */
+  /** Addresses that workers can connect to; the mode is undefined if the state directory determines it. */
   readonly workerNetwork: Omit<NetworkCeilingOptions, "mode"> & { readonly mode: NetworkMode | undefined };
-  /** Start only where the kernel restricts isolates. */
+  /** Whether the daemon starts only if the kernel restricts isolates. */
   readonly requiresSandbox: boolean;
-  /** Users that isolates run as when the daemon may switch; undefined = its own. */
+  /** Users of isolates, if the daemon can switch users; undefined: its own user. */
   readonly workerUids: UidRange | undefined;
   readonly auditLog: AuditLogLimits;
   readonly logLevel: string;
   readonly prettyLog: boolean;
 }
 
-/** Files of the audit log: the size from which on another one is begun, and how many are kept. */
+/** Size from which a new file of the audit log is started, and the number of kept files. */
 export interface AuditLogLimits {
   readonly fileBytes: number;
   readonly keptFiles: number;
 }
 
-/** Both included. */
+/** Both ends are included. */
 export interface UidRange {
   readonly first: number;
   readonly last: number;
 }
 
-/** Absolute, as the daemon has them. */
+/** Absolute paths. */
 export type Directories = Pick<Config, "stateDirectory" | "workerDirectories" | "pluginDirectories">;
 
-/** Bytes, except where the name says otherwise. */
+/** In bytes, unless the name has another unit. */
 export interface Limits {
   readonly maxUploadSizeBytes: number;
   readonly maxExpandedSizeBytes: number;
   readonly maxArchiveEntries: number;
   readonly maxBodySizeBytes: number;
   readonly maxJsonBodySizeBytes: number;
-  /** Isolates at once. */
+  /** Maximum number of isolates. */
   readonly poolSize: number;
   readonly workerMemoryMaxBytes: number;
-  /** A second, for each processor: what streamed bodies share while other workers are asked. */
+  /** Per second and processor: the rate that streamed bodies share while other workers receive requests. */
   readonly sharedStreamRateBytes: number;
-  /** What is kept of one worker's output, and of that of all. */
+  /** Limits of the logs of one worker and of all workers. */
   readonly workerLogSizeBytes: number;
   readonly workerLogsTotalBytes: number;
 }
 
-/** A JSON body of the API is never larger. */
+/** Maximum size of a JSON body of the API. */
 const maxJsonBodySizeBytes = 1024 * 1024;
 const logLevels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"];
 const booleans: ReadonlyMap<string, boolean> = new Map([
@@ -116,10 +116,10 @@ const isolationModes: ReadonlyMap<string, boolean> = new Map([
   ["strict", true],
   ["available", false],
 ]);
-/** Browsers keep no cookie longer than 400 days. */
+/** Browsers keep cookies for at most 400 days. */
 const maximumSessionTtlSeconds = 400 * 86_400;
 
-/** Reads the configuration; throws ConfigError naming the variable and what it accepts. */
+/** Reads the configuration. Throws ConfigError with the variable and its accepted values. */
 export function readConfig(environment: Environment, process: { pid: number; cwd: string; stdoutIsTerminal: boolean }): Config {
   const value = (name: string) => valueOf(environment, name);
   const size = (name: string) =>
@@ -188,7 +188,7 @@ export function readConfig(environment: Environment, process: { pid: number; cwd
   };
 }
 
-/** The root key that the operator gives, or the one that the daemon has made in its state directory. */
+/** Returns the operator's root key, or the one that the daemon created in its state directory. */
 function readRootKeyOrOwn(environment: Environment, cwd: string): Pick<Config, "rootKey" | "rootKeyFile"> {
   const given = readRootKey(environment);
   if (given.rootKey !== undefined || given.rootKeyFile !== undefined) return given;
@@ -196,7 +196,7 @@ function readRootKeyOrOwn(environment: Environment, cwd: string): Pick<Config, "
   return existsSync(own.file) ? { rootKey: readRootKeyFile(own), rootKeyFile: own } : given;
 }
 
-/** Where the daemon of this environment keeps what it stores. */
+/** Returns the directories of the daemon in this environment. */
 export function readDirectories(environment: Environment, cwd: string): Directories {
   const directories = (name: string) =>
     valueOf(environment, name)
@@ -215,7 +215,7 @@ function wholeNumber(variable: string, text: string, least: number, most: number
   return accepted(variable, text, `a whole number from ${least} to ${most}`, number >= least && number <= most ? number : undefined);
 }
 
-/** `localhost` means both: another program that had one of them would respond in the place of the daemon there. */
+/** Includes both: another program that listened on one of them would receive the daemon's requests. */
 const loopbackHosts = ["127.0.0.1", "::1"];
 
 function hostsOf(host: string | undefined): readonly string[] {
@@ -248,7 +248,7 @@ function networkMode(text: string): NetworkMode | undefined {
   );
 }
 
-/** The entry that is no target: this machine, for every worker. */
+/** The entry for this machine, for every worker. */
 const loopbackEntry = "loopback";
 
 function networkGrants(text: string): Omit<NetworkCeilingOptions, "mode"> {
@@ -271,7 +271,7 @@ function networkGrants(text: string): Omit<NetworkCeilingOptions, "mode"> {
   };
 }
 
-/** Below 1000 are the system's own users. */
+/** Users below 1000 belong to the system. */
 function uidRange(text: string): UidRange | undefined {
   if (text === "off") return undefined;
   const [, first, last] = /^(\d{4,10})-(\d{4,10})$/.exec(text) ?? [];

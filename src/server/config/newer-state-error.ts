@@ -1,6 +1,6 @@
-/** State on the disk has a schema that this program does not support; the message is one line for the operator. Nothing was changed. */
+/** State on the disk has a newer schema than this program supports. Nothing changed. The message is one line for the operator. */
 export class NewerStateError extends Error {
-  /** Kind and place of the state, as the first words of a sentence. */
+  /** Kind and place of the state, as the beginning of a sentence. */
   readonly subject: string;
   readonly found: number;
   readonly supported: number;

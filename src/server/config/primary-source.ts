@@ -3,7 +3,7 @@ import { ConfigError } from "./config-error.js";
 import { readSecret, type SecretForm } from "./secret-source.js";
 import type { VariableDescription } from "./config-variables.js";
 
-/** The database server that has the keys of several daemons, and how often it is asked. */
+/** The database server with the keys of several daemons, and the interval of requests to it. */
 export interface PrimarySource {
   /** An origin such as `http://10.0.0.5:8080`. */
   readonly url: string;
@@ -36,7 +36,7 @@ export const primaryVariables: readonly VariableDescription[] = [
   },
 ];
 
-/** A line break in a token would end the process that syncs. */
+/** A line break in a token would end the syncer. */
 const tokenForm: SecretForm = {
   credential: "auth-db-sync-token",
   variable: "RUNTIME_AUTH_DB_SYNC_TOKEN",
@@ -46,7 +46,7 @@ const tokenForm: SecretForm = {
 const leastIntervalMs = 100;
 const mostIntervalMs = 60_000;
 
-/** The primary of the key store; undefined in local mode. Throws ConfigError. `value` gives a variable, or what it is when unset. */
+/** Returns the primary of the key store; undefined in local mode. Throws ConfigError. `value` returns a variable or its default. */
 export function readPrimary(
   environment: Readonly<Record<string, string | undefined>>,
   value: (variable: string) => string,
@@ -56,7 +56,7 @@ export function readPrimary(
   return mode === "local" ? undefined : readSource(environment, value);
 }
 
-/** Where keys are moved to, whatever the mode is; throws ConfigError. */
+/** Returns the destination of `migrate-keys`, regardless of the mode. Throws ConfigError. */
 export function readSource(environment: Readonly<Record<string, string | undefined>>, value: (variable: string) => string): PrimarySource {
   return {
     url: readUrl(value("RUNTIME_AUTH_DB_SYNC_URL")),
@@ -66,7 +66,7 @@ export function readSource(environment: Readonly<Record<string, string | undefin
 }
 
 function readUrl(text: string): string {
-  // libsql: is what their tools print.
+  // libSQL tools print URLs with the scheme libsql.
   const url = URL.canParse(text) ? new URL(text.replace(/^libsql:/, "https:")) : undefined;
   const isOrigin = url !== undefined && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`;
   if (isOrigin) return url.origin;

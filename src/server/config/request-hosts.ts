@@ -6,7 +6,7 @@ import { accepted, commaSeparated } from "./config-values.js";
 import type { Config } from "./config.js";
 import { AllowedHosts } from "../web/allowed-hosts.js";
 
-/** Under which names requests come: those of operators, of workers, and all that are served. `value` gives the text of a variable. */
+/** Returns the host names of operators, of workers, and all accepted ones. `value` returns the text of a variable. */
 export function readRequestHosts(
   value: (name: string) => string,
 ): Pick<Config, "panelHost" | "publicUrl" | "allowedHosts" | "appDomain" | "hostSuffixes" | "ownHostNames"> {
@@ -26,7 +26,7 @@ export function readRequestHosts(
   if (panelHost !== undefined && publicName === panelHost.name)
     throw new ConfigError("RUNTIME_PANEL_HOST", panelHostText, "another host name than RUNTIME_PUBLIC_URL has: cookies do not know ports");
   const entries = commaSeparated(allowedHostsText);
-  // What the operator names elsewhere is allowed, too.
+  // Host names in other variables are also accepted.
   const named = [panelHost?.name, publicName].flatMap((name) => name ?? []);
   const allowedHosts =
     entries.length === 0
@@ -46,10 +46,10 @@ export function readRequestHosts(
   return { panelHost, publicUrl, allowedHosts, appDomain, hostSuffixes: hostSuffixesOf(value("RUNTIME_HOST_SUFFIXES")), ownHostNames };
 }
 
-/** Host names that keys of a namespace may give to its workers. */
+/** Host names that keys of a namespace can assign to its workers. */
 export interface HostSuffix {
   readonly namespace: string;
-  /** A host name, or with a leading dot all host names that end so. */
+  /** A host name, or with a leading dot all host names with this ending. */
   readonly suffix: string;
 }
 

@@ -5,7 +5,7 @@ import path from "node:path";
 import type { Config } from "./config.js";
 import { openStateDirectory } from "./state-directory.js";
 
-/** A key that no header could carry would refuse everybody without a word. */
+/** A key that a header cannot contain would silently reject every caller. */
 const rootKeyForm: SecretForm = {
   credential: "root-key",
   variable: "RUNTIME_ROOT_KEY",
@@ -16,10 +16,10 @@ const keyBytes = 32;
 /** In the state directory. */
 export const ownRootKeyName = "root.key";
 
-/** A file that holds the root key, and what it is called in messages. */
+/** The file of the root key, and its name in messages. */
 export type RootKeyFile = SecretFile;
 
-/** The root key, from the systemd credential, the file, or the variable. Throws ConfigError when it cannot be read or sent. */
+/** Reads the root key from the systemd credential, the file or the variable. Throws ConfigError when it cannot be read or sent. */
 export function readRootKey(environment: Readonly<Record<string, string | undefined>>): {
   rootKey: string | undefined;
   rootKeyFile: RootKeyFile | undefined;
@@ -28,17 +28,17 @@ export function readRootKey(environment: Readonly<Record<string, string | undefi
   return { rootKey: secret, rootKeyFile: secretFile };
 }
 
-/** The key that a file holds now, undefined when that is none; throws ConfigError. */
+/** Returns the current key in the file; undefined for an empty file. Throws ConfigError. */
 export function readRootKeyFile(file: RootKeyFile): string | undefined {
   return readSecretFile(file, rootKeyForm);
 }
 
-/** Where a daemon that was given no root key keeps its own; the last place where one is looked for. */
+/** Returns the file of the root key that the daemon creates itself; it has the lowest priority. */
 export function ownRootKeyFile(stateDirectory: string): RootKeyFile {
   return { name: "the root key of the state directory", file: path.join(stateDirectory, ownRootKeyName) };
 }
 
-/** Writes a new root key to a file that its user alone may read, unless the file is there. */
+/** Writes a new root key to a file that only its user can read, unless the file exists. */
 export async function makeRootKeyFile(file: string): Promise<void> {
   // "wx" never replaces a key that clients already use.
   await writeFile(file, `${randomBytes(keyBytes).toString("base64url")}\n`, { flag: "wx", mode: 0o600 }).catch(
@@ -48,7 +48,7 @@ export async function makeRootKeyFile(file: string): Promise<void> {
   );
 }
 
-/** Makes a root key in the state directory, unless there is one by now, and returns the configuration with it. */
+/** Creates a root key in the state directory, unless it exists, and returns the configuration with it. */
 export async function makeOwnRootKey(config: Config): Promise<Config> {
   await openStateDirectory(config.stateDirectory);
   const rootKeyFile = ownRootKeyFile(config.stateDirectory);

@@ -2,24 +2,24 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { ConfigError } from "./config-error.js";
 
-/** A file that holds a secret, and what it is called in messages. */
+/** The file of a secret, and its name in messages. */
 export interface SecretFile {
   readonly name: string;
   readonly file: string;
 }
 
-/** Where a secret may come from, and what it has to look like. */
+/** The sources of a secret, and its form. */
 export interface SecretForm {
   /** Name of the systemd credential. */
   readonly credential: string;
-  /** The variable that holds it; with `_FILE` behind it the one that names its file. */
+  /** The variable with the secret; with the suffix `_FILE` the one with its file. */
   readonly variable: string;
   readonly pattern: RegExp;
-  /** What is accepted, in words. */
+  /** Description of the accepted values. */
   readonly takes: string;
 }
 
-/** A secret, from the systemd credential, the file, or the variable, and the file that it was read from. Throws ConfigError. */
+/** Reads a secret from the systemd credential, the file or the variable. Returns it with its file. Throws ConfigError. */
 export function readSecret(
   environment: Readonly<Record<string, string | undefined>>,
   form: SecretForm,
@@ -28,7 +28,7 @@ export function readSecret(
   const credential = credentials
     ? { name: `the systemd credential ${form.credential}`, file: path.join(credentials, form.credential) }
     : undefined;
-  // systemd sets the directory also for other credentials.
+  // The directory also exists for other credentials.
   const text = credential && readIfThere(credential.file);
   if (credential && text !== undefined) return { secret: soundSecret(credential.name, form, text), secretFile: credential };
   const fileVariable = `${form.variable}_FILE`;
@@ -40,7 +40,7 @@ export function readSecret(
   return { secret: soundSecret(form.variable, form, environment[form.variable]), secretFile: undefined };
 }
 
-/** What a file holds now, undefined when that is nothing; throws ConfigError. */
+/** Returns the current secret in the file; undefined for an empty file. Throws ConfigError. */
 export function readSecretFile({ name, file }: SecretFile, form: SecretForm): string | undefined {
   let text: string;
   try {
@@ -59,7 +59,7 @@ function readIfThere(file: string): string | undefined {
   }
 }
 
-/** Surrounding white space is no part of it. */
+/** Removes surrounding white space. */
 function soundSecret(source: string, { pattern, takes }: SecretForm, text = ""): string | undefined {
   const secret = text.trim();
   if (secret === "") return undefined;

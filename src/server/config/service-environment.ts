@@ -1,14 +1,14 @@
-/** What systemd says to a service through its environment. */
+/** The variables of systemd. */
 export interface ServiceEnvironment {
-  /** Descriptors of listening sockets that were handed over; they win over host and port. */
+  /** Descriptors of inherited listening sockets, which have priority over host and port. */
   readonly listenFds: readonly number[];
-  /** Address of the socket that takes notes about the service: a path, or `@` and an abstract name. */
+  /** Address of the socket for notifications: a path, or `@` and an abstract name. */
   readonly notifySocket: string | undefined;
-  /** The service is restarted when it gives no sign of life for so long. */
+  /** The service manager restarts the service without a notification for this long. */
   readonly watchdogMs: number | undefined;
 }
 
-/** All of them are meant for one process: none may reach the code of workers and plugins, or a child process. */
+/** Removed from the environment: they are meant for one process, not for workers, plugins or child processes. */
 export const serviceVariables: readonly string[] = [
   "NOTIFY_SOCKET",
   "WATCHDOG_USEC",
@@ -22,14 +22,14 @@ export const serviceVariables: readonly string[] = [
 const firstListenFd = 3;
 const mostListenFds = 64;
 
-/** Takes what is meant for the process with this id; what is meant for another, or is no number, counts as not there. */
+/** Reads the variables for the process with this id. Ignores those for another process and invalid numbers. */
 export function readServiceEnvironment(
   environment: Readonly<Record<string, string | undefined>>,
   { pid }: { pid: number },
 ): ServiceEnvironment {
   const isOurs = (variable: string) => environment[variable] === String(pid);
   const listenCount = isOurs("LISTEN_PID") ? Math.min(mostListenFds, wholeNumber(environment["LISTEN_FDS"])) : 0;
-  // Unlike the sockets, the watchdog may be meant for whichever process of the service answers.
+  // Unlike the sockets, the watchdog without an id applies to any process of the service.
   const isWatched = environment["WATCHDOG_PID"] === undefined || isOurs("WATCHDOG_PID");
   const watchdogMs = isWatched ? wholeNumber(environment["WATCHDOG_USEC"]) / 1000 : 0;
   return {
@@ -39,7 +39,7 @@ export function readServiceEnvironment(
   };
 }
 
-/** 0 for what is none. */
+/** Returns 0 for an invalid number. */
 function wholeNumber(text = ""): number {
   return /^\d{1,15}$/.test(text) ? Number(text) : 0;
 }

@@ -4,10 +4,10 @@ import { ConfigError } from "./config-error.js";
 import { makeDirectory } from "../platform/make-directory.js";
 
 const privateMode = 0o700;
-/** Another start would fail in the same way; a disk that is full, or fails, may be mended meanwhile. */
+/** Errors that another start would also have. A full or failing disk can be repaired meanwhile. */
 const lastingCodes = new Set(["EACCES", "EPERM", "EROFS", "ENOTDIR", "ENOENT", "EEXIST", "ELOOP", "ENAMETOOLONG"]);
 
-/** Makes the state directory, for this user alone, and sees that it can be written to. Throws ConfigError that names the variable. */
+/** Creates the state directory, readable only for this user, and checks that it is writable. Throws ConfigError with the variable. */
 export async function openStateDirectory(directory: string): Promise<void> {
   try {
     await makeDirectory(directory, privateMode);

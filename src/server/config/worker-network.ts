@@ -1,24 +1,24 @@
 import { parseNetworkTarget, type NetworkTarget } from "../../shared/network-target.js";
 import type { WorkerManifest } from "../../shared/worker-manifest.js";
 
-/** From the narrowest to the widest. */
+/** From the most to the least restrictive. */
 export const networkModes = ["none", "public", "all"] as const;
 
-/** What one isolate may connect to; the daemon hands it to the isolate as JSON. */
+/** The addresses that one isolate can connect to; the daemon passes it to the isolate as JSON. */
 export interface WorkerNetwork {
-  /** `public`: all but loopback, private, link-local and metadata addresses. */
+  /** `public`: all except loopback, private, link-local and metadata addresses. */
   readonly mode: NetworkMode;
   readonly allowsLoopback: boolean;
-  /** As in the manifest; all of it is granted. */
+  /** Targets of the manifest, all of them granted. */
   readonly allow: readonly string[];
 }
 
-/** Whether the kernel can deny every socket to a network. */
+/** Whether the kernel can deny all network sockets. */
 export function needsNoNetwork({ mode, allowsLoopback, allow }: WorkerNetwork): boolean {
   return mode === "none" && !allowsLoopback && allow.every(isUnixSocket);
 }
 
-/** Whether it may connect to a Unix socket. */
+/** Whether a target is a Unix socket. */
 export function allowsUnixSockets({ allow }: WorkerNetwork): boolean {
   return allow.some(isUnixSocket);
 }
@@ -28,7 +28,7 @@ function isUnixSocket(target: string): boolean {
 }
 export type NetworkMode = (typeof networkModes)[number];
 
-/** What the operator lets workers connect to beyond the mode: for all of them, or those of one scope such as `@team`. */
+/** Additional targets of the operator, for all workers or those of a scope such as `@team`. */
 export interface NetworkGrant {
   readonly scope: string | undefined;
   readonly target: NetworkTarget;
@@ -37,16 +37,16 @@ export interface NetworkGrant {
 export interface NetworkCeilingOptions {
   readonly mode: NetworkMode;
   readonly grants: readonly NetworkGrant[];
-  /** Every worker may connect to this machine: for development. */
+  /** Whether every worker can connect to this machine, for development. */
   readonly allowsLoopback: boolean;
 }
 
 type Requested = Pick<WorkerManifest, "network">;
 
-/** What workers may connect to, as far as their manifests ask for it. */
+/** Limits the network targets that manifests request. */
 export class NetworkCeiling {
   readonly #options: NetworkCeilingOptions;
-  /** Of a worker that asks for nothing. */
+  /** The addresses of a worker without requests. */
   readonly usual: WorkerNetwork;
 
   constructor(options: NetworkCeilingOptions) {
@@ -54,7 +54,7 @@ export class NetworkCeiling {
     this.usual = { mode: options.mode, allowsLoopback: options.allowsLoopback, allow: [] };
   }
 
-  /** Why a worker with this manifest is not served here; undefined when it is. */
+  /** Returns why this daemon would not serve a worker with this manifest; undefined if it would. */
   refusal({ network }: Requested, name: string): string | undefined {
     const { mode } = this.#options;
     if (network?.mode !== undefined && networkModes.indexOf(network.mode) > networkModes.indexOf(mode))
@@ -65,7 +65,7 @@ export class NetworkCeiling {
     return undefined;
   }
 
-  /** What the isolates of a worker may connect to. */
+  /** Returns the addresses of a worker's isolates. */
   of({ network }: Requested): WorkerNetwork {
     if (network === undefined) return this.usual;
     return { ...this.usual, mode: network.mode ?? this.usual.mode, allow: network.allow };

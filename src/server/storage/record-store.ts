@@ -1,9 +1,9 @@
-/** A row: `kind` such as "host" or "secret"; `key` is unique within its kind; `value` is JSON text, undefined once removed. */
+/** A row. `kind`: such as "host" or "secret"; `key`: unique within its kind; `value`: JSON text, undefined after the removal. */
 export interface StoredRecord {
   readonly kind: string;
   readonly key: string;
   readonly value: string | undefined;
-  /** Number of the change that the row has from. */
+  /** Revision of the last change of the row. */
   readonly revision: number;
 }
 
@@ -12,25 +12,24 @@ export interface RecordChange {
   readonly key: string;
   /** JSON text; undefined removes the record. */
   readonly value: string | undefined;
-  /** The change happens only when the record has this revision now; 0: only when there is none, or it was removed. */
+  /** The change requires that the record has this revision; 0: that it does not exist. */
   readonly ifRevision?: number;
 }
 
 /**
- * Small rows of this daemon, or of all that share a primary. Reads are from memory or a local file, whatever the primary does. To follow
- * changes, read `readRevision` before `fetchSince` and continue from there: rows of this daemon can precede older ones of others. When the
- * revision goes back, the primary was restored: fetch from 0 and replace all.
+ * Small rows of one daemon, or of several with a primary. Reads never wait for the primary. To follow changes, read `readRevision` before
+ * `fetchSince`. When the revision decreases, the primary was restored: fetch from 0 and replace all.
  */
 export interface RecordStore {
-  /** All changes up to this revision are known here. */
+  /** The revision up to which all changes are known. */
   readRevision(): number;
-  /** Returns the newest row of each record that changed after a revision, removed ones included, in order of revision. */
+  /** Returns the newest row of each record that changed after a revision, including removed ones, in the order of revisions. */
   fetchSince(revision: number): readonly StoredRecord[];
   /**
-   * Makes all changes, to different records, or none. Resolves, when they are durable, with one row per change; with undefined when a
-   * condition does not hold. Throws KEY_STORE_UNAVAILABLE or INSUFFICIENT_STORAGE, and nothing was changed then.
+   * Makes all changes, of different records, or none. Resolves with one row per change when they are stored; with undefined if a condition
+   * fails. Throws KEY_STORE_UNAVAILABLE or INSUFFICIENT_STORAGE and changes nothing then.
    */
   transact(changes: readonly RecordChange[]): Promise<readonly StoredRecord[] | undefined>;
-  /** Calls after this or another daemon changed records. Returns a function that unsubscribes. */
+  /** Called after a change by this or another daemon. Returns a function that unsubscribes. */
   onChange(listener: () => void): () => void;
 }

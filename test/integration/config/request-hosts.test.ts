@@ -8,7 +8,7 @@ test("rejects a panel host with the host name of RUNTIME_PUBLIC_URL on another p
   expect(() => read(environment)).toThrow("another host name than RUNTIME_PUBLIC_URL has");
 });
 
-test("counts the names that the operator gives the daemon as its own, without those below a wildcard", () => {
+test("counts configured names as the daemon's own, except those below a wildcard", () => {
   const { ownHostNames } = read({
     RUNTIME_PANEL_HOST: "panel.example.org:8443",
     RUNTIME_PUBLIC_URL: "https://main.example.org",

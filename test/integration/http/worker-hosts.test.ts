@@ -76,7 +76,7 @@ describe("at its host a worker", () => {
     expect(await appAt(host)).toBe(label);
   });
 
-  test("has the whole path, an empty base, its own cookies and headers that bind the origin", async () => {
+  test("has the whole path, an empty base, its own cookies and origin-wide headers", async () => {
     const answer = await ask("shop.test", { path: "/api/keys?x=1", headers: { cookie: "own=1; runtime_api_key=secret" } });
 
     expect(JSON.parse(answer.text)).toEqual({ app: "shop 1", path: "/api/keys?x=1", host: "shop.test", base: "", cookie: "own=1" });

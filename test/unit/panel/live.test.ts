@@ -41,7 +41,7 @@ describe("Observable", () => {
 });
 
 describe("LiveResource", () => {
-  test("asks at once, then at each interval, until nobody watches", async () => {
+  test("sends a request at once, then at each interval, until the last watcher leaves", async () => {
     const [resource, { ask }] = [new QueryState<number>(open), question()];
     const leave = resource.watch(ask, 5000);
     await vi.advanceTimersByTimeAsync(0);
@@ -209,7 +209,7 @@ describe("ChangeFeed", () => {
     expect(transport.requests).toHaveLength(1);
   });
 
-  test("closes its stream when nobody is to be notified any more", async () => {
+  test("closes its stream without a reader", async () => {
     const stream = new FakeStream([event(1, "stream.opened")]);
     const { heard, feed } = openFeed(stream);
     feed.setReader(operator);
