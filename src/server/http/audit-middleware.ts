@@ -16,18 +16,18 @@ const longestForwardedFor = 200;
 const mostPaths = 20;
 const longestPath = 300;
 
-/** Where changes are told of, and attempts at them. */
+/** Records changes and attempts at them. */
 export interface ChangesPort {
   made(call: ChangingCall): Promise<void>;
   attempted(call: ChangingCall, outcome: "refused" | "failed", code: ErrorCode): void;
 }
 
-/** Where a key is looked up before a call changes it. */
+/** Finds a key before a call changes it. */
 export interface KeysPort {
   find(id: number): NamedKey | undefined;
 }
 
-/** Around an operation that changes something: its caller is answered when the change is written down, or told why there is none. */
+/** Surrounds an operation that changes data: responds after the audit entry is written, and records failed attempts. */
 export function recordChanges(
   type: ChangeType,
   {
@@ -38,7 +38,7 @@ export function recordChanges(
   }: { changes: ChangesPort; principals: Principals; keys: KeysPort; config: { readonly panelHost: PanelHost | undefined } },
 ): Middleware {
   return async (context, next) => {
-    // A revoked key is not found any more.
+    // Found before the call, because a revoked key is not found afterwards.
     const keyId = nounOf(type) === "key" ? keyIdIn(paramsOf(context)) : undefined;
     const key = keyId === undefined ? undefined : keys.find(keyId);
     try {
@@ -46,7 +46,7 @@ export function recordChanges(
     } catch (cause) {
       const { status, code } = toApiError(cause);
       const who = principals.resolve(credentialsOf(context.req.headers, config.panelHost))?.principal;
-      // Who may not see a key does not learn of it by an attempt at it.
+      // A caller that cannot see a key must not learn about it from an attempt.
       const isVisible = key && who && namespacesWithin(key.namespaces, who.namespaces);
       changes.attempted(
         describe(type, context, { who, key: isVisible ? key : undefined }),
@@ -56,7 +56,7 @@ export function recordChanges(
       throw cause;
     }
     const { principal, result } = context.state as CallState;
-    // Who signs in is known by the result only.
+    // Only the result of a sign-in contains the principal.
     const who = principal ?? (result as { principal?: ChangePrincipal } | undefined)?.principal;
     await changes.made(describe(type, context, { who, key }));
   };
@@ -83,7 +83,7 @@ function describe(
   };
 }
 
-/** Whole entries of the end, where the nearest proxy put its word: what a client claims stands before and must not push that out. */
+/** Returns the last whole entries, which the nearest proxy added. Entries of the client are first and must not displace them. */
 function lastAddressesOf(forwardedFor: string): string {
   const entries = forwardedFor.split(",").map((entry) => entry.trim());
   let text = entries.pop()?.slice(0, longestForwardedFor) ?? "";
@@ -94,13 +94,13 @@ function lastAddressesOf(forwardedFor: string): string {
   return text;
 }
 
-/** The key that a path names, as it is before the call. */
+/** The key in the path, before the call. */
 interface NamedKey {
   readonly name: string;
   readonly namespaces: readonly string[];
 }
 
-/** What a call is about: of the result when there is one, else of the path or the input. What breaks the grammar there is left out. */
+/** Returns the subject of a change: from the result, else from the path or the input. Omits invalid values. */
 function changeSubjectOf(
   type: ChangeType,
   params: Readonly<Record<string, string>>,
@@ -120,7 +120,7 @@ function changeSubjectOf(
   return { ...(isPackageName(fullName) && { name: fullName }), ...(isPackageVersion(version) && { version }) };
 }
 
-/** Paths, and the package that the first one lies in: what follows the mount, `[@scope/]name`. */
+/** Returns the paths, and the package of the first one: the part after the mount, `[@scope/]name`. */
 function fileSubject(input: unknown): ChangeSubject {
   const { path, paths = [], destPath } = (input ?? {}) as { path?: string; paths?: readonly string[]; destPath?: string };
   const all = [...(path === undefined ? paths : [path]), ...(destPath === undefined ? [] : [destPath])];
@@ -141,7 +141,7 @@ function hostSubject({ host }: Readonly<Record<string, string>>, { input, result
   return { ...(name !== undefined && isPackageName(name) && { name }), ...(hostName !== undefined && { host: hostName }) };
 }
 
-/** Never of the input, which has the value. */
+/** Excludes the input, which contains the value. */
 function secretSubject({ scope, name, namespace, key }: Readonly<Record<string, string>>): ChangeSubject {
   const worker = scope === undefined || name === undefined ? undefined : fromPathSegments({ scope, name });
   return {
@@ -156,7 +156,7 @@ function sessionSubject(result: unknown): ChangeSubject {
   return principal ? { namespaces: [...principal.namespaces] } : {};
 }
 
-/** The id of the key that a path names; undefined where it is none. */
+/** Returns the id of the key in the path; undefined for an invalid one. */
 function keyIdIn(params: Readonly<Record<string, string>>): number | undefined {
   return /^[1-9]\d{0,14}$/.test(params["id"] ?? "") ? Number(params["id"]) : undefined;
 }

@@ -4,35 +4,35 @@ import type { PackageTools } from "./package-tools.js";
 import type { PeerChange } from "./transactions/change-log.js";
 import type { Retiring } from "./transactions/install-areas.js";
 
-/** The secrets of workers, as installation needs them. */
+/** The secrets of workers, as used by installation. */
 export interface SecretsPort {
-  /** Throws SECRET_MISSING. `countsStaged`: values that take effect with the next upload count too. */
+  /** Throws SECRET_MISSING. `countsStaged`: includes values that take effect with the next upload. */
   assertPresent(worker: string, manifest: WorkerManifest, options: { countsStaged: boolean }): void;
-  /** Puts staged values into effect, and returns what reverts this. */
+  /** Activates staged values. Returns a function that reverts this. */
   applyStaged(worker: string): Promise<() => Promise<void>>;
 }
 
 export interface WorkerPackagesOptions extends Retiring {
-  /** In order: where a version is in two of them, the first counts. Those whose name starts with a dot are part of the image. */
+  /** In order of precedence. A name with a leading dot marks a part of the container image. */
   readonly directories: readonly string[];
-  /** Scanned before all others, never changed. */
+  /** Has the highest precedence and is never changed. */
   readonly builtInDirectory: string | undefined;
-  /** Names that uploads cannot take. */
+  /** Reserved names. */
   readonly reservedNames: ReadonlySet<string>;
-  /** Shared with other kinds of packages; closed by whoever made them, after this. */
+  /** Shared by all kinds of packages. The creator closes it after this object. */
   readonly tools: PackageTools;
-  /** Where what was read is kept for the next start. */
+  /** Cache of the catalog for the next start. */
   readonly knownFoldersFile?: string;
-  /** Why a worker with this manifest would not be served here; such an upload is refused. */
+  /** Returns why this daemon would not serve a worker with this manifest; the upload is rejected then. */
   readonly refusal?: (manifest: WorkerManifest, name: string) => string | undefined;
-  /** Whether a plugin has this base, such as `/app`; a worker of that name would not be reached. */
+  /** Whether a plugin has this base, such as `/app`. Requests would not reach a worker with that name. */
   readonly isPluginBase?: (base: string) => boolean;
-  /** Called with what was unpacked, before anything shows; when it throws, nothing has changed. */
+  /** Called with the unpacked code before anything is visible. When it throws, nothing has changed. */
   readonly check?: (candidate: Pick<InstalledVersion, "name" | "version" | "folder" | "generation" | "manifest">) => Promise<void>;
-  /** Secrets of workers; without it, no manifest's `secrets` are checked. */
+  /** Without it, the `secrets` of manifests are not checked. */
   readonly secrets?: SecretsPort;
-  /** The version that answers for a name may be another one now; undefined = none does. */
+  /** Called when the active version of a name can have changed; undefined: no version is active. */
   readonly onActiveVersion?: (name: string, version: InstalledVersion | undefined) => void;
-  /** Another instance that has the same directory has changed something; what `resolve` gives is new already. */
+  /** Called after another instance changed the directory; `resolve` includes the change. */
   readonly onElsewhere?: (change: PeerChange) => void;
 }

@@ -25,20 +25,20 @@ import type { StagingArea } from "./transactions/staging-area.js";
 import type { ChangeFollower, PeerChange } from "./transactions/change-log.js";
 import { WorkerCatalog, type CatalogedVersion } from "./worker-catalog.js";
 
-/** The installed workers: what there is, and every way to change it. */
+/** The installed workers and all operations that change them. */
 export class WorkerPackages implements PackageOwner {
   readonly #options: WorkerPackagesOptions;
   readonly #catalog: WorkerCatalog;
   readonly #known: CatalogCache;
   readonly #poll: CatalogPoll;
   readonly #areas: InstallAreas;
-  /** What is asked of this instance is done in that order; against other instances, directories are held. */
+  /** Orders the operations of this instance; the lock of the directory excludes other instances. */
   readonly #locks = new KeyedLock();
 
-  /** Finishes or undoes what a crash left in the directories, then reads them. */
+  /** Completes or reverts what a crash left in the directories, then reads them. */
   static async open(options: WorkerPackagesOptions): Promise<WorkerPackages> {
     const directories = packageDirectories(options.builtInDirectory, options.directories);
-    // What happens before they are read is found by reading them.
+    // Undefined until the directories are read, which includes all earlier changes.
     let packages: WorkerPackages | undefined;
     const follower = (directory: string): ChangeFollower => ({
       follow: (changes) => packages && packages.#follow(directory, changes),
@@ -69,24 +69,27 @@ export class WorkerPackages implements PackageOwner {
     });
   }
 
-  /** All workers, by name; one whose versions are partly built in and partly uploaded appears once for each. */
+  /** Returns all workers by name. A worker with built-in and uploaded versions appears once for each source. */
   async list(): Promise<Worker[]> {
     await this.#areas.caughtUp();
     return this.#catalog.list();
   }
 
-  /** The enabled version that answers for a name, in memory: without a range `latest`, else the highest stable, else the highest prerelease. */
+  /**
+   * Returns the active version of a name, in memory. Without a range: `latest`, else the highest stable version, else the highest
+   * prerelease.
+   */
   resolve(name: string, range: string | undefined): InstalledVersion | undefined {
     return this.#catalog.resolve(name, range);
   }
 
-  /** Whether a worker, or a certain version of it, is there, enabled or not. */
+  /** Whether a worker, or one version of it, is installed, enabled or not. */
   isInstalled(name: string, version: string | undefined): boolean {
     const versions = this.#catalog.versions(name);
     return versions !== undefined && (version === undefined || versions.has(version));
   }
 
-  /** Where a version lies; throws `WORKER_NOT_FOUND` or `WORKER_VERSION_NOT_FOUND`. */
+  /** Returns the folder of a version. Throws `WORKER_NOT_FOUND` or `WORKER_VERSION_NOT_FOUND`. */
   folderOf(name: string, version: string): string {
     this.#areas.catchUp();
     const installed = this.#catalog.versions(name)?.get(version);
@@ -94,15 +97,14 @@ export class WorkerPackages implements PackageOwner {
     return installed.folder;
   }
 
-  /** Whether there is a directory to install to. */
+  /** Whether a directory is writable. */
   async canInstall(): Promise<boolean> {
     return (await this.#areas.forInstalling()) !== undefined;
   }
 
   /**
-   * Installs an archive in place of the same version and deletes its file. `authorise` is called as soon as the name is known and before anything shows;
-   * when it throws, or the code cannot be loaded although it `isChecked`, nothing has changed. `installation` is kept with the version.
-   * Resolves when the new code is what `resolve` gives.
+   * Installs an archive, replaces the same version, and deletes the file. Calls `authorise` with the name before anything is visible; when
+   * that or the check of the code throws, nothing has changed. Resolves when `resolve` returns the version.
    */
   async install(
     file: UploadedFile,
@@ -131,7 +133,7 @@ export class WorkerPackages implements PackageOwner {
     });
   }
 
-  /** Lets a version be served, or not any more; the flag is written to its manifest. */
+  /** Enables or disables a version by a flag in its manifest. */
   async setEnabled(name: string, version: string, enabled: boolean): Promise<void> {
     await this.#locks.run(name, () => this.#setEnabled(name, version, enabled));
   }
@@ -158,11 +160,11 @@ export class WorkerPackages implements PackageOwner {
       void staged.discard();
       return isHere;
     });
-    // Another instance has moved it to another directory meanwhile.
+    // Another instance has moved the version to another directory meanwhile.
     if (!isDone) await this.#setEnabled(name, version, enabled);
   }
 
-  /** Deletes all uploaded versions of a worker; those that are built in stay. */
+  /** Deletes all uploaded versions of a worker and keeps the built-in ones. */
   async remove(name: string): Promise<void> {
     this.#areas.catchUp();
     const found = this.#catalog.found(name);
@@ -176,7 +178,7 @@ export class WorkerPackages implements PackageOwner {
     if (!isRemoved) throw workerNotFound(this.#catalog, name, undefined);
   }
 
-  /** Deletes one version, wherever it is uploaded. */
+  /** Deletes the uploaded folders of a version. */
   async removeVersion(name: string, version: string): Promise<void> {
     const find = () => this.#catalog.found(name).filter((candidate) => candidate.version === version);
     this.#areas.catchUp();
@@ -219,14 +221,14 @@ export class WorkerPackages implements PackageOwner {
     this.#refuseTakenPath(name);
   }
 
-  /** Stops looking at the directories; what is not deleted yet goes at the next start. */
+  /** Stops checking the directories. Remaining folders are deleted at the next start. */
   async close(): Promise<void> {
     this.#poll.close();
     await this.#areas.close();
     await this.#known.save();
   }
 
-  /** The manifest of a worker that would be served here; throws `INVALID_PACKAGE_METADATA`. */
+  /** Returns the manifest of a worker that this daemon would serve. Throws `INVALID_PACKAGE_METADATA`. */
   #servable(metadata: PackageMetadata): WorkerManifest {
     const manifest = parseWorkerManifest(metadata);
     const refusal = this.#options.refusal?.(manifest, metadata.name);
@@ -242,7 +244,7 @@ export class WorkerPackages implements PackageOwner {
     );
   }
 
-  /** Returns what still runs from the old folder. */
+  /** Returns promises for the isolates that still run from the old folder. */
   async #place(
     area: StagingArea,
     staged: Transaction,
@@ -260,7 +262,7 @@ export class WorkerPackages implements PackageOwner {
     const nest = bare && { folder: workerFolder, as: bare.version };
     const told = workerChange("worker.installed", { name, version }, [{ directory: area.directory, workerFolder }]);
     let retiring: Promise<void>[] = [];
-    // Again: one can have been removed while the archive was unpacked.
+    // Checked again, because a secret can have been removed while the archive was unpacked.
     this.#options.secrets?.assertPresent(name, manifest, { countsStaged: true });
     const revertSecrets = await this.#options.secrets?.applyStaged(name);
     try {
@@ -268,14 +270,14 @@ export class WorkerPackages implements PackageOwner {
         retiring = this.#catalog.refresh(area.directory, workerFolder).map((folder) => this.#retire(folder, movedTo));
       });
     } catch (error) {
-      // The upload's own error matters more.
+      // The error of the upload has priority.
       await revertSecrets?.().catch(() => undefined);
       throw error;
     }
     return retiring;
   }
 
-  /** Takes away what `find` finds uploaded in each directory at its turn; answers whether that was anything. */
+  /** Removes the uploaded folders that `find` returns, one directory at a time. Returns whether there were any. */
   async #takeAway(
     change: Pick<PeerChange, "type" | "subject">,
     find: () => readonly CatalogedVersion[],
@@ -309,14 +311,14 @@ export class WorkerPackages implements PackageOwner {
     return gone.map((folder) => this.#retire(folder, newPath(folder, moved)));
   }
 
-  /** What other instances have changed in a directory. */
+  /** Applies the changes of other instances in a directory. */
   #follow(directory: string, changes: readonly PeerChange[]): void {
     const onRetired = (folder: string, movedTo: string | undefined) => void this.#retire(folder, movedTo);
     followWorkerChanges({ catalog: this.#catalog, directory, onRetired }, changes);
     for (const change of changes) if (!change.isUncertain) this.#options.onElsewhere?.(change);
   }
 
-  /** Anything may be different, also where it looks the same. */
+  /** Reads a directory again as if every package had changed. */
   #readAnew(directory: string): void {
     for (const folder of this.#catalog.readAnew(directory)) void this.#retire(folder, undefined);
   }
