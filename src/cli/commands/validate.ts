@@ -1,6 +1,7 @@
+import { automaticLabel } from "../../shared/automatic-host.js";
 import { pluralize } from "../output/format.js";
-import { defineCommand } from "../command/command.js";
-import type { PackageKind } from "../pack/package-info.js";
+import { defineCommand, type Context } from "../command/command.js";
+import type { PackageInfo, PackageKind } from "../pack/package-info.js";
 import { openPackage } from "../pack/open-package.js";
 import { describeProblem } from "../validate/problem.js";
 import { invalidPackage, validatePackage } from "../validate/validate-package.js";
@@ -12,7 +13,7 @@ interface Options {
 export const command = defineCommand<[source: string], Options>({
   arguments: [{ syntax: "[path]", description: "A folder or a .tgz, .tar.gz or .zip archive (default: .)", default: "." }],
   options: [{ flags: "--kind <kind>", description: "Override the package kind that the manifest implies", choices: ["worker", "plugin"] }],
-  fields: ["valid", "kind", "name", "version", "files", "warnings"],
+  fields: ["valid", "kind", "name", "version", "files", "warnings", "automaticLabel", "automaticLabelReason", "requestedHosts"],
   examples: [
     ["runtimectl validate", "check whether this folder can be deployed"],
     ["runtimectl validate ./dir --json | jq .warnings", "print the warnings as JSON"],
@@ -29,7 +30,38 @@ export const command = defineCommand<[source: string], Options>({
     if (!output.isJson) for (const warning of warnings) output.warn(describeProblem(warning));
     if (!plan || warnings.length < problems.length) throw invalidPackage(problems, "a daemon would reject this package");
     const { name, version } = plan.facts;
+    const hosts = opened.kind === "worker" ? hostsOf(plan.facts) : undefined;
+    if (hosts) noteHosts(context, name, hosts);
     const text = `${name}@${version} is a valid ${opened.kind}: ${pluralize(plan.files.length, "file")}`;
-    output.result({ valid: true, kind: opened.kind, name, version, files: plan.files.length, warnings }, text);
+    output.result({ valid: true, kind: opened.kind, name, version, files: plan.files.length, warnings, ...hosts }, text);
   },
 });
+
+interface PossibleHosts {
+  /** First label of the automatic host; null if the worker cannot have one. */
+  readonly automaticLabel: string | null;
+  /** Why there is no label; null if there is one. */
+  readonly automaticLabelReason: string | null;
+  /** Hosts in the manifest. Only the daemon knows which of them are added. */
+  readonly requestedHosts: readonly string[];
+}
+
+function hostsOf({ name, hosts = [] }: PackageInfo): PossibleHosts {
+  const automatic = automaticLabel(name);
+  return "label" in automatic
+    ? { automaticLabel: automatic.label, automaticLabelReason: null, requestedHosts: hosts }
+    : { automaticLabel: null, automaticLabelReason: automatic.reason, requestedHosts: hosts };
+}
+
+function noteHosts(
+  { output }: Context,
+  name: string,
+  { automaticLabel: label, automaticLabelReason, requestedHosts }: PossibleHosts,
+): void {
+  output.note(
+    label === null
+      ? `no automatic host below RUNTIME_APP_DOMAIN: ${automaticLabelReason}`
+      : `automatic host: ${label} below RUNTIME_APP_DOMAIN, if the daemon has it`,
+  );
+  for (const host of requestedHosts) output.note(`requested host: ${host}; an operator adds it with: runtimectl hosts add ${host} ${name}`);
+}

@@ -10,6 +10,7 @@ import { sendArchive } from "../pack/package-archive.js";
 import { showFiles } from "../pack/show-plan.js";
 import { writeArchive } from "../pack/write-archive.js";
 import { confirmDestruction } from "../output/prompts.js";
+import { describeAutomaticHost, type WorkerHosts } from "../commands/hosts/worker-hosts.js";
 import { packDeployable, type DeployAction, type Deployable } from "./prepare-deployment.js";
 import { noteStep, type DeployOptions } from "./deploy-options.js";
 import { checkHealth, type HealthOutcome } from "./health-check.js";
@@ -156,6 +157,7 @@ export class DeploymentRun {
     const { opened, deployable, target, action } = this.#parts;
     const { name, version } = deployable.plan.facts;
     const answersAt = url ?? (await target.locate(deployable)).url;
+    const hosts = target instanceof WorkerTarget ? await this.#tellHosts(target) : undefined;
     const line = action === "none" || target.loss !== undefined ? null : deployable.isOff ? target.lines.on : target.lines.off;
     const undo = line === null ? null : this.#context.output.repeatFlags(line);
     const seconds = ((performance.now() - this.#startedAtMs) / 1000).toFixed(1);
@@ -177,9 +179,20 @@ export class DeploymentRun {
       check: health ? { url: health.url, status: health.status, durationMs: health.durationMs } : null,
       deleted,
       undo,
+      ...hosts,
     };
     await tellGitHub(this.#context, document);
     this.#context.output.result(document, answersAt);
+  }
+
+  async #tellHosts(target: WorkerTarget): Promise<WorkerHosts | undefined> {
+    const { name, hosts: requested = [] } = this.#parts.deployable.plan.facts;
+    const hosts = await target.findHosts(requested);
+    if (hosts === undefined) return undefined;
+    noteStep(this.#context, "Host", [...hosts.hosts, describeAutomaticHost(hosts)].join(", "));
+    for (const host of hosts.requestedHosts)
+      this.#context.output.warn(`the manifest requests ${host}, which is not added; to add it: runtimectl hosts add ${host} ${name}`);
+    return hosts;
   }
 
   #beforeWords(): string {

@@ -1,14 +1,16 @@
 import { disable, enable, removeVersion, upload } from "../../shared/contract/worker-changes.js";
+import { list as listHosts } from "../../shared/contract/hosts.js";
 import { list, type Worker } from "../../shared/contract/workers.js";
 import { toPathSegments } from "../../shared/package-name.js";
 import type { UploadSource } from "../../shared/contract/endpoint.js";
 import type { Context } from "../command/command.js";
+import { findHosts, type WorkerHosts } from "../commands/hosts/worker-hosts.js";
 import { activeUrl } from "../commands/workers/active-url.js";
 import { answeringVersion, installedVersions } from "../../shared/worker-versions.js";
 import { connect, type Connection } from "../client/connection.js";
 import type { DeployTarget, Located } from "./deploy-target.js";
 
-const operations = { workers: { list, upload, enable, disable, removeVersion } };
+const operations = { workers: { list, upload, enable, disable, removeVersion }, hosts: { list: listHosts } };
 
 interface Identity {
   readonly name: string;
@@ -65,6 +67,11 @@ export class WorkerTarget implements DeployTarget {
 
   async locate({ isOff }: { readonly isOff: boolean }): Promise<Located> {
     return { url: await activeUrl(this.#context, this.connection, this.#identity, { isToldOfOff: isOff }) };
+  }
+
+  /** Returns the host names of the worker, with those of this manifest that nobody added. Undefined if the key cannot list them. */
+  async findHosts(requested: readonly string[]): Promise<WorkerHosts | undefined> {
+    return findHosts(this.connection, { name: this.#identity.name, requested });
   }
 
   /** Keeps `count` uploaded versions and deletes the oldest. Never deletes this version or the active one. */

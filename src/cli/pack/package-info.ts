@@ -1,6 +1,7 @@
 import { stat } from "node:fs/promises";
 import path from "node:path";
 import * as z from "zod";
+import { normalHostName } from "../../shared/host-name.js";
 import { longestManifestBytes, readManifest as readYaml } from "../../shared/manifest-yaml.js";
 import { manifestFileNames } from "../../shared/metadata-file-names.js";
 import { isPackageName, isPackageVersion, latestVersion } from "../../shared/package-name.js";
@@ -17,6 +18,8 @@ const Manifest = z.object({
   version: z.unknown().optional(),
   entrypoint: z.string().optional(),
   pluginEntry: z.string().optional(),
+  // Invalid values are reported with their place in the file by the validation.
+  hosts: z.array(z.string()).optional().catch(undefined),
 });
 
 export type PackageKind = "worker" | "plugin";
@@ -32,6 +35,8 @@ export interface PackageInfo {
   readonly entrypoint: string | undefined;
   /** The module of a plugin. Undefined for a manifest that only configures a built-in plugin. */
   readonly pluginEntry?: string | undefined;
+  /** Host names that a worker requests, as the daemon compares them. */
+  readonly hosts?: readonly string[];
 }
 
 /** The files of a package: a folder or an archive. */
@@ -83,9 +88,13 @@ export async function readPackageInfo(
     packageJson,
     metadataFiles: [...(manifest ? [manifest.file] : []), ...(packageJson ? ["package.json"] : [])],
     ...(kind === "worker"
-      ? { entrypoint: await findEntrypoint(source, manifest, packageJson) }
+      ? { entrypoint: await findEntrypoint(source, manifest, packageJson), hosts: hostsOf(manifest) }
       : { entrypoint: await declaredFile(source, manifest, "entrypoint"), pluginEntry: await findPluginEntry(source, manifest) }),
   };
+}
+
+function hostsOf(manifest: ManifestFile | undefined): string[] {
+  return (manifest?.fields.hosts ?? []).flatMap((text) => normalHostName(text) ?? []);
 }
 
 type ManifestFile = { readonly file: string; readonly fields: z.output<typeof Manifest> };

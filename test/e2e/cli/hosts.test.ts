@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startDaemon, type TestDaemon } from "../../support/start-daemon.js";
 import { writeTree } from "../../support/write-tree.js";
 import { ShellSession } from "./shell-session.js";
@@ -12,6 +12,8 @@ beforeAll(async () => {
     "root.key": daemon.rootKey,
     "shop/index.html": "<title>shop</title>",
     "shop/manifest.yaml": "name: shop\nversion: 1.0.0\n",
+    "my.site/index.html": "<title>my site</title>",
+    "my.site/manifest.yaml": "name: my.site\nversion: 1.0.0\nhosts: [Wanted.test, granted.test]\n",
   });
   for (const words of [`auth login --url ${daemon.url} --key-file root.key`, "workers upload shop"])
     expect(await shell.run(words)).toMatchObject({ status: 0 });
@@ -55,4 +57,38 @@ test("checks the name, the port and the response of a host", async () => {
   const bad = await shell.run(`hosts check shop.invalid:${port} --http`);
   expect(bad).toMatchObject({ status: 1 });
   expect(bad.stdout).toContain("runtimectl hosts add shop.invalid NAME");
+});
+
+describe("validate, deploy and workers show", () => {
+  test("name the automatic host", async () => {
+    expect((await shell.run("validate shop")).stderr).toContain("automatic host: shop below RUNTIME_APP_DOMAIN");
+    expect((await shell.run("deploy shop --replace")).stderr).toMatch(/Host\s+shop\.localhost/);
+    expect((await shell.run("workers show shop")).stdout).toMatch(/hosts\s+shop\.localhost/);
+    const version = await shell.run("workers show shop@1.0.0 --json=automaticHost,automaticHostReason");
+    expect(JSON.parse(version.stdout)).toEqual({ automaticHost: "v1-0-0---shop.localhost", automaticHostReason: null });
+  });
+
+  test("name the reason when there is none, and the requested hosts that are not added", async () => {
+    await shell.run("hosts add granted.test my.site");
+    const reason = '"my.site" has a character or a hyphen that a host name cannot have there';
+    const validated = await shell.run("validate my.site --json");
+    expect(JSON.parse(validated.stdout)).toMatchObject({
+      automaticLabel: null,
+      automaticLabelReason: reason,
+      requestedHosts: ["wanted.test", "granted.test"],
+    });
+    const text = await shell.run("validate my.site");
+    expect(text.stderr).toContain(`no automatic host below RUNTIME_APP_DOMAIN: ${reason}`);
+    expect(text.stderr).toContain("runtimectl hosts add wanted.test my.site");
+
+    const deployed = await shell.run("deploy my.site");
+    expect(deployed.stderr).toContain(`granted.test, none: ${reason}`);
+    expect(deployed.stderr).toContain("requests wanted.test, which is not added; to add it: runtimectl hosts add wanted.test my.site");
+    expect(deployed.stderr).not.toContain("requests granted.test");
+
+    const expected = { automaticHost: null, automaticHostReason: reason, hosts: ["granted.test"], requestedHosts: ["wanted.test"] };
+    const shown = await shell.run("workers show my.site --json=automaticHost,automaticHostReason,hosts,requestedHosts");
+    expect(JSON.parse(shown.stdout)).toEqual(expected);
+    expect((await shell.run("workers show my.site")).stdout).toMatch(/requested\s+wanted\.test/);
+  });
 });

@@ -54,7 +54,7 @@ describe("workers show", () => {
     expect(await answer()).toBe("1.2.0");
 
     const shown = succeeded(await shell.run("workers show @team/app"));
-    expect(shown.stdout).toMatch(new RegExp(`^url +${daemon.url}/@team/app/\nactive +1\\.2\\.0\n`, "m"));
+    expect(shown.stdout).toMatch(new RegExp(`^url +${daemon.url}/@team/app/\nhosts +none: .*\nactive +1\\.2\\.0\n`, "m"));
     expect(shown.stdout).toMatch(/^1\.2\.0 +on +\/@team\/app\/ +uploaded/m);
     expect(shown.stdout).toMatch(/^1\.2\.0 +now +root +cli$/m);
     expect(shown.stdout).toMatch(/^1\.1\.0 +off +- +uploaded/m);

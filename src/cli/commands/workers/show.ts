@@ -1,4 +1,5 @@
 import { show as showMetrics, type WorkerMetrics } from "../../../shared/contract/metrics.js";
+import { list as listHosts } from "../../../shared/contract/hosts.js";
 import { list } from "../../../shared/contract/workers.js";
 import { CommandError } from "../../command/command-error.js";
 import { defineCommand } from "../../command/command.js";
@@ -9,6 +10,7 @@ import { factLines, alignedTable } from "../../output/table.js";
 import { ago, toMegabytes, toMilliseconds, toRate } from "../../output/format.js";
 import { parsePackageReference } from "../../command/package-reference.js";
 import { answeringVersion, type InstalledVersion } from "../../../shared/worker-versions.js";
+import { describeAutomaticHost, findHosts } from "../hosts/worker-hosts.js";
 import { findWorker } from "./installed-worker.js";
 
 const headings = ["VERSION", "STATE", "SERVED AT", "SOURCE", "KIND", "REQ/S (1M)", "P99 (1M)", "ERRORS", "ISOLATES", "MEMORY"];
@@ -16,7 +18,7 @@ const installHeadings = ["VERSION", "INSTALLED", "BY", "VIA"];
 
 export const command = defineCommand<[reference: string]>({
   arguments: [{ syntax: "<name[@version]>", description: "The worker, such as @team/app, or one version of it" }],
-  fields: ["name", "url", "answering", "versions"],
+  fields: ["name", "url", "answering", "versions", "automaticHost", "automaticHostReason", "hosts", "requestedHosts"],
   examples: [
     ["runtimectl workers show @team/app", "show versions, URLs, load and installations"],
     ["runtimectl workers show @team/app@1.2.0", "show one version"],
@@ -27,10 +29,11 @@ export const command = defineCommand<[reference: string]>({
     "Rates and times cover about the last minute. Errors are counted since the daemon started. - means no requests.",
   async run(context, [reference]) {
     const { name, version } = parsePackageReference(reference);
-    const connection = await connect(context, { workers: { list }, metrics: { show: showMetrics } });
-    const [worker, metrics] = await Promise.all([
+    const connection = await connect(context, { workers: { list }, metrics: { show: showMetrics }, hosts: { list: listHosts } });
+    const [worker, metrics, hosts] = await Promise.all([
       findWorker(connection, name),
       connection.client.metrics.show({ query: { worker: name } }),
+      findHosts(connection, { name, version }),
     ]);
     const answering = answeringVersion(worker.versions);
     const urlOf = (installed: InstalledVersion) => `${connection.origin}/${name}${installed === answering ? "" : `@${installed.version}`}/`;
@@ -54,6 +57,11 @@ export const command = defineCommand<[reference: string]>({
         [
           ["worker", name],
           ["url", url ?? "none: no version is enabled"],
+          ["hosts", hosts && [...hosts.hosts, describeAutomaticHost(hosts)].join("  ")],
+          [
+            "requested",
+            hosts?.requestedHosts.length ? `${hosts.requestedHosts.join("  ")} (not added: runtimectl hosts add HOST ${name})` : undefined,
+          ],
           ["active", answering?.version],
           ["folder", [...new Set(versions.map(({ path }) => path))].join("  ")],
         ],
@@ -66,7 +74,7 @@ export const command = defineCommand<[reference: string]>({
       ),
       ...installsOf(versions, context.output),
     ];
-    context.output.laidOut({ name, url, answering: answering?.version ?? null, versions }, text.join("\n\n"));
+    context.output.laidOut({ name, url, answering: answering?.version ?? null, versions, ...hosts }, text.join("\n\n"));
   },
 });
 
