@@ -23,6 +23,7 @@ export const command = defineCommand<[], Options>({
   ],
   notes:
     "Checks Node.js, file permissions, DNS, connection, certificate, discovery, versions, clocks, readiness, origin and key, in this order.\n" +
+    "Then it checks DNS and certificate of each host name from runtimectl hosts add.\n" +
     "Changes nothing. Exits with 1 if a check failed, and with 0 if there are only warnings.",
   async run(context, _values, options) {
     const { findings, settings } = await examine(context);

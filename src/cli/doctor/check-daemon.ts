@@ -1,5 +1,7 @@
+import { ApiError } from "../../shared/api-error.js";
 import { isRejectedKey } from "../config/rejected-key.js";
 import { ready, type HealthCheck } from "../../shared/contract/health.js";
+import { list as listHosts } from "../../shared/contract/hosts.js";
 import * as session from "../../shared/contract/session.js";
 import type { Context } from "../command/command.js";
 import { connectAnonymously } from "../client/connection.js";
@@ -7,12 +9,13 @@ import { pluralize, endOn } from "../output/format.js";
 import { describeFailure } from "../command/failure.js";
 import type { Settings } from "../config/settings.js";
 import { version } from "../version.js";
+import { checkAddedHosts } from "./check-host.js";
 import { fail, ok, warn, type Finding } from "./report.js";
 
 const clockWarningSeconds = 30;
 const keyWarningDays = 14;
 
-/** Checks discovery, versions, clock, readiness, origin and key. Stops after the first check if the server is not a runtimed daemon. */
+/** Checks discovery, versions, clock, readiness, origin, key, and DNS and certificate of added hosts. Stops after the first check if the server is not a runtimed daemon. */
 export async function* checkDaemon(context: Context, settings: Settings): AsyncGenerator<Finding> {
   // Without the key: the server has not yet proved to be a daemon. The checks change nothing, so a read-only profile is allowed.
   const withoutKey = { ...settings, key: undefined, isReadOnly: false };
@@ -28,7 +31,8 @@ export async function* checkDaemon(context: Context, settings: Settings): AsyncG
   const send = (method: string, path: string) => anonymous.call({ method, path, headers: {} });
   yield (await attempt("clock", async () => ({ finding: checkClock((await send("GET", "/.well-known/runtime")).headers["date"]) })))
     .finding;
-  const signIn = () => connectAnonymously(context, { health: { ready }, session: { show: session.show } }, settings);
+  const signIn = () =>
+    connectAnonymously(context, { health: { ready }, session: { show: session.show }, hosts: { list: listHosts } }, settings);
   const readiness = await attempt("api", async () => {
     const { status, checks } = await (await signIn()).client.health.ready({ query: { verbose: "1" } });
     return { found: checks, finding: ok("api", status) };
@@ -40,8 +44,22 @@ export async function* checkDaemon(context: Context, settings: Settings): AsyncG
   yield* checks.filter(({ name }) => name === "secrets-key").map(checkSecretsKey);
   // Ends no session: without a credential, the request only triggers the Origin check.
   yield (await attempt("origin", async () => ({ finding: checkOrigin(settings, await send("DELETE", `${api}/admin/session`)) }))).finding;
-  yield (await attempt("key", async () => ({ finding: await checkKey(settings, async () => (await signIn()).client.session.show()) })))
-    .finding;
+  const key = await attempt("key", async () => ({
+    finding: await checkKey(settings, async () => (await signIn()).client.session.show()),
+  }));
+  yield key.finding;
+  if (settings.key === undefined || key.finding.status === "fail" || settings.proxy) return;
+  yield* checkAddedHosts(await addedHosts(async () => (await signIn()).client.hosts.list()), settings);
+}
+
+/** Returns the hosts that operators added. Empty if the key lacks workers:read, or if the daemon has no host names. */
+async function addedHosts(list: () => Promise<{ readonly hosts: readonly { readonly host: string }[] }>): Promise<readonly string[]> {
+  try {
+    return (await list()).hosts.map(({ host }) => host);
+  } catch (error) {
+    if (error instanceof ApiError) return [];
+    throw error;
+  }
 }
 
 /** Runs a check and converts an error to a finding. */

@@ -1,9 +1,10 @@
 import { request } from "node:http";
 import { request as requestSecurely, type RequestOptions } from "node:https";
 import type { IncomingMessage } from "node:http";
+import { pluralize } from "../output/format.js";
 import type { Settings } from "../config/settings.js";
 import { checkTransport, checkName } from "./check-network.js";
-import { fail, ok, type Finding } from "./report.js";
+import { fail, ok, warn, type Finding } from "./report.js";
 
 /** The time in which a host has to respond. */
 const responseTimeoutMs = 10_000;
@@ -14,6 +15,37 @@ interface CheckedHost {
   readonly isHttp: boolean;
   /** The worker that the daemon knows for the host; undefined when there is none. */
   readonly worker: string | undefined;
+}
+
+/** The most hosts of a daemon that are checked. */
+const maximumCheckedHosts = 100;
+const concurrentChecks = 10;
+
+/** Checks DNS and certificate of hosts that operators added. One finding for each host. */
+export async function* checkAddedHosts(hosts: readonly string[], settings: Settings, port = 443): AsyncGenerator<Finding> {
+  const checked = hosts.slice(0, maximumCheckedHosts);
+  for (let index = 0; index < checked.length; index += concurrentChecks)
+    // oxlint-disable-next-line no-await-in-loop -- a name server must not get 100 questions at once
+    yield* await Promise.all(checked.slice(index, index + concurrentChecks).map((host) => checkAddedHost(host, settings, port)));
+  const rest = hosts.length - checked.length;
+  if (rest > 0) yield warn("hosts", `${pluralize(rest, "more host name")} not checked`, "runtimectl hosts check HOST");
+}
+
+async function checkAddedHost(host: string, settings: Settings, port: number): Promise<Finding> {
+  const check = `host:${host}`;
+  if (isBelowLocalhost(host)) return ok(check, "browsers resolve names below localhost to this machine");
+  try {
+    const name = await checkName(host);
+    const transport = await checkTransport(new URL(`https://${host}:${port}/`), { host, port }, settingsOf(host, settings));
+    return { ...transport, check, message: `${name.message}; ${transport.message}` };
+  } catch (error) {
+    return fail(check, (error as Error).message, `runtimectl hosts check ${host}`);
+  }
+}
+
+/** The settings with the host as their origin, which messages name. */
+function settingsOf(host: string, settings: Settings): Settings {
+  return { ...settings, origin: { value: `https://${host}`, source: "hosts" } };
 }
 
 /** The way from a host name to its worker: daemon, DNS, certificate, response. Ends with the first check that fails. */
@@ -32,7 +64,9 @@ export async function checkHost({ host, port, isHttp, worker }: CheckedHost, set
       () =>
         isBelowLocalhost(host) ? Promise.resolve(ok("dns", "browsers resolve names below localhost to this machine")) : checkName(host),
     ],
-    ...(isHttp ? [] : [["tls", "let the proxy have a certificate for the host", () => checkTransport(url, place, settings)] as const]),
+    ...(isHttp
+      ? []
+      : [["tls", "let the proxy have a certificate for the host", () => checkTransport(url, place, settingsOf(host, settings))] as const]),
     ["response", "check that the proxy passes the Host header on to the daemon", () => checkResponse(url, settings)],
   ];
   for (const [check, hint, run] of steps) {

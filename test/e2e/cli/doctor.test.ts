@@ -163,6 +163,15 @@ test("rejects an untrusted certificate and accepts one that --cacert names", asy
   expect(trusted.of("discovery")).toMatchObject({ status: "ok" });
 });
 
+test("checks DNS and certificate of each added host", async () => {
+  for (const host of ["nowhere.invalid", "shop.localhost"]) await shell.run(`hosts add ${host} shop`);
+  const { status, of } = await examine();
+  for (const host of ["nowhere.invalid", "shop.localhost"]) await shell.run(`hosts remove ${host} --yes`);
+  expect(status).toBe(1);
+  expect(of("host:nowhere.invalid")).toMatchObject({ status: "fail", hint: "runtimectl hosts check nowhere.invalid" });
+  expect(of("host:shop.localhost")).toMatchObject({ status: "ok" });
+});
+
 test("reports files that other users can read or change", async () => {
   const folder = path.join(shell.home, ".config/runtimectl");
   await chmod(path.join(folder, "config.yaml"), 0o666);
