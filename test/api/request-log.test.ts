@@ -84,7 +84,7 @@ describe("the request log", () => {
     ]);
   });
 
-  test("has requests to a worker that cannot start, and status 499 for a disconnected client", async () => {
+  test("has requests to a failed worker, and 499 for a disconnected client", async () => {
     await get("/broken/");
     expect((await requestsOf("broken"))[0]).toMatchObject({ level: "error", request: { status: 502 } });
     await expect(fetch(`${daemon.url}/app/slow`, { signal: AbortSignal.timeout(300) })).rejects.toThrow();

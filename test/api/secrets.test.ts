@@ -109,7 +109,7 @@ describe("a required secret", () => {
     expect(await read("needs", "NEEDED")).toBe("staged counts");
   });
 
-  test("is not removed while an active version needs it, unless forced; then the version cannot be enabled", async () => {
+  test("is removed only by force while an active version needs it", async () => {
     await set("keeps", "NEEDED", "x");
     await deploy("keeps", { manifest });
     await expect(remove("keeps", "NEEDED")).rejects.toMatchObject({ code: "SECRET_IN_USE", status: 409 });
@@ -144,7 +144,7 @@ describe("the API", () => {
     await expect(remove("listed", "ABSENT")).rejects.toMatchObject({ code: "SECRET_NOT_FOUND", status: 404 });
   });
 
-  test("keeps keys of other namespaces out, and rotates the key for keys without restriction only", async () => {
+  test("rejects keys of other namespaces, and rotates only for unrestricted keys", async () => {
     const { data } = await root.keys.create({ body: { name: "other", role: "admin", namespaces: ["@other"] } });
     const other = connect(daemon.url, data.key);
     const denied = { code: "NAMESPACE_DENIED", status: 403 };

@@ -47,7 +47,7 @@ test("--bundle serves TypeScript with packages and maps errors to the sources", 
   await expect.poll(() => run.text()).toBe("two");
 });
 
-test("takes secrets of the manifest from .env and .dev.vars, and waits while a required one is missing", async () => {
+test("reads secrets from .env and .dev.vars, and waits for a required one", async () => {
   const run = await DevRun.forTest({
     "manifest.yaml": "name: app\nsecrets: [A, B, { name: C, optional: true }]\n",
     ".env": "A=env\nB=env\n",

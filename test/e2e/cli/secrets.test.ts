@@ -27,7 +27,7 @@ afterAll(async () => {
 const read = async () => (await (await fetch(`${daemon.url}/@team/shop/`)).json()) as Record<string, string>;
 
 describe("secrets set", () => {
-  test("prompts in a terminal with hidden input; neither screen nor history shows the value", async () => {
+  test("prompts in a terminal and shows the value neither on screen nor in history", async () => {
     const line = `${process.execPath} ${runtimectlProgram} secrets set @team/shop STRIPE_KEY`;
     const window = await TerminalWindow.open(line, { columns: 100, rows: 20, cwd: shell.home });
     try {
@@ -44,7 +44,7 @@ describe("secrets set", () => {
     expect(await read()).toEqual({ STRIPE_KEY: "sk_live_of_the_prompt" });
   });
 
-  test("reads a file with several lines, and standard input, without the line break at the end", async () => {
+  test("reads a file or standard input without the line break at its end", async () => {
     await writeTree(shell.home, { "tls.pem": "-----BEGIN-----\nabc\n-----END-----\n" });
     succeeded(await shell.run("secrets set @team/shop TLS_KEY --from-file tls.pem"));
     succeeded(await shell.run("secrets set @team/shop PIPED", { input: "from a pipe\r\n" }));
@@ -92,7 +92,7 @@ describe("secrets import", () => {
 });
 
 describe("secrets list and remove", () => {
-  test("list names, sources, times and what is missing; remove asks, and needs --force for a required secret", async () => {
+  test("list names and missing secrets; remove asks, or needs --force", async () => {
     await writeTree(shell.home, { "needs/manifest.yaml": 'name: "@team/needs"\nsecrets: [NEEDED]\n', "needs/index.js": app });
     const missing = await shell.run("workers upload needs");
     expect(missing).toMatchObject({ status: 7 });

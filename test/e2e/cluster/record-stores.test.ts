@@ -117,7 +117,7 @@ describe("several daemons at one primary", () => {
     await expect.poll(() => one.records.fetchSince(0)).toEqual(winner);
   });
 
-  test("add the table to a primary of an earlier version, and return 503 while it is down", async () => {
+  test("add the table to an older primary, and return 503 while the primary is down", async () => {
     const primary = await startPrimary();
     const { store } = await openReplicatedStore(primary.url);
     await store.create(newKey());

@@ -89,7 +89,7 @@ describe("the key", () => {
     await expect(withStore({ directory, environment }, async () => undefined)).rejects.toThrow(/keys of 32 bytes in Base64/);
   });
 
-  test("that is lost leaves its secrets unreadable until they are set again; with a primary it ends the start", async () => {
+  test("that is lost makes its secrets unreadable; with a primary it ends the start", async () => {
     const directory = await temporaryDirectory();
     await withStore({ directory }, (store) => store.set(secret("A", "1")));
     await rm(path.join(directory, "secrets.key"));
