@@ -32,6 +32,8 @@ import { createPluginRouter, type PluginRouter } from "./plugins/plugin-router.j
 import { Plugins } from "./plugins/plugins.js";
 import { settingsProblem } from "./plugins/settings-check.js";
 import { CronJobs, cronRefusal } from "./workers/cron.js";
+import { LogFiles } from "./workers/logs/log-files.js";
+import { LogRetention } from "./workers/logs/log-retention.js";
 import { WorkerLogs } from "./workers/logs/worker-logs.js";
 import type { NetworkMode } from "./config/worker-network.js";
 import { sendStartPage, asksForStartPage } from "./http/start-page.js";
@@ -97,7 +99,7 @@ export async function openServices(
   });
   const principals = new Principals({ store, rootKey: config.rootKey, now: nowSeconds });
   const { workerLogSizeBytes: bytesPerWorker, workerLogsTotalBytes: totalBytes } = limits;
-  const logs = new WorkerLogs({ bytesPerWorker, totalBytes, now: Date.now });
+  const logs = new WorkerLogs({ bytesPerWorker, totalBytes, now: Date.now, retention: createLogRetention(config, log) });
   const cronJobs = new CronJobs({
     call: (call) => engine.call(call),
     tell: ({ name, version }, level, text) => logs.write({ name, version, level, source: "runtime", text }),
@@ -306,4 +308,9 @@ async function makeDirectories(directories: readonly string[], log: Log): Promis
 /** Returns Unix time in seconds. */
 export function nowSeconds(): number {
   return Math.floor(Date.now() / 1000);
+}
+
+function createLogRetention({ stateDirectory, limits }: Config, log: Log): LogRetention {
+  const files = new LogFiles({ directory: path.join(stateDirectory, "logs"), bytesPerWorker: limits.logRetentionSizeBytes });
+  return new LogRetention({ files, onError: (error) => log.warn({ err: error }, "entries of worker logs could not be written to disk") });
 }

@@ -152,6 +152,7 @@ export class Daemon {
     this.#metrics?.close();
     await this.#services?.plugins.close();
     await this.#services?.engine.close();
+    await this.#services?.logs.close();
     this.#services?.tools.stopUnpacking();
     await this.#services?.packages.close();
     await this.#services?.pluginPackages.close();

@@ -39,7 +39,7 @@ test("kills an isolate that exceeds its credit with small chunks and ends its re
   socket.write("GET /attacker/ HTTP/1.1\r\nHost: a\r\n\r\n");
   // The client does not read, so no credit is returned.
   socket.pause();
-  const log = () => server.logs.read("attacker", { limit: 100 }).entries.map(({ text }) => text);
+  const log = () => server.logs.readMemory(["attacker"], { limit: 100 }).entries.map(({ text }) => text);
   await expect.poll(log).toContainEqual(expect.stringContaining("the isolate sent body bytes without credit"));
   socket.resume();
   let text = "";

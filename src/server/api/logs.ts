@@ -7,19 +7,19 @@ import { parsePastTimeMs } from "../../shared/past-time.js";
 import { assertNamespace } from "../http/authorization.js";
 import type { ResourceHandlers } from "../http/handler.js";
 
-/** One worker, or all workers whose name passes. */
-type LogSelection = string | ((name: string) => boolean);
+/** One or several workers, or all workers whose name passes. */
+type LogSelection = readonly string[] | ((name: string) => boolean);
 
 /** The worker logs, as the API uses them. */
 export interface WorkerLogsPort {
-  read(selection: LogSelection, query: LogFilter): { entries: LogEntry[]; hasMore: boolean };
+  read(selection: LogSelection, query: LogFilter): Promise<{ entries: LogEntry[]; hasMore: boolean }>;
   follow(
     selection: LogSelection,
     query: LogFilter,
     from: { lastEventId: number | undefined; signal: AbortSignal },
   ): AsyncIterable<LogEntry[]>;
   /** Whether the log has entries of the version. */
-  knows(name: string, version: string): boolean;
+  knows(name: string, version: string): Promise<boolean>;
   forget(name: string): void;
 }
 
@@ -61,7 +61,7 @@ export function createLogHandlers({
       const installed = new Set((await packages.list()).map(({ name }) => name));
       const missing = names.find((name) => !installed.has(name));
       if (missing !== undefined) throw new ApiError("WORKER_NOT_FOUND", `No worker ${missing} is installed.`);
-      return readLogs(logs, (name) => names.includes(name), call);
+      return readLogs(logs, names, call);
     },
   };
 }

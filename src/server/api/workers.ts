@@ -88,9 +88,9 @@ export function createWorkerHandlers({
       const versions = (await packages.list()).flatMap((worker) => (worker.name === name ? worker.versions : []));
       if (versions.length === 0) throw new ApiError("WORKER_NOT_FOUND", `No worker ${name} is installed.`);
       const { version } = query;
-      if (version !== undefined && !versions.includes(version) && !logs.knows(name, version))
+      if (version !== undefined && !versions.includes(version) && !(await logs.knows(name, version)))
         throw new ApiError("WORKER_VERSION_NOT_FOUND", `${name} ${version} is not installed and has no log entries.`);
-      return readLogs(logs, name, { query, lastEventId, nowMs: Date.now() });
+      return readLogs(logs, [name], { query, lastEventId, nowMs: Date.now() });
     },
   };
 }

@@ -109,6 +109,11 @@ export const variables: readonly VariableDescription[] = [
     meaning: "What is kept in memory of a worker's output, and again of its requests; the oldest entries go first.",
   },
   {
+    name: "RUNTIME_LOG_RETENTION",
+    fallback: "16mb",
+    meaning: "Size of the files with the log entries of one worker, which survive a restart; the oldest entries go first.",
+  },
+  {
     name: "RUNTIME_WORKER_LOGS_TOTAL",
     fallback: "64mb",
     meaning: "What is kept of the output and requests of all workers; the worker that wrote least recently goes first.",

@@ -96,8 +96,9 @@ export interface Limits {
   readonly workerMemoryMaxBytes: number;
   /** Per second and processor: the rate that streamed bodies share while other workers receive requests. */
   readonly sharedStreamRateBytes: number;
-  /** Limits of the logs of one worker and of all workers. */
+  /** Limits of the logs of one worker in memory, of one worker on disk, and of all workers in memory. */
   readonly workerLogSizeBytes: number;
+  readonly logRetentionSizeBytes: number;
   readonly workerLogsTotalBytes: number;
 }
 
@@ -157,6 +158,7 @@ export function readConfig(environment: Environment, process: { pid: number; cwd
       workerMemoryMaxBytes: size("RUNTIME_WORKER_MEMORY_MAX"),
       sharedStreamRateBytes: size("RUNTIME_SHARED_STREAM_RATE"),
       workerLogSizeBytes: size("RUNTIME_WORKER_LOG_SIZE"),
+      logRetentionSizeBytes: size("RUNTIME_LOG_RETENTION"),
       workerLogsTotalBytes: size("RUNTIME_WORKER_LOGS_TOTAL"),
     },
     workerPermissions: permissionList(value("RUNTIME_WORKER_PERMISSIONS")),

@@ -147,5 +147,5 @@ function limitQuery({ limit }: Options): { limit?: number } {
 function whyEmpty({ since, until, level, source, status, requestId, grep }: Options, name: string): string {
   if ([since, until, level, source, status, requestId, grep].some((filter) => filter !== undefined))
     return "no matching entries; try without --since, --until, --level, --source, --status, --request-id and --grep";
-  return `no entries since the daemon started: the log contains the requests of ${name} and what it writes with console.log(); to wait for entries, use -f`;
+  return `no entries: the log contains the requests of ${name} and what it writes with console.log(); to wait for entries, use -f`;
 }

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from "node:timers/promises";
 import type { LogEntry, LogFilter } from "../../../shared/contract/worker-logs.js";
-import { entryFilter, newestEntries } from "./read-logs.js";
+import { entryFilter } from "./read-logs.js";
 import type { ChangeSignal } from "./change-signal.js";
 import type { EntryRing } from "./entry-ring.js";
 
@@ -8,10 +8,15 @@ import type { EntryRing } from "./entry-ring.js";
 const batchEntries = 256;
 const batchCharacters = 64 * 1024;
 
-/** The rings that a reader follows. */
+/** The logs that a reader follows. */
 export interface FollowedLogs {
   /** Returns the current rings; new ones can appear and others disappear. */
   rings(): Iterable<EntryRing>;
+  /**
+   * Returns the entries to begin with, oldest first: without `lastEventId`, those that the query selects; else those after the id that are
+   * no longer in the rings.
+   */
+  history(query: LogFilter, lastEventId: number | undefined): Promise<LogEntry[]>;
   readonly changes: ChangeSignal;
   /** True when no entry will follow. */
   isEnded(): boolean;
@@ -28,15 +33,15 @@ export async function* followLogs(
   query: LogFilter,
   { lastEventId, signal }: { lastEventId: number | undefined; signal: AbortSignal },
 ): AsyncGenerator<LogEntry[]> {
+  const isResumed = lastEventId !== undefined;
   // A resuming reader has seen the earlier entries, and must also get entries that are older than `since` by now.
-  const passes = entryFilter(lastEventId === undefined ? query : { ...query, sinceMs: undefined });
-  const startId = lastEventId ?? logs.newestId();
-  const reader = new RingReader(passes, startId);
-  if (lastEventId === undefined) {
-    for (const ring of logs.rings()) reader.begin(ring);
-    const { entries } = newestEntries(logs.rings(), passes, query.limit);
-    for (let index = 0; index < entries.length; index += batchEntries) yield entries.slice(index, index + batchEntries);
-  }
+  const wanted = isResumed ? { ...query, sinceMs: undefined } : query;
+  const newestId = logs.newestId();
+  // Entries that are written while the history is read follow it.
+  const ends = isResumed ? [] : [...logs.rings()].map((ring) => [ring, ring.end] as const);
+  const history = await logs.history(wanted, lastEventId);
+  for (let index = 0; index < history.length; index += batchEntries) yield history.slice(index, index + batchEntries);
+  const reader = new RingReader(entryFilter(wanted), isResumed ? (history.at(-1)?.id ?? lastEventId) : newestId, ends);
   while (!signal.aborted && !logs.isEnded()) {
     const batch = reader.next(logs.rings());
     if (batch.length > 0) yield batch;
@@ -49,19 +54,16 @@ export async function* followLogs(
 }
 
 /** Reads several rings in the order of the ids. */
-class RingReader {
+export class RingReader {
   readonly #passes: (entry: LogEntry) => boolean;
   readonly #startId: number;
-  readonly #positions = new WeakMap<EntryRing, number>();
+  readonly #positions: WeakMap<EntryRing, number>;
 
-  constructor(passes: (entry: LogEntry) => boolean, startId: number) {
+  /** Starts in each ring at its position in `positions`, in others after the id. */
+  constructor(passes: (entry: LogEntry) => boolean, startId: number, positions: Iterable<readonly [EntryRing, number]> = []) {
     this.#passes = passes;
     this.#startId = startId;
-  }
-
-  /** Starts at the end of a ring. */
-  begin(ring: EntryRing): void {
-    this.#positions.set(ring, ring.end);
+    this.#positions = new WeakMap(positions);
   }
 
   /** Whether a ring has entries that were not read yet. */

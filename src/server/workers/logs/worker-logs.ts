@@ -2,8 +2,9 @@ import type { LogEntry, LogFilter, LoggedRequest } from "../../../shared/contrac
 import { cutText } from "../protocol/log-text.js";
 import { ChangeSignal } from "./change-signal.js";
 import type { EntryRing } from "./entry-ring.js";
-import { followLogs } from "./follow-logs.js";
+import { followLogs, type FollowedLogs } from "./follow-logs.js";
 import { entryFilter, newestEntries } from "./read-logs.js";
+import type { LogRetention } from "./log-retention.js";
 import { WorkerLog } from "./worker-log.js";
 
 const maxEntriesPerRing = 10_000;
@@ -15,8 +16,11 @@ const requestOverheadBytes = 256;
 export type NewLogEntry = Omit<LogEntry, "id" | "time" | "worker" | "request"> & { readonly name: string };
 export type NewRequestEntry = Pick<LogEntry, "version" | "level" | "text"> & { readonly name: string; readonly request: LoggedRequest };
 
-/** One worker, or all workers whose name passes. */
-export type LogSelection = string | ((name: string) => boolean);
+/** One or several workers, or all workers whose name passes. */
+export type LogSelection = readonly string[] | ((name: string) => boolean);
+
+/** Maximum number of entries read from the files for a reader that resumes. */
+const maxResumedEntries = 10_000;
 
 export interface WorkerLogsOptions {
   /** For the output of a worker, and again for its requests. */
@@ -24,11 +28,13 @@ export interface WorkerLogsOptions {
   readonly totalBytes: number;
   /** Returns the current Unix time in milliseconds. */
   readonly now: () => number;
+  /** Keeps entries on disk. Undefined: entries are only in memory. */
+  readonly retention?: LogRetention | undefined;
 }
 
 /**
- * The newest log entries of each worker, in memory. Beyond the limit per worker, the oldest entries are dropped. Beyond the total limit,
- * the log of the worker with the oldest last write is dropped.
+ * The newest log entries of each worker, in memory, and older ones in files. Beyond the limit per worker, the oldest entries in memory are
+ * dropped. Beyond the total limit, the log of the worker with the oldest last write is dropped.
  */
 export class WorkerLogs {
   readonly #options: WorkerLogsOptions;
@@ -56,24 +62,40 @@ export class WorkerLogs {
     const bytes = Buffer.from(cutText(text));
     const log = this.#touch(name);
     const entry = { ...this.#stamp(name), version, level, source, text: bytes.toString() };
-    this.#append(log, log.output, entry, bytes.length + entryOverheadBytes);
+    this.#append(log, { ring: log.output, entry, sizeBytes: bytes.length + entryOverheadBytes });
   }
 
   /** Writes a request that has ended. */
   writeRequest({ name, version, level, text, request }: NewRequestEntry): void {
     const log = this.#touch(name);
     const entry = { ...this.#stamp(name), version, level, source: "request" as const, text, request };
-    this.#append(log, log.requests, entry, text.length + request.path.length + entryOverheadBytes + requestOverheadBytes);
+    const sizeBytes = text.length + request.path.length + entryOverheadBytes + requestOverheadBytes;
+    this.#append(log, { ring: log.requests, entry, sizeBytes });
   }
 
-  /** Returns the matching entries, oldest first. */
-  read(selection: LogSelection, query: LogFilter): { entries: LogEntry[]; hasMore: boolean } {
+  /** Returns the matching entries, oldest first. Reads files only for named workers: reading those of all workers can take minutes. */
+  async read(selection: LogSelection, query: LogFilter): Promise<{ entries: LogEntry[]; hasMore: boolean }> {
+    const inMemory = this.readMemory(selection, query);
+    if (inMemory.hasMore || typeof selection === "function") return inMemory;
+    const wanted = query.limit + 1 - inMemory.entries.length;
+    const older = await this.#readFiles(selection, entryFilter(query), wanted);
+    const entries = [...older, ...inMemory.entries];
+    return { entries: entries.slice(-query.limit), hasMore: entries.length > query.limit };
+  }
+
+  /** Returns the matching entries that are in memory, oldest first. */
+  readMemory(selection: LogSelection, query: LogFilter): { entries: LogEntry[]; hasMore: boolean } {
     return newestEntries(this.#ringsOf(selection), entryFilter(query), query.limit);
   }
 
   /** Whether the log still has an entry of this version. */
-  knows(name: string, version: string): boolean {
-    return this.read(name, { version, limit: 1 }).entries.length > 0;
+  async knows(name: string, version: string): Promise<boolean> {
+    return (await this.read([name], { version, limit: 1 })).entries.length > 0;
+  }
+
+  /** Writes the entries of the last second to the files. */
+  async close(): Promise<void> {
+    await this.#options.retention?.write();
   }
 
   /**
@@ -87,16 +109,22 @@ export class WorkerLogs {
   ): AsyncGenerator<LogEntry[]> {
     // An unknown id does not tell which entries its reader has seen.
     const lastEventId = from.lastEventId !== undefined && from.lastEventId < this.#nextId ? from.lastEventId : undefined;
-    const newestId = () => this.#nextId - 1;
-    if (typeof selection === "string") yield* this.#followOne(selection, query, { ...from, lastEventId, newestId });
-    else {
-      const rings = () => this.#ringsOf(selection);
-      yield* followLogs({ rings, changes: this.#changes, isEnded: () => false, newestId }, query, { ...from, lastEventId });
-    }
+    const start = { ...from, lastEventId };
+    const followed = {
+      rings: () => this.#ringsOf(selection),
+      history: (wanted: LogFilter, afterId: number | undefined) => this.#history(selection, wanted, afterId),
+      changes: this.#changes,
+      isEnded: () => false,
+      newestId: () => this.#nextId - 1,
+    };
+    const name = typeof selection === "function" || selection.length > 1 ? undefined : selection[0];
+    if (name !== undefined) yield* this.#followOne(name, followed, { query, start });
+    else yield* followLogs(followed, query, start);
   }
 
   /** Deletes the log of a deleted worker and ends its followers. */
   forget(name: string): void {
+    this.#options.retention?.forget(name);
     const log = this.#logs.get(name);
     if (!log) return;
     this.#logs.delete(name);
@@ -106,16 +134,36 @@ export class WorkerLogs {
     log.changes.notify();
   }
 
+  async #history(selection: LogSelection, query: LogFilter, afterId: number | undefined): Promise<LogEntry[]> {
+    if (afterId === undefined) return (await this.read(selection, query)).entries;
+    if (typeof selection === "function") return [];
+    const passes = entryFilter(query);
+    return this.#readFiles(selection, (entry) => entry.id > afterId && passes(entry), maxResumedEntries);
+  }
+
+  /** Returns the newest matching entries that are in the files and no longer in memory, oldest first. */
+  async #readFiles(names: readonly string[], passes: (entry: LogEntry) => boolean, limit: number): Promise<LogEntry[]> {
+    const { retention } = this.#options;
+    if (!retention) return [];
+    const firstIds = new Map(names.map((name) => [name, firstIdsOf(this.#logs.get(name))]));
+    const isOnlyInFile = ({ id, worker, source }: LogEntry) =>
+      id < (firstIds.get(worker)?.[source === "request" ? "requests" : "output"] ?? 0);
+    await retention.write();
+    const found: LogEntry[] = [];
+    for (const name of names) found.push(...(await retention.files.read(name, (entry) => isOnlyInFile(entry) && passes(entry), limit)));
+    return found.toSorted((one, other) => one.id - other.id).slice(-limit);
+  }
+
   async *#followOne(
     name: string,
-    query: LogFilter,
-    { newestId, ...from }: { lastEventId: number | undefined; signal: AbortSignal; newestId: () => number },
+    logs: FollowedLogs,
+    { query, start }: { query: LogFilter; start: { lastEventId: number | undefined; signal: AbortSignal } },
   ): AsyncGenerator<LogEntry[]> {
     const log = this.#logs.get(name) ?? new WorkerLog();
     if (!this.#logs.has(name)) this.#logs.set(name, log);
     log.followerCount += 1;
     try {
-      yield* followLogs({ rings: () => log.rings, changes: log.changes, isEnded: () => log.isForgotten, newestId }, query, from);
+      yield* followLogs({ ...logs, changes: log.changes, isEnded: () => log.isForgotten }, query, start);
     } finally {
       log.followerCount -= 1;
       this.#removeIfUnused(name, log);
@@ -123,7 +171,7 @@ export class WorkerLogs {
   }
 
   #ringsOf(selection: LogSelection): EntryRing[] {
-    if (typeof selection === "string") return [...(this.#logs.get(selection)?.rings ?? [])];
+    if (typeof selection !== "function") return selection.flatMap((name) => this.#logs.get(name)?.rings ?? []);
     return [...this.#logs].flatMap(([name, log]) => (selection(name) ? log.rings : []));
   }
 
@@ -141,11 +189,12 @@ export class WorkerLogs {
     return { id, time: this.#options.now(), worker };
   }
 
-  #append(log: WorkerLog, ring: EntryRing, entry: LogEntry, sizeBytes: number): void {
+  #append(log: WorkerLog, { ring, entry, sizeBytes }: { ring: EntryRing; entry: LogEntry; sizeBytes: number }): void {
     this.#totalBytes += sizeBytes;
     ring.append(entry, sizeBytes);
     while (ring.sizeBytes > this.#bytesPerWorker || ring.entryCount > maxEntriesPerRing) this.#dropOldest(ring);
     if (this.#totalBytes > this.#options.totalBytes) this.#dropLeastRecent(log, ring);
+    this.#options.retention?.noteChange(entry.worker, log);
     log.changes.notify();
     this.#changes.notify();
   }
@@ -172,4 +221,13 @@ export class WorkerLogs {
   #removeIfUnused(name: string, log: WorkerLog): void {
     if (log.isEmpty && log.followerCount === 0 && this.#logs.get(name) === log) this.#logs.delete(name);
   }
+}
+
+/** Ids from which on all entries are in memory. */
+function firstIdsOf(log: WorkerLog | undefined): { output: number; requests: number } {
+  return { output: firstIdOf(log?.output), requests: firstIdOf(log?.requests) };
+}
+
+function firstIdOf(ring: EntryRing | undefined): number {
+  return ring?.at(ring.start)?.id ?? Number.POSITIVE_INFINITY;
 }

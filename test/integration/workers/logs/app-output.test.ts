@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-const entriesOf = (name: string): LogEntry[] => server.logs.read(name, { limit: 10_000 }).entries;
+const entriesOf = (name: string): LogEntry[] => server.logs.readMemory([name], { limit: 10_000 }).entries;
 const appEntries = (name: string) => entriesOf(name).filter(({ source }) => source === "app");
 const lines = (name: string) => appEntries(name).map(({ level, text }) => [level, text]);
 

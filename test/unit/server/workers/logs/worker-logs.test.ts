@@ -15,7 +15,7 @@ function follow(logs: WorkerLogs, name: string, query: Parameters<WorkerLogs["fo
   const controller = new AbortController();
   const seen: LogEntry[] = [];
   const done = (async () => {
-    for await (const batch of logs.follow(name, query, { lastEventId, signal: controller.signal })) seen.push(...batch);
+    for await (const batch of logs.follow([name], query, { lastEventId, signal: controller.signal })) seen.push(...batch);
   })();
   return { seen, done, stop: () => (controller.abort(), done) };
 }
@@ -36,7 +36,7 @@ describe("the workers' logs", () => {
           }
           let bytes = 0;
           for (const name of ["a", "b", "c", "d"]) {
-            const { entries } = logs.read(name, everything);
+            const { entries } = logs.readMemory([name], everything);
             const written = list.filter(([other]) => other === name).map(([, text]) => Buffer.from(text).toString());
             expect(texts(entries)).toEqual(written.slice(written.length - entries.length));
             const ids = entries.map(({ id }) => id);
@@ -55,7 +55,7 @@ describe("the workers' logs", () => {
   test("hold at most 10,000 entries of a worker", () => {
     const logs = open({ bytesPerWorker: 100_000_000, totalBytes: 100_000_000 });
     for (let index = 0; index < 12_000; index += 1) write(logs, "busy", String(index));
-    const { entries, hasMore } = logs.read("busy", everything);
+    const { entries, hasMore } = logs.readMemory(["busy"], everything);
     expect([entries.length, entries[0]?.text, entries.at(-1)?.text, hasMore]).toEqual([10_000, "2000", "11999", false]);
   });
 
@@ -63,7 +63,7 @@ describe("the workers' logs", () => {
     const logs = open({ bytesPerWorker: 1000, totalBytes: 2000 });
     for (const name of ["old", "mid", "old"]) write(logs, name, "x".repeat(700));
     write(logs, "new", "x".repeat(700));
-    expect(["old", "mid", "new"].map((name) => logs.read(name, everything).entries.length)).toEqual([1, 0, 1]);
+    expect(["old", "mid", "new"].map((name) => logs.readMemory([name], everything).entries.length)).toEqual([1, 0, 1]);
   });
 
   test("are filtered by version, level, text, time, ID and count", () => {
@@ -73,24 +73,24 @@ describe("the workers' logs", () => {
       now += 1000;
       write(logs, "app", `A ${level} (text)`, { level, version: level === "warn" ? "2.0.0" : "1.0.0" });
     }
-    const read = (query: object) => texts(logs.read("app", { ...everything, ...query }).entries);
+    const read = (query: object) => texts(logs.readMemory(["app"], { ...everything, ...query }).entries);
     expect(read({ version: "2.0.0" })).toEqual(["A warn (text)"]);
     expect(read({ level: "warn" })).toEqual(["A warn (text)", "A error (text)"]);
     expect(read({ text: "a INFO (" })).toEqual(["A info (text)"]);
     expect(read({ text: ".*" })).toEqual([]);
     expect(read({ sinceMs: 4000 })).toEqual(["A warn (text)", "A error (text)"]);
-    expect(logs.read("app", { limit: 3 })).toMatchObject({
+    expect(logs.readMemory(["app"], { limit: 3 })).toMatchObject({
       hasMore: true,
       entries: [{ level: "info" }, { level: "warn" }, { level: "error" }],
     });
-    const [first] = logs.read("app", { limit: 3 }).entries;
+    const [first] = logs.readMemory(["app"], { limit: 3 }).entries;
     expect(read({ before: first?.id })).toEqual(["A debug (text)"]);
   });
 
   test("truncate a long text and append the number of omitted characters", () => {
     const logs = open();
     write(logs, "app", "x".repeat(100_000));
-    expect(logs.read("app", everything).entries[0]?.text).toMatch(/^x{32704}… \(67296 more characters\)$/);
+    expect(logs.readMemory(["app"], everything).entries[0]?.text).toMatch(/^x{32704}… \(67296 more characters\)$/);
   });
 });
 
@@ -121,7 +121,7 @@ describe("following", () => {
       fc.asyncProperty(ids, async ([count, seen]) => {
         const logs = open();
         for (let index = 0; index < count; index += 1) write(logs, "app", String(index));
-        const { entries } = logs.read("app", everything);
+        const { entries } = logs.readMemory(["app"], everything);
         const last = entries[Math.min(seen, count - 1)] as LogEntry;
         const reader = follow(logs, "app", { limit: 1, sinceMs: 2_000_000_000_000 }, last.id);
         write(logs, "app", "end");
@@ -136,7 +136,7 @@ describe("following", () => {
   test("reports skipped entries to a slow reader with bounded memory", async () => {
     const logs = open({ bytesPerWorker: 1000, totalBytes: 1000 });
     const controller = new AbortController();
-    const batches = logs.follow("app", { limit: 10 }, { lastEventId: undefined, signal: controller.signal });
+    const batches = logs.follow(["app"], { limit: 10 }, { lastEventId: undefined, signal: controller.signal });
     write(logs, "app", "first");
     expect(texts((await batches.next()).value as LogEntry[])).toEqual(["first"]);
     for (let index = 0; index < 500; index += 1) write(logs, "app", `entry ${index}`);
@@ -155,7 +155,7 @@ describe("following", () => {
     await expect.poll(() => reader.seen.length).toBe(1);
     logs.forget("app");
     await reader.done;
-    expect([logs.read("app", everything).entries, logs.sizeBytes]).toEqual([[], 0]);
+    expect([logs.readMemory(["app"], everything).entries, logs.sizeBytes]).toEqual([[], 0]);
   });
 
   test("starts from the first entry for an unknown last ID", async () => {
@@ -176,7 +176,7 @@ describe("requests", () => {
     const logs = open({ bytesPerWorker: 5000 });
     write(logs, "app", "hello");
     for (let index = 0; index < 1000; index += 1) writeRequest(logs, "app", 200);
-    const { entries } = logs.read("app", everything);
+    const { entries } = logs.readMemory(["app"], everything);
     expect(entries[0]?.text).toBe("hello");
     expect(entries.length).toBeGreaterThan(5);
     expect(logs.sizeBytes).toBeLessThan(10_000);
@@ -188,7 +188,7 @@ describe("requests", () => {
     for (const status of [200, 404, 500, 503]) writeRequest(logs, "app", status, { requestId: `r${status}` });
     write(logs, "app", "after");
     const read = (query: object) =>
-      texts(logs.read("app", { ...everything, ...query }).entries).map((text) => text.replace("GET /hello ", ""));
+      texts(logs.readMemory(["app"], { ...everything, ...query }).entries).map((text) => text.replace("GET /hello ", ""));
     expect(read({})).toEqual(["before", "200", "404", "500", "503", "after"]);
     expect(read({ limit: 2 })).toEqual(["503", "after"]);
     expect(read({ status: "5xx" })).toEqual(["500", "503"]);
@@ -205,8 +205,8 @@ describe("several workers", () => {
   test("are read in order, with the newest entries of all", () => {
     const logs = open();
     for (const [index, name] of ["a", "b", "a", "c", "b"].entries()) write(logs, name, `${name}${index}`);
-    expect(texts(logs.read(isWanted, everything).entries)).toEqual(["a0", "b1", "a2", "b4"]);
-    expect(logs.read(isWanted, { limit: 3 })).toMatchObject({
+    expect(texts(logs.readMemory(isWanted, everything).entries)).toEqual(["a0", "b1", "a2", "b4"]);
+    expect(logs.readMemory(isWanted, { limit: 3 })).toMatchObject({
       hasMore: true,
       entries: [{ text: "b1", worker: "b" }, { text: "a2" }, { text: "b4" }],
     });
@@ -218,7 +218,7 @@ describe("several workers", () => {
       fc.asyncProperty(writes, async (list) => {
         const logs = open({ bytesPerWorker: 10_000_000, totalBytes: 100_000_000 });
         write(logs, "a", "first");
-        const first = logs.read("a", everything).entries[0] as LogEntry;
+        const first = logs.readMemory(["a"], everything).entries[0] as LogEntry;
         const controller = new AbortController();
         const seen: LogEntry[] = [];
         const all = logs.follow(() => true, { limit: 1 }, { lastEventId: first.id, signal: controller.signal });

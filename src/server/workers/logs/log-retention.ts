@@ -1,0 +1,58 @@
+import type { LogEntry } from "../../../shared/contract/worker-logs.js";
+import { RingReader } from "./follow-logs.js";
+import type { LogFiles } from "./log-files.js";
+import type { WorkerLog } from "./worker-log.js";
+
+/** A crash of the daemon loses at most the entries of this time. */
+const writeIntervalMs = 1000;
+
+interface LogRetentionOptions {
+  readonly files: LogFiles;
+  /** Called when entries could not be written; they are not written again. */
+  readonly onError: (error: unknown) => void;
+}
+
+/**
+ * Writes new entries to the files each second. Entries that a ring has dropped by then are missing on disk; a notice is written in their
+ * place.
+ */
+export class LogRetention {
+  readonly files: LogFiles;
+  readonly #onError: (error: unknown) => void;
+  readonly #readers = new WeakMap<WorkerLog, RingReader>();
+  readonly #changed = new Map<string, WorkerLog>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor({ files, onError }: LogRetentionOptions) {
+    this.files = files;
+    this.#onError = onError;
+  }
+
+  noteChange(name: string, log: WorkerLog): void {
+    this.#changed.set(name, log);
+    this.#timer ??= setTimeout(() => void this.write(), writeIntervalMs).unref();
+  }
+
+  /** Deletes the entries of a worker. */
+  forget(name: string): void {
+    this.#changed.delete(name);
+    this.files.delete(name).catch(this.#onError);
+  }
+
+  /** Writes all new entries. Resolves when they are in the files. */
+  async write(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const changed = [...this.#changed];
+    this.#changed.clear();
+    for (const [name, log] of changed) await this.#writeLog(name, log);
+  }
+
+  async #writeLog(name: string, log: WorkerLog): Promise<void> {
+    const reader = this.#readers.get(log) ?? new RingReader(() => true, 0);
+    this.#readers.set(log, reader);
+    const entries: LogEntry[] = [];
+    while (reader.hasMore(log.rings)) entries.push(...reader.next(log.rings));
+    if (entries.length > 0) await this.files.append(name, entries).catch(this.#onError);
+  }
+}

@@ -1,0 +1,68 @@
+import { appendFile, readdir, readFile, stat } from "node:fs/promises";
+import path from "node:path";
+import { expect, test } from "vitest";
+import { LogFiles } from "../../../../../src/server/workers/logs/log-files.js";
+import type { LogEntry } from "../../../../../src/shared/contract/worker-logs.js";
+import { temporaryDirectory } from "../../../../support/temporary-directory.js";
+
+const entry = (id: number, text = `line ${id}`): LogEntry => ({
+  id,
+  time: id,
+  worker: "@team/app",
+  version: "1.0.0",
+  level: "info",
+  source: "app",
+  text,
+});
+const all = () => true;
+const ids = (entries: readonly LogEntry[]) => entries.map(({ id }) => id);
+
+async function open(bytesPerWorker = 100_000) {
+  const directory = path.join(await temporaryDirectory(), "logs");
+  return { directory, files: new LogFiles({ directory, bytesPerWorker }) };
+}
+
+test("returns the newest matching entries in order, also with other files open", async () => {
+  const { directory, files } = await open();
+  await files.append("@team/app", [entry(1), entry(2), entry(3)]);
+  await files.append("other", [entry(4)]);
+  expect(ids(await files.read("@team/app", all, 2))).toEqual([2, 3]);
+  expect(ids(await files.read("@team/app", ({ id }) => id !== 2, 10))).toEqual([1, 3]);
+  expect(await files.read("nobody", all, 10)).toEqual([]);
+  const other = new LogFiles({ directory, bytesPerWorker: 1000 });
+  expect(await other.read("@team/app", all, 1)).toEqual([entry(3)]);
+});
+
+test("keeps the files of a worker within the limit and private", async () => {
+  const { directory, files } = await open(10_000);
+  for (let id = 1; id <= 500; id += 1) await files.append("@team/app", [entry(id)]);
+  const names = await readdir(directory);
+  const sizes = await Promise.all(names.map(async (name) => (await stat(path.join(directory, name))).size));
+  expect(names).toHaveLength(2);
+  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(10_000);
+  expect((await stat(path.join(directory, names[0] as string))).mode & 0o777).toBe(0o600);
+  const kept = ids(await files.read("@team/app", all, 1000));
+  expect(kept.at(-1)).toBe(500);
+  expect(kept.length).toBeGreaterThan(40);
+  expect(kept).toEqual(Array.from({ length: kept.length }, (_, index) => 501 - kept.length + index));
+});
+
+test("skips a line that a crash left incomplete, and appends below it", async () => {
+  const { directory, files } = await open();
+  await files.append("@team/app", [entry(1)]);
+  const file = path.join(directory, "%40team%2Fapp.jsonl");
+  await appendFile(file, '{"id":2,"time":');
+  const restarted = new LogFiles({ directory, bytesPerWorker: 100_000 });
+  await restarted.append("@team/app", [entry(3), entry(4)]);
+  expect(ids(await restarted.read("@team/app", all, 10))).toEqual([1, 3, 4]);
+  expect(await readFile(file, "utf8")).toMatch(/\n$/);
+});
+
+test("deletes the entries of one worker, and accepts new ones after it", async () => {
+  const { directory, files } = await open();
+  await Promise.all([files.append("a", [entry(1)]), files.append("b", [entry(2)]), files.delete("a"), files.append("a", [entry(3)])]);
+  expect(ids(await files.read("a", all, 10))).toEqual([3]);
+  expect(ids(await files.read("b", all, 10))).toEqual([2]);
+  await files.delete("a");
+  expect(await readdir(directory)).toEqual(["b.jsonl"]);
+});
