@@ -1,12 +1,15 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Client } from "../../src/shared/client.js";
 import { connect, uploadOf } from "../support/connect.js";
 import { manifestOf, packFiles } from "../support/pack-files.js";
 import { startDaemon, type TestDaemon } from "../support/start-daemon.js";
 
-/** Returns the requested variable from `env` and from `process.env`. */
-const app = `export default { fetch(request, env) {
-  const name = new URL(request.url).searchParams.get("name");
+/** Returns the requested variable from `env` and from `process.env`; with `wait`, after 1.5 s. */
+const app = `export default { async fetch(request, env) {
+  const { searchParams } = new URL(request.url);
+  if (searchParams.has("wait")) await new Promise((resolve) => setTimeout(resolve, 1500));
+  const name = searchParams.get("name");
   return Response.json([env[name] ?? null, process.env[name] ?? null]);
 } };`;
 
@@ -119,9 +122,12 @@ describe("a required secret", () => {
     expect(await read("keeps", "NEEDED")).toBe("from the namespace");
     const ofAll = { namespace: "@shop", key: "NEEDED" };
     await expect(root.secrets.removeOfNamespace({ params: ofAll })).rejects.toMatchObject({ code: "SECRET_IN_USE" });
+    const inFlight = read("keeps", "NEEDED&wait");
+    await delay(500);
     await root.secrets.removeOfNamespace({ params: ofAll, query: { force: "true" } });
     expect((await list("keeps")).missing).toEqual(["NEEDED"]);
     expect(await read("keeps", "NEEDED")).toEqual(code("WORKER_START_FAILED"));
+    expect(await inFlight).toBe("from the namespace");
     const version = { scope: "@shop", name: "keeps", version: "1.0.0" };
     await root.workers.disable({ params: version });
     await expect(root.workers.enable({ params: version })).rejects.toMatchObject({ code: "SECRET_MISSING" });
@@ -129,6 +135,27 @@ describe("a required secret", () => {
     await root.workers.enable({ params: version });
     expect(await read("keeps", "NEEDED")).toBe("again");
   });
+});
+
+const editedManifest = (more: string) => manifestOf("@shop/edited", "1.0.0", more);
+const writeEdited = (name: string, content: string) =>
+  root.workerFiles.upload({
+    fields: { path: "workers/@shop/edited/1.0.0", paths: [name] },
+    files: [uploadOf(name, Buffer.from(content))],
+  });
+
+test("that a changed manifest requires must be set; other files stay changeable while it is missing", async () => {
+  await deploy("edited");
+  await expect(writeEdited("manifest.yaml", editedManifest("secrets: [NEEDED]\n"))).rejects.toMatchObject({
+    code: "SECRET_MISSING",
+    status: 409,
+  });
+  await set("edited", "NEEDED", "x");
+  await writeEdited("manifest.yaml", editedManifest("secrets: [NEEDED]\n"));
+  await remove("edited", "NEEDED", "true");
+  await writeEdited("notes.txt", "changed");
+  await writeEdited("manifest.yaml", editedManifest(""));
+  expect(await read("edited", "NEEDED")).toBe(null);
 });
 
 describe("the API", () => {

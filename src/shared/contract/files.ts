@@ -41,6 +41,7 @@ const writeErrors = [
   "INVALID_PACKAGE_NAME",
   "INVALID_PACKAGE_METADATA",
   "BASE_TAKEN",
+  "SECRET_MISSING",
   "INSUFFICIENT_STORAGE",
 ] as const satisfies readonly ErrorCode[];
 const pathRequired = { path: "PATH_REQUIRED" } as const;

@@ -127,7 +127,7 @@ export class IsolateSet {
   /** Returns why a call cannot wait in the queue. */
   refusal(): ApiError | undefined {
     const blockedMs = this.#backOff.remainingMs(performance.now());
-    if (blockedMs > 0 && this.isEmpty) return this.#starter.lastError ?? crashedRepeatedly(blockedMs);
+    if (blockedMs > 0 && this.#serving().length === 0) return this.#starter.lastError ?? crashedRepeatedly(blockedMs);
     return this.#queue.isFull ? saturated() : undefined;
   }
 
@@ -231,7 +231,8 @@ export class IsolateSet {
     if (this.#isRetired) return;
     if (failure.code === "WORKER_START_FAILED") this.#tell("start-failed", failure.message);
     if (failure.code === "WORKER_START_FAILED") this.#noteCrash();
-    if (this.isEmpty || this.#isEphemeral) this.#queue.failAll(failure);
+    // Draining isolates accept no calls: waiting ones would start isolates again and again until the last of these has exited.
+    if (this.#serving().length === 0 || this.#isEphemeral) this.#queue.failAll(failure);
   }
 
   #noteCrash(): void {
