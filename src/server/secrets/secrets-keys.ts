@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
-import { readFileSync, statSync } from "node:fs";
+import { readFileSync, rmSync, statSync } from "node:fs";
 import { ApiError } from "../../shared/api-error.js";
 import { ConfigError } from "../config/config-error.js";
 import type { SecretsKeySource } from "../config/secrets-key.js";
 import { insufficientStorage, isStorageFull } from "../platform/storage-full.js";
-import { writePrivateFile } from "../platform/write-private-file.js";
+import { unnamedFileOf, writePrivateFile } from "../platform/write-private-file.js";
 import { keyBytes, toSecretsKey, type SecretsKey } from "./secret-cipher.js";
 
 /** Base64 or Base64url of 32 bytes. */
@@ -26,6 +26,7 @@ export class SecretsKeys {
   private constructor(source: SecretsKeySource, isManaged: boolean) {
     this.source = source;
     this.isManaged = isManaged;
+    if (isManaged) rmSync(unnamedFileOf(source.file), { force: true });
     this.#keys = readKeys(source);
   }
 
