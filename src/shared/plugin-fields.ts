@@ -1,5 +1,5 @@
 import type { PackageMetadata } from "./package-metadata.js";
-import { runtimeKeys } from "./plugin-manifest.js";
+import { pluginRuntimeKeys } from "./plugin-manifest.js";
 
 /** Keys of package.json that name npm packages and not plugins. */
 const npmKeys = ["dependencies", "optionalDependencies"];
@@ -32,7 +32,7 @@ function laidOver(base: PluginFields, { version, enabled, declared = {} }: Packa
 }
 
 function withConfig(fields: Readonly<Record<string, unknown>>, declared: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const own = Object.fromEntries(Object.entries(declared).filter(([key]) => !runtimeKeys.has(key)));
+  const own = Object.fromEntries(Object.entries(declared).filter(([key]) => !pluginRuntimeKeys.has(key)));
   return { ...fields, config: merged(own, fields["config"] ?? {}) };
 }
 

@@ -57,7 +57,7 @@ export const PluginManifest = z.object({
 });
 export type PluginManifest = z.output<typeof PluginManifest>;
 
-/** Manifest keys that are not configuration of the plugin. */
+/** Manifest keys of workers and plugins. */
 export const runtimeKeys: ReadonlySet<string> = new Set([
   ...Object.keys(PluginManifest.shape),
   ...Object.keys(WorkerManifest.shape),
@@ -67,3 +67,6 @@ export const runtimeKeys: ReadonlySet<string> = new Set([
   "description",
   "deploy",
 ]);
+
+/** Manifest keys that are not configuration of the plugin. */
+export const pluginRuntimeKeys: ReadonlySet<string> = new Set([...runtimeKeys].filter((key) => key !== "secrets"));

@@ -130,3 +130,11 @@ export const WorkerManifest = z.object({
     .describe("Scheduled requests."),
 });
 export type WorkerManifest = z.output<typeof WorkerManifest>;
+
+/** The manifest of the app of a plugin. Only workers have secrets: there, `secrets` is configuration of the plugin. */
+export const PluginAppManifest = WorkerManifest.extend({
+  secrets: z
+    .unknown()
+    .default([])
+    .transform((): WorkerManifest["secrets"] => []),
+});

@@ -5,7 +5,7 @@ import { nearestWord } from "../../shared/nearest-word.js";
 import { enabledOf, nameOf, versionOf } from "../../shared/package-metadata.js";
 import { pluginFields } from "../../shared/plugin-fields.js";
 import { PluginManifest, runtimeKeys } from "../../shared/plugin-manifest.js";
-import { WorkerManifest } from "../../shared/worker-manifest.js";
+import { PluginAppManifest, WorkerManifest } from "../../shared/worker-manifest.js";
 import { readPackageInfo, type PackageKind, type PackageSource } from "../pack/package-info.js";
 import { placeOf, readManifestText, readPackageJsonText, type MetadataText } from "./metadata-text.js";
 import type { Problem } from "./problem.js";
@@ -63,7 +63,7 @@ class Metadata {
     const declared = this.#manifest?.fields ?? {};
     const { fields } = pluginFields({ name: "", version: "", enabled: true, fields: this.#fields, declared }, undefined);
     const own = this.#issues(PluginManifest, fields);
-    return typeof fields["entrypoint"] === "string" ? [...own, ...this.#issues(WorkerManifest, fields, PluginManifest)] : own;
+    return typeof fields["entrypoint"] === "string" ? [...own, ...this.#issues(PluginAppManifest, fields, PluginManifest)] : own;
   }
 
   /** Only for workers: unknown keys of a plugin are its configuration. */

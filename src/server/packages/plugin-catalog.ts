@@ -6,7 +6,7 @@ import { ApiError } from "../../shared/api-error.js";
 import { deploymentIn, type Deployment } from "../../shared/deployment.js";
 import { latestVersion, isPackageName } from "../../shared/package-name.js";
 import { PluginManifest, usualPluginEntries } from "../../shared/plugin-manifest.js";
-import { WorkerManifest } from "../../shared/worker-manifest.js";
+import { PluginAppManifest, type WorkerManifest } from "../../shared/worker-manifest.js";
 import { parseManifestFields } from "./manifest-fields.js";
 import { pluginFields, type PluginFields } from "../../shared/plugin-fields.js";
 import { refuseReservedName, readPackageMetadata } from "./package-metadata.js";
@@ -140,7 +140,7 @@ export function parsePlugin({ fields }: PluginFields, rules: PluginRules): Meani
   if (base !== undefined && rules.reservedNames.has(base.slice(1))) {
     throw new ApiError("INVALID_PACKAGE_METADATA", `The base ${base} is reserved for the daemon. Give the plugin another base.`);
   }
-  const app = manifest.entrypoint === undefined ? undefined : parseManifestFields(WorkerManifest, fields);
+  const app = manifest.entrypoint === undefined ? undefined : parseManifestFields(PluginAppManifest, fields);
   const refusal = app && rules.refusal?.(app, typeof fields["name"] === "string" ? fields["name"] : "");
   if (refusal !== undefined) throw new ApiError("INVALID_PACKAGE_METADATA", refusal);
   return { manifest, app, config };
