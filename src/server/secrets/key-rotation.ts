@@ -8,9 +8,9 @@ import type { SecretsKeys } from "./secrets-keys.js";
 
 /** Records that are encrypted again in one transaction: about 1 MB of values at most. */
 const batchRecords = 32;
-/** Another daemon changed a record that was read here before: the replica has the change within its sync interval. */
-const retryDelayMs = 200;
-const maximumRetries = 50;
+/** Between two passes over the records; 50 of them outlast the time in which a daemon follows its primary. */
+const passDelayMs = 200;
+const maximumPasses = 50;
 
 interface KeyRotationOptions {
   readonly records: SecretRecords;
@@ -101,20 +101,20 @@ export class KeyRotation {
   /** Returns the number of values that had another key. */
   async #reencrypt(key: SecretsKey): Promise<number> {
     let count = 0;
-    let retries = 0;
-    for (let batch = this.#outdated(key.id); batch.length > 0; batch = this.#outdated(key.id)) {
-      const part = batch.slice(0, batchRecords);
-      const changes = part.map(({ kind, secret, value, revision }) =>
-        putSecret(kind, { ...secret, sealed: seal(key, value, placeOf(secret)) }, revision),
-      );
-      if (await this.#records.transact(changes)) count += part.length;
-      else if (retries >= maximumRetries) throw changing();
-      else {
-        retries += 1;
-        await delay(retryDelayMs);
+    for (let pass = 1; pass <= maximumPasses; pass += 1) {
+      const outdated = this.#outdated(key.id);
+      if (outdated.length === 0) return count;
+      // Another daemon changed a record that was read here before: the replica has the change within its sync interval.
+      if (pass > 1) await delay(passDelayMs);
+      for (let start = 0; start < outdated.length; start += batchRecords) {
+        const part = outdated.slice(start, start + batchRecords);
+        const changes = part.map(({ kind, secret, value, revision }) =>
+          putSecret(kind, { ...secret, sealed: seal(key, value, placeOf(secret)) }, revision),
+        );
+        if (await this.#records.transact(changes)) count += part.length;
       }
     }
-    return count;
+    throw changing();
   }
 }
 
