@@ -17,6 +17,7 @@ const pieces = [
   "streams",
   "hooks",
   "request-log",
+  "hosts",
   "first-request",
   "many-workers",
   "many-installed",

@@ -1,7 +1,9 @@
 // The load generator where wrk is not installed; takes its plan as JSON in the first argument, writes the report of report.lua.
 import autocannon from "autocannon";
 
-const { url, connections, seconds, method, headers, bodyBytes, paths, inARow } = JSON.parse(process.argv[2]);
+const { url, connections, seconds, method, headers, bodyBytes, paths, hosts, inARow } = JSON.parse(process.argv[2]);
+/** The headers of a request replace those of the load. */
+const hostOf = (index) => (hosts.length > 0 ? { headers: { ...headers, host: hosts[index] } } : {});
 const result = await autocannon({
   url,
   connections,
@@ -11,7 +13,11 @@ const result = await autocannon({
   ...(bodyBytes > 0 ? { body: "x".repeat(bodyBytes) } : {}),
   // Each connection goes through the list by itself.
   ...(paths.length > 0
-    ? { requests: paths.flatMap((path) => Array.from({ length: Math.ceil(inARow / connections) }, () => ({ path }))) }
+    ? {
+        requests: paths.flatMap((path, index) =>
+          Array.from({ length: Math.ceil(inARow / connections) }, () => ({ path, ...hostOf(index) })),
+        ),
+      }
     : {}),
 });
 const report = {

@@ -20,7 +20,7 @@ export class LoadGenerator {
 
   /**
    * Requests per second and latency of one load; throws when any answer failed or was too short.
-   * `paths` are asked in turn, each `inARow` times before the next; `bodyBytes` is the size of the request's body, `leastBytes` that of each answer.
+   * `paths` are asked in turn, each `inARow` times before the next, with the Host header at the same place of `hosts`; `bodyBytes` is the size of the request's body, `leastBytes` that of each answer.
    */
   async measure(stage, target) {
     const plan = {
@@ -30,6 +30,7 @@ export class LoadGenerator {
       headers: {},
       bodyBytes: 0,
       paths: [],
+      hosts: [],
       inARow: 1,
       ...target,
     };
@@ -44,7 +45,7 @@ export class LoadGenerator {
   }
 }
 
-async function runWrk(stage, { url, connections, seconds, method, headers, bodyBytes, paths, inARow }) {
+async function runWrk(stage, { url, connections, seconds, method, headers, bodyBytes, paths, hosts, inARow }) {
   const headerLines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   return await stage.run("wrk", ["-t1", `-c${connections}`, `-d${seconds}s`, "-s", script, url], {
     env: {
@@ -53,6 +54,7 @@ async function runWrk(stage, { url, connections, seconds, method, headers, bodyB
       BENCH_BODY_BYTES: String(bodyBytes),
       BENCH_HEADERS: headerLines.join("\n"),
       BENCH_PATHS: paths.join("\n"),
+      BENCH_HOSTS: hosts.join("\n"),
       BENCH_IN_A_ROW: String(inARow),
     },
   });

@@ -6,11 +6,16 @@ for name, value in string.gmatch(os.getenv("BENCH_HEADERS") or "", "([^\n:]+): (
 
 local paths = {}
 for path in string.gmatch(os.getenv("BENCH_PATHS") or "", "[^\n]+") do table.insert(paths, path) end
+local hosts = {}
+for host in string.gmatch(os.getenv("BENCH_HOSTS") or "", "[^\n]+") do table.insert(hosts, host) end
 if #paths > 0 then
   local in_a_row = tonumber(os.getenv("BENCH_IN_A_ROW") or "1")
   local requests, count = {}, 0
   function init()
-    for index, path in ipairs(paths) do requests[index] = wrk.format(nil, path) end
+    for index, path in ipairs(paths) do
+      if #hosts > 0 then wrk.headers["Host"] = hosts[index] end
+      requests[index] = wrk.format(nil, path)
+    end
   end
   function request()
     local turn = math.floor(count / in_a_row) % #requests
