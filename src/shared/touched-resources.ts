@@ -2,10 +2,15 @@ import { nounOf } from "./contract/changes.js";
 import type { EventType } from "./contract/events.js";
 
 /** Resources of the screens for which the daemon sends events. */
-export const eventResources = ["workers", "plugins", "keys"] as const;
+export const eventResources = ["workers", "plugins", "hosts", "keys"] as const;
 export type EventResource = (typeof eventResources)[number];
 
-const resourceOfNoun: Readonly<Partial<Record<string, EventResource>>> = { worker: "workers", plugin: "plugins", key: "keys" };
+const resourceOfNoun: Readonly<Partial<Record<string, EventResource>>> = {
+  worker: "workers",
+  plugin: "plugins",
+  host: "hosts",
+  key: "keys",
+};
 
 /** Returns the resources to reload after an event. All of them at the start of the stream and after a gap. */
 export function touchedBy(type: EventType): readonly EventResource[] {

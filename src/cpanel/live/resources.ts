@@ -8,8 +8,10 @@ const unfedIntervalMs = 10_000;
 
 /** Resources to request after an event, by name. A name that ends in a dot stands for all names with this prefix. */
 const names: Readonly<Record<EventResource, readonly string[]>> = {
-  workers: ["workers", "files.workers.", "files.roots.workers."],
+  // A changed worker can have a manifest that requests other hosts.
+  workers: ["workers", "hosts", "files.workers.", "files.roots.workers."],
   plugins: ["plugins", "plugins.loaded", "files.plugins.", "files.roots.plugins."],
+  hosts: ["hosts"],
   keys: ["keys", "health.verbose"],
 };
 

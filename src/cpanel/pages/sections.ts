@@ -17,5 +17,6 @@ export const sections: readonly Section[] = [
   { path: "overview", title: "Overview", view: lazy(async () => ({ default: (await import("./overview/overview.js")).Overview })) },
   { path: "apps", title: "Apps", view: lazy(async () => ({ default: (await import("./apps/apps.js")).Apps })) },
   { path: "plugins", title: "Plugins", view: lazy(async () => ({ default: (await import("./plugins/plugins.js")).Plugins })) },
+  { path: "hosts", title: "Hosts", view: lazy(async () => ({ default: (await import("./hosts/hosts.js")).Hosts })) },
   { path: "keys", title: "Keys", view: lazy(async () => ({ default: (await import("./keys/keys.js")).Keys })) },
 ];

@@ -13,6 +13,7 @@ const collectMs = 500;
 const liveNames: Readonly<Record<EventResource, readonly string[]>> = {
   workers: ["workers"],
   plugins: ["plugins", "plugins.loaded"],
+  hosts: ["hosts"],
   keys: ["keys"],
 };
 
