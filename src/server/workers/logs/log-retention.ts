@@ -8,7 +8,7 @@ const writeIntervalMs = 1000;
 
 interface LogRetentionOptions {
   readonly files: LogFiles;
-  /** Called when entries could not be written; they are not written again. */
+  /** Called when entries cannot be written, which loses them on disk; called again only after a success. */
   readonly onError: (error: unknown) => void;
 }
 
@@ -22,6 +22,7 @@ export class LogRetention {
   readonly #readers = new WeakMap<WorkerLog, RingReader>();
   readonly #changed = new Map<string, WorkerLog>();
   #timer: NodeJS.Timeout | undefined;
+  #isFailing = false;
 
   constructor({ files, onError }: LogRetentionOptions) {
     this.files = files;
@@ -36,7 +37,7 @@ export class LogRetention {
   /** Deletes the entries of a worker. */
   forget(name: string): void {
     this.#changed.delete(name);
-    this.files.delete(name).catch(this.#onError);
+    this.files.delete(name).catch((error: unknown) => this.#noteFailure(error));
   }
 
   /** Writes all new entries. Resolves when they are in the files. */
@@ -53,6 +54,18 @@ export class LogRetention {
     this.#readers.set(log, reader);
     const entries: LogEntry[] = [];
     while (reader.hasMore(log.rings)) entries.push(...reader.next(log.rings));
-    if (entries.length > 0) await this.files.append(name, entries).catch(this.#onError);
+    if (entries.length === 0) return;
+    try {
+      await this.files.append(name, entries);
+      this.#isFailing = false;
+    } catch (error) {
+      this.#noteFailure(error);
+    }
+  }
+
+  /** A full disk must not fill the daemon's log as well. */
+  #noteFailure(error: unknown): void {
+    if (!this.#isFailing) this.#onError(error);
+    this.#isFailing = true;
   }
 }

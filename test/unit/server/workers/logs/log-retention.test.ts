@@ -1,0 +1,42 @@
+import { mkdir, rm, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { expect, test } from "vitest";
+import { LogFiles } from "../../../../../src/server/workers/logs/log-files.js";
+import { LogRetention } from "../../../../../src/server/workers/logs/log-retention.js";
+import { WorkerLogs } from "../../../../../src/server/workers/logs/worker-logs.js";
+import { temporaryDirectory } from "../../../../support/temporary-directory.js";
+
+async function open() {
+  const directory = path.join(await temporaryDirectory(), "logs");
+  const errors: unknown[] = [];
+  const files = new LogFiles({ directory, bytesPerWorker: 100_000 });
+  const retention = new LogRetention({ files, onError: (error) => errors.push(error) });
+  const logs = new WorkerLogs({ bytesPerWorker: 2000, totalBytes: 100_000, now: Date.now, retention });
+  const write = (text: string) => logs.write({ name: "app", version: "1.0.0", level: "info", source: "app", text });
+  return { directory, errors, logs, write };
+}
+
+test("reports a failing disk once, and writes again when the disk works", async () => {
+  const { directory, errors, logs, write } = await open();
+  await writeFile(directory, "a file in the place of the folder");
+  for (const text of ["one", "two", "three"]) {
+    write(text);
+    await logs.close();
+  }
+  expect(errors).toHaveLength(1);
+  await rm(directory);
+  await mkdir(directory);
+  write("four");
+  await logs.close();
+  expect(errors).toHaveLength(1);
+  expect((await logs.read(["app"], { limit: 10 })).entries.map(({ text }) => text)).toEqual(["one", "two", "three", "four"]);
+});
+
+test("writes a notice for entries that memory dropped before they were written", async () => {
+  const { logs, write } = await open();
+  for (let index = 0; index < 100; index += 1) write(`${index} ${"x".repeat(100)}`);
+  await logs.close();
+  const { entries } = await logs.read(["app"], { limit: 1000 });
+  expect(entries[0]).toMatchObject({ source: "runtime", level: "warn", text: expect.stringContaining("missing here") });
+  expect(entries.at(-1)?.text).toMatch(/^99 /);
+});
