@@ -144,7 +144,7 @@ const writeEdited = (name: string, content: string) =>
     files: [uploadOf(name, Buffer.from(content))],
   });
 
-test("that a changed manifest requires must be set; other files stay changeable while it is missing", async () => {
+test("is required by a changed manifest, and not by changes of other files", async () => {
   await deploy("edited");
   await expect(writeEdited("manifest.yaml", editedManifest("secrets: [NEEDED]\n"))).rejects.toMatchObject({
     code: "SECRET_MISSING",

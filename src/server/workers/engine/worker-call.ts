@@ -2,8 +2,9 @@ import { performance } from "node:perf_hooks";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { ApiError } from "../../../shared/api-error.js";
 import { sendError } from "../../web/error-response.js";
-import { discardBody, hasBody } from "../../web/request-body.js";
+import { discardBody } from "../../web/request-body.js";
 import type { ResponseHead } from "./response-head.js";
+import { bodyKindOf, framedLength, mayHaveBody } from "./body-framing.js";
 import { ResponseWindow, RequestStream } from "./body-streams.js";
 import type { CallChannel } from "./call-channel.js";
 import { BodyKind, FrameKind, inlineRequestBytes, pieceCostBytes } from "../protocol/frames.js";
@@ -162,7 +163,7 @@ export class WorkerCall {
   answer(status: number, head: ResponseHead, body: Buffer): void {
     const { response } = this;
     const length = body.length === 0 && this.request.method === "HEAD" ? (head.claimedLength ?? 0) : body.length;
-    const wireBody = this.#mayHaveBody(status) ? body : noBytes;
+    const wireBody = mayHaveBody(this.request, status) ? body : noBytes;
     this.#countResponse(wireBody.length);
     const sent = wireBody.length <= shortBodyBytes ? wireBody.toString("latin1") : this.#lasting(wireBody);
     if (!head.hasDate && FastResponseWriter.suits(response)) {
@@ -181,7 +182,7 @@ export class WorkerCall {
     const length = bodyLength >= 0 ? bodyLength : head.claimedLength;
     this.#writeHead(status, head, length);
     this.touch();
-    if (!this.#mayHaveBody(status)) {
+    if (!mayHaveBody(this.request, status)) {
       this.#release(false);
       this.response.end();
       return;
@@ -335,16 +336,6 @@ export class WorkerCall {
     this.#responseBytes += bytes;
     this.meter.responseBodyBytes += bytes;
   }
-
-  #mayHaveBody(status: number): boolean {
-    return this.request.method !== "HEAD" && status !== 204 && status !== 205 && status !== 304;
-  }
-}
-
-/** Returns the `Content-Length` to send. 204 and 304 have no body. 205 has no body either, but needs a length of 0 (RFC 9110, 15.3.6). */
-function framedLength(status: number, length: number | undefined): number | undefined {
-  if (status === 205) return 0;
-  return status === 204 || status === 304 ? undefined : length;
 }
 
 type CallingResponse = ServerResponse & { [callOfResponse]?: WorkerCall };
@@ -352,10 +343,4 @@ type CallingResponse = ServerResponse & { [callOfResponse]?: WorkerCall };
 /** Shared by all requests: a separate closure per request would cost more than its work. */
 function onResponseClose(this: CallingResponse): void {
   this[callOfResponse]?.onClose();
-}
-
-function bodyKindOf(request: IncomingMessage): number {
-  // A body of GET has no defined semantics, and the `Request` constructor rejects it.
-  if (request.method === "GET" || request.method === "HEAD") return BodyKind.None;
-  return hasBody(request) ? BodyKind.Stream : BodyKind.None;
 }
