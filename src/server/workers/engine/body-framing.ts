@@ -1,0 +1,21 @@
+import type { IncomingMessage } from "node:http";
+import { hasBody } from "../../web/request-body.js";
+import { BodyKind } from "../protocol/frames.js";
+
+/** Returns how the body of a request is sent to an isolate. */
+export function bodyKindOf(request: IncomingMessage): number {
+  // A body of GET has no defined semantics, and the `Request` constructor rejects it.
+  if (request.method === "GET" || request.method === "HEAD") return BodyKind.None;
+  return hasBody(request) ? BodyKind.Stream : BodyKind.None;
+}
+
+/** Whether the response to a request can have a body. */
+export function mayHaveBody({ method }: IncomingMessage, status: number): boolean {
+  return method !== "HEAD" && status !== 204 && status !== 205 && status !== 304;
+}
+
+/** Returns the `Content-Length` to send. 204 and 304 have no body. 205 has no body either, but needs a length of 0 (RFC 9110, 15.3.6). */
+export function framedLength(status: number, length: number | undefined): number | undefined {
+  if (status === 205) return 0;
+  return status === 204 || status === 304 ? undefined : length;
+}
