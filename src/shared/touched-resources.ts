@@ -2,13 +2,14 @@ import { nounOf } from "./contract/changes.js";
 import type { EventType } from "./contract/events.js";
 
 /** Resources of the screens for which the daemon sends events. */
-export const eventResources = ["workers", "plugins", "hosts", "keys"] as const;
+export const eventResources = ["workers", "plugins", "hosts", "secrets", "keys"] as const;
 export type EventResource = (typeof eventResources)[number];
 
 const resourceOfNoun: Readonly<Partial<Record<string, EventResource>>> = {
   worker: "workers",
   plugin: "plugins",
   host: "hosts",
+  secret: "secrets",
   key: "keys",
 };
 

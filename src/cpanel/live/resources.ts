@@ -8,10 +8,11 @@ const unfedIntervalMs = 10_000;
 
 /** Resources to request after an event, by name. A name that ends in a dot stands for all names with this prefix. */
 const names: Readonly<Record<EventResource, readonly string[]>> = {
-  // A changed worker can have a manifest that requests other hosts.
-  workers: ["workers", "hosts", "files.workers.", "files.roots.workers."],
+  // A changed worker can have a manifest that requests other hosts and secrets.
+  workers: ["workers", "hosts", "secrets.", "files.workers.", "files.roots.workers."],
   plugins: ["plugins", "plugins.loaded", "files.plugins.", "files.roots.plugins."],
   hosts: ["hosts"],
+  secrets: ["secrets."],
   keys: ["keys", "health.verbose"],
 };
 

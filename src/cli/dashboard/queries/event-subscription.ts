@@ -14,6 +14,7 @@ const liveNames: Readonly<Record<EventResource, readonly string[]>> = {
   workers: ["workers"],
   plugins: ["plugins", "plugins.loaded"],
   hosts: ["hosts"],
+  secrets: [],
   keys: ["keys"],
 };
 

@@ -10,15 +10,17 @@ import { AppFigures } from "./app-figures.js";
 import { appUrl } from "./app-url.js";
 import { AppVersions } from "./app-versions.js";
 import { LogView } from "./logs/log-view.js";
+import { SecretList } from "./secrets/secret-list.js";
 import { useApps } from "./use-apps.js";
 
 const views = [
   { id: "versions", title: "Versions" },
   { id: "logs", title: "Logs" },
   { id: "files", title: "Files" },
+  { id: "secrets", title: "Secrets" },
 ] as const;
 
-/** Shows one app: the active version, figures, versions, logs and files. */
+/** Shows one app: the active version, figures, versions, logs, files and secrets. */
 export function AppPage({ name, view }: { name: string; view: string }) {
   const servedAt = useServedAt();
   const { resource, apps } = useApps();
@@ -67,6 +69,7 @@ export function AppPage({ name, view }: { name: string; view: string }) {
             </nav>
             {view === "versions" && <AppVersions app={shown} onChanged={resource.refresh} />}
             {view === "logs" && <LogView app={shown} />}
+            {view === "secrets" && <SecretList app={name} />}
             {view === "files" && <LazyFileBrowser of={{ kind: "workers", name, isBuiltIn: shown.isBuiltIn, page: `apps/${name}/files` }} />}
           </>
         )}
