@@ -1,4 +1,4 @@
-// zod/mini, like the worker list, which contains this schema.
+// Uses zod/mini because the schema of the worker list, which contains this schema, uses it.
 import * as z from "zod/mini";
 
 export const longestDeployMessage = 500;

@@ -1,4 +1,4 @@
-// zod/mini, like the worker list, which contains this schema.
+// Uses zod/mini because the schema of the worker list, which contains this schema, uses it.
 import * as z from "zod/mini";
 
 /** The client of an upload: the panel, runtimectl, or another API client. */

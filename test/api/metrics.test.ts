@@ -248,7 +248,7 @@ describe("a worker", () => {
 });
 
 describe("a key that is restricted to namespaces", () => {
-  test("sees only its own workers and no data of the daemon about others", async () => {
+  test("gets worker and daemon metrics without data of other workers", async () => {
     await install("@team/app", app("return new Response();"));
     await install("@other/app", app("return new Response();"));
     await Promise.all([get("/@team/app/"), get("/@other/app/"), get("/nobody/")]);

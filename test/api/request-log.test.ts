@@ -112,7 +112,7 @@ describe("the request log", () => {
 });
 
 describe("the logs of several workers", () => {
-  test("come in order from all workers, or from the named ones", async () => {
+  test("list the entries of all workers by time, or only those of the named workers", async () => {
     await get("/app/");
     await get("/@team/site/");
     const all = (await root.logs.list({ query: { source: "request", limit: 2 } })).entries;

@@ -171,7 +171,7 @@ describe("the API", () => {
     await expect(remove("listed", "ABSENT")).rejects.toMatchObject({ code: "SECRET_NOT_FOUND", status: 404 });
   });
 
-  test("rejects keys of other namespaces, and rotates only for unrestricted keys", async () => {
+  test("rejects keys of other namespaces, and key rotation by restricted keys", async () => {
     const { data } = await root.keys.create({ body: { name: "other", role: "admin", namespaces: ["@other"] } });
     const other = connect(daemon.url, data.key);
     const denied = { code: "NAMESPACE_DENIED", status: 403 };

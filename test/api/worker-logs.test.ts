@@ -153,7 +153,7 @@ describe("following the log of a worker", () => {
     expect(await again.stop()).toBe("stopped");
   });
 
-  test("ends with AUTH_REQUIRED within 1 s of entries when the key is revoked", async () => {
+  test("ends with AUTH_REQUIRED when the key is revoked and new entries follow", async () => {
     const { data } = await root.keys.create({ body: { name: "short", role: "viewer" } });
     const reader = follow(connect(daemon.url, data.key));
     let hasEnded = false;

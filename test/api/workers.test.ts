@@ -59,7 +59,7 @@ describe("an upload with a check", () => {
     expect(await bodyOf()).toBe("before");
   });
 
-  test("logs the position of a syntax error in the worker's log", async () => {
+  test("writes the position of a syntax error to the worker's log", async () => {
     await uploadCode("\n\nexport default { fetch( { return 1 }");
     expect(await bodyOf()).toContain("SyntaxError: index.js:3:34: ");
     const { entries } = await root.workers.logs({ params: { scope: "_", name: "checked" }, query: {} });

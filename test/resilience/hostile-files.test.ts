@@ -127,7 +127,7 @@ describe("reading", () => {
       for (const [who, key] of keys()) await expectRefused(reads(operand, key), `${who}, ${operand}`);
   });
 
-  test("shows a restricted key only its own packages, in lists and zips, too", async () => {
+  test("by a restricted key returns only its own packages, also in lists and ZIPs", async () => {
     for (const operand of foreign) await expectRefused(reads(operand, teamKey), operand);
     const { text } = await call(teamKey, "GET", "list?path=workers");
     expect((JSON.parse(text) as { data: { entries: { name: string }[] } }).data.entries.map(({ name }) => name)).toEqual(["@team"]);

@@ -81,7 +81,7 @@ describe("session cookies of one request", () => {
     expect(after.keys.map(({ name }) => name)).toEqual(before.keys.map(({ name }) => name));
   });
 
-  it("are ignored beside a key in a header", async () => {
+  it("are ignored when a header contains a key", async () => {
     const headers = { cookie: named(attackerKey, otherKey), "x-api-key": otherKey };
     expect((await fetch(`${daemon.url}/api/admin/session`, { headers })).status).toBe(200);
   });

@@ -5,7 +5,7 @@
 const unsafe = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 const unsafeInLines = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-/** Returns the text on one line with these characters escaped, such as `\x1b`. */
+/** Returns the text on one line, with characters that could control a terminal escaped, such as `\x1b`. */
 export function sanitizeForTerminal(text: string): string {
   return text.replace(unsafe, escaped);
 }
@@ -15,7 +15,7 @@ export function printableLines(text: string): string {
   return text.replace(unsafeInLines, escaped);
 }
 
-/** Serializes JSON with these characters as `\u` escapes, which keeps the document unchanged. */
+/** Serializes JSON. Characters that could control a terminal become `\u` escapes, which keeps the document unchanged. */
 export function printableJson(value: unknown, indent?: number): string {
   return JSON.stringify(value, undefined, indent).replace(unsafeInLines, (character) =>
     Array.from({ length: character.length }, (_, index) => `\\u${character.charCodeAt(index).toString(16).padStart(4, "0")}`).join(""),

@@ -77,7 +77,7 @@ class Metadata {
       });
   }
 
-  /** Returns warnings for variables that are probably secrets: everyone who can read the package can read them. */
+  /** Returns warnings for variables that are probably secrets: all readers of the package can read them. */
   secretValues(kind: PackageKind): Problem[] {
     const { env } = this.#fields;
     if (typeof env !== "object" || env === null) return [];

@@ -23,7 +23,7 @@ const mostPages = 0x7f_ff_ff_ff;
 /** Error codes of a changed file, in contrast to those of a disk or of missing permissions. */
 const damageCodes = new Set(["SQLITE_CORRUPT", "SQLITE_NOTADB"]);
 
-/** The file is not one that this program wrote. */
+/** The file of the key store is empty, corrupt, or without tables. */
 class DamagedStoreError extends Error {}
 
 export interface KeyDatabaseOptions {

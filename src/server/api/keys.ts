@@ -43,7 +43,7 @@ export function createKeyHandlers({ store, now }: { store: KeyStore; now: () => 
       if (id === principal.id && overlapSeconds === 0)
         throw new ApiError(
           "KEY_SELF_REVOKE_FORBIDDEN",
-          "A key cannot rotate itself without an overlap. Set `overlap`, or use another key.",
+          "A key cannot rotate itself without a grace period. Set `overlap` to a duration such as 24h, or use another key.",
         );
       const old = store.find(id) ?? notFound(id);
       const grant = { ...old, permissions: effectivePermissions(old) };

@@ -62,7 +62,7 @@ export interface Config {
   readonly workerNetwork: Omit<NetworkCeilingOptions, "mode"> & { readonly mode: NetworkMode | undefined };
   /** Whether the daemon starts only if the kernel restricts isolates. */
   readonly requiresSandbox: boolean;
-  /** Users of isolates, if the daemon can switch users; undefined: its own user. */
+  /** User ids of isolates, used if the daemon can switch users; undefined: isolates run as the daemon's user. */
   readonly workerUids: UidRange | undefined;
   readonly auditLog: AuditLogLimits;
   readonly logLevel: string;

@@ -145,7 +145,7 @@ type BrokenRequest = readonly [status: number, reason: string, code: ErrorCode, 
 function sendBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex): void {
   const answer = responseInFlight(socket);
   if (socket.writable && answer?.req.complete && error.code !== "ECONNRESET") {
-    // The bytes follow a complete request: that one gets its response, and the connection ends with it.
+    // Invalid bytes after a complete request: the connection ends after the response to that request.
     if (answer.listenerCount("finish", endConnection) === 0) answer.once("finish", endConnection);
     return;
   }

@@ -3,7 +3,7 @@ import { monitorEventLoopDelay, type ELDHistogram } from "node:perf_hooks";
 
 /** Younger samples are reused, so two clients cost as much as one. */
 const freshMs = 1000;
-/** Processes that are read concurrently; more would delay other users of the thread pool. */
+/** Number of processes whose /proc files are read concurrently; more would delay other work of the thread pool. */
 const sideBySide = 8;
 /** Unit of CPU time in /proc on every platform that Node supports. */
 const ticksPerSecond = 100;

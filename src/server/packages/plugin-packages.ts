@@ -303,7 +303,7 @@ export class PluginPackages implements PackageOwner {
     if (area) return area;
     throw new ApiError(
       "NO_PLUGIN_DIRS",
-      "No plugin directory is writable. Make one of RUNTIME_PLUGIN_DIRS writable for the daemon; its name must not start with a dot.",
+      "No plugin directory is writable. Add a writable directory without a leading dot in its name to RUNTIME_PLUGIN_DIRS.",
     );
   }
 

@@ -332,7 +332,7 @@ export class WorkerPackages implements PackageOwner {
     if (area) return area;
     throw new ApiError(
       "NO_WORKER_DIRS",
-      "No worker directory is writable. Make one of RUNTIME_WORKER_DIRS writable for the daemon; its name must not start with a dot.",
+      "No worker directory is writable. Add a writable directory without a leading dot in its name to RUNTIME_WORKER_DIRS.",
     );
   }
 }

@@ -38,7 +38,7 @@ export class ResponseInterceptor extends ServerResponse {
     this.#client.once("close", () => this.#leave());
   }
 
-  // Overrides accessors of Node's class that its types declare as properties.
+  // Defined at run time: TypeScript rejects getters for members that the types of ServerResponse declare as properties.
   static {
     const define = (name: string, get: (answer: ResponseInterceptor) => unknown): void =>
       void Object.defineProperty(ResponseInterceptor.prototype, name, {

@@ -68,7 +68,7 @@ export class SecretStore {
   /** Which values are in effect, by owner. */
   #inEffect: ReadonlyMap<string, string>;
 
-  /** Throws ConfigError when the keys cannot be read, and UnknownSecretsKeyError when a record of the primary has another key. */
+  /** Rejects with ConfigError for unreadable keys, and with UnknownSecretsKeyError if a key that encrypts a primary's record is missing. */
   static async open(options: SecretStoreOptions): Promise<SecretStore> {
     const store = new SecretStore(options);
     const unknown = store.unknownKeyIds();

@@ -71,7 +71,7 @@ export class SecretsKeys {
     if (!this.isManaged)
       throw new ApiError(
         "SECRETS_KEY_UNAVAILABLE",
-        "No key for secrets is configured. Give each daemon the same systemd credential secrets-key, or the same RUNTIME_SECRETS_KEY_FILE, and restart.",
+        "No encryption key for secrets is configured. Give each daemon the same systemd credential secrets-key, or the same RUNTIME_SECRETS_KEY_FILE, and restart.",
       );
     const key = toSecretsKey(randomBytes(keyBytes));
     await this.#replace([key, ...this.#keys]);
@@ -88,7 +88,11 @@ export class SecretsKeys {
       await writePrivateFile(this.source.file, keys.map(({ bytes }) => `${bytes.toString("base64")}\n`).join(""));
     } catch (cause) {
       if (isStorageFull(cause)) throw insufficientStorage(cause);
-      throw new ApiError("STORAGE_NOT_WRITABLE", "The file with the key for secrets cannot be written. Nothing was changed.", { cause });
+      throw new ApiError(
+        "STORAGE_NOT_WRITABLE",
+        "The daemon cannot write the file with the encryption keys for secrets. Nothing was changed. Make the file writable, then retry.",
+        { cause },
+      );
     }
     this.#keys = keys;
   }

@@ -7,7 +7,7 @@ const typeDatagram = 2;
 const closeOnExec = 0o2_000_000;
 /** Do not wait for a blocked reader, and send no SIGPIPE for a closed one. */
 const sendFlags = 0x40 | 0x4000;
-/** Of `sun_path` in Linux's `sockaddr_un`. */
+/** Size of `sun_path` in Linux's `sockaddr_un`. */
 const longestPathBytes = 108;
 
 /** Notifies the service manager, in the terms of sd_notify(3). */

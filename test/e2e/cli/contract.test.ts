@@ -208,7 +208,7 @@ describe("a failure sets its exit code, writes an error document to stderr, and 
     ["a missing Node executable", "daemon install --user --node nowhere --dry-run", 2, "USAGE"],
     ["a host that does not listen", "status --url http://127.0.0.1:1", 8, "UNREACHABLE"],
     ["an unknown host name", "status --url http://nowhere.invalid", 8, "UNREACHABLE"],
-  ])("exits with its code for %s", async (_, words, status, code) => {
+  ])("exits with the documented code for %s", async (_, words, status, code) => {
     await expectFailure(shell, words, { status, code });
   });
 

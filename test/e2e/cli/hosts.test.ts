@@ -42,7 +42,7 @@ test("adds, lists and removes a host name, and names the command that undoes eac
   expect(JSON.parse((await shell.run("hosts list --json")).stdout)).toMatchObject({ hosts: [] });
 });
 
-test("fails with the code of the daemon, and for an unknown host with its own", async () => {
+test("hosts add reports the daemon's error, hosts remove reports an unknown host", async () => {
   const refused = await shell.run("hosts add shop.localhost shop");
   expect(refused).toMatchObject({ status: 5 });
   expect(refused.stderr).toContain("RUNTIME_APP_DOMAIN");

@@ -73,8 +73,8 @@ const greeter = async (text: string) =>
     }),
   );
 
-describe("an instance serves changes of workers made by another one", () => {
-  test("serves an install, replacement, toggle and deletion, in both directions", { timeout: 120_000 }, async () => {
+describe("an instance applies changes of workers that another instance made", () => {
+  test("applies an install, replace, disable, enable and delete, in both directions", { timeout: 120_000 }, async () => {
     const params = { scope: "_", name: "app", version: "1.0.0" };
     for (const [here, there] of [
       [a, b],

@@ -84,7 +84,7 @@ test("readiness checks and metrics report problems of the key store, by permissi
   expect(valueOf("runtimed_key_replica_renewals_total")).toBe(0);
 });
 
-test("a daemon without replica and primary accepts the root key and recovers later", async () => {
+test("a daemon without replica accepts only the root key until it reaches the primary", async () => {
   const sqld = await primary();
   const other = await startOn(sqld);
   const { data } = await clientOf(other).keys.create({ body: { name: "known to others", role: "viewer" } });

@@ -44,7 +44,7 @@ test("keeps serving while its log is not read, and then logs the number of lost 
   expect(Number(told) + written).toBeGreaterThanOrEqual(floods * entriesOfFlood);
 });
 
-test.each(["pause", "destroy"] as const)("stops while its log is not read (%s)", async (turnAway) => {
+test.each(["pause", "destroy"] as const)("the daemon serves requests and exits with 0 while its log is not read (%s)", async (turnAway) => {
   const daemon = await startLoud();
   daemon.process.stdout?.[turnAway]();
   await flood(daemon);

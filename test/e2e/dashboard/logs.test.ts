@@ -129,7 +129,7 @@ test("escapes control characters in log lines", async () => {
   expect(window.text()).toContain("[6 Logs]");
 });
 
-test("follows all workers by default, in the order of their lines", async () => {
+test("follows all workers by default and shows their lines in order of time", async () => {
   await say("talker", "one of talker");
   await say("other", "two of other");
   await say("talker", "three of talker");

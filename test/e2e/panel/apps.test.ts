@@ -169,7 +169,7 @@ test("follows a log live, filters it by level and text, and pauses it", async ()
   await expectAccessible(page);
 });
 
-test("shows requests in the log, and only the failed ones on request", async () => {
+test("shows requests in the log, and only failed ones with the 5xx filter", async () => {
   await fetch(`${house.daemon.url}/always500/pay?card=hidden`);
   await fetch(`${house.daemon.url}/shop/logged`);
   const page = await house.open("apps/always500/logs");

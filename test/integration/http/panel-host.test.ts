@@ -65,7 +65,7 @@ describe("with RUNTIME_PANEL_HOST", () => {
     },
   );
 
-  test("opens no web socket of a worker at the panel's host", async () => {
+  test("rejects a WebSocket of a worker at the panel's host with 404", async () => {
     expect((await WebSocketClient.refusal(`${daemon.url}/app/`, { headers: { host: panel } })).status).toBe(404);
   });
 

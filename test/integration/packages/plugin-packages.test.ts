@@ -21,7 +21,7 @@ const onlyFolders = (...folders: string[]) => expect.poll(() => entriesOf(fixtur
 const plugin = (manifest: string) => ({ "manifest.yaml": manifest, "plugin.js": "new" });
 
 describe("installing", () => {
-  test("stores a plugin in its directory, a scoped one in its scope's folder", async () => {
+  test("stores a plugin in a folder with its name, below its scope if it has one", async () => {
     expect(await fixture.install({ "manifest.yaml": "name: guard\nversion: 1.2.0\n", "plugin.js": "1" })).toEqual({
       name: "guard",
       version: "1.2.0",
@@ -183,7 +183,7 @@ describe("enabling and disabling", () => {
 });
 
 describe("deleting", () => {
-  test("deletes a plugin with its empty scope folder and retires it", async () => {
+  test("deletes a plugin and its empty scope folder, and reports the retired folder", async () => {
     await fixture.install({ "manifest.yaml": "name: '@team/guard'\n", "plugin.js": "1" });
 
     await fixture.packages.remove("@team/guard");

@@ -183,7 +183,7 @@ describe("a truncated response", () => {
     await expect(server.text(`/bodies${target}`)).rejects.toThrow();
   });
 
-  test("of /not-bytes is an error or closes the connection", async () => {
+  test("with a chunk that is not bytes causes an error or closes the connection", async () => {
     const outcome = await server.text("/bodies/not-bytes").then(
       (text) => text,
       () => "cut",

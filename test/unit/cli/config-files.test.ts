@@ -29,7 +29,7 @@ test.each(["profiles: [a]\n", "profiles: { home: { url: 7 } }\n", "a: [\n"])("re
   expect(() => ConfigFile.open(directory)).toThrow(expect.objectContaining({ code: "CONFIG_INVALID", exitCode: 2 }) as Error);
 });
 
-test("reads profiles from the config file, and none without one", async () => {
+test("reads profiles from the config file, or none if the file does not exist", async () => {
   const directory = await temporaryDirectory();
   expect(await readProfiles(directory)).toEqual({ current: undefined, profiles: new Map() });
   const config = ConfigFile.open(directory);

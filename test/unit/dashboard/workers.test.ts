@@ -37,7 +37,7 @@ async function openApp(setup: DashboardSetup = {}, answers: Readonly<Record<stri
   return renderDashboard({ ...changing, ...answers }, { screen: "workers", ...setup });
 }
 
-test("switches a version off, and undo switches it on again", async () => {
+test("disables a version, and undo enables it again", async () => {
   const dashboard = await openApp();
   await dashboard.waitFor("e on/off");
   dashboard.press("e");

@@ -100,7 +100,7 @@ describe("a rate limit", () => {
     expect((await gateway.send(requestOf("/shop@1.0.0/%6Cogin", { method: "POST" }))).status).toBe(429);
   });
 
-  test("by key counts by principal, and by client without a key", async () => {
+  test("by key counts requests per principal, or per client without a key", async () => {
     const ids = new Map([
       ["a", 1],
       ["b", 2],

@@ -36,7 +36,7 @@ describe("toApps", () => {
     ]);
   });
 
-  test("knows what serves, what is built in, and the namespace", () => {
+  test("sets the active version, the namespace, and whether an app is built in", () => {
     const [shop, hello, idle, todos] = apps;
     expect(shop).toMatchObject({ namespace: "@team", isBuiltIn: false });
     expect(hello?.isBuiltIn).toBe(true);

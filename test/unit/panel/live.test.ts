@@ -158,7 +158,7 @@ function openFeed(answer: unknown) {
 }
 const event = (id: number, type: string) => ({ id, type, at: 0 });
 
-describe("ChangeFeed", () => {
+describe("EventSubscription", () => {
   test("reports what an event touched, and everything when the stream begins", async () => {
     const stream = new FakeStream([event(1, "stream.opened")]);
     const { heard, feed } = openFeed(stream);
@@ -209,7 +209,7 @@ describe("ChangeFeed", () => {
     expect(transport.requests).toHaveLength(1);
   });
 
-  test("closes its stream without a reader", async () => {
+  test("closes its stream when its reader is removed", async () => {
     const stream = new FakeStream([event(1, "stream.opened")]);
     const { heard, feed } = openFeed(stream);
     feed.setReader(operator);

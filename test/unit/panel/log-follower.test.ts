@@ -51,7 +51,7 @@ test("keeps at most 2 MB of characters", async () => {
   follower.close();
 });
 
-test("follows again after the last entry when the connection is lost", async () => {
+test("resumes after the last received entry when the connection is lost", async () => {
   const stream = new FakeStream([entry(7)]);
   const { transport, follower } = follow(stream);
   const resumed: unknown[] = [];

@@ -18,7 +18,7 @@ export interface ProfileOptions {
   readonly readonly?: boolean;
 }
 
-/** Returns the profile settings on the command line, without those that are not given. */
+/** Returns only the profile settings that the command line contains. */
 export function givenSettings({ flags, workingDirectory }: Context, { production, readonly }: ProfileOptions): Partial<Profile> {
   return {
     ...(flags.url === undefined ? {} : { url: parseOrigin(flags.url, "--url") }),

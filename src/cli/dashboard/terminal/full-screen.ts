@@ -14,7 +14,7 @@ const stopMs = 50;
 
 interface FullScreenOptions {
   readonly host: Pick<DashboardHost, "events" | "writeNow" | "stop">;
-  /** Called after the empty screen is entered. */
+  /** Called after full-screen mode is entered, also when ctrl-z and `fg` continue the dashboard. */
   readonly onEnter: () => void;
   readonly onLeave: () => void;
   /** False in screen reader mode, in which earlier lines stay visible. */

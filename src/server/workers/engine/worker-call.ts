@@ -293,7 +293,7 @@ export class WorkerCall {
     return this.#hold() ? bytes : Buffer.from(bytes);
   }
 
-  /** Holds the socket; returns false while an earlier response occupies the connection. */
+  /** Corks the socket until the current read is processed. Returns false while an earlier response occupies the connection. */
   #hold(): boolean {
     const { socket } = this.response;
     if (socket) this.#channel?.hold(socket);

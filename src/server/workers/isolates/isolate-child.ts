@@ -19,7 +19,7 @@ export class IsolateChild {
   readonly socket: Socket;
   readonly stdout: Socket;
   readonly stderr: Socket;
-  /** Resolves with how the process ended; its last output may not be read yet. */
+  /** Resolves with the status or signal that ended the process. Its last output can still be unread: see `exited`. */
   readonly ended: Promise<string>;
   /** Resolves when the process has ended and its output is read. */
   readonly exited: Promise<void>;

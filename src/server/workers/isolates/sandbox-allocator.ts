@@ -29,7 +29,7 @@ export interface QuartersOptions extends SlotDirectoryPaths {
   readonly log: Log;
 }
 
-/** The isolates that share a user: none, those of the same worker, or those of several workers. */
+/** Other isolates that run as the same user: none, isolates of the same worker, or isolates of several workers. */
 export type UserSharing = "none" | "worker" | "workers";
 
 export interface Quarter {

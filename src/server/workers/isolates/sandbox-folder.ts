@@ -30,7 +30,7 @@ export class CannotLinkFiles extends Error {}
 
 /**
  * The folder through which an isolate reads its worker. `app` contains hard links to the worker's files, or is a symbolic link to its
- * folder. With a hidden entry, `package` is the symbolic link and `app` links all other entries.
+ * folder. The entry `hidden` is not in `app`: it is read through `package`.
  */
 export class SandboxFolder {
   readonly path: string;

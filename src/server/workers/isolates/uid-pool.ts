@@ -112,7 +112,7 @@ export class NamedUsers {
   readonly #places: Map<string, number>;
   readonly #taken: Set<number>;
 
-  /** `count`: number of users. `salt` differs between daemons. Without `file`, the users are kept in memory only. */
+  /** `count`: number of users. `salt` differs between daemons. Without `file`, the assignments are kept in memory only. */
   constructor({ file, salt, count }: { readonly file: string | undefined; readonly salt: string; readonly count: number }) {
     this.#file = file;
     this.#salt = salt;

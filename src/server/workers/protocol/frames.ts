@@ -7,6 +7,7 @@ export const channelDescriptor = 3;
  */
 export const frameHeaderBytes = 9;
 
+/** Each comment begins with the sender of the frame: the daemon, the isolate, or both. */
 export const FrameKind = {
   /** Daemon: import this worker (JSON `LoadOrder`). */
   Load: 1,
@@ -56,9 +57,9 @@ export const FrameKind = {
   SocketText: 23,
   /** Both: last or only fragment of a binary message. */
   SocketBinary: 24,
-  /** Both: fragment of a text message that continues. */
+  /** Both: a fragment of a text message, except the last. */
   SocketTextPart: 25,
-  /** Both: fragment of a binary message that continues. */
+  /** Both: a fragment of a binary message, except the last. */
   SocketBinaryPart: 26,
   /** Both: credit for u32 more bytes on this socket. */
   SocketCredit: 27,

@@ -6,7 +6,7 @@ test("the default keymap has no conflicts", () => {
   expect((Object.keys(actionTable) as ActionId[]).filter((id) => keymap.keyOf(id) === "")).toEqual([]);
 });
 
-test("a key bound to another action loses its default meaning", () => {
+test("an action bound to another key is no longer bound to its default key", () => {
   const keymap = new Keymap({ "workers.delete": "X" });
   expect(keymap.actionsOf("X")).toEqual(["workers.delete"]);
   expect(keymap.actionsOf("d")).not.toContain("workers.delete");

@@ -41,7 +41,7 @@ test("prefers keys of the manifest to package.json, without npm's dependencies",
   expect(found("npm")).not.toHaveProperty("problem");
 });
 
-test("creates an app from an entrypoint, with the keys of a worker's manifest", async () => {
+test("creates the app of a plugin from its entrypoint and worker settings", async () => {
   await writeFiles(fixture.uploads, {
     "shop/manifest.yaml": "name: shop\nbase: /shop\nentrypoint: app/index.html\nenv: { PUBLIC_A: 1 }\n",
   });
