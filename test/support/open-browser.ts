@@ -24,5 +24,7 @@ export async function openBrowser({ localHosts = [], localPort }: BrowserOptions
   const address = localPort === undefined ? "127.0.0.1" : `127.0.0.1:${localPort}`;
   const rules = localHosts.map((host) => `MAP ${host} ${address}`).join(",");
   const args = rules === "" ? flags : [...flags, `--host-resolver-rules=${rules}`];
-  return await playwright.launch({ executablePath: await chromium.executablePath(), headless: true, args });
+  // File names that are not ASCII need a UTF-8 locale.
+  const env = { ...process.env, LANG: "C.UTF-8" };
+  return await playwright.launch({ executablePath: await chromium.executablePath(), headless: true, args, env });
 }

@@ -61,7 +61,7 @@ export function createLogHandlers({
       const installed = new Set((await packages.list()).map(({ name }) => name));
       const missing = names.find((name) => !installed.has(name));
       if (missing !== undefined) throw new ApiError("WORKER_NOT_FOUND", `No worker ${missing} is installed.`);
-      return readLogs(logs, names, call);
+      return readLogs(logs, [...new Set(names)], call);
     },
   };
 }

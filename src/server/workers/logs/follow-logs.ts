@@ -12,10 +12,7 @@ const batchCharacters = 64 * 1024;
 export interface FollowedLogs {
   /** Returns the current rings; new ones can appear and others disappear. */
   rings(): Iterable<EntryRing>;
-  /**
-   * Returns the entries to begin with, oldest first: without `lastEventId`, those that the query selects; else those after the id that are
-   * no longer in the rings.
-   */
+  /** Returns the entries to begin with, oldest first: those that the query selects, or all matching ones after `lastEventId`. */
   history(query: LogFilter, lastEventId: number | undefined): Promise<LogEntry[]>;
   readonly changes: ChangeSignal;
   /** True when no entry will follow. */
@@ -33,20 +30,20 @@ export async function* followLogs(
   query: LogFilter,
   { lastEventId, signal }: { lastEventId: number | undefined; signal: AbortSignal },
 ): AsyncGenerator<LogEntry[]> {
-  const isResumed = lastEventId !== undefined;
   // A resuming reader has seen the earlier entries, and must also get entries that are older than `since` by now.
-  const wanted = isResumed ? { ...query, sinceMs: undefined } : query;
+  const wanted = lastEventId !== undefined ? { ...query, sinceMs: undefined } : query;
   const newestId = logs.newestId();
   // Entries that are written while the history is read follow it.
-  const ends = isResumed ? [] : [...logs.rings()].map((ring) => [ring, ring.end] as const);
+  const ends = [...logs.rings()].map((ring) => [ring, ring.end] as const);
   const history = await logs.history(wanted, lastEventId);
   for (let index = 0; index < history.length; index += batchEntries) yield history.slice(index, index + batchEntries);
-  const reader = new RingReader(entryFilter(wanted), isResumed ? (history.at(-1)?.id ?? lastEventId) : newestId, ends);
+  const reader = new RingReader(entryFilter(wanted), newestId, ends);
   while (!signal.aborted && !logs.isEnded()) {
     const batch = reader.next(logs.rings());
     if (batch.length > 0) yield batch;
     // Entries can have been appended while the caller handled the batch.
     if (reader.hasMore(logs.rings())) continue;
+    if (logs.isEnded()) return;
     await logs.changes.changed(signal);
     // Sends all entries of one turn as one batch.
     await turn();
@@ -81,7 +78,7 @@ export class RingReader {
       let position = this.#positionIn(ring);
       const newest = ring.at(ring.end - 1);
       if (position < ring.start) {
-        if (newest) notices.push(skipNotice(ring, newest));
+        if (newest) notices.push(missingNotice(newest, ring.droppedThroughId));
         position = ring.start;
       }
       let count = 0;
@@ -112,7 +109,8 @@ export class RingReader {
   }
 }
 
-function skipNotice(ring: EntryRing, { time, worker, version }: LogEntry): LogEntry {
+/** Returns the entry that stands for dropped ones. `id`: that of the newest dropped entry. */
+export function missingNotice({ time, worker, version }: LogEntry, id: number): LogEntry {
   const text = "Entries are missing here: the log dropped them before they were read.";
-  return { id: ring.droppedThroughId, time, worker, version, level: "warn", source: "runtime", text };
+  return { id, time, worker, version, level: "warn", source: "runtime", text };
 }

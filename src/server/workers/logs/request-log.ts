@@ -51,7 +51,7 @@ function loggedRequest({ request, requestId, address, cron }: Visit, end: Reques
     responseBytes: end.responseBytes,
     requestId,
     client: cron === undefined ? (request.socket.remoteAddress ?? "") : "cron",
-    ...(forwardedFor !== undefined && { forwardedFor: forwardedFor.slice(0, maxForwardedLength) }),
+    ...(forwardedFor !== undefined && { forwardedFor: copied(forwardedFor.slice(0, maxForwardedLength)) }),
   };
 }
 

@@ -2,7 +2,7 @@ import type { LogEntry, LogFilter, LoggedRequest } from "../../../shared/contrac
 import { cutText } from "../protocol/log-text.js";
 import { ChangeSignal } from "./change-signal.js";
 import type { EntryRing } from "./entry-ring.js";
-import { followLogs, type FollowedLogs } from "./follow-logs.js";
+import { followLogs, missingNotice, type FollowedLogs } from "./follow-logs.js";
 import { entryFilter, newestEntries } from "./read-logs.js";
 import type { LogRetention } from "./log-retention.js";
 import { WorkerLog } from "./worker-log.js";
@@ -76,11 +76,10 @@ export class WorkerLogs {
   /** Returns the matching entries, oldest first. Reads files only for named workers: reading those of all workers can take minutes. */
   async read(selection: LogSelection, query: LogFilter): Promise<{ entries: LogEntry[]; hasMore: boolean }> {
     const inMemory = this.readMemory(selection, query);
-    if (inMemory.hasMore || typeof selection === "function") return inMemory;
-    const wanted = query.limit + 1 - inMemory.entries.length;
-    const older = await this.#readFiles(selection, entryFilter(query), wanted);
-    const entries = [...older, ...inMemory.entries];
-    return { entries: entries.slice(-query.limit), hasMore: entries.length > query.limit };
+    if (typeof selection === "function" || (inMemory.hasMore && this.#isComplete(selection, inMemory.entries))) return inMemory;
+    const inFiles = await this.#readFiles(selection, entryFilter(query), query.limit + 1);
+    const entries = byId([...inFiles, ...inMemory.entries]);
+    return { entries: entries.slice(-query.limit), hasMore: inMemory.hasMore || entries.length > query.limit };
   }
 
   /** Returns the matching entries that are in memory, oldest first. */
@@ -136,22 +135,41 @@ export class WorkerLogs {
 
   async #history(selection: LogSelection, query: LogFilter, afterId: number | undefined): Promise<LogEntry[]> {
     if (afterId === undefined) return (await this.read(selection, query)).entries;
-    if (typeof selection === "function") return [];
-    const passes = entryFilter(query);
-    return this.#readFiles(selection, (entry) => entry.id > afterId && passes(entry), maxResumedEntries);
+    const matches = entryFilter(query);
+    const passes = (entry: LogEntry) => entry.id > afterId && matches(entry);
+    const rings = this.#ringsOf(selection);
+    const inMemory = newestEntries(rings, passes, Number.MAX_SAFE_INTEGER - 1).entries;
+    if (typeof selection === "function" || !this.#options.retention) return byId([...noticesOf(rings, afterId), ...inMemory]);
+    const inFiles = await this.#readFiles(selection, passes, maxResumedEntries + 1);
+    const [first] = inFiles;
+    if (first && inFiles.length > maxResumedEntries) inFiles[0] = missingNotice(first, first.id);
+    return byId([...inFiles, ...inMemory]);
+  }
+
+  /** Whether the files have no entry of these workers that belongs between these entries. */
+  #isComplete(names: readonly string[], entries: readonly LogEntry[]): boolean {
+    const oldestId = entries[0]?.id ?? 0;
+    return names.every((name) => Object.values(this.#firstIdsOf(name)).every((firstId) => firstId <= oldestId));
+  }
+
+  /** Ids from which on all entries of a worker are in memory. */
+  #firstIdsOf(name: string): { output: number; requests: number } {
+    const log = this.#logs.get(name);
+    const firstId = (ring: EntryRing | undefined) => ring?.at(ring.start)?.id ?? this.#nextId;
+    return { output: firstId(log?.output), requests: firstId(log?.requests) };
   }
 
   /** Returns the newest matching entries that are in the files and no longer in memory, oldest first. */
   async #readFiles(names: readonly string[], passes: (entry: LogEntry) => boolean, limit: number): Promise<LogEntry[]> {
     const { retention } = this.#options;
     if (!retention) return [];
-    const firstIds = new Map(names.map((name) => [name, firstIdsOf(this.#logs.get(name))]));
+    const firstIds = new Map(names.map((name) => [name, this.#firstIdsOf(name)]));
     const isOnlyInFile = ({ id, worker, source }: LogEntry) =>
       id < (firstIds.get(worker)?.[source === "request" ? "requests" : "output"] ?? 0);
     await retention.write();
     const found: LogEntry[] = [];
     for (const name of names) found.push(...(await retention.files.read(name, (entry) => isOnlyInFile(entry) && passes(entry), limit)));
-    return found.toSorted((one, other) => one.id - other.id).slice(-limit);
+    return byId(found).slice(-limit);
   }
 
   async *#followOne(
@@ -223,11 +241,14 @@ export class WorkerLogs {
   }
 }
 
-/** Ids from which on all entries are in memory. */
-function firstIdsOf(log: WorkerLog | undefined): { output: number; requests: number } {
-  return { output: firstIdOf(log?.output), requests: firstIdOf(log?.requests) };
+function byId(entries: readonly LogEntry[]): LogEntry[] {
+  return entries.toSorted((one, other) => one.id - other.id);
 }
 
-function firstIdOf(ring: EntryRing | undefined): number {
-  return ring?.at(ring.start)?.id ?? Number.POSITIVE_INFINITY;
+/** Returns a notice for each ring that has dropped entries after the id. */
+function noticesOf(rings: readonly EntryRing[], afterId: number): LogEntry[] {
+  return rings.flatMap((ring) => {
+    const newest = ring.at(ring.end - 1);
+    return newest && ring.droppedThroughId > afterId ? [missingNotice(newest, ring.droppedThroughId)] : [];
+  });
 }

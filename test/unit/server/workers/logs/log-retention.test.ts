@@ -40,3 +40,32 @@ test("writes a notice for entries that memory dropped before they were written",
   expect(entries[0]).toMatchObject({ source: "runtime", level: "warn", text: expect.stringContaining("missing here") });
   expect(entries.at(-1)?.text).toMatch(/^99 /);
 });
+
+test("reads and resumes in order when requests are in files and older output is in memory", async () => {
+  const { logs, write } = await open();
+  write("output");
+  const request = { method: "GET", path: "/", status: 200, durationMs: 1, responseBytes: 0, requestId: "id", client: "127.0.0.1" };
+  for (let index = 0; index < 60; index += 1) {
+    logs.writeRequest({ name: "app", version: "1.0.0", level: "info", text: `request ${index}`, request });
+    await logs.close();
+  }
+  const wanted = ["output", ...Array.from({ length: 60 }, (_, index) => `request ${index}`)];
+  const all = (await logs.read(["app"], { limit: 100 })).entries;
+  expect(logs.readMemory(["app"], { limit: 100 }).entries.length).toBeLessThan(20);
+  expect(all.map(({ text }) => text)).toEqual(wanted);
+  const newest = await logs.read(["app"], { limit: 20 });
+  expect([newest.hasMore, newest.entries.map(({ text }) => text)]).toEqual([true, wanted.slice(-20)]);
+  const older = await logs.read(["app"], { limit: 100, before: newest.entries[0]?.id });
+  expect(older.entries.map(({ text }) => text)).toEqual(wanted.slice(0, -20));
+
+  const seen: string[] = [];
+  const controller = new AbortController();
+  const resumed = logs.follow(["app"], { limit: 1 }, { lastEventId: (all[0]?.id ?? 0) - 1, signal: controller.signal });
+  const done = (async () => {
+    for await (const batch of resumed) seen.push(...batch.map(({ text }) => text));
+  })();
+  write("last");
+  await expect.poll(() => seen).toEqual([...wanted, "last"]);
+  controller.abort();
+  await done;
+});
