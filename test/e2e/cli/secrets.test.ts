@@ -80,6 +80,7 @@ describe("secrets import", () => {
     await writeTree(shell.home, {
       ".env": "# comment\nexport ONE=1\nTWO=\"two words\" # comment\nTHREE='$5'\n",
       "bad.env": "FOUR=4\nEMPTY=\n",
+      "pem.env": "FOUR=4\nPEM=-----BEGIN KEY-----\nab+cd/ef==\n-----END KEY-----\n",
     });
     const run = succeeded(await shell.run("secrets import @team/shop"));
     expect(run.stderr).toContain("set ONE");
@@ -87,6 +88,9 @@ describe("secrets import", () => {
     const bad = await shell.run("secrets import @team/shop bad.env");
     expect(bad).toMatchObject({ status: 2 });
     expect(bad.stderr).toContain("the value of EMPTY must not be empty");
+    const pem = await shell.run("secrets import @team/shop pem.env");
+    expect(pem).toMatchObject({ status: 2, stderr: expect.stringContaining("put values of several lines in quotes") });
+    expect(pem.stderr + pem.stdout).not.toContain("ab+cd");
     expect(await read()).not.toHaveProperty("FOUR");
   });
 });

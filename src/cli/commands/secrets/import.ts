@@ -3,7 +3,8 @@ import { usageError } from "../../command/command-error.js";
 import { defineCommand } from "../../command/command.js";
 import { runBatch } from "../../command/run-batch.js";
 import { assertSecretValue, readTextFile } from "./read-value.js";
-import { openSecretOwner, ownerArgument, parseSecretName, stageOption } from "./secret-owner.js";
+import { isSecretName, secretNameForm } from "../../../shared/secret-name.js";
+import { openSecretOwner, ownerArgument, stageOption } from "./secret-owner.js";
 
 interface Options {
   readonly stage?: boolean;
@@ -17,12 +18,16 @@ export const command = defineCommand<[owner: string, file: string], Options>({
     ["runtimectl secrets import @team/shop", "set all variables of .env"],
     ["runtimectl secrets import @team/shop prod.env --stage", "apply them with the next deployment"],
   ],
-  notes: "Checks all lines first. Secrets that the file does not name stay as they are.",
+  notes:
+    "Checks all names and values before it sets the first. Lines without = are ignored, and # begins a comment outside of quotes.\n" +
+    "Secrets that the file does not name stay as they are.",
   async run(context, [target, file], { stage: isStaged = false }) {
     const entries = Object.entries(parseEnv(await readTextFile(context, file))).map(([name, value = ""]) => ({ name, value }));
     if (entries.length === 0) throw usageError(`${file} has no line NAME=value`);
     for (const { name, value } of entries) {
-      parseSecretName(name);
+      // A line of an unquoted value with several lines can look like a name, so the message must not contain it.
+      if (!isSecretName(name))
+        throw usageError(`${file} has a name that is not ${secretNameForm}`, "put values of several lines in quotes");
       assertSecretValue(name, value);
       context.output.redact(value);
     }
