@@ -1,7 +1,7 @@
 const maximumNameLength = 128;
 const namePattern = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-/** Says which names `isSecretName` accepts, for messages. */
+/** Describes the names that `isSecretName` accepts, for messages. */
 export const secretNameForm = `a name of at most ${maximumNameLength} letters, digits and underscores that does not start with a digit, such as STRIPE_KEY`;
 
 /** Whether a text is the name of a secret: a name that every shell accepts for a variable. */

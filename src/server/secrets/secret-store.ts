@@ -179,7 +179,10 @@ export class SecretStore {
           putSecret("staged-secret", secret, 0),
         ];
       });
-      return async () => void (await this.#records.transact(reverted));
+      return async () => {
+        if (!(await this.#records.transact(reverted)))
+          this.#options.log.warn({ worker }, "staged secrets of a failed upload stay in effect: they were changed meanwhile");
+      };
     }
     throw new ApiError("KEY_STORE_UNAVAILABLE", "Staged secrets of the worker keep changing. Nothing was changed. Try again.", {
       retryAfterSeconds: 1,
@@ -197,7 +200,7 @@ export class SecretStore {
     return [...ids].filter((id) => this.#keys.find(id) === undefined);
   }
 
-  /** Says where the key is, and what is wrong with it. */
+  /** Describes where the key is, and what is wrong with it. */
   describeKey(): { readonly place: string; readonly problem: string | undefined } {
     return { place: this.#keys.describePlace(), problem: this.#keys.problem() ?? this.#unknownKeyProblem() };
   }
@@ -219,7 +222,7 @@ export class SecretStore {
       if (!usable.includes(owner))
         this.#options.log.error(
           { owner },
-          "changed secrets cannot be decrypted, so running workers keep the previous values: give this daemon the key of the other daemons, and restart",
+          `changed secrets cannot be decrypted, so running workers keep the previous values: ${this.#options.hasPrimary ? "give this daemon the key of the other daemons, and restart" : "set the other secrets of this owner again"}`,
         );
     if (usable.length > 0) this.#options.onChange(new Set(usable));
   }
@@ -234,7 +237,7 @@ export class SecretStore {
   }
 
   #canOpenAll(owner: string): boolean {
-    return this.#records.of(owner).every(({ secret }) => this.#keys.find(secret.sealed.keyId) !== undefined);
+    return this.#records.of(owner).every(({ kind, secret }) => kind !== "secret" || this.#keys.find(secret.sealed.keyId) !== undefined);
   }
 
   #open(secret: StoredSecret): string {
