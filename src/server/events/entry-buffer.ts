@@ -1,10 +1,12 @@
+import { ChangeSignal } from "../../shared/change-signal.js";
+
 /** Buffers the newest entries, whose ids grow. A follower stores only an id. */
 export class EntryBuffer<Entry extends { readonly id: number }> {
   readonly #most: number;
   #entries: Entry[] = [];
   #newestId: number;
   #droppedThroughId: number;
-  readonly #waiting = new Set<() => void>();
+  readonly #changes = new ChangeSignal();
 
   /** `before` is lower than the first id. Entries up to it are not in the buffer. */
   constructor(options: { readonly most: number; readonly before: number }) {
@@ -27,7 +29,7 @@ export class EntryBuffer<Entry extends { readonly id: number }> {
     this.#newestId = this.#entries.at(-1)?.id ?? this.#newestId;
     // Drops half of the entries at once, because each drop moves all others.
     if (this.#entries.length > 2 * this.#most) this.#drop();
-    for (const wake of this.#waiting) wake();
+    this.#changes.notify();
   }
 
   /** Returns the first `most` entries with a higher id. */
@@ -39,16 +41,7 @@ export class EntryBuffer<Entry extends { readonly id: number }> {
 
   /** Resolves when there is an entry with a higher id, or when the signal aborts. */
   async changed(id: number, signal: AbortSignal): Promise<void> {
-    if (signal.aborted || this.#newestId > id) return;
-    await new Promise<void>((resolve) => {
-      const wake = (): void => {
-        this.#waiting.delete(wake);
-        signal.removeEventListener("abort", wake);
-        resolve();
-      };
-      this.#waiting.add(wake);
-      signal.addEventListener("abort", wake);
-    });
+    if (this.#newestId <= id) await this.#changes.changed(signal);
   }
 
   #drop(): void {

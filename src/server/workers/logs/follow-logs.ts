@@ -1,7 +1,7 @@
 import { setImmediate as turn } from "node:timers/promises";
 import type { LogEntry, LogFilter } from "../../../shared/contract/worker-logs.js";
 import { entryFilter } from "./read-logs.js";
-import type { ChangeSignal } from "./change-signal.js";
+import type { ChangeSignal } from "../../../shared/change-signal.js";
 import type { EntryRing } from "./entry-ring.js";
 
 /** Limits of one batch. */

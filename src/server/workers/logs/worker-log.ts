@@ -1,4 +1,4 @@
-import { ChangeSignal } from "./change-signal.js";
+import { ChangeSignal } from "../../../shared/change-signal.js";
 import { EntryRing } from "./entry-ring.js";
 
 /** The newest entries of one worker. Two rings, so that many requests do not displace the output of the worker. */

@@ -1,6 +1,6 @@
 import type { LogEntry, LogFilter, LoggedRequest } from "../../../shared/contract/worker-logs.js";
 import { cutText } from "../protocol/log-text.js";
-import { ChangeSignal } from "./change-signal.js";
+import { ChangeSignal } from "../../../shared/change-signal.js";
 import type { EntryRing } from "./entry-ring.js";
 import { followLogs, missingNotice, type FollowedLogs } from "./follow-logs.js";
 import { entryFilter, newestEntries } from "./read-logs.js";
