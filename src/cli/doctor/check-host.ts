@@ -1,6 +1,7 @@
 import { request } from "node:http";
 import { request as requestSecurely, type RequestOptions } from "node:https";
 import type { IncomingMessage } from "node:http";
+import { Readable } from "node:stream";
 import { pluralize } from "../output/format.js";
 import type { Settings } from "../config/settings.js";
 import { checkTransport, checkName } from "./check-network.js";
@@ -19,14 +20,13 @@ interface CheckedHost {
 
 /** The most hosts of a daemon that are checked. */
 const maximumCheckedHosts = 100;
+/** Limits the load on the name server. */
 const concurrentChecks = 10;
 
 /** Checks DNS and certificate of hosts that operators added. One finding for each host. */
 export async function* checkAddedHosts(hosts: readonly string[], settings: Settings, port = 443): AsyncGenerator<Finding> {
   const checked = hosts.slice(0, maximumCheckedHosts);
-  for (let index = 0; index < checked.length; index += concurrentChecks)
-    // oxlint-disable-next-line no-await-in-loop -- a name server must not get 100 questions at once
-    yield* await Promise.all(checked.slice(index, index + concurrentChecks).map((host) => checkAddedHost(host, settings, port)));
+  yield* Readable.from(checked).map((host: string) => checkAddedHost(host, settings, port), { concurrency: concurrentChecks });
   const rest = hosts.length - checked.length;
   if (rest > 0) yield warn("hosts", `${pluralize(rest, "more host name")} not checked`, "runtimectl hosts check HOST");
 }
