@@ -69,7 +69,7 @@ export class WorkerTarget implements DeployTarget {
     return { url: await activeUrl(this.#context, this.connection, this.#identity, { isToldOfOff: isOff }) };
   }
 
-  /** Returns the host names of the worker, with those of this manifest that nobody added. Undefined if the key cannot list them. */
+  /** Returns the host names of the worker, and the requested ones of this manifest that are not added. Undefined if the key cannot list them. */
   async findHosts(requested: readonly string[]): Promise<WorkerHosts | undefined> {
     return findHosts(this.connection, { name: this.#identity.name, requested });
   }

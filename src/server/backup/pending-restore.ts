@@ -30,7 +30,7 @@ export async function decideRestore(stateDirectory: string, pending: PendingRest
   await syncFolder(stateDirectory);
 }
 
-/** Completes a decided restore. Returns false when there is none. Call it with the lock of the state directory. */
+/** Completes a decided restore. Returns false without a decided restore. The caller must hold the lock of the state directory. */
 export async function finishRestore(stateDirectory: string): Promise<boolean> {
   const file = path.join(stateDirectory, pendingRestoreName);
   if (!exists(file)) return false;

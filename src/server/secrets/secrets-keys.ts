@@ -61,7 +61,7 @@ export class SecretsKeys {
     return this.#keys.find((key) => key.id === id);
   }
 
-  /** Returns the first key; creates it, durably, if there is none. Throws SECRETS_KEY_UNAVAILABLE when it cannot be created here. */
+  /** Returns the first key. Creates and syncs it if no key exists. Throws SECRETS_KEY_UNAVAILABLE when this daemon cannot create it. */
   async currentOrCreated(): Promise<SecretsKey> {
     return this.current ?? (await this.add());
   }

@@ -68,7 +68,7 @@ describe("validate, deploy and workers show", () => {
     expect(JSON.parse(version.stdout)).toEqual({ automaticHost: "v1-0-0---shop.localhost", automaticHostReason: null });
   });
 
-  test("name the reason when there is none, and the requested hosts that are not added", async () => {
+  test("name the reason for a missing automatic host, and requested hosts", async () => {
     await shell.run("hosts add granted.test my.site");
     const reason = '"my.site" has a character or a hyphen that a host name cannot have there';
     const validated = await shell.run("validate my.site --json");

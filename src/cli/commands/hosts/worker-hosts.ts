@@ -52,7 +52,7 @@ function automaticHostOf(
     : { automaticHost: null, automaticHostReason: automatic.reason };
 }
 
-/** Returns the automatic host, or the reason why there is none, as text. */
+/** Returns the automatic host, or the reason for its absence, as text. */
 export function describeAutomaticHost({ automaticHost, automaticHostReason }: WorkerHosts): string {
   return automaticHost ?? `none: ${automaticHostReason}`;
 }
