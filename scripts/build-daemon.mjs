@@ -47,6 +47,7 @@ export async function buildDaemon(options) {
       "workers/isolate/main",
       "workers/sandbox/main",
       "workers/typescript/main",
+      "workers/data/measure/main",
       "access/replica/syncer/main",
       "access/replica/syncer/parent-watch",
     ].map((name) => `src/server/${name}.ts`),

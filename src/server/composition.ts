@@ -155,7 +155,7 @@ export async function openServices(
     network: { ...config.workerNetwork, mode: networkMode },
     isStrict: config.requiresSandbox,
     kernelLayers,
-    closedFolders: [stateDirectory, ...config.workerDirectories, ...config.pluginDirectories],
+    closedFolders: [stateDirectory, config.dataDirectory, ...config.workerDirectories, ...config.pluginDirectories],
     observer: {
       spawned: (isolate) => plugins.workerSpawned(isolate),
       terminated: (isolate) => plugins.workerTerminated(isolate),
@@ -163,10 +163,12 @@ export async function openServices(
     },
     isOurKey: (token) => principals.isOurKey(token),
     environmentOf: ({ name, manifest }) => secrets.environmentOf(name, manifest),
+    dataDirectory: config.dataDirectory,
     compressedFilesDirectory: path.join(stateDirectory, "compressed-files"),
     logs,
     log,
   });
+  await engine.storage.open();
   let reloadForOthers: ((told: readonly PeerChange[]) => Promise<void>) | undefined;
   const pluginPackages: PluginPackages = await PluginPackages.open({
     ...pluginPlaces,

@@ -3,6 +3,7 @@ import { accessWarnings, type AccessWarning } from "./access/access-warnings.js"
 import type { Principals } from "./access/principals.js";
 import { StateLock } from "./access/state-lock.js";
 import { createAuditHandlers } from "./api/audit.js";
+import { createDataHandlers } from "./api/data.js";
 import { createDiscoveryHandlers, createDocumentationHandlers } from "./api/discovery.js";
 import { createEventsHandlers } from "./api/events.js";
 import { createFileHandlers } from "./api/files.js";
@@ -236,6 +237,7 @@ export class Daemon {
         now: nowSeconds,
       }),
       logs: createLogHandlers({ logs, packages }),
+      data: createDataHandlers({ storage: engine.storage, limitOf: (name) => packages.resolve(name, undefined)?.manifest.data }),
       secrets: createSecretHandlers({ secrets, now: nowSeconds }),
       keys: createKeyHandlers({ store, now: nowSeconds }),
       events: createEventsHandlers(events),
@@ -273,6 +275,7 @@ async function readReadiness(
       ...checkKeys(keys),
       checkDirectory(canInstall),
       checkSecretsKey(secrets),
+      checkData(engine.storage.full),
       ...checkIsolation(await engine.isolation()),
       ...warnings.map(checkAccess),
     ],
@@ -303,6 +306,11 @@ function checkSecretsKey(secrets: SecretStore): HealthCheck {
   return problem === undefined
     ? { name: "secrets-key", status: "ok", message: place }
     : { name: "secrets-key", status: "degraded", message: problem };
+}
+
+function checkData(full: readonly string[]): HealthCheck {
+  if (full.length === 0) return { name: "worker-data", status: "ok" };
+  return { name: "worker-data", status: "degraded", message: `DATA_QUOTA_EXCEEDED: ${full.join(", ")} can only read and delete` };
 }
 
 function checkAccess({ name, message }: AccessWarning): HealthCheck {

@@ -37,6 +37,7 @@ export const errorTable = {
   PLUGIN_MANIFEST_NOT_FOUND: [404, "The plugin has no manifest.yaml, in which it could be enabled or disabled."],
   KEY_NOT_FOUND: [404, "No active key has this id."],
   HOST_NOT_FOUND: [404, "No worker has this host name."],
+  DATA_NOT_FOUND: [404, "The worker has no data folder."],
   SECRET_NOT_FOUND: [404, "No secret with this name is set there."],
   PATH_NOT_FOUND: [404, "The file or folder does not exist."],
   METHOD_NOT_ALLOWED: [405, "The path does not support the method. The Allow header lists the supported methods."],

@@ -75,6 +75,13 @@ export const WorkerManifest = z.object({
   maxRequests: z.int().min(0).default(0).describe("Number of requests after which an isolate is replaced; 0 = never."),
   maxBodySize: sizeBytes("10mb").describe("Maximum size of a request body."),
   memory: sizeBytes("128mb").describe("Memory limit of an isolate."),
+  data: z
+    .union([z.string(), z.number()])
+    .transform(
+      (value, context) => parseSizeBytes(value) || invalid(context, value, "a size above 0 such as 100mb, 1gb, or a number of bytes"),
+    )
+    .optional()
+    .describe("Maximum size of the worker's data folder, `env.DATA_DIR`, which keeps its files across deploys; absent = no data folder."),
   permissions: z
     .array(z.string().refine(isIsolatePermission, { error: (issue) => `${JSON.stringify(issue.input)} is not ${isolatePermissionForms}` }))
     .default([])
@@ -131,10 +138,11 @@ export const WorkerManifest = z.object({
 });
 export type WorkerManifest = z.output<typeof WorkerManifest>;
 
-/** The manifest of the app of a plugin. Only workers have secrets: there, `secrets` is configuration of the plugin. */
+/** The manifest of the app of a plugin. Only workers have secrets and data: there, both fields are configuration of the plugin. */
 export const PluginAppManifest = WorkerManifest.extend({
   secrets: z
     .unknown()
     .default([])
     .transform((): WorkerManifest["secrets"] => []),
+  data: z.unknown().transform((): WorkerManifest["data"] => undefined),
 });

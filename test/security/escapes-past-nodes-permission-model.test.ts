@@ -89,6 +89,7 @@ async function attempt(name: string, user: number | undefined, isSandboxed: bool
   const policy = isolatePolicy({
     needs: { permissions: [], network: { mode: "all", allowsLoopback: false, allow: [] }, folder: undefined },
     slot,
+    hasOwnUser: false,
     program: slot,
     required: layerNames,
   });

@@ -14,10 +14,12 @@ const policy: SandboxPolicy = {
   runnable: ["/usr", "/lib", "/lib64", "/bin"],
   grantedReadable: [],
   writable: [],
+  removable: [],
   network: "any",
   allowsUdp: false,
   allowsUnixSockets: false,
   allowsPrograms: false,
+  allowsAttributes: false,
   descriptors: [],
   required: layerNames,
 };
@@ -32,7 +34,13 @@ test("does not start a program when a required layer cannot be applied", async (
 });
 
 test("requires each layer that the daemon found, also without strict isolation", async () => {
-  const command = new IsolateCommand({ allowsNetwork: true, isStrict: false, closedFolders: [], layers: probeKernelLayers() });
+  const command = new IsolateCommand({
+    allowsNetwork: true,
+    isStrict: false,
+    closedFolders: [],
+    temporaryFolderMaxBytes: 1,
+    layers: probeKernelLayers(),
+  });
   const network = { mode: "public", allowsLoopback: false, allow: [] } as const;
   const { args } = await command.build({ memoryBytes: 1, permissions: [], network, slot: "/slot", user: undefined, sharing: "none" });
   expect(args.join(" ")).toContain('"required":["landlock","seccomp"]');

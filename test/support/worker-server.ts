@@ -87,8 +87,11 @@ export class WorkerServer {
         maxBodySizeBytes: options.maxBodySizeBytes ?? 300 * 1024 * 1024,
         workerMemoryMaxBytes: 512 * 1024 * 1024,
         sharedStreamRateBytes: 128 * 1024 * 1024,
+        workerDataMaxBytes: 1024 * 1024 * 1024,
+        workerTemporaryMaxBytes: 64 * 1024 * 1024,
       },
       slotsDirectory: path.join(directory, ".slots"),
+      dataDirectory: path.join(directory, ".data"),
       compressedFilesDirectory: options.compressedFilesDirectory ?? path.join(directory, ".compressed-files"),
       ownUsers: {
         uids: { first: 1_900_100_000, last: 1_900_109_999 },

@@ -72,6 +72,14 @@ export const commandTable: Readonly<Record<string, CommandEntry | NounEntry>> = 
       "rotate-key": { summary: "Encrypt all secrets with a new key" },
     },
   },
+  data: {
+    summary: "Manage the data folders of workers",
+    verbs: {
+      list: { summary: "List the data folders with their sizes and limits" },
+      get: { summary: "Download a copy of a data folder as a zip" },
+      remove: { summary: "Delete a data folder" },
+    },
+  },
   plugins: {
     summary: "Upload and manage plugins",
     verbs: {

@@ -10,7 +10,7 @@ import { readProfiles } from "../config/read-profiles.js";
 /** A word that no command has. Matching this word returns the candidates for its position. */
 const noCommand = "\0";
 
-const kindsOfNouns: Readonly<Record<string, ValueKind>> = { plugins: "plugin", keys: "key", profile: "profile" };
+const kindsOfNouns: Readonly<Record<string, ValueKind>> = { plugins: "plugin", keys: "key", profile: "profile", data: "worker" };
 
 /** Returns all candidates for the last word, regardless of the text already typed. */
 export async function candidatesFor(context: Context, words: readonly string[], modules: CommandModules): Promise<readonly Candidate[]> {

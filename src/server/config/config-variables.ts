@@ -85,6 +85,11 @@ export const variables: readonly VariableDescription[] = [
       "Who may upload plugins and change their files, since a plugin runs as the daemon: `permitted` = keys with `plugins:install` (and `plugins:remove` to delete files), `admin` = of those, keys with all permissions and no namespace restriction, `root` = the root key, `off` = nobody.",
   },
   { name: "RUNTIME_STATE_DIR", fallback: "./.runtime/state", meaning: "Directory of the key store; one daemon at a time." },
+  {
+    name: "RUNTIME_DATA_DIR",
+    fallback: "",
+    meaning: "Directory of the data folders of workers (`data` in a manifest). Unset: `data` beside the state directory.",
+  },
   ...primaryVariables,
   { name: "RUNTIME_MAX_UPLOAD_SIZE", fallback: usualLimits.uploadSize, meaning: "Largest uploaded archive, as sent." },
   { name: "RUNTIME_MAX_EXPANDED_SIZE", fallback: usualLimits.expandedSize, meaning: "Most bytes that an archive may unpack to." },
@@ -96,6 +101,12 @@ export const variables: readonly VariableDescription[] = [
     meaning: "`true`: an upload's code is loaded once before it takes the place of what is there, and refused when it cannot be.",
   },
   { name: "RUNTIME_POOL_SIZE", fallback: "500", meaning: "Worker isolates (processes) that may exist at once." },
+  { name: "RUNTIME_WORKER_DATA_MAX", fallback: "1gb", meaning: "Ceiling of a worker's `data`." },
+  {
+    name: "RUNTIME_WORKER_TMP_MAX",
+    fallback: "64mb",
+    meaning: "Maximum size of the temporary folder of an isolate (`os.tmpdir()`), which is deleted with the isolate.",
+  },
   { name: "RUNTIME_WORKER_MEMORY_MAX", fallback: "1gb", meaning: "Ceiling of a worker's `memory`." },
   {
     name: "RUNTIME_SHARED_STREAM_RATE",

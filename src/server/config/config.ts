@@ -48,6 +48,8 @@ export interface Config {
   /** Whether the control panel is served. */
   readonly servesPanel: boolean;
   readonly stateDirectory: string;
+  /** Contains the data folders of workers. */
+  readonly dataDirectory: string;
   /** Server with the keys of several daemons; undefined: the state directory has the keys. */
   readonly primary: PrimarySource | undefined;
   /** Source of the keys that encrypt secrets of workers. */
@@ -82,7 +84,7 @@ export interface UidRange {
 }
 
 /** Absolute paths. */
-export type Directories = Pick<Config, "stateDirectory" | "workerDirectories" | "pluginDirectories">;
+export type Directories = Pick<Config, "stateDirectory" | "dataDirectory" | "workerDirectories" | "pluginDirectories">;
 
 /** In bytes, unless the name has another unit. */
 export interface Limits {
@@ -94,6 +96,9 @@ export interface Limits {
   /** Maximum number of isolates. */
   readonly poolSize: number;
   readonly workerMemoryMaxBytes: number;
+  /** Limits of a worker's data folder and of an isolate's temporary folder. */
+  readonly workerDataMaxBytes: number;
+  readonly workerTemporaryMaxBytes: number;
   /** Per second and processor: the rate that streamed bodies share while other workers receive requests. */
   readonly sharedStreamRateBytes: number;
   /** Limits of the logs of one worker in memory, of one worker on disk, and of all workers in memory. */
@@ -156,6 +161,8 @@ export function readConfig(environment: Environment, process: { pid: number; cwd
       maxJsonBodySizeBytes,
       poolSize: wholeNumber("RUNTIME_POOL_SIZE", value("RUNTIME_POOL_SIZE"), 1, 100_000),
       workerMemoryMaxBytes: size("RUNTIME_WORKER_MEMORY_MAX"),
+      workerDataMaxBytes: size("RUNTIME_WORKER_DATA_MAX"),
+      workerTemporaryMaxBytes: size("RUNTIME_WORKER_TMP_MAX"),
       sharedStreamRateBytes: size("RUNTIME_SHARED_STREAM_RATE"),
       workerLogSizeBytes: size("RUNTIME_WORKER_LOG_SIZE"),
       logRetentionSizeBytes: size("RUNTIME_LOG_RETENTION"),
@@ -205,8 +212,11 @@ export function readDirectories(environment: Environment, cwd: string): Director
       .split(":")
       .filter((entry) => entry !== "")
       .map((entry) => path.resolve(cwd, entry));
+  const stateDirectory = path.resolve(cwd, valueOf(environment, "RUNTIME_STATE_DIR"));
+  const dataDirectory = valueOf(environment, "RUNTIME_DATA_DIR") || path.join(path.dirname(stateDirectory), "data");
   return {
-    stateDirectory: path.resolve(cwd, valueOf(environment, "RUNTIME_STATE_DIR")),
+    stateDirectory,
+    dataDirectory: path.resolve(cwd, dataDirectory),
     workerDirectories: directories("RUNTIME_WORKER_DIRS"),
     pluginDirectories: directories("RUNTIME_PLUGIN_DIRS"),
   };

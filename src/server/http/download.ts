@@ -1,6 +1,6 @@
 import { pipeline, type Readable } from "node:stream";
 import type { Context } from "koa";
-import type { Download, DownloadBytes, FileDownload } from "../../shared/contract/endpoint.js";
+import type { Download, DownloadBytes, FileDownload, StreamDownload } from "../../shared/contract/endpoint.js";
 import { isUnchanged, requestedRange } from "../web/conditional.js";
 
 /**
@@ -12,13 +12,19 @@ export function sendDownload(context: Context, download: Download): void {
   context.set("Content-Type", "application/octet-stream");
   context.set("Content-Disposition", attachmentNamed(download.filename));
   context.set("Content-Security-Policy", "sandbox; default-src 'none'");
-  const bytes = "sizeBytes" in download ? openFile(context, download) : context.method === "HEAD" ? undefined : download.open();
+  const bytes = "sizeBytes" in download ? openFile(context, download) : openStream(context, download);
   context.respond = false;
   if (!bytes) {
     context.res.end();
     return;
   }
   pipeline(bytes as DownloadBytes & Readable, context.res, () => undefined);
+}
+
+function openStream(context: Context, download: StreamDownload): DownloadBytes | undefined {
+  if (context.method !== "HEAD") return download.open();
+  download.close?.();
+  return undefined;
 }
 
 function openFile(context: Context, file: FileDownload): DownloadBytes | undefined {

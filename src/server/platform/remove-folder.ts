@@ -2,7 +2,7 @@ import { constants } from "node:os";
 import { spawnProcess, type SpawnedProcess } from "./spawner/spawner.js";
 import { findSystemTool } from "./system-tool.js";
 import { lowerPriority } from "./process-priority.js";
-import { lstat, opendir, rmdir, unlink } from "node:fs/promises";
+import { chmod, lstat, opendir, rmdir, unlink } from "node:fs/promises";
 import path from "node:path";
 
 /**
@@ -62,8 +62,21 @@ export async function removeTree(target: string, mostEntries = Infinity): Promis
   return true;
 }
 
-/** Returns the number of deleted entries; `mostEntries` + 1 when it stopped early. */
+/**
+ * Returns the number of deleted entries; `mostEntries` + 1 when it stopped early. A worker can create a folder that its owner cannot read or
+ * change: makes it writable.
+ */
 async function removeFolder(folder: string, mostEntries: number): Promise<number> {
+  try {
+    return await removeEntries(folder, mostEntries);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EACCES") throw error;
+    await chmod(folder, 0o700);
+    return await removeEntries(folder, mostEntries);
+  }
+}
+
+async function removeEntries(folder: string, mostEntries: number): Promise<number> {
   let count = 0;
   const entries = await opendir(folder).catch(ignoreMissing);
   for await (const entry of entries ?? []) {

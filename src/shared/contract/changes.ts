@@ -9,6 +9,7 @@ export const changeTypes = [
   "worker.deleted",
   "worker.version-deleted",
   "worker.files-changed",
+  "worker.data-removed",
   "plugin.installed",
   "plugin.reloaded",
   "plugin.enabled",

@@ -56,6 +56,8 @@ export interface FileDownload {
 export interface StreamDownload {
   readonly filename: string;
   readonly open: () => DownloadBytes;
+  /** Called instead of `open` for a response without a body. */
+  readonly close?: () => void;
 }
 
 /** A byte stream like those of Node.js, without its types. Destroyed when the client disconnects. */

@@ -11,6 +11,7 @@ export const eventTypes = [
   "worker.crashed",
   "worker.start-failed",
   "worker.left-alone",
+  "worker.data-full",
   "stream.opened",
   "stream.gap",
 ] as const;

@@ -1,4 +1,5 @@
 import * as audit from "./audit.js";
+import * as data from "./data.js";
 import * as discovery from "./discovery.js";
 import * as documentation from "./documentation.js";
 import type { EndpointDefinition } from "./endpoint.js";
@@ -44,6 +45,7 @@ export const contract = {
   },
   hosts: { list: hosts.list, add: hosts.add, ask: hosts.ask, remove: hosts.remove },
   logs: { list: workerLogs.list },
+  data: { list: data.list, download: data.download, remove: data.remove },
   secrets: {
     list: secrets.list,
     set: secrets.set,

@@ -38,7 +38,7 @@ async function stoppedDaemon() {
   const store = new LocalKeyStore({ stateDirectory, log: createLog({ level: "silent" }) });
   for (const name of ["first", "second"]) store.create(newKey(name));
   store.close();
-  const directories = { stateDirectory, workerDirectories: [worker], pluginDirectories: [plugin] };
+  const directories = { stateDirectory, dataDirectory: `${stateDirectory}-data`, workerDirectories: [worker], pluginDirectories: [plugin] };
   return { directory, directories, file: path.join(stateDirectory, "keys.db"), archive: path.join(directory, "backup.tgz") };
 }
 

@@ -42,7 +42,7 @@ const good: readonly Case[] = [
   ["RUNTIME_WORKER_DIRS", ":/a::/b/:", ({ workerDirectories }) => workerDirectories, ["/a", "/b"]],
   ["RUNTIME_WORKER_DIRS", ":", ({ workerDirectories }) => workerDirectories, []],
   ["RUNTIME_PLUGIN_DIRS", "p", ({ pluginDirectories }) => pluginDirectories, ["/srv/p"]],
-  ["RUNTIME_STATE_DIR", "../state", ({ stateDirectory }) => stateDirectory, "/state"],
+  ["RUNTIME_STATE_DIR", "../state", ({ stateDirectory, dataDirectory }) => [stateDirectory, dataDirectory], ["/state", "/data"]],
   ["RUNTIME_MAX_UPLOAD_SIZE", "5mb", ({ limits }) => limits.maxUploadSizeBytes, 5 * mb],
   ["RUNTIME_MAX_UPLOAD_SIZE", "1.5 KB", ({ limits }) => limits.maxUploadSizeBytes, 1_536],
   ["RUNTIME_MAX_EXPANDED_SIZE", "2gb", ({ limits }) => limits.maxExpandedSizeBytes, 2_048 * mb],
@@ -50,6 +50,9 @@ const good: readonly Case[] = [
   ["RUNTIME_MAX_BODY_SIZE", "1024", ({ limits }) => limits.maxBodySizeBytes, 1_024],
   ["RUNTIME_POOL_SIZE", "3", ({ limits }) => limits.poolSize, 3],
   ["RUNTIME_WORKER_MEMORY_MAX", "64mb", ({ limits }) => limits.workerMemoryMaxBytes, 64 * mb],
+  ["RUNTIME_DATA_DIR", "d", ({ dataDirectory }) => dataDirectory, "/srv/d"],
+  ["RUNTIME_WORKER_DATA_MAX", "5gb", ({ limits }) => limits.workerDataMaxBytes, 5_120 * mb],
+  ["RUNTIME_WORKER_TMP_MAX", "8mb", ({ limits }) => limits.workerTemporaryMaxBytes, 8 * mb],
   ["RUNTIME_SHARED_STREAM_RATE", "32mb", ({ limits }) => limits.sharedStreamRateBytes, 32 * mb],
   ["RUNTIME_LOG_RETENTION", "2mb", ({ limits }) => limits.logRetentionSizeBytes, 2 * mb],
   ["RUNTIME_WORKER_LOG_SIZE", "2mb", ({ limits }) => limits.workerLogSizeBytes, 2 * mb],
@@ -117,19 +120,17 @@ const good: readonly Case[] = [
 
 const sizes = ["0", "0mb", "10 apples", "-1", "1e3", "mb", "10tb", "0x10", "99999999999gb", "∞"];
 const bad: Readonly<Record<string, readonly [takes: RegExp, values: readonly string[]]>> = {
+  ...Object.fromEntries(
+    variables
+      .filter(({ name }) => name.endsWith("_SIZE") || /_(MAX|TOTAL|RETENTION)$/.test(name))
+      .map(({ name }) => [name, [/a size such as 64kb/, sizes] as const]),
+  ),
   PORT: [/a whole number from 0 to 65535/, ["65536", "-1", "80.5", "http", " 80", "1e3", "99999999999"]],
   RUNTIME_API_PREFIX: [
     /nothing, or a path such as \/_/,
     ["_", "/", "/_/", "//_", "/a//b", "/..", "/a/../b", "/.well-known", "/a b", "/a?b", "/ä", "/%61", "/a:b", "/cpanel", "/cpanel/x"],
   ],
   RUNTIME_CPANEL_SESSION_TTL: [/a duration such as 30m, 2h, 7d/, ["0", "0s", "999ms", "401d", "-1h", "1w", "1y", "soon", "1 h", "1H"]],
-  RUNTIME_MAX_UPLOAD_SIZE: [/a size such as 64kb/, sizes],
-  RUNTIME_MAX_EXPANDED_SIZE: [/a size such as 64kb/, sizes],
-  RUNTIME_MAX_BODY_SIZE: [/a size such as 64kb/, sizes],
-  RUNTIME_WORKER_MEMORY_MAX: [/a size such as 64kb/, sizes],
-  RUNTIME_LOG_RETENTION: [/a size such as 64kb/, sizes],
-  RUNTIME_WORKER_LOG_SIZE: [/a size such as 64kb/, sizes],
-  RUNTIME_WORKER_LOGS_TOTAL: [/a size such as 64kb/, sizes],
   RUNTIME_MAX_ARCHIVE_ENTRIES: [/a whole number from 1 to/, ["0", "-5", "many", "1.5", "1_000"]],
   RUNTIME_POOL_SIZE: [/a whole number from 1 to/, ["0", "-1", "100001", "lots"]],
   RUNTIME_PUBLIC_URL: [
@@ -142,7 +143,6 @@ const bad: Readonly<Record<string, readonly [takes: RegExp, values: readonly str
   RUNTIME_HOST_SUFFIXES: [/entries such as @team=/, ["*.example.org", "team=*.example.org", "@team=", "@team=*", "@team=*.127.0.0.1"]],
   RUNTIME_PLUGIN_UPLOADS: [/one of permitted, admin, root, off/, ["on", "ADMIN", "none"]],
   RUNTIME_ADMIN_PORT: [/a whole number from 0 to 65535/, ["70000", "-1", "http", "80.5"]],
-  RUNTIME_AUDIT_LOG_SIZE: [/a size such as 64kb/, sizes],
   RUNTIME_AUDIT_LOG_FILES: [/a whole number from 2 to/, ["0", "1", "10001", "all"]],
   RUNTIME_CPANEL: [/on or off/, ["true", "0", "On"]],
   RUNTIME_CHECK_UPLOADS: [/true or false/, ["yes", "1", "True"]],

@@ -69,8 +69,8 @@ async function attempt(what: string, value = ""): Promise<{ value?: unknown; err
 }
 
 describe("an app", () => {
-  test("gets only the variables of its manifest", async () => {
-    expect(await attempt("environment")).toEqual({ value: { NAME: "value", COUNT: "3" } });
+  test("gets only the variables of its manifest and TMPDIR", async () => {
+    expect(await attempt("environment")).toEqual({ value: { NAME: "value", COUNT: "3", TMPDIR: expect.stringMatching(/\/tmp$/) } });
     expect(await attempt("env")).toEqual({ value: { NAME: "value", COUNT: "3" } });
   });
 

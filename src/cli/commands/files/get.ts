@@ -1,11 +1,10 @@
-import { createWriteStream, existsSync } from "node:fs";
-import { rename, rm } from "node:fs/promises";
+import { existsSync } from "node:fs";
 import path from "node:path";
-import { pipeline } from "node:stream/promises";
 import { formatSize } from "../../../shared/size.js";
 import { usageError } from "../../command/command-error.js";
-import { defineCommand, type Context } from "../../command/command.js";
+import { defineCommand } from "../../command/command.js";
 import { connect } from "../../client/connection.js";
+import { saveDownload } from "../../output/save-download.js";
 import { chosenFiles, pluginsOption, type SurfaceOptions } from "./chosen-files.js";
 
 export const command = defineCommand<[remote: string, file: string | undefined], SurfaceOptions>({
@@ -35,7 +34,7 @@ export const command = defineCommand<[remote: string, file: string | undefined],
     const isFolder = parent.data.entries.find((entry) => entry.name === name)?.isDirectory ?? false;
     const target = path.resolve(context.workingDirectory, file ?? localName(name, isFolder));
     if (existsSync(target)) throw usageError(`${target} already exists`, "use another name, or - for standard output");
-    const sizeBytes = await save(context, await get(), target);
+    const sizeBytes = await saveDownload(await get(), target, context);
     context.output.note(`${formatSize(sizeBytes)} written`);
     context.output.result({ path: remote, file: target, sizeBytes }, target);
   },
@@ -47,26 +46,4 @@ function localName(name: string, isFolder: boolean): string {
   if (plain === "" || plain === "." || plain === "..")
     throw usageError("the path does not end in a file name", "add the local file as second argument");
   return isFolder ? `${plain}.zip` : plain;
-}
-
-async function save({ signal }: Context, pieces: AsyncIterable<Uint8Array>, target: string): Promise<number> {
-  const part = `${target}.part`;
-  let sizeBytes = 0;
-  const counted = async function* () {
-    for await (const piece of pieces) {
-      sizeBytes += piece.length;
-      yield piece;
-    }
-  };
-  const sink = createWriteStream(part, { flags: "wx" });
-  let isOurs = false;
-  sink.once("open", () => (isOurs = true));
-  try {
-    await pipeline(counted, sink, { signal });
-    await rename(part, target);
-  } catch (error) {
-    if (isOurs) await rm(part, { force: true });
-    throw error;
-  }
-  return sizeBytes;
 }

@@ -9,6 +9,7 @@ import { IsolateStarter } from "../isolates/isolate-starter.js";
 import type { RequestLog } from "../logs/request-log.js";
 import type { WorkerLogs } from "../logs/worker-logs.js";
 import { WorkerOutput } from "../logs/isolate-output.js";
+import type { WorkerStorage } from "../data/worker-storage.js";
 import type { WorkerNetwork } from "../../config/worker-network.js";
 import type { VersionHandler, ServedVersion } from "./version-handler.js";
 import type { BandwidthScheduler } from "./bandwidth-scheduler.js";
@@ -26,6 +27,7 @@ export interface ModuleWorkerOptions {
   readonly pool: IsolatePool;
   readonly compiler: TypeScriptCompiler;
   readonly network: WorkerNetwork;
+  readonly storage: WorkerStorage;
   readonly pace: BandwidthScheduler;
   readonly stallTimeoutMs: number;
   readonly limits: { readonly maxBodySizeBytes: number; readonly workerMemoryMaxBytes: number };

@@ -15,7 +15,10 @@ export interface WorkerEngineOptions extends SlotDirectoryPaths {
   readonly resolve: (name: string, range: string | undefined) => ServedVersion | undefined;
   /** Whether a worker, or the given version of it, is installed, enabled or not. */
   readonly isInstalled: (name: string, version: string | undefined) => boolean;
-  readonly limits: Pick<Limits, "poolSize" | "maxBodySizeBytes" | "workerMemoryMaxBytes" | "sharedStreamRateBytes">;
+  readonly limits: Pick<
+    Limits,
+    "poolSize" | "maxBodySizeBytes" | "workerMemoryMaxBytes" | "sharedStreamRateBytes" | "workerDataMaxBytes" | "workerTemporaryMaxBytes"
+  >;
   /** A call without progress of its request or response for this long fails, regardless of which side it waits for. Default: 15 minutes. */
   readonly stallTimeoutMs?: number;
   /** System users that isolates run as, and the slot folders that these users can enter, instead of the default folders. */
@@ -32,6 +35,8 @@ export interface WorkerEngineOptions extends SlotDirectoryPaths {
   readonly closedFolders?: readonly string[];
   /** True for a bearer token that is an API key of this daemon: the engine hides such tokens from workers. */
   readonly isOurKey: (token: string) => boolean;
+  /** Directory of the data folders of workers. */
+  readonly dataDirectory: string;
   /** Directory of the compressed copies of static files. */
   readonly compressedFilesDirectory: string;
   /** Notified when an isolate starts and stops serving a worker. */

@@ -27,6 +27,8 @@ import { BandwidthScheduler } from "./bandwidth-scheduler.js";
 import { TypeScriptCompiler } from "../typescript/typescript-compiler.js";
 import type { Visit } from "./visit.js";
 import type { WorkerEngineOptions } from "./worker-engine-options.js";
+import { dataRefusal, reportQuota } from "../data/data-limit.js";
+import { WorkerStorage } from "../data/worker-storage.js";
 import { WorkerMeters, lifeOf, type WorkerMeter, type WorkerNumbers } from "./worker-meter.js";
 import { addressAtHost, parseWorkerPath, type WorkerPath } from "./worker-address.js";
 
@@ -53,6 +55,8 @@ interface Entry {
 
 /** Serves all workers: resolves a request target to a version and forwards the request to its static site or isolates. */
 export class WorkerEngine {
+  /** The folders that workers write to. */
+  readonly storage: WorkerStorage;
   readonly #options: WorkerEngineOptions;
   readonly #pool: IsolatePool;
   readonly #compiler: TypeScriptCompiler;
@@ -80,6 +84,14 @@ export class WorkerEngine {
     const network = options.network ?? { mode: "all", grants: [], allowsLoopback: false };
     this.#network = new NetworkCeiling(this.#ceiling.allowsNetwork ? network : { ...network, mode: "none" });
     const layers = options.kernelLayers ?? probeKernelLayers();
+    this.storage = new WorkerStorage({
+      directory: options.dataDirectory,
+      temporaryFolderMaxBytes: options.limits.workerTemporaryMaxBytes,
+      onQuota: (data, usage) => {
+        reportQuota({ ...options, version: options.resolve(data.name, undefined)?.version ?? "" }, data, usage);
+        void this.restartWorkers((name) => name === data.name);
+      },
+    });
     this.#compiler = new TypeScriptCompiler(layers);
     this.#pool = new IsolatePool({
       size: options.limits.poolSize,
@@ -88,6 +100,7 @@ export class WorkerEngine {
       blankNetwork: this.#network.usual,
       isStrict: options.isStrict ?? false,
       closedFolders: options.closedFolders ?? [],
+      temporaryFolderMaxBytes: options.limits.workerTemporaryMaxBytes,
       layers,
       slotsDirectory: options.slotsDirectory,
       fallbackSlotsDirectory: options.fallbackSlotsDirectory,
@@ -128,6 +141,7 @@ export class WorkerEngine {
       version,
       environment,
       network: this.#network.of(version.manifest),
+      storage: this.storage,
       pool: this.#pool,
       compiler: this.#compiler,
       limits,
@@ -139,9 +153,8 @@ export class WorkerEngine {
   /** Metrics of every installed worker that has received a request. */
   numbers(): WorkerNumbers[] {
     const apps = new Map<WorkerMeter, VersionHandler[]>();
-    for (const { meter, app } of [...this.#entries.values(), ...this.#superseded]) {
+    for (const { meter, app } of [...this.#entries.values(), ...this.#superseded])
       if (app) apps.set(meter, [...(apps.get(meter) ?? []), app]);
-    }
     return [...this.#meters].map((meter) => ({ meter, life: lifeOf(apps.get(meter) ?? []) }));
   }
 
@@ -207,13 +220,13 @@ export class WorkerEngine {
 
   /** Restarts all current versions of the workers that match, so that they read their variables again. */
   async restartWorkers(matches: (name: string) => boolean): Promise<void> {
-    const folders = [...this.#entries].flatMap(([folder, { version }]) => (matches(version.name) ? folder : []));
-    await Promise.all(folders.map((folder) => this.restart(folder)));
+    const matching = [...this.#entries].filter(([, { version }]) => matches(version.name));
+    await Promise.all(matching.map(([folder]) => this.restart(folder)));
   }
 
   /** Returns why this daemon would reject a version with this manifest; undefined when it would accept the version. */
   refusal(manifest: WorkerManifest, name: string): string | undefined {
-    return this.#ceiling.refusal(manifest) ?? this.#network.refusal(manifest, name);
+    return this.#ceiling.refusal(manifest) ?? this.#network.refusal(manifest, name) ?? dataRefusal(manifest, this.#options.limits);
   }
 
   /** Closes all WebSockets, and each later one, with code 1001 because the daemon stops. */
@@ -232,6 +245,7 @@ export class WorkerEngine {
     clearTimeout(timer);
     this.#compiler.close();
     await this.#pool.close();
+    await this.storage.close();
   }
 
   /** Caches the last target: plugins parse it just before the request reaches the engine. */
@@ -329,6 +343,7 @@ export class WorkerEngine {
       entrypoint,
       environment: () => this.#environmentOf(version),
       network: this.#network.of(version.manifest),
+      storage: this.storage,
       pool: this.#pool,
       compiler: this.#compiler,
       pace: this.#pace,

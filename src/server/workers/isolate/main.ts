@@ -51,7 +51,7 @@ function runIsolate({ slot, settings }: { slot: string; settings: IsolateSetting
 
   const load = async (order: LoadOrder): Promise<void> => {
     env = { ...order.env };
-    Object.assign(process.env, env);
+    Object.assign(process.env, env, { TMPDIR: path.join(slot, "tmp") });
     process.setSourceMapsEnabled(order.sourceMaps);
     try {
       app = findApp((await import(pathToFileURL(order.entry).href)) as Record<string, unknown>);

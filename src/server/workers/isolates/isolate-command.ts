@@ -3,7 +3,7 @@ import { availableParallelism } from "node:os";
 import path from "node:path";
 import { compiledFile } from "../../package-root.js";
 import { findSystemTool } from "../../platform/system-tool.js";
-import { readablePaths } from "./sandbox-folder.js";
+import { readablePaths, temporaryFolderOf } from "./sandbox-folder.js";
 import { isolateFlag } from "../engine/permission-policy.js";
 import type { IsolateSettings } from "../isolate/isolate-settings.js";
 import type { IsolateNeeds } from "./isolate-pool.js";
@@ -15,7 +15,8 @@ import { isolatePolicy } from "../sandbox/isolate-policy.js";
 /** Memory that a process needs beyond the worker's limit: heap outside the old generation, thread stacks, code. */
 const overheadBytes = 192 * 1024 * 1024;
 const mostOpenFiles = 4096;
-const largestFileBytes = 1024 * 1024 * 1024;
+/** Maximum size of a file in a folder that a permission grants. */
+const largestGrantedFileBytes = 1024 * 1024 * 1024;
 /** V8's default number of threads for garbage collection and compilation on large machines. */
 const mostHelperThreads = 4;
 /**
@@ -39,7 +40,7 @@ export const isolateProgram = compiledFile("server/workers/isolate/main.js");
 /** `CAP_SETPCAP` of `linux/capability.h`. */
 const changeCapabilities = 1n << 8n;
 
-interface IsolateOptions extends Pick<IsolateNeeds, "memoryBytes" | "permissions" | "network" | "folder"> {
+interface IsolateOptions extends Pick<IsolateNeeds, "memoryBytes" | "permissions" | "network" | "folder" | "data"> {
   readonly slot: string;
   readonly user: number | undefined;
   readonly sharing: UserSharing;
@@ -51,6 +52,8 @@ export interface IsolateCommandOptions {
   readonly isStrict: boolean;
   /** Folders of the daemon that no worker process is allowed to read. */
   readonly closedFolders: readonly string[];
+  /** Maximum size of an isolate's temporary folder. */
+  readonly temporaryFolderMaxBytes: number;
   /** Kernel features that restrict isolates. */
   readonly layers: Promise<KernelLayers>;
 }
@@ -65,6 +68,7 @@ export class IsolateCommand {
   readonly #isStrict: boolean;
   readonly #layers: Promise<KernelLayers>;
   readonly #closed: readonly string[];
+  readonly #temporaryFolderMaxBytes: number;
 
   /** Folder of the isolate program and of all other code of the daemon. */
   get programFolder(): string {
@@ -75,6 +79,7 @@ export class IsolateCommand {
     this.#isStrict = options.isStrict;
     this.#layers = options.layers;
     this.#closed = options.closedFolders;
+    this.#temporaryFolderMaxBytes = options.temporaryFolderMaxBytes;
     this.#flags = [
       "--permission",
       // Node 25 and later. In earlier versions the permission model does not restrict the network.
@@ -100,6 +105,8 @@ export class IsolateCommand {
       `--max-old-space-size=${Math.max(16, Math.floor(options.memoryBytes / 1024 / 1024))}`,
       ...readablePaths(options.slot).map((readable) => `--allow-fs-read=${readable}`),
       `--allow-fs-read=${path.dirname(isolateProgram)}`,
+      ...writablePaths(options).map((writable) => `--allow-fs-write=${writable}`),
+      ...(options.data ? [`--allow-fs-read=${path.join(options.data.folder, "*")}`] : []),
       isolateProgram,
       options.slot,
       JSON.stringify(settingsOf(options, await this.#layers)),
@@ -113,7 +120,15 @@ export class IsolateCommand {
     // Every available layer is required: otherwise a worker could make the setup of a layer fail and run without that layer.
     const required = layerNames.filter((name) => this.#isStrict || layers[name].isActive);
     if (required.length === 0) return [];
-    const policy = isolatePolicy({ needs, slot: needs.slot, program: path.dirname(isolateProgram), required, closed: this.#closed });
+    const hasOwnUser = needs.user !== undefined && needs.sharing !== "workers";
+    const policy = isolatePolicy({
+      needs,
+      slot: needs.slot,
+      hasOwnUser,
+      program: path.dirname(isolateProgram),
+      required,
+      closed: this.#closed,
+    });
     return sandboxCommand(policy);
   }
 
@@ -125,8 +140,9 @@ export class IsolateCommand {
 
   #limits(options: IsolateOptions): string[] {
     if (this.#prlimit === undefined) return [];
-    const { permissions } = options;
+    const { permissions, data } = options;
     const writesFiles = permissions.some((permission) => permission.startsWith("fs-write:"));
+    const largestFileBytes = Math.max(writesFiles ? largestGrantedFileBytes : 0, data?.largestFileBytes ?? this.#temporaryFolderMaxBytes);
     const hasProcesses = permissions.includes("child-process") || permissions.includes("worker-threads");
     const codeBytes = this.#codeRangeBytes * (permissions.includes("worker-threads") ? 1 + mostCodeRanges : 1);
     return [
@@ -134,7 +150,7 @@ export class IsolateCommand {
       `--data=${options.memoryBytes * 2 + overheadBytes + codeBytes}`,
       "--core=0",
       `--nofile=${this.#openFiles}`,
-      `--fsize=${writesFiles ? largestFileBytes : 0}`,
+      `--fsize=${largestFileBytes}`,
       ...this.#processLimit(options, hasProcesses),
       "--",
     ];
@@ -146,6 +162,11 @@ export class IsolateCommand {
     if (sharing === "worker") return [`--nproc=${hasProcesses ? mostProgramsOfWorker : mostThreadsOfWorker}`];
     return [`--nproc=${hasProcesses ? mostProcesses : mostThreads}`];
   }
+}
+
+/** Returns the `--allow-fs-write` paths that no permission names. The kernel limits a full data folder to deletion. */
+function writablePaths({ slot, data }: IsolateOptions): string[] {
+  return [temporaryFolderOf(slot), ...(data ? [data.folder] : [])].map((folder) => path.join(folder, "*"));
 }
 
 function settingsOf({ permissions, network }: IsolateOptions, { landlock }: KernelLayers): IsolateSettings {

@@ -7,6 +7,7 @@ import { IsolateProcess } from "./isolate-process.js";
 import { SandboxAllocator, type QuartersOptions } from "./sandbox-allocator.js";
 import type { WorkerNetwork } from "../../config/worker-network.js";
 import { isolationLayers, type IsolationLayer } from "../sandbox/isolation-layers.js";
+import type { DataGrant } from "../data/data-folder.js";
 import type { KernelLayers } from "../sandbox/sandbox-policy.js";
 
 /** A start that has waited this long gets the place of the isolate with the longest service, after that one has finished its calls. */
@@ -211,6 +212,8 @@ export interface IsolateNeeds {
   readonly network: WorkerNetwork;
   /** The worker's folder, if the isolate's file rules must name it; undefined for an isolate that reads only its slot. */
   readonly folder?: string | undefined;
+  /** Access to the worker's data folder; undefined for a worker without one. */
+  readonly data?: DataGrant | undefined;
   /** An entry of `folder` that the worker cannot see. */
   readonly hidden?: string | undefined;
 }

@@ -301,7 +301,7 @@ interface ServingIsolate {
 interface WorkerTrouble {
   readonly name: string;
   readonly version: string;
-  readonly kind: "crashed" | "start-failed" | "left-alone";
+  readonly kind: "crashed" | "start-failed" | "left-alone" | "data-full";
   /** A full sentence. */
   readonly message: string;
 }

@@ -5,6 +5,8 @@ import { sourceMapsFolder, findEntrypoint, type Entrypoint } from "../engine/ent
 import type { IsolateNeeds, IsolatePool, Place } from "./isolate-pool.js";
 import type { IsolateEvents, IsolateProcess } from "./isolate-process.js";
 import type { WorkerNetwork } from "../../config/worker-network.js";
+import type { DataLease } from "../data/data-folder.js";
+import type { WorkerStorage } from "../data/worker-storage.js";
 import type { ServedVersion } from "../engine/version-handler.js";
 import { CannotLinkFiles } from "./sandbox-folder.js";
 import type { TypeScriptCompiler } from "../typescript/typescript-compiler.js";
@@ -25,6 +27,9 @@ interface IsolateStarterOptions {
   /** Addresses that the worker is allowed to connect to. */
   readonly network: WorkerNetwork;
   readonly limits: { readonly workerMemoryMaxBytes: number };
+  readonly storage: WorkerStorage;
+  /** True for a start that serves no request: the temporary folder replaces the data folder. */
+  readonly isTrial?: boolean;
 }
 
 /** Starts isolates with a loaded worker: compiles the code if needed, acquires an isolate from the pool, imports the code. */
@@ -40,7 +45,8 @@ export class IsolateStarter {
 
   constructor(options: IsolateStarterOptions) {
     this.#options = options;
-    this.#needsOwnRules = options.version.manifest.permissions.length > 0 || options.version.manifest.network !== undefined;
+    const { permissions, network, data } = options.version.manifest;
+    this.#needsOwnRules = permissions.length > 0 || network !== undefined || data !== undefined;
     this.timeoutMs = Math.max(options.version.manifest.timeout, shortestStartTimeoutMs);
   }
 
@@ -68,12 +74,16 @@ export class IsolateStarter {
     const isTypeScript = entrypoint.kind === "typescript";
     const env = this.#readEnvironment();
     const bundle = isTypeScript ? await this.#compile(events) : undefined;
-    const isolate = await this.#acquireWithFiles(isWanted);
+    const isolate = await this.#acquireWithFolders(isWanted);
     isolate.events = events;
     const timer = setTimeout(() => isolate.kill(`the code was not loaded within ${this.timeoutMs} ms`), this.timeoutMs);
     try {
       const entry = bundle === undefined ? path.join(isolate.slot.appPath, entrypoint.file) : await isolate.slot.addModule(bundle);
-      await isolate.load({ entry, env, sourceMaps: isTypeScript || entrypoint.sourceMap !== undefined });
+      await isolate.load({
+        entry,
+        env: { ...env, ...this.#dataVariable(isolate) },
+        sourceMaps: isTypeScript || entrypoint.sourceMap !== undefined,
+      });
     } catch (error) {
       void isolate.terminate();
       if (isolate.hasCrashed) throw error;
@@ -105,13 +115,41 @@ export class IsolateStarter {
     return found;
   }
 
+  /** Returns the variable that names the data folder. */
+  #dataVariable({ slot }: IsolateProcess): Readonly<Record<string, string>> {
+    const { version, storage, isTrial = false } = this.#options;
+    if (version.manifest.data === undefined) return {};
+    return { DATA_DIR: isTrial ? slot.temporaryFolder : storage.folderOf(version.name) };
+  }
+
+  /** Acquires an isolate with access to the worker's files and data folder. */
+  async #acquireWithFolders(isWanted: () => boolean): Promise<IsolateProcess> {
+    const { version, storage, isTrial = false } = this.#options;
+    const { data } = version.manifest;
+    const lease = data === undefined || isTrial ? undefined : await storage.lease(version.name, data);
+    try {
+      const isolate = await this.#acquireWithFiles(isWanted, lease);
+      storage.watch(isolate, isolate.slot.temporaryFolder, lease);
+      return isolate;
+    } catch (error) {
+      if (lease) storage.release(lease);
+      throw error;
+    }
+  }
+
   /** Acquires an isolate that can read the worker's files. */
-  async #acquireWithFiles(isWanted: () => boolean): Promise<IsolateProcess> {
+  async #acquireWithFiles(isWanted: () => boolean, lease: DataLease | undefined): Promise<IsolateProcess> {
     const { version, entrypoint, limits } = this.#options;
     const { memory, permissions } = version.manifest;
     const { network } = this.#options;
     const hidden = entrypoint.sourceMap === "hidden" ? sourceMapsFolder : undefined;
-    const needs = { memoryBytes: Math.min(memory, limits.workerMemoryMaxBytes), permissions, network, name: version.name };
+    const needs = {
+      memoryBytes: Math.min(memory, limits.workerMemoryMaxBytes),
+      permissions,
+      network,
+      name: version.name,
+      data: lease?.grant,
+    };
     if (!this.#needsOwnRules) {
       const isolate = await (await this.#acquire(needs, isWanted)).isolate;
       try {
@@ -167,6 +205,6 @@ export async function checkLoads(
     onOutput: output.app.bind(output),
     onNotice: output.runtime.bind(output),
   };
-  const isolate = await new IsolateStarter({ ...options, entrypoint }).start(events, () => true);
+  const isolate = await new IsolateStarter({ ...options, entrypoint, isTrial: true }).start(events, () => true);
   void isolate.terminate();
 }

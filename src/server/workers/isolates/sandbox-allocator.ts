@@ -6,6 +6,7 @@ import type { Log } from "../../log/log.js";
 import { isolateProgram } from "./isolate-command.js";
 import type { IsolateNeeds } from "./isolate-pool.js";
 import { UidPool } from "./uid-pool.js";
+import { makeDataFolder } from "../data/make-data-folder.js";
 import { makeGranted, openGranted, SymbolicLinkError } from "../sandbox/sandbox-paths.js";
 import { sandboxProgram } from "../sandbox/sandbox-command.js";
 import type { LayerState } from "../sandbox/sandbox-policy.js";
@@ -60,14 +61,15 @@ export class SandboxAllocator {
     return (await this.#ready).ownUser;
   }
 
-  async give({ permissions, name, folder, hidden }: IsolateNeeds): Promise<Quarter> {
+  async give({ permissions, name, folder, hidden, data }: IsolateNeeds): Promise<Quarter> {
     const { slots, users } = await this.#ready;
     // Incremented before the first await: two isolates in one slot could read each other's code, and the first to end would delete the
     // slot.
     const slotName = String((this.#slots += 1));
-    const keepsFiles = permissions.some((permission) => permission.startsWith("fs-")) || folder !== undefined;
+    const keepsFiles = permissions.some((permission) => permission.startsWith("fs-")) || folder !== undefined || data !== undefined;
     const user = keepsFiles ? users?.takeNamed(name) : users?.take();
     prepareGranted(permissions, user);
+    if (data) await makeDataFolder(data.folder, user);
     if (folder !== undefined && user !== undefined) await makeReadable(folder, user);
     const slot = await slots.createSlot(slotName, { reader: user, app: folder === undefined ? undefined : { folder, hidden } });
     return { slot, user, sharing: keepsFiles ? "worker" : user !== undefined && users?.isShared(user) ? "workers" : "none" };
@@ -147,8 +149,11 @@ async function makeReadable(folder: string, user: number): Promise<void> {
   if ((mode & 0o005) === 0o005 || uid !== process.getuid?.()) return;
   await chown(folder, uid, user);
   await chmod(folder, (mode & 0o700) | 0o050);
-  // A version's folder, `name/<version>`, can be inside a folder `name` that is itself an installed version and therefore closed.
-  const parent = path.dirname(folder);
-  const above = await stat(parent);
-  if (above.uid === uid) await chmod(parent, (above.mode & 0o777) | 0o011);
+  // A version's folder, `name/<version>`, can be inside a folder `name` that is itself an installed version and therefore closed. A version
+  // that is checked before its installation is inside the closed folder `.staging`. The directory of packages itself can be entered.
+  for (let parent = path.dirname(folder); ; parent = path.dirname(parent)) {
+    const above = await stat(parent);
+    if ((above.mode & 0o011) === 0o011 || above.uid !== uid) return;
+    await chmod(parent, (above.mode & 0o777) | 0o011);
+  }
 }

@@ -1,5 +1,6 @@
 import { chmod, chown, link, mkdir, readdir, rename, rm, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { removeTree } from "../../platform/remove-folder.js";
 import { sourceMapsFolder } from "../engine/entrypoint.js";
 
 const moduleFile = "bundle.mjs";
@@ -13,7 +14,17 @@ const mostLinkedFiles = 2000;
  * excluded: a path with `..` above a link then lies outside the allowed text.
  */
 export function readablePaths(slot: string): string[] {
-  return [path.join(slot, "app", "*"), path.join(slot, "package", sourceMapsFolder, "*"), path.join(slot, moduleFile)];
+  return [
+    path.join(slot, "app", "*"),
+    path.join(slot, "package", sourceMapsFolder, "*"),
+    path.join(slot, moduleFile),
+    path.join(temporaryFolderOf(slot), "*"),
+  ];
+}
+
+/** Returns the folder that `os.tmpdir()` returns in the isolate of a slot: the isolate alone reads and writes it. */
+export function temporaryFolderOf(slot: string): string {
+  return path.join(slot, "tmp");
 }
 
 interface SlotOptions {
@@ -48,7 +59,9 @@ export class SandboxFolder {
     try {
       // Node searches a package.json in each folder above a module, and fails when it finds one that it cannot read.
       await writeReadable(path.join(folder, "package.json"), "{}");
+      await mkdir(slot.temporaryFolder, { mode: 0o700 });
       if (reader !== undefined) {
+        await chown(slot.temporaryFolder, reader, reader);
         await chown(folder, process.getuid?.() ?? 0, reader);
         await chmod(folder, 0o750);
       }
@@ -58,6 +71,10 @@ export class SandboxFolder {
       throw error;
     }
     return slot;
+  }
+
+  get temporaryFolder(): string {
+    return temporaryFolderOf(this.path);
   }
 
   get appPath(): string {
@@ -103,7 +120,7 @@ export class SandboxFolder {
   }
 
   async remove(): Promise<void> {
-    await rm(this.path, { recursive: true, force: true });
+    await removeTree(this.path);
   }
 }
 

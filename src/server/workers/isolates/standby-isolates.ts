@@ -41,7 +41,8 @@ export class StandbyIsolates {
 
   /** Takes a ready or starting isolate; undefined when there is none, or when `needs` differ from those of standby isolates. */
   async take(needs: IsolateNeeds): Promise<IsolateProcess | undefined> {
-    if (needs.memoryBytes !== this.#needs.memoryBytes || needs.permissions.length > 0 || needs.folder !== undefined) return undefined;
+    if (needs.memoryBytes !== this.#needs.memoryBytes || needs.permissions.length > 0) return undefined;
+    if (needs.folder !== undefined || needs.data !== undefined) return undefined;
     // A standby isolate can end while it waits, for example killed for lack of memory.
     this.#ready = this.#ready.filter((blank) => !blank.hasExited);
     const ready = this.#ready.shift();

@@ -33,7 +33,7 @@ export async function applyKernelLayers(policy: SandboxPolicy): Promise<Applied>
     allowsUdp: policy.allowsUdp,
     allowsUnixSockets: policy.allowsUnixSockets,
     allowsPrograms: policy.allowsPrograms,
-    allowsWriting: policy.writable.length > 0,
+    allowsAttributes: policy.allowsAttributes,
   });
   try {
     kernel.filterCalls(processor.calls["seccomp"] as number, encodeFilter(filter));

@@ -1,12 +1,15 @@
 import type { IsolateNeeds } from "../isolates/isolate-pool.js";
+import { temporaryFolderOf } from "../isolates/sandbox-folder.js";
 import { channelDescriptor } from "../protocol/frames.js";
 import { allowsUnixSockets, needsNoNetwork } from "../../config/worker-network.js";
 import type { LayerName, SandboxPolicy } from "./sandbox-policy.js";
 import { readableSystemPaths, runnableSystemPaths } from "./sandbox-paths.js";
 
 interface IsolatePolicyOptions {
-  readonly needs: Pick<IsolateNeeds, "permissions" | "network" | "folder">;
+  readonly needs: Pick<IsolateNeeds, "permissions" | "network" | "folder" | "data">;
   readonly slot: string;
+  /** True if only this isolate, or those of its worker, run as its user. */
+  readonly hasOwnUser: boolean;
   /** The folder of the isolate program. */
   readonly program: string;
   readonly required: readonly LayerName[];
@@ -15,20 +18,23 @@ interface IsolatePolicyOptions {
 }
 
 /** Returns the kernel policy of an isolate: read access to its slot, its worker and Node's system files, plus its granted permissions. */
-export function isolatePolicy({ needs, slot, program, required, closed = [] }: IsolatePolicyOptions): SandboxPolicy {
-  const { permissions, network, folder } = needs;
+export function isolatePolicy({ needs, slot, hasOwnUser, program, required, closed = [] }: IsolatePolicyOptions): SandboxPolicy {
+  const { permissions, network, folder, data } = needs;
   const granted = (kind: string): string[] =>
     permissions.flatMap((permission) => (permission.startsWith(kind) ? [permission.slice(kind.length)] : []));
   const allowsPrograms = permissions.includes("child-process");
   return {
     readable: [slot, program, ...(folder === undefined ? [] : [folder]), ...readableSystemPaths({ allowsPrograms, closed })],
     runnable: runnableSystemPaths({ allowsPrograms, closed }),
-    grantedReadable: granted("fs-read:"),
-    writable: granted("fs-write:"),
+    grantedReadable: [...granted("fs-read:"), ...(data ? [data.folder] : [])],
+    writable: [...granted("fs-write:"), temporaryFolderOf(slot), ...(data?.access === "write" ? [data.folder] : [])],
+    removable: data?.access === "remove" ? [data.folder] : [],
     network: needsNoNetwork(network) ? "none" : "any",
     allowsUdp: permissions.includes("udp"),
     allowsUnixSockets: allowsPrograms || allowsUnixSockets(network),
     allowsPrograms,
+    // A user of several workers owns files of the others, too, and without a user of its own files of the daemon.
+    allowsAttributes: hasOwnUser || granted("fs-write:").length > 0,
     descriptors: [channelDescriptor],
     required,
   };

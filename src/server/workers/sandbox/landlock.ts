@@ -42,6 +42,7 @@ const additions = [
 const byAccess: Readonly<Record<LandlockAccess, bigint>> = {
   read: fileRights.readFile | fileRights.readFolder,
   run: fileRights.readFile | fileRights.readFolder | fileRights.execute,
+  remove: fileRights.removeFile | fileRights.removeFolder,
   write:
     fileRights.writeFile |
     fileRights.truncate |
@@ -77,6 +78,7 @@ export function applyLandlock(kernel: Kernel, calls: SystemCalls, policy: Sandbo
     for (const path of policy.runnable) allow(path, ["run"]);
     for (const path of policy.grantedReadable) allow(path, ["read"], { isGranted: true });
     for (const path of policy.writable) allow(path, ["write"], { isGranted: true });
+    for (const path of policy.removable) allow(path, ["remove"], { isGranted: true });
     allow("/dev/null", ["read", "write"]);
     // A rule applies to an inode. procfs creates a new inode for the same file unless a process keeps the file open.
     for (const path of processorFiles) allow(path, ["read"], { staysOpen: true });
@@ -116,7 +118,7 @@ function pathAttributes(rights: bigint, descriptor: number): Buffer {
 }
 
 /** Kind of access to a folder or file. */
-type LandlockAccess = "read" | "run" | "write";
+type LandlockAccess = "read" | "run" | "remove" | "write";
 
 /** Rights that a ruleset handles: all rights of the kernel's ABI version. The kernel denies handled rights unless a rule allows them. */
 interface HandledRights {

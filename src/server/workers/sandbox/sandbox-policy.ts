@@ -4,10 +4,12 @@ export const emptyPolicy: SandboxPolicy = {
   runnable: [],
   grantedReadable: [],
   writable: [],
+  removable: [],
   network: "none",
   allowsUdp: false,
   allowsUnixSockets: false,
   allowsPrograms: false,
+  allowsAttributes: false,
   descriptors: [],
   required: [],
 };
@@ -25,12 +27,16 @@ export interface SandboxPolicy {
   readonly grantedReadable: readonly string[];
   /** Writable files and folders; symbolic links are not followed. */
   readonly writable: readonly string[];
+  /** Folders whose entries can be deleted and not written; symbolic links are not followed. */
+  readonly removable: readonly string[];
   /** `none`: no network sockets. */
   readonly network: "any" | "none";
   readonly allowsUdp: boolean;
   readonly allowsUnixSockets: boolean;
   /** The isolate is allowed to start programs and signal them. */
   readonly allowsPrograms: boolean;
+  /** The isolate is allowed to change modes, times and other attributes of files of its user, which Landlock cannot limit to folders. */
+  readonly allowsAttributes: boolean;
   /** File descriptors that the isolate inherits besides the standard ones. */
   readonly descriptors: readonly number[];
   /** Layers without which the start fails. */

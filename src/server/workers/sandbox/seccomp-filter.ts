@@ -13,8 +13,8 @@ export interface SeccompOptions {
   readonly allowsUnixSockets: boolean;
   /** The isolate is allowed to start programs and to signal them. */
   readonly allowsPrograms: boolean;
-  /** The isolate has at least one writable path. */
-  readonly allowsWriting: boolean;
+  /** The isolate is allowed to change attributes of files of its user. */
+  readonly allowsAttributes: boolean;
 }
 
 /** System calls that are denied to every isolate, regardless of its permissions. */
@@ -166,8 +166,8 @@ export function buildSeccompFilter({ auditArchitecture, calls, foreignFrom }: Pr
     ...unknownToIsolates.flatMap((name) => failCall(name, unknown)),
     ...(options.allowsUdp ? [] : failCall("bind", denied)),
     ...(options.allowsUnixSockets ? [] : failCall("socketpair", denied)),
-    ...(options.allowsWriting ? [] : attributeCalls.flatMap((name) => failCall(name, denied))),
-    ...(options.allowsWriting
+    ...(options.allowsAttributes ? [] : attributeCalls.flatMap((name) => failCall(name, denied))),
+    ...(options.allowsAttributes
       ? []
       : whenNumber("ioctl", [
           step(loadWord, argumentOffset(1)),
@@ -183,7 +183,7 @@ export function buildSeccompFilter({ auditArchitecture, calls, foreignFrom }: Pr
         ...ownProcessRules(1, options.pid),
       ]),
     ),
-    ...(options.landlockAbi >= landlockHasTruncate || options.allowsWriting ? [] : failCall("truncate", denied)),
+    ...(options.landlockAbi >= landlockHasTruncate || options.allowsAttributes ? [] : failCall("truncate", denied)),
     ...whenNumber("clone", [
       step(loadWord, argumentOffset(0)),
       step(jumpIfAnyBit, deniedCloneFlags, 0, 1),

@@ -14,7 +14,7 @@ const usual: SeccompOptions = {
   allowsUdp: false,
   allowsUnixSockets: false,
   allowsPrograms: false,
-  allowsWriting: false,
+  allowsAttributes: false,
 };
 
 /** Runs a filter from its bytes like the kernel does. */
@@ -104,11 +104,11 @@ describe.each(["x64", "arm64"])("the seccomp filter of %s", (architecture) => {
   test("denies changes of attributes without fs-write", () => {
     for (const name of ["fchmodat", "fchmodat2", "fchownat", "utimensat", "setxattr", "removexattr", "file_setattr"]) {
       expect(judged(name), name).toBe(failing(EPERM));
-      expect(judged(name, [], { allowsWriting: true }), name).toBe(allowed);
+      expect(judged(name, [], { allowsAttributes: true }), name).toBe(allowed);
     }
     for (const request of [0x4008_6602, 0x401c_5820]) {
       expect(judged("ioctl", [3, request])).toBe(failing(EPERM));
-      expect(judged("ioctl", [3, request], { allowsWriting: true })).toBe(allowed);
+      expect(judged("ioctl", [3, request], { allowsAttributes: true })).toBe(allowed);
     }
     expect(judged("ioctl", [1, 0x5413])).toBe(allowed);
   });
@@ -160,7 +160,7 @@ describe.each(["x64", "arm64"])("the seccomp filter of %s", (architecture) => {
     expect(judged("kill", [1], { landlockAbi: 5, allowsPrograms: true })).toBe(allowed);
     expect(judged("truncate")).toBe(allowed);
     expect(judged("truncate", [], { landlockAbi: 2 })).toBe(failing(EPERM));
-    expect(judged("truncate", [], { landlockAbi: 2, allowsWriting: true })).toBe(allowed);
+    expect(judged("truncate", [], { landlockAbi: 2, allowsAttributes: true })).toBe(allowed);
   });
 
   test("denies calls of another architecture and of x32", () => {

@@ -1,0 +1,62 @@
+import { ApiError } from "../../shared/api-error.js";
+import type { DataFolder } from "../../shared/contract/data.js";
+import { namespacesCover } from "../../shared/namespace.js";
+import { fromPathSegments } from "../../shared/package-name.js";
+import type { ResourceHandlers } from "../http/handler.js";
+import { DirectoryHandle } from "../packages/files/directory-handle.js";
+import { zipStream } from "../packages/files/zip-stream.js";
+
+/** A copy of a data folder. */
+interface DataCopy {
+  readonly folder: string;
+  remove(): Promise<void>;
+}
+
+interface DataHandlersOptions {
+  readonly storage: {
+    list(): Promise<{ name: string; usage: { bytes: number; entries: number }; isFull: boolean }[]>;
+    /** Undefined when the worker has no data folder. */
+    copy(name: string): Promise<DataCopy | undefined>;
+    /** Returns whether there was a data folder. */
+    remove(name: string): Promise<boolean>;
+  };
+  /** Returns the limit of a worker's active version. */
+  readonly limitOf: (name: string) => number | undefined;
+}
+
+export function createDataHandlers({ storage, limitOf }: DataHandlersOptions): ResourceHandlers<"data"> {
+  return {
+    list: async ({ principal }) => {
+      const found = await storage.list();
+      return { data: found.filter(({ name }) => namespacesCover(principal.namespaces, name)).map(describe) };
+    },
+    download: async ({ params }) => {
+      const name = fromPathSegments(params);
+      const copy = await storage.copy(name);
+      if (!copy) throw notFound(name);
+      const remove = () => void copy.remove().catch(() => undefined);
+      const part = { open: () => DirectoryHandle.open(copy.folder, []), prefix: "", isShown: () => true, maskedName: () => undefined };
+      return {
+        filename: `${params.name}-data.zip`,
+        open: () => zipStream([part]).once("close", remove),
+        close: remove,
+      };
+    },
+    remove: async ({ params }) => {
+      const name = fromPathSegments(params);
+      if (!(await storage.remove(name))) throw notFound(name);
+      return { success: true };
+    },
+  };
+
+  function describe({ name, usage, isFull }: Awaited<ReturnType<DataHandlersOptions["storage"]["list"]>>[number]): DataFolder {
+    const limitBytes = limitOf(name);
+    // A folder that cannot be measured counts as infinitely large, which JSON cannot express.
+    const sizeBytes = Number.isFinite(usage.bytes) ? usage.bytes : Number.MAX_SAFE_INTEGER;
+    return { worker: name, sizeBytes, entries: usage.entries, ...(limitBytes !== undefined && { limitBytes }), full: isFull };
+  }
+}
+
+function notFound(name: string): ApiError {
+  return new ApiError("DATA_NOT_FOUND", `The worker ${name} has no data folder.`);
+}

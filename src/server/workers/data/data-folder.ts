@@ -1,0 +1,124 @@
+import type { DiskUsage } from "./disk-usage.js";
+
+/** A full folder is writable again below this share of its limit: at the limit itself, each file would replace the isolates twice. */
+const writableAgainShare = 0.95;
+
+/** What the storage of workers needs of an isolate. */
+export interface StoringIsolate {
+  readonly pid: number;
+  readonly exited: Promise<void>;
+  /** Accepts no new call, completes the running ones, then ends. */
+  drain(): void;
+  kill(reason: string): void;
+}
+
+/** Access of one isolate to the data folder of its worker. `remove`: it can read and delete, because the folder is full. */
+export interface DataGrant {
+  readonly folder: string;
+  readonly access: "write" | "remove";
+  /** Maximum size of a file that the isolate writes. */
+  readonly largestFileBytes: number;
+}
+
+/** The use of a data folder by a starting or running isolate. */
+export interface DataLease {
+  readonly data: DataFolder;
+  readonly grant: DataGrant;
+  isolate: StoringIsolate | undefined;
+}
+
+/** The data folder of one worker: the isolates that use it and whether it is full. */
+export class DataFolder {
+  readonly name: string;
+  readonly folder: string;
+  /** Limit of the version whose isolate started last. */
+  limitBytes = Infinity;
+  usage: DiskUsage | undefined;
+  #measuredMs = -Infinity;
+  #isFull = false;
+  readonly #leases = new Set<DataLease>();
+  #pause: { readonly ended: Promise<void>; readonly onReleased: () => void } | undefined;
+
+  constructor(name: string, folder: string) {
+    this.name = name;
+    this.folder = folder;
+  }
+
+  /** True from the moment when the usage exceeds the limit until it is below 95 % of the limit. */
+  get isFull(): boolean {
+    return this.#isFull;
+  }
+
+  get isInUse(): boolean {
+    return this.#leases.size > 0;
+  }
+
+  /** Isolates that have loaded their code or are about to. */
+  get isolates(): StoringIsolate[] {
+    return [...this.#leases].flatMap(({ isolate }) => isolate ?? []);
+  }
+
+  /** Isolates that started while the folder was not full. */
+  get writers(): StoringIsolate[] {
+    return [...this.#leases].flatMap(({ isolate, grant }) => (isolate && grant.access === "write" ? [isolate] : []));
+  }
+
+  isMeasuredSince(timeMs: number): boolean {
+    return this.#measuredMs >= timeMs;
+  }
+
+  /** Returns whether the folder became full or writable. */
+  note(usage: DiskUsage, nowMs: number): boolean {
+    this.usage = usage;
+    this.#measuredMs = nowMs;
+    const wasFull = this.#isFull;
+    this.#isFull = usage.bytes > this.limitBytes * (wasFull ? writableAgainShare : 1);
+    return this.#isFull !== wasFull;
+  }
+
+  /** Resolves when nothing pauses the folder. */
+  async whenOpen(): Promise<void> {
+    while (this.#pause) await this.#pause.ended;
+  }
+
+  lease(): DataLease {
+    const { folder, limitBytes, usage } = this;
+    const leftBytes = Math.max(0, limitBytes - (usage?.bytes ?? 0));
+    const largestFileBytes = this.#isFull ? 0 : Math.min(limitBytes, (usage?.largestFileBytes ?? 0) + leftBytes);
+    const lease: DataLease = {
+      data: this,
+      grant: { folder, access: this.#isFull ? "remove" : "write", largestFileBytes },
+      isolate: undefined,
+    };
+    this.#leases.add(lease);
+    return lease;
+  }
+
+  release(lease: DataLease): void {
+    this.#leases.delete(lease);
+    if (!this.isInUse) this.#pause?.onReleased();
+  }
+
+  /**
+   * Runs `action` while no isolate uses the folder: drains the isolates, and kills those that remain after `timeoutMs`. New isolates wait
+   * until the end.
+   */
+  async pauseFor<Result>(timeoutMs: number, action: () => Promise<Result>): Promise<Result> {
+    await this.whenOpen();
+    const ended = Promise.withResolvers<void>();
+    const released = Promise.withResolvers<void>();
+    this.#pause = { ended: ended.promise, onReleased: released.resolve };
+    const timer = setInterval(() => {
+      for (const isolate of this.isolates) isolate.kill("its data folder is paused and it did not end in time");
+    }, timeoutMs);
+    try {
+      for (const isolate of this.isolates) isolate.drain();
+      if (this.isInUse) await released.promise;
+      return await action();
+    } finally {
+      clearInterval(timer);
+      this.#pause = undefined;
+      ended.resolve();
+    }
+  }
+}

@@ -1,0 +1,256 @@
+import { statSync } from "node:fs";
+import { readdir, rename } from "node:fs/promises";
+import { execFile } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { promisify } from "node:util";
+import path from "node:path";
+import { insufficientStorage } from "../../platform/storage-full.js";
+import { formatSize } from "../../../shared/size.js";
+import { spawnProcess } from "../../platform/spawner/spawner.js";
+import { findSystemTool } from "../../platform/system-tool.js";
+import { removeTree } from "../../platform/remove-folder.js";
+import { DataFolder, type DataLease, type StoringIsolate } from "./data-folder.js";
+import type { DiskUsage } from "./disk-usage.js";
+import { UsageMeter } from "./usage-meter.js";
+
+const intervalMs = 1000;
+/** An isolate that writes on after its folder is full, for example through programs that it started, is killed beyond this many bytes. */
+const mostOvershootBytes = 64 * 1024 * 1024;
+/** Maximum time that running calls of a paused worker have to complete. */
+const drainTimeoutMs = 30_000;
+/** A usage of this age counts as current in lists. */
+const currentForMs = 10_000;
+/** Prefix of entries of the data directory that are not data folders: names of packages never start with a dot. */
+const hidden = ".";
+const leftoverKinds = ["copy", "removed"] as const;
+
+interface WorkerStorageOptions {
+  /** Contains one folder per worker name. */
+  readonly directory: string;
+  /** Maximum size of an isolate's temporary folder. */
+  readonly temporaryFolderMaxBytes: number;
+  /** Called when a data folder becomes full, or writable again. */
+  readonly onQuota: (data: Pick<DataFolder, "name" | "limitBytes" | "isFull">, usage: DiskUsage) => void;
+}
+
+interface Watched {
+  readonly isolate: StoringIsolate;
+  readonly temporaryFolder: string;
+  /** Modification time of the empty temporary folder. */
+  readonly emptyMs: number;
+  hasTemporaryFiles: boolean;
+  readonly lease: DataLease | undefined;
+}
+
+/** The usage of a worker's data folder. */
+export interface StoredData {
+  readonly name: string;
+  readonly usage: DiskUsage;
+  readonly isFull: boolean;
+}
+
+/** The folders that isolates write to: a data folder per worker, which survives deploys, and a temporary folder per isolate. */
+export class WorkerStorage {
+  readonly #options: WorkerStorageOptions;
+  readonly #meter = new UsageMeter();
+  readonly #prlimit = findSystemTool("prlimit");
+  readonly #folders = new Map<string, DataFolder>();
+  readonly #watched = new Set<Watched>();
+  #timer: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  constructor(options: WorkerStorageOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Measures the data folder of a worker, which may be missing, and registers its use by an isolate. Waits while the folder is paused. End the
+   * use by `watch` or `release`.
+   */
+  async lease(name: string, limitBytes: number): Promise<DataLease> {
+    const data = this.#folderOf(name);
+    await data.whenOpen();
+    const nowMs = performance.now();
+    data.limitBytes = limitBytes;
+    if (!data.isMeasuredSince(nowMs - intervalMs)) await this.#measure(data);
+    await data.whenOpen();
+    return data.lease();
+  }
+
+  release(lease: DataLease): void {
+    lease.data.release(lease);
+  }
+
+  /** Enforces the limits of an isolate until it has exited. Call before the worker's code runs. */
+  watch(isolate: StoringIsolate, temporaryFolder: string, lease: DataLease | undefined): void {
+    const watched = { isolate, temporaryFolder, emptyMs: modifiedMs(temporaryFolder), hasTemporaryFiles: false, lease };
+    this.#watched.add(watched);
+    if (lease) lease.isolate = isolate;
+    void this.#forgetAfterExit(watched);
+    this.#timer ??= setTimeout(() => void this.#check(), intervalMs).unref();
+  }
+
+  async #forgetAfterExit(watched: Watched): Promise<void> {
+    await watched.isolate.exited;
+    this.#watched.delete(watched);
+    if (watched.lease) this.release(watched.lease);
+  }
+
+  /** Returns all data folders, in the order of their names. */
+  async list(): Promise<StoredData[]> {
+    const found: StoredData[] = [];
+    for (const name of await this.#names()) {
+      const data = this.#folderOf(name);
+      if (!data.usage || !data.isMeasuredSince(performance.now() - currentForMs)) await this.#measure(data);
+      found.push({ name, usage: data.usage as DiskUsage, isFull: data.isFull });
+    }
+    return found;
+  }
+
+  /** Names of the workers whose data folder is full. */
+  get full(): string[] {
+    return [...this.#folders.values()].flatMap(({ name, isFull }) => (isFull ? [name] : []));
+  }
+
+  /** Returns the path of a worker's data folder, which may be missing. */
+  folderOf(name: string): string {
+    return this.#folderOf(name).folder;
+  }
+
+  /** Returns the path of a worker's data folder; undefined when there is none. */
+  find(name: string): string | undefined {
+    const folder = this.folderOf(name);
+    return statSync(folder, { throwIfNoEntry: false })?.isDirectory() ? folder : undefined;
+  }
+
+  /** Runs `action` while no isolate of the worker runs; requests wait meanwhile. */
+  pauseFor<Result>(name: string, action: () => Promise<Result>): Promise<Result> {
+    return this.#folderOf(name).pauseFor(drainTimeoutMs, action);
+  }
+
+  /** Deletes the data folder of a worker; returns whether there was one. */
+  async remove(name: string): Promise<boolean> {
+    const doomed = this.#leftover("removed");
+    const data = this.#folderOf(name);
+    const isFound = await this.pauseFor(name, async () => {
+      if (this.find(name) === undefined) return false;
+      await rename(data.folder, doomed);
+      data.note({ bytes: 0, entries: 0, largestFileBytes: 0 }, performance.now());
+      return true;
+    });
+    if (isFound) await removeTree(doomed);
+    return isFound;
+  }
+
+  /** Copies the data folder of a worker while no isolate runs; undefined when there is none. Rejects with INSUFFICIENT_STORAGE. */
+  async copy(name: string): Promise<{ folder: string; remove: () => Promise<void> } | undefined> {
+    const folder = this.#leftover("copy");
+    const remove = async (): Promise<void> => void (await removeTree(folder));
+    const isFound = await this.pauseFor(name, async () => {
+      const source = this.find(name);
+      if (source === undefined) return false;
+      await copyFolder(source, folder);
+      return true;
+    }).catch(async (error: unknown) => {
+      await remove();
+      throw error;
+    });
+    return isFound ? { folder, remove } : undefined;
+  }
+
+  /** Deletes the copies and removed folders of an earlier daemon. */
+  async open(): Promise<void> {
+    const { directory } = this.#options;
+    for (const name of await readdir(directory).catch(() => []))
+      if (leftoverKinds.some((kind) => name.startsWith(`${hidden}${kind}-`))) await removeTree(path.join(directory, name));
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    await this.#meter.close();
+  }
+
+  /** Returns an unused path in the data directory, which the next start deletes. */
+  #leftover(kind: (typeof leftoverKinds)[number]): string {
+    return path.join(this.#options.directory, `${hidden}${kind}-${randomUUID()}`);
+  }
+
+  #folderOf(name: string): DataFolder {
+    const known = this.#folders.get(name);
+    if (known) return known;
+    const data = new DataFolder(name, path.join(this.#options.directory, ...name.split("/")));
+    this.#folders.set(name, data);
+    return data;
+  }
+
+  async #names(): Promise<string[]> {
+    const { directory } = this.#options;
+    const names = await foldersIn(directory);
+    const scoped = async (name: string) =>
+      name.startsWith("@") ? (await foldersIn(path.join(directory, name))).map((inner) => `${name}/${inner}`) : [name];
+    return (await Promise.all(names.map(scoped))).flat().toSorted();
+  }
+
+  async #check(): Promise<void> {
+    for (const watched of this.#watched) if (hasTemporaryFiles(watched)) await this.#checkTemporaryFolder(watched);
+    for (const data of this.#folders.values()) if (data.isolates.length > 0) await this.#checkData(data);
+    this.#timer = this.#isClosed || this.#watched.size === 0 ? undefined : setTimeout(() => void this.#check(), intervalMs).unref();
+  }
+
+  async #checkTemporaryFolder({ isolate, temporaryFolder, lease }: Watched): Promise<void> {
+    // Deleted files of an isolate with a data folder count there.
+    const { bytes } = await this.#meter.measure(temporaryFolder, lease ? [] : [isolate.pid]);
+    const { temporaryFolderMaxBytes } = this.#options;
+    if (bytes > temporaryFolderMaxBytes) isolate.kill(`its temporary folder (os.tmpdir) exceeded ${formatSize(temporaryFolderMaxBytes)}`);
+  }
+
+  async #checkData(data: DataFolder): Promise<void> {
+    await this.#measure(data);
+    if (!data.isFull || (data.usage as DiskUsage).bytes <= data.limitBytes + mostOvershootBytes) return;
+    for (const isolate of data.writers) isolate.kill("it wrote on although its data folder is full");
+  }
+
+  async #measure(data: DataFolder): Promise<void> {
+    const pids = data.isolates.map(({ pid }) => pid);
+    const usage = await this.#meter.measure(data.folder, pids);
+    if (!data.note(usage, performance.now())) return;
+    // Running isolates fail to write from now on, before their replacements start.
+    if (data.isFull) for (const isolate of data.writers) await this.#denyWriting(isolate);
+    this.#options.onQuota(data, usage);
+  }
+
+  /** Sets the maximum file size of a running process to 0. Kills the isolate where that is impossible. */
+  async #denyWriting(isolate: StoringIsolate): Promise<void> {
+    const args = [`--pid=${isolate.pid}`, "--fsize=0"];
+    const denial = this.#prlimit && (await spawnProcess({ file: this.#prlimit, args, workingDirectory: "/", descriptors: [] }));
+    if (!denial || (await denial.ended).status !== 0) isolate.kill("its data folder is full");
+  }
+}
+
+/** Copies a folder with owners, modes and holes of sparse files, without following links. Shares blocks where the file system can. */
+async function copyFolder(source: string, target: string): Promise<void> {
+  try {
+    await promisify(execFile)("cp", ["--archive", "--reflink=auto", "--no-target-directory", "--", source, target], {
+      env: { LC_ALL: "C" },
+    });
+  } catch (error) {
+    const isFull = String((error as { stderr?: unknown }).stderr).includes("No space left on device");
+    throw isFull ? insufficientStorage(error) : error;
+  }
+}
+
+async function foldersIn(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  return entries.flatMap((entry) => (entry.isDirectory() && !entry.name.startsWith(hidden) ? [entry.name] : []));
+}
+
+function hasTemporaryFiles(watched: Watched): boolean {
+  watched.hasTemporaryFiles ||= modifiedMs(watched.temporaryFolder) !== watched.emptyMs;
+  return watched.hasTemporaryFiles;
+}
+
+/** Returns the time of the last created or deleted entry; 0 for a missing folder. */
+function modifiedMs(folder: string): number {
+  return statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+}
