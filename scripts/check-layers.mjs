@@ -27,7 +27,7 @@ const layers = {
   "server/plugins": ["shared", "plugin", "server/log", "server/packages", "server/web"],
   "server/metrics": ["shared", "plugin", "server/package-root", "server/access", "server/workers"],
   "server/systemd": ["shared", "server/log", "server/platform"],
-  "server/backup": ["shared", "server/package-root", "server/access", "server/config", "server/packages"],
+  "server/backup": ["shared", "server/package-root", "server/access", "server/config", "server/packages", "server/workers"],
   "server/http": ["shared", "server/package-root", "server/access", "server/config", "server/events", "server/log", "server/web"],
   "server/api": [
     "shared",

@@ -32,6 +32,7 @@ import { createPluginRouter, type PluginRouter } from "./plugins/plugin-router.j
 import { Plugins } from "./plugins/plugins.js";
 import { settingsProblem } from "./plugins/settings-check.js";
 import { CronJobs, cronRefusal } from "./workers/cron.js";
+import { CopyServer } from "./workers/data/copy-server.js";
 import { LogFiles } from "./workers/logs/log-files.js";
 import { LogRetention } from "./workers/logs/log-retention.js";
 import { WorkerLogs } from "./workers/logs/worker-logs.js";
@@ -60,6 +61,7 @@ export interface Services {
   readonly pluginCounters: PluginCounters;
   readonly pluginRouter: PluginRouter;
   readonly engine: WorkerEngine;
+  readonly dataCopies: CopyServer;
   readonly cronJobs: CronJobs;
   readonly logs: WorkerLogs;
   readonly events: RuntimeEvents;
@@ -169,6 +171,7 @@ export async function openServices(
     log,
   });
   await engine.storage.open();
+  const dataCopies = await CopyServer.listen({ stateDirectory, copy: (name) => engine.storage.copy(name), log });
   let reloadForOthers: ((told: readonly PeerChange[]) => Promise<void>) | undefined;
   const pluginPackages: PluginPackages = await PluginPackages.open({
     ...pluginPlaces,
@@ -242,6 +245,7 @@ export async function openServices(
     pluginCounters,
     pluginRouter,
     engine,
+    dataCopies,
     cronJobs,
     logs,
     events,

@@ -152,6 +152,7 @@ export class Daemon {
     await this.#listeners?.drain();
     this.#metrics?.close();
     await this.#services?.plugins.close();
+    this.#services?.dataCopies.close();
     await this.#services?.engine.close();
     await this.#services?.logs.close();
     this.#services?.tools.stopUnpacking();

@@ -31,6 +31,8 @@ export interface WrittenBackup {
   readonly keys: number;
   readonly workers: number;
   readonly plugins: number;
+  /** Number of data folders. */
+  readonly data: number;
   /** Paths of skipped links and special files. */
   readonly skipped: readonly string[];
 }
@@ -48,7 +50,7 @@ export interface RestoredBackup {
 }
 
 export interface PackageChange {
-  readonly kind: "workers" | "plugins";
+  readonly kind: "workers" | "plugins" | "data";
   readonly path: string;
   readonly change: "add" | "replace" | "remove";
 }

@@ -144,5 +144,8 @@ export const PluginAppManifest = WorkerManifest.extend({
     .unknown()
     .default([])
     .transform((): WorkerManifest["secrets"] => []),
-  data: z.unknown().transform((): WorkerManifest["data"] => undefined),
+  data: z
+    .unknown()
+    .optional()
+    .transform((): WorkerManifest["data"] => undefined),
 });

@@ -6,7 +6,9 @@ import type { NewerStateError } from "../config/newer-state-error.js";
  * with the digests of the lists. Files without a list changed while they were read; ignore them.
  */
 export const formatName = "runtimectl-backup";
-export const formatVersion = 1;
+export const formatVersion = 2;
+/** Earlier backups contain no data folders of workers. */
+export const firstVersionWithData = 2;
 export const entryNames = { format: "format.json", keyStore: "keys.db", manifest: "manifest.json" } as const;
 
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
@@ -27,13 +29,20 @@ export const packageListSchema = z.object({
 export const manifestSchema = formatSchema.extend({
   keyStore: z.object({ keys: z.number().int(), sha256 }),
   packages: z.array(
-    z.object({ kind: z.enum(["workers", "plugins"]), directory: z.number().int(), number: z.number().int(), path: z.string(), sha256 }),
+    z.object({
+      kind: z.enum(["workers", "plugins", "data"]),
+      directory: z.number().int(),
+      number: z.number().int(),
+      path: z.string(),
+      sha256,
+    }),
   ),
 });
 /** Maximum size of the backup's own documents, which are held in memory. */
 export const longestDocumentBytes = 64 * 1024 * 1024;
 
-export type PackageKind = "workers" | "plugins";
+/** `data`: the data folder of a worker, which a backup treats like a package. */
+export type PackageKind = "workers" | "plugins" | "data";
 
 export type Format = z.infer<typeof formatSchema>;
 export type PackageList = z.infer<typeof packageListSchema>;
@@ -57,6 +66,7 @@ type BackupErrorCode =
   | "KEY_STORE_DAMAGED"
   | "KEY_STORE_NEWER"
   | "PACKAGE_CHANGING"
+  | "DATA_NOT_COPIED"
   | "NOT_WRITTEN"
   | "BACKUP_NOT_FOUND"
   | "INVALID_BACKUP"

@@ -5,6 +5,7 @@ import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { Header, Pax } from "tar";
 import { BackupError, entryNames, type Format, type Manifest, type PackageList } from "./backup-format.js";
+import type { DataCopy } from "./data-copies.js";
 import { findPackages, type UploadDirectory } from "./package-places.js";
 import { entrySegments } from "../../shared/archive/entry-name.js";
 
@@ -26,6 +27,8 @@ interface BackupSources {
   /** A copy of the key store that no process writes. */
   readonly keyStore: { readonly file: string; readonly keys: number };
   readonly directories: readonly UploadDirectory[];
+  /** Returns a copy of a data folder that no worker writes; undefined when no worker runs. */
+  readonly copyData: (name: string) => Promise<DataCopy | undefined>;
 }
 
 /** The content of one backup, as a tar that is generated while it is read. */
@@ -76,13 +79,21 @@ export class BackupPieces {
       if (missing.length === 0 && round > 1) return;
       for (const place of missing) {
         taken.add(place);
-        yield* this.#package(directory, place);
+        yield* directory.kind === "data" ? this.#data(directory, place) : this.#package(directory, place);
       }
     }
   }
 
-  async *#package(directory: UploadDirectory, place: string): AsyncGenerator<Buffer> {
-    const folder = path.join(directory.path, place);
+  async *#data(directory: UploadDirectory, place: string): AsyncGenerator<Buffer> {
+    const copy = await this.#sources.copyData(place);
+    try {
+      yield* this.#package(directory, place, copy?.folder);
+    } finally {
+      copy?.release();
+    }
+  }
+
+  async *#package(directory: UploadDirectory, place: string, folder = path.join(directory.path, place)): AsyncGenerator<Buffer> {
     for (let attempt = 1; attempt <= mostAttempts; attempt += 1) {
       const tree = await treeOf(folder);
       if (!tree) return;
@@ -94,7 +105,7 @@ export class BackupPieces {
         const { pieces, sha256 } = document(`${prefix}.json`, { path: place, folders: [...tree.folders], files } satisfies PackageList);
         yield* pieces;
         this.#packages.push({ kind: directory.kind, directory: directory.index, number, path: place, sha256 });
-        for (const name of tree.skipped) this.#skipped.add(path.join(folder, name));
+        for (const name of tree.skipped) this.#skipped.add(path.join(directory.path, place, name));
         return;
       }
       await delay(pauseMs);

@@ -6,7 +6,7 @@ import type { Directories } from "../config/config.js";
 import { packageDirectories } from "../packages/package-directories.js";
 import type { PackageKind } from "./backup-format.js";
 
-/** A directory for uploaded packages. */
+/** A directory for uploaded packages or data folders. */
 export interface UploadDirectory {
   readonly kind: PackageKind;
   /** Position among the directories of its kind. */
@@ -14,9 +14,13 @@ export interface UploadDirectory {
   readonly path: string;
 }
 
-/** Returns the directories that are not part of a container image, in their order. */
-export function uploadDirectories({ workerDirectories, pluginDirectories }: Directories): UploadDirectory[] {
-  return [...uploadedOf("workers", workerDirectories), ...uploadedOf("plugins", pluginDirectories)];
+/** Returns the directories of packages that are not part of a container image, in their order, and the data directory. */
+export function uploadDirectories({ workerDirectories, pluginDirectories, dataDirectory }: Directories): UploadDirectory[] {
+  return [
+    ...uploadedOf("workers", workerDirectories),
+    ...uploadedOf("plugins", pluginDirectories),
+    { kind: "data", index: 0, path: dataDirectory },
+  ];
 }
 
 function uploadedOf(kind: PackageKind, configured: readonly string[]): UploadDirectory[] {
@@ -42,7 +46,7 @@ export async function findPackages({ kind, path: directory }: UploadDirectory): 
     return visible.filter((entry) => entry.isDirectory()).map(({ name }) => path.join(parent, name));
   };
   const addNamed = async (folder: string): Promise<void> => {
-    const isPackage = kind === "plugins" || metadataFileNames.some((name) => existsSync(path.join(directory, folder, name)));
+    const isPackage = kind !== "workers" || metadataFileNames.some((name) => existsSync(path.join(directory, folder, name)));
     packages.push(...(isPackage ? [folder] : await foldersIn(folder)));
   };
   for (const folder of await foldersIn("")) {

@@ -94,7 +94,8 @@ class BackupReading {
       return;
     }
     if (name === entryNames.manifest) return this.#takeManifest(await this.#document(entry, manifestSchema));
-    const [, prefix = "", kind, directory, number, rest] = /^((workers|plugins)\/(\d{1,3})\/(\d{1,7}))(?:\.json|\/(.+))$/.exec(name) ?? [];
+    const [, prefix = "", kind, directory, number, rest] =
+      /^((workers|plugins|data)\/(\d{1,3})\/(\d{1,7}))(?:\.json|\/(.+))$/.exec(name) ?? [];
     if (kind === undefined) throw this.#invalid(`nothing of the name ${JSON.stringify(name)} belongs in it`);
     const at = { kind: kind as PackageKind, directory: Number(directory), number: Number(number) };
     if (rest === undefined) await this.#takeList(at, prefix, entry);

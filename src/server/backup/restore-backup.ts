@@ -8,7 +8,7 @@ import type { PackageChange, RestoredBackup } from "../../shared/backup-program.
 import type { Directories } from "../config/config.js";
 import { exists } from "../packages/transactions/journal.js";
 import { NewerStateError } from "../config/newer-state-error.js";
-import { BackupError, invalidBackup, newerKeyStore, type Manifest } from "./backup-format.js";
+import { BackupError, firstVersionWithData, invalidBackup, newerKeyStore, type Manifest } from "./backup-format.js";
 import { giveTo, makeLikeParent } from "./give-to.js";
 import { findPackages, uploadDirectories, type UploadDirectory } from "./package-places.js";
 import { decideRestore, finishRestore, pendingRestoreName, type PendingRestore } from "./pending-restore.js";
@@ -27,7 +27,7 @@ export interface RestoreOptions {
 }
 
 /**
- * Replaces keys and uploaded packages by those of a backup, all or nothing. Throws while a daemon runs. A dry run only reads and also works
+ * Replaces keys, uploaded packages and data folders by those of a backup, all or nothing. Throws while a daemon runs. A dry run only reads and also works
  * beside a daemon.
  */
 export async function restoreBackup(options: RestoreOptions): Promise<RestoredBackup> {
@@ -61,7 +61,7 @@ async function look({ directories, file }: RestoreOptions): Promise<RestoredBack
   try {
     const keyStore = path.join(folder, "keys.db");
     const manifest = await readBackup(file, new DryRunSink(keyStore));
-    const targets = uploadDirectories(directories);
+    const targets = uploadDirectories(directories).filter((each) => isReplaced(each, manifest));
     for (const { kind, directory: index } of manifest.packages)
       if (!targets.some((each) => each.kind === kind && each.index === index)) throw directoryMissing({ kind, index });
     const finishedEarlier = exists(path.join(directories.stateDirectory, pendingRestoreName));
@@ -79,8 +79,9 @@ async function restore({ directories, file, discardOld }: RestoreOptions): Promi
   try {
     await staged.open();
     const manifest = await readBackup(file, staged);
-    const described = await describe(manifest, { file, keyStore: staged.keyStoreFile, directories, targets });
-    const { pending, kept } = await plan(staged, { stateDirectory, targets, discardOld });
+    const replaced = targets.filter((each) => isReplaced(each, manifest));
+    const described = await describe(manifest, { file, keyStore: staged.keyStoreFile, directories, targets: replaced });
+    const { pending, kept } = await plan(staged, { stateDirectory, targets: replaced, discardOld });
     await decideRestore(stateDirectory, pending);
     await finishRestore(stateDirectory);
     return { ...described, kept: discardOld ? [] : kept, finishedEarlier };
@@ -89,6 +90,11 @@ async function restore({ directories, file, discardOld }: RestoreOptions): Promi
     if (!exists(path.join(stateDirectory, pendingRestoreName))) await staged.discard();
     staged.leave();
   }
+}
+
+/** A backup without data folders leaves those of this machine unchanged. */
+function isReplaced({ kind }: UploadDirectory, { version }: Manifest): boolean {
+  return kind !== "data" || version >= firstVersionWithData;
 }
 
 async function plan(

@@ -11,7 +11,8 @@ import { packageVersion } from "../package-root.js";
 import { syncFolder } from "../packages/transactions/journal.js";
 import type { WrittenBackup } from "../../shared/backup-program.js";
 import { NewerStateError } from "../config/newer-state-error.js";
-import { BackupError, newerKeyStore, formatName, formatVersion } from "./backup-format.js";
+import { BackupError, newerKeyStore, formatName, formatVersion, type PackageKind } from "./backup-format.js";
+import { copyDataFolder } from "./data-copies.js";
 import { BackupPieces } from "./backup-stream.js";
 import { uploadDirectories } from "./package-places.js";
 
@@ -49,6 +50,7 @@ export async function writeBackup(directories: Directories, file: string): Promi
     format: { format: formatName, version: formatVersion, createdAt, runtimectl: packageVersion },
     keyStore: { file: copy, keys },
     directories: uploadDirectories(directories),
+    copyData: (name) => copyDataFolder(directories.stateDirectory, name),
   });
   // Synced before the rename.
   await pipeline(Readable.from(pieces.all()), createGzip(), createWriteStream(archive, { flags: "wx", mode: 0o600, flush: true }));
@@ -58,8 +60,17 @@ export async function writeBackup(directories: Directories, file: string): Promi
   });
   await syncFolder(path.dirname(file));
   await rm(unfinished, { recursive: true });
-  const count = (kind: string) => pieces.packages.filter((each) => each.kind === kind).length;
-  return { file, createdAt, sizeBytes, keys, workers: count("workers"), plugins: count("plugins"), skipped: pieces.skipped };
+  const count = (kind: PackageKind) => pieces.packages.filter((each) => each.kind === kind).length;
+  return {
+    file,
+    createdAt,
+    sizeBytes,
+    keys,
+    workers: count("workers"),
+    plugins: count("plugins"),
+    data: count("data"),
+    skipped: pieces.skipped,
+  };
 }
 
 /** Deletes the files of an interrupted backup with the same name. */

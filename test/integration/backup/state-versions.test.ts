@@ -106,6 +106,7 @@ test.each([{ isDryRun: true }, { isDryRun: false }])(
       format: { format: formatName, version: formatVersion, createdAt: new Date().toISOString(), runtimectl: "9.0.0" },
       keyStore: { file: other.file, keys: 2 },
       directories: [],
+      copyData: () => Promise.resolve(undefined),
     });
     await pipeline(Readable.from(pieces.all()), createGzip(), createWriteStream(archive));
     const before = await readFile(file);

@@ -25,8 +25,8 @@ export const command = defineCommand<[file: string], Options>({
     ["runtimectl daemon restore runtimed.tgz --yes", "restore without confirmation"],
   ],
   notes:
-    "Replaces all keys and uploaded packages, including newer ones, with those of the backup. The whole backup is checked before any change.\n" +
-    "The previous data is kept in before-restore-TIME (state directory) and .before-restore-TIME (package directories) until you delete it.\n" +
+    "Replaces all keys, uploaded packages and data folders, including newer ones, with those of the backup. The whole backup is checked before any change.\n" +
+    "The previous data is kept in before-restore-TIME (state directory) and .before-restore-TIME (package and data directories) until you delete it.\n" +
     "An interrupted restore changed nothing, or the next start of the daemon or the next restore completes it.\n" +
     "Exits with 7 if a daemon runs (not with --dry-run), with 1 if the backup is damaged, and with 3 if the restore is not confirmed.",
   async run(context, [given], { dryRun = false, discardOld = false, ...options }) {

@@ -6,10 +6,9 @@ import { promisify } from "node:util";
 import path from "node:path";
 import { insufficientStorage } from "../../platform/storage-full.js";
 import { formatSize } from "../../../shared/size.js";
-import { spawnProcess } from "../../platform/spawner/spawner.js";
-import { findSystemTool } from "../../platform/system-tool.js";
 import { removeTree } from "../../platform/remove-folder.js";
 import { DataFolder, type DataLease, type StoringIsolate } from "./data-folder.js";
+import { denyWriting } from "./deny-writing.js";
 import type { DiskUsage } from "./disk-usage.js";
 import { UsageMeter } from "./usage-meter.js";
 
@@ -31,6 +30,8 @@ interface WorkerStorageOptions {
   readonly temporaryFolderMaxBytes: number;
   /** Called when a data folder becomes full, or writable again. */
   readonly onQuota: (data: Pick<DataFolder, "name" | "limitBytes" | "isFull">, usage: DiskUsage) => void;
+  /** Called when folders cannot be measured; the next attempt follows after 1 s. */
+  readonly onError: (error: unknown) => void;
 }
 
 interface Watched {
@@ -53,7 +54,6 @@ export interface StoredData {
 export class WorkerStorage {
   readonly #options: WorkerStorageOptions;
   readonly #meter = new UsageMeter();
-  readonly #prlimit = findSystemTool("prlimit");
   readonly #folders = new Map<string, DataFolder>();
   readonly #watched = new Set<Watched>();
   #timer: NodeJS.Timeout | undefined;
@@ -193,8 +193,12 @@ export class WorkerStorage {
   }
 
   async #check(): Promise<void> {
-    for (const watched of this.#watched) if (hasTemporaryFiles(watched)) await this.#checkTemporaryFolder(watched);
-    for (const data of this.#folders.values()) if (data.isolates.length > 0) await this.#checkData(data);
+    try {
+      for (const watched of this.#watched) if (hasTemporaryFiles(watched)) await this.#checkTemporaryFolder(watched);
+      for (const data of this.#folders.values()) if (data.isolates.length > 0) await this.#checkData(data);
+    } catch (error) {
+      if (!this.#isClosed) this.#options.onError(error);
+    }
     this.#timer = this.#isClosed || this.#watched.size === 0 ? undefined : setTimeout(() => void this.#check(), intervalMs).unref();
   }
 
@@ -216,15 +220,8 @@ export class WorkerStorage {
     const usage = await this.#meter.measure(data.folder, pids);
     if (!data.note(usage, performance.now())) return;
     // Running isolates fail to write from now on, before their replacements start.
-    if (data.isFull) for (const isolate of data.writers) await this.#denyWriting(isolate);
+    if (data.isFull) for (const isolate of data.writers) if (!(await denyWriting(isolate.pid))) isolate.kill("its data folder is full");
     this.#options.onQuota(data, usage);
-  }
-
-  /** Sets the maximum file size of a running process to 0. Kills the isolate where that is impossible. */
-  async #denyWriting(isolate: StoringIsolate): Promise<void> {
-    const args = [`--pid=${isolate.pid}`, "--fsize=0"];
-    const denial = this.#prlimit && (await spawnProcess({ file: this.#prlimit, args, workingDirectory: "/", descriptors: [] }));
-    if (!denial || (await denial.ended).status !== 0) isolate.kill("its data folder is full");
   }
 }
 

@@ -27,8 +27,9 @@ import { BandwidthScheduler } from "./bandwidth-scheduler.js";
 import { TypeScriptCompiler } from "../typescript/typescript-compiler.js";
 import type { Visit } from "./visit.js";
 import type { WorkerEngineOptions } from "./worker-engine-options.js";
-import { dataRefusal, reportQuota } from "../data/data-limit.js";
-import { WorkerStorage } from "../data/worker-storage.js";
+import { createWorkerStorage } from "../data/create-worker-storage.js";
+import { dataRefusal } from "../data/data-limit.js";
+import type { WorkerStorage } from "../data/worker-storage.js";
 import { WorkerMeters, lifeOf, type WorkerMeter, type WorkerNumbers } from "./worker-meter.js";
 import { addressAtHost, parseWorkerPath, type WorkerPath } from "./worker-address.js";
 
@@ -84,14 +85,7 @@ export class WorkerEngine {
     const network = options.network ?? { mode: "all", grants: [], allowsLoopback: false };
     this.#network = new NetworkCeiling(this.#ceiling.allowsNetwork ? network : { ...network, mode: "none" });
     const layers = options.kernelLayers ?? probeKernelLayers();
-    this.storage = new WorkerStorage({
-      directory: options.dataDirectory,
-      temporaryFolderMaxBytes: options.limits.workerTemporaryMaxBytes,
-      onQuota: (data, usage) => {
-        reportQuota({ ...options, version: options.resolve(data.name, undefined)?.version ?? "" }, data, usage);
-        void this.restartWorkers((name) => name === data.name);
-      },
-    });
+    this.storage = createWorkerStorage(options, (name) => void this.restartWorkers((worker) => worker === name));
     this.#compiler = new TypeScriptCompiler(layers);
     this.#pool = new IsolatePool({
       size: options.limits.poolSize,

@@ -1,0 +1,48 @@
+import { closeSync, openSync } from "node:fs";
+import { createConnection } from "node:net";
+import { once } from "node:events";
+import path from "node:path";
+import { createInterface } from "node:readline";
+import { copySocketName, type CopyResponse } from "../workers/data/copy-server.js";
+import { BackupError } from "./backup-format.js";
+
+/** A folder to read instead of a data folder. */
+export interface DataCopy {
+  readonly folder: string;
+  /** Lets the daemon delete the copy. */
+  release(): void;
+}
+
+/**
+ * Lets the running daemon copy the data folder of a worker while no isolate writes to it. Undefined when no daemon runs: then no process
+ * writes to the folder itself. Throws DATA_NOT_COPIED.
+ */
+export async function copyDataFolder(stateDirectory: string, name: string): Promise<DataCopy | undefined> {
+  const folder = openSync(stateDirectory, "r");
+  try {
+    // The path of the state directory can exceed the 107 bytes of a socket address.
+    const socket = createConnection(`/proc/self/fd/${folder}/${copySocketName}`);
+    try {
+      await once(socket, "connect");
+    } catch {
+      return undefined;
+    }
+    socket.write(`${name}\n`);
+    for await (const line of createInterface({ input: socket })) {
+      const response = JSON.parse(line) as CopyResponse;
+      if ("error" in response) throw notCopied(name, response.error);
+      const release = (): void => void socket.destroy();
+      // A folder that was removed meanwhile: the backup then finds nothing at its path.
+      return { folder: response.folder ?? path.join(stateDirectory, "removed"), release };
+    }
+    throw notCopied(name, "the daemon stopped");
+  } finally {
+    closeSync(folder);
+  }
+}
+
+function notCopied(name: string, why: string): BackupError {
+  return new BackupError("DATA_NOT_COPIED", `the data folder of ${name} could not be copied (${why}); no backup was written`, {
+    hint: "the daemon copies it to its data directory first: free some space there",
+  });
+}

@@ -1,0 +1,37 @@
+import { formatSize } from "../../../shared/size.js";
+import type { WorkerEngineOptions } from "../engine/worker-engine-options.js";
+import type { DataFolder } from "./data-folder.js";
+import type { DiskUsage } from "./disk-usage.js";
+import { WorkerStorage } from "./worker-storage.js";
+
+/** Creates the storage of an engine. `restart` replaces the isolates of a worker after its data folder became full or writable. */
+export function createWorkerStorage(options: WorkerEngineOptions, restart: (name: string) => void): WorkerStorage {
+  return new WorkerStorage({
+    directory: options.dataDirectory,
+    temporaryFolderMaxBytes: options.limits.workerTemporaryMaxBytes,
+    onQuota: (data, usage) => {
+      reportQuota(options, data, usage);
+      restart(data.name);
+    },
+    onError: (error) => options.log.error({ err: error }, "folders of workers could not be measured"),
+  });
+}
+
+/** Logs that a data folder became full, or writable again. */
+function reportQuota(
+  { logs, log, observer, resolve }: WorkerEngineOptions,
+  { name, limitBytes, isFull }: Pick<DataFolder, "name" | "limitBytes" | "isFull">,
+  { bytes }: DiskUsage,
+): void {
+  const version = resolve(name, undefined)?.version ?? "";
+  const text = isFull
+    ? `DATA_QUOTA_EXCEEDED: the data folder ${usedText(bytes)}, and its limit is ${formatSize(limitBytes)}. The worker can only read and delete in it until files are deleted or a version with a larger \`data\` is installed.`
+    : `The data folder is writable again: it ${usedText(bytes)} of ${formatSize(limitBytes)}.`;
+  logs.write({ name, version, level: isFull ? "error" : "info", source: "runtime", text });
+  log.warn({ worker: name, usedBytes: bytes, limitBytes }, text);
+  if (isFull) observer?.troubled({ name, version, kind: "data-full", message: text });
+}
+
+function usedText(bytes: number): string {
+  return Number.isFinite(bytes) ? `uses ${formatSize(bytes)}` : "contains folders that the daemon cannot read";
+}
