@@ -21,8 +21,9 @@ export const contract = {
   discovery: { runtime: discovery.runtime },
   health: { overall, ready, live },
   session: { show: session.show, create: session.create, remove: session.remove },
-  // Must precede `workers`, whose routes start with two parameters.
+  // Both must precede `workers`, whose routes start with two parameters.
   workerFiles,
+  data: { list: data.list, download: data.download, remove: data.remove },
   workers: {
     list: workers.list,
     upload: workerChanges.upload,
@@ -45,7 +46,6 @@ export const contract = {
   },
   hosts: { list: hosts.list, add: hosts.add, ask: hosts.ask, remove: hosts.remove },
   logs: { list: workerLogs.list },
-  data: { list: data.list, download: data.download, remove: data.remove },
   secrets: {
     list: secrets.list,
     set: secrets.set,

@@ -76,12 +76,9 @@ export class DataFolder {
     return this.#isFull !== wasFull;
   }
 
-  /** Resolves when nothing pauses the folder. */
-  async whenOpen(): Promise<void> {
+  /** Registers the use by an isolate; waits while the folder is paused. */
+  async lease(): Promise<DataLease> {
     while (this.#pause) await this.#pause.ended;
-  }
-
-  lease(): DataLease {
     const { folder, limitBytes, usage } = this;
     const leftBytes = Math.max(0, limitBytes - (usage?.bytes ?? 0));
     const largestFileBytes = this.#isFull ? 0 : Math.min(limitBytes, (usage?.largestFileBytes ?? 0) + leftBytes);
@@ -104,7 +101,7 @@ export class DataFolder {
    * until the end.
    */
   async pauseFor<Result>(timeoutMs: number, action: () => Promise<Result>): Promise<Result> {
-    await this.whenOpen();
+    while (this.#pause) await this.#pause.ended;
     const ended = Promise.withResolvers<void>();
     const released = Promise.withResolvers<void>();
     this.#pause = { ended: ended.promise, onReleased: released.resolve };

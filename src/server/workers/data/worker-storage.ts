@@ -12,13 +12,11 @@ import { denyWriting } from "./deny-writing.js";
 import type { DiskUsage } from "./disk-usage.js";
 import { UsageMeter } from "./usage-meter.js";
 
-const intervalMs = 1000;
+const intervalMs = 500;
 /** An isolate that writes on after its folder is full, for example through programs that it started, is killed beyond this many bytes. */
-const mostOvershootBytes = 64 * 1024 * 1024;
+const mostOvershootBytes = 16 * 1024 * 1024;
 /** Maximum time that running calls of a paused worker have to complete. */
 const drainTimeoutMs = 30_000;
-/** A usage of this age counts as current in lists. */
-const currentForMs = 10_000;
 /** Prefix of entries of the data directory that are not data folders: names of packages never start with a dot. */
 const hidden = ".";
 const leftoverKinds = ["copy", "removed"] as const;
@@ -69,12 +67,9 @@ export class WorkerStorage {
    */
   async lease(name: string, limitBytes: number): Promise<DataLease> {
     const data = this.#folderOf(name);
-    await data.whenOpen();
-    const nowMs = performance.now();
     data.limitBytes = limitBytes;
-    if (!data.isMeasuredSince(nowMs - intervalMs)) await this.#measure(data);
-    await data.whenOpen();
-    return data.lease();
+    if (!data.isMeasuredSince(performance.now() - intervalMs)) await this.#measure(data);
+    return await data.lease();
   }
 
   release(lease: DataLease): void {
@@ -101,7 +96,7 @@ export class WorkerStorage {
     const found: StoredData[] = [];
     for (const name of await this.#names()) {
       const data = this.#folderOf(name);
-      if (!data.usage || !data.isMeasuredSince(performance.now() - currentForMs)) await this.#measure(data);
+      await this.#measure(data);
       found.push({ name, usage: data.usage as DiskUsage, isFull: data.isFull });
     }
     return found;

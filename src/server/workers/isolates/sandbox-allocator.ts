@@ -146,9 +146,11 @@ function prepareGranted(permissions: readonly string[], user: number | undefined
 /** Makes a worker's folder readable for the worker's user if only the daemon can read it. */
 async function makeReadable(folder: string, user: number): Promise<void> {
   const { mode, uid } = await stat(folder);
-  if ((mode & 0o005) === 0o005 || uid !== process.getuid?.()) return;
-  await chown(folder, uid, user);
-  await chmod(folder, (mode & 0o700) | 0o050);
+  if (uid !== process.getuid?.()) return;
+  if ((mode & 0o005) !== 0o005) {
+    await chown(folder, uid, user);
+    await chmod(folder, (mode & 0o700) | 0o050);
+  }
   // A version's folder, `name/<version>`, can be inside a folder `name` that is itself an installed version and therefore closed. A version
   // that is checked before its installation is inside the closed folder `.staging`. The directory of packages itself can be entered.
   for (let parent = path.dirname(folder); ; parent = path.dirname(parent)) {

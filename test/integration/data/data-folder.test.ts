@@ -1,0 +1,114 @@
+import { readdir, stat } from "node:fs/promises";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Client } from "../../../src/shared/client.js";
+import { connect, uploadOf } from "../../support/connect.js";
+import { manifestOf, packFiles } from "../../support/pack-files.js";
+import { daemonUsers, startDaemon, type TestDaemon } from "../../support/start-daemon.js";
+import { askStorage, storageWorker } from "../../support/storage-worker.js";
+import { uploadWorker } from "../../support/upload-worker.js";
+
+const files = { "index.js": storageWorker, "package.json": '{"type":"module"}' };
+
+describe.each(daemonUsers)("the data folder of a worker, with a daemon that runs as %s", (_, user) => {
+  let daemon: TestDaemon;
+  let client: Client;
+  const ask = (name: string, act: string, query = {}) => askStorage(`${daemon.url}/${name}/`, act, query);
+
+  beforeAll(async () => {
+    daemon = await startDaemon(user);
+    client = connect(daemon.url, daemon.rootKey);
+    await uploadWorker(client, "@team/shop", files, "data: 10mb\n");
+    await uploadWorker(client, "plain", files);
+  });
+  afterAll(() => daemon.dispose());
+
+  it("is env.DATA_DIR and process.env.DATA_DIR", async () => {
+    const folder = path.join(daemon.directory, "data/@team/shop");
+    expect((await ask("@team/shop", "folders")).result).toMatchObject({ data: folder, variable: folder });
+    expect((await ask("plain", "folders")).result).not.toHaveProperty("data");
+  });
+
+  it("keeps files across a new version and a restart of the daemon", async () => {
+    expect(await ask("@team/shop", "write", { name: "kept", text: "first" })).toEqual({ result: null });
+    const next = await packFiles({ ...files, "manifest.yaml": manifestOf("@team/shop", "1.1.0", "data: 10mb\n") });
+    await client.workers.upload({ file: uploadOf("package.tgz", next) });
+    expect(await ask("@team/shop", "read", { name: "kept" })).toEqual({ result: "first" });
+
+    await daemon.stop();
+    daemon = await startDaemon({ ...user, directory: daemon.directory });
+    client = connect(daemon.url, daemon.rootKey);
+    expect(await ask("@team/shop", "read", { name: "kept" })).toEqual({ result: "first" });
+  });
+
+  it("contains databases of node:sqlite in WAL mode", async () => {
+    expect(await ask("@team/shop", "insert", { name: "shop.db" })).toEqual({ result: 1 });
+    expect(await ask("@team/shop", "insert", { name: "shop.db" })).toEqual({ result: 2 });
+  });
+
+  it("is not readable, writable or visible for another worker", async () => {
+    await ask("@team/shop", "write", { name: "secret", text: "SECRET" });
+    const folder = path.join(daemon.directory, "data/@team/shop");
+    for (const [act, query] of [
+      ["read", { name: "secret", folder }],
+      ["write", { name: "secret", folder }],
+      ["list", { folder }],
+      ["list", { folder: path.dirname(folder) }],
+      ["insert", { name: "shop.db", folder }],
+      ["delete", { folder }],
+    ] as const) {
+      const { code } = await ask("plain", act, query);
+      expect(code, act).toMatch(/^(ERR_ACCESS_DENIED|ERR_SQLITE_ERROR|EACCES)$/);
+    }
+    expect(await ask("@team/shop", "read", { name: "secret" })).toEqual({ result: "SECRET" });
+  });
+
+  it("stays when the worker is deleted, until it is removed", async () => {
+    await uploadWorker(client, "temporary", files, "data: 1mb\n");
+    await ask("temporary", "write", { name: "a" });
+    await client.workers.remove({ params: { scope: "_", name: "temporary" } });
+    const { data } = await client.data.list();
+    expect(data.find(({ worker }) => worker === "temporary")).toMatchObject({ entries: 1, full: false });
+    await client.data.remove({ params: { scope: "_", name: "temporary" } });
+    expect(await readdir(path.join(daemon.directory, "data"))).toEqual(["@team"]);
+  });
+
+  it("is empty and new after a removal while requests arrive, none of which fails", async () => {
+    const done = new AbortController();
+    const failures: unknown[] = [];
+    const load = async (): Promise<void> => {
+      while (!done.signal.aborted) {
+        const { code } = await ask("@team/shop", "write", { name: "load" });
+        if (code !== undefined) failures.push(code);
+      }
+    };
+    const running = [load(), load()];
+    await client.data.remove({ params: { scope: "@team", name: "shop" } });
+    await expect.poll(() => ask("@team/shop", "list")).toEqual({ result: ["load"] });
+    done.abort();
+    await Promise.all(running);
+    expect(failures).toEqual([]);
+  });
+
+  it("does not let a check before an upload change the data", async () => {
+    const changing = `import fs from "node:fs"; import path from "node:path";
+      fs.writeFileSync(path.join(process.env.DATA_DIR, "changed-by-check"), "");
+      export default { fetch: () => new Response("new") };`;
+    const archive = await packFiles({
+      "index.js": changing,
+      "package.json": files["package.json"],
+      "manifest.yaml": manifestOf("@team/shop", "2.0.0", "data: 10mb\n"),
+    });
+    await client.workers.upload({ file: uploadOf("package.tgz", archive), query: { check: "true" } });
+    expect(await readdir(path.join(daemon.directory, "data/@team/shop"))).not.toContain("changed-by-check");
+  });
+
+  it("is rejected above the limit of the operator, without any change", async () => {
+    await expect(uploadWorker(client, "large", files, "data: 2gb\n")).rejects.toMatchObject({
+      code: "INVALID_PACKAGE_METADATA",
+      message: expect.stringContaining("RUNTIME_WORKER_DATA_MAX") as string,
+    });
+    expect((await client.workers.list()).map(({ name }) => name)).not.toContain("large");
+    await expect(stat(path.join(daemon.directory, "data/large"))).rejects.toThrow("ENOENT");
+  });
+});

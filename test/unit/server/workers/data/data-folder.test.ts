@@ -1,0 +1,107 @@
+import { describe, expect, it } from "vitest";
+import { DataFolder, type StoringIsolate } from "../../../../../src/server/workers/data/data-folder.js";
+
+const usage = (bytes: number, largestFileBytes = 0) => ({ bytes, entries: 1, largestFileBytes });
+
+function openFolder({ limitBytes = 1000 } = {}): DataFolder {
+  const data = new DataFolder("shop", "/data/shop");
+  data.limitBytes = limitBytes;
+  return data;
+}
+
+/** An isolate that ends when it is drained, or only when it is killed. */
+async function isolateOf(data: DataFolder, { ignoresDrain = false } = {}) {
+  const lease = await data.lease();
+  const exited = Promise.withResolvers<void>();
+  const end = (): void => {
+    data.release(lease);
+    exited.resolve();
+  };
+  const kills: string[] = [];
+  const isolate: StoringIsolate = {
+    pid: 1,
+    exited: exited.promise,
+    drain: () => void (ignoresDrain || end()),
+    kill: (reason) => {
+      kills.push(reason);
+      end();
+    },
+  };
+  lease.isolate = isolate;
+  return { isolate, kills, end };
+}
+
+describe("a data folder", () => {
+  it("is full above its limit and writable again below 95 % of it", () => {
+    const data = openFolder();
+    expect([data.note(usage(1000), 0), data.isFull]).toEqual([false, false]);
+    expect([data.note(usage(1001), 0), data.isFull]).toEqual([true, true]);
+    expect([data.note(usage(960), 0), data.isFull]).toEqual([false, true]);
+    expect([data.note(usage(950), 0), data.isFull]).toEqual([true, false]);
+  });
+
+  it("grants files of the size that is left beyond the largest one, at most the limit", async () => {
+    const data = openFolder();
+    expect((await data.lease()).grant).toEqual({ folder: "/data/shop", access: "write", largestFileBytes: 1000 });
+    data.note(usage(600, 300), 0);
+    expect((await data.lease()).grant).toMatchObject({ access: "write", largestFileBytes: 700 });
+    data.note(usage(100, 5000), 0);
+    expect((await data.lease()).grant).toMatchObject({ access: "write", largestFileBytes: 1000 });
+  });
+
+  it("grants only deletion while it is full", async () => {
+    const data = openFolder();
+    data.note(usage(2000), 0);
+    expect((await data.lease()).grant).toMatchObject({ access: "remove", largestFileBytes: 0 });
+  });
+
+  it("lists isolates that started before it was full as writers", async () => {
+    const data = openFolder();
+    const before = await isolateOf(data);
+    data.note(usage(2000), 0);
+    const after = await isolateOf(data);
+    expect(data.writers).toEqual([before.isolate]);
+    expect(data.isolates).toEqual([before.isolate, after.isolate]);
+  });
+
+  it("runs an action when its isolates have ended, and new isolates wait until the end of the action", async () => {
+    const data = openFolder();
+    await isolateOf(data);
+    const action = Promise.withResolvers<string>();
+    const events: string[] = [];
+    const paused = data.pauseFor(60_000, async () => {
+      events.push(`action with ${data.isolates.length} isolates`);
+      return await action.promise;
+    });
+    const leased = data.lease().then(() => events.push("leased"));
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(events).toEqual(["action with 0 isolates"]);
+    action.resolve("done");
+    expect(await paused).toBe("done");
+    await leased;
+    expect(events).toEqual(["action with 0 isolates", "leased"]);
+  });
+
+  it("kills isolates that do not end in time", async () => {
+    const data = openFolder();
+    const { kills } = await isolateOf(data, { ignoresDrain: true });
+    await data.pauseFor(10, () => Promise.resolve());
+    expect(kills).toEqual(["its data folder is paused and it did not end in time"]);
+  });
+
+  it("drains an isolate that was still loading when the pause began", async () => {
+    const data = openFolder();
+    const lease = await data.lease();
+    const paused = data.pauseFor(60_000, () => Promise.resolve("done"));
+    data.release(lease);
+    expect(await paused).toBe("done");
+  });
+
+  it("is open again after an action that failed, and runs pauses one after the other", async () => {
+    const data = openFolder();
+    await expect(data.pauseFor(60_000, () => Promise.reject(new Error("disk")))).rejects.toThrow("disk");
+    const order: number[] = [];
+    await Promise.all([1, 2, 3].map((number) => data.pauseFor(60_000, () => Promise.resolve(order.push(number)))));
+    expect(order).toEqual([1, 2, 3]);
+  });
+});
