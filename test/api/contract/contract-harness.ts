@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { createKeySecret, hashKeySecret, shownPrefixOf } from "../../../src/server/access/credentials.js";
@@ -34,6 +34,8 @@ export async function openContractHarness(): Promise<ContractHarness> {
   const root = connect(daemon.url, daemon.rootKey);
   for (const name of ["@team/app", "@team/doomed", "@team/halved", "@other/app", "plain"]) await install(root, name);
   for (const name of ["@team/plugin", "@team/doomed-plugin", "@other/plugin", "plain-plugin"]) await installPlugin(root, name);
+  await mkdir(path.join(directory, "data/@team/app"), { recursive: true });
+  await writeFile(path.join(directory, "data/@team/app/file"), "data");
   const files = Object.fromEntries(fileExampleNames.map((name) => [name, name]));
   await install(root, "@team/files", files);
   await installPlugin(root, "@team/files-plugin", files);
@@ -112,6 +114,7 @@ async function takeSnapshot({ directory }: TestDaemon, root: Client): Promise<un
   return {
     files: await settledDigest(path.join(directory, "workers")),
     pluginFiles: await settledDigest(path.join(directory, "plugins")),
+    data: await settledDigest(path.join(directory, "data")),
     plugins: await root.plugins.list(),
     loadedPlugins: await root.plugins.loaded(),
     spool: await readdir(path.join(directory, "state", "spool")),

@@ -23,11 +23,15 @@ beforeAll(async () => {
     "new/index.html": "new",
     "guard/manifest.yaml": "name: guard\nversion: 1.0.0\n",
     "guard/plugin.js": "export default {};",
+    "store/manifest.yaml": "name: store\nversion: 1.0.0\ndata: 1mb\n",
+    "store/index.js": "export default { fetch: () => new Response('store') };",
     "broken/manifest.yaml": "name: broken\ntimeout: soon\n",
     "broken/index.js": "",
   });
   await shell.run(`auth login --url ${daemon.url} --key-file root.key`);
-  for (const folder of ["old", "new"]) await shell.run(`workers upload ${folder}`);
+  for (const folder of ["old", "new", "store"]) await shell.run(`workers upload ${folder}`);
+  // The first isolate creates the data folder.
+  await fetch(`${daemon.url}/store/`);
 });
 
 afterAll(async () => {
@@ -70,6 +74,9 @@ const successes: Readonly<Record<string, string>> = {
   "secrets list": "secrets list @team",
   "secrets rotate-key": "secrets rotate-key",
   "secrets remove": "secrets remove @team TOKEN --yes",
+  "data list": "data list",
+  "data get": "data get store",
+  "data remove": "data remove store --yes",
   "plugins upload": "plugins upload guard",
   "plugins list": "plugins list",
   "plugins show": "plugins show guard",
@@ -176,6 +183,10 @@ describe("a failure sets its exit code, writes an error document to stderr, and 
     ["a missing file with a value", "secrets set app TOKEN --from-file nowhere", 2, "USAGE"],
     ["a staged secret of a namespace", "secrets set @team TOKEN --stage --from-file root.key", 2, "USAGE"],
     ["an import without variables", "secrets import app app/index.js", 2, "USAGE"],
+    ["data of a worker with an invalid name", "data get Store!", 2, "USAGE"],
+    ["a data folder that does not exist", "data get nobody", 6, "DATA_NOT_FOUND"],
+    ["a missing data folder to remove", "data remove nobody --yes", 6, "DATA_NOT_FOUND"],
+    ["a removal of data without confirmation", "data remove store", 2, "USAGE"],
     ["an unknown secret to remove", "secrets remove app TOKEN --yes", 6, "SECRET_NOT_FOUND"],
     ["an unknown plugin to show", "plugins show nobody", 6, "PLUGIN_NOT_FOUND"],
     ["an unknown key to show", "keys show 4711", 6, "KEY_NOT_FOUND"],

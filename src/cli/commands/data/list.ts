@@ -10,7 +10,7 @@ export const command = defineCommand<[]>({
   fields: ["worker", "sizeBytes", "limitBytes", "entries", "full"],
   examples: [
     ["runtimectl data list", "the data folders of all workers that the key can see"],
-    ["runtimectl data list --json | jq -r '.[] | select(.full) | .worker'", "workers that can only read and delete"],
+    ["runtimectl data list --json | jq -r '.data[] | select(.full) | .worker'", "workers that can only read and delete"],
   ],
   notes:
     "A worker has a data folder if its manifest contains `data`. A deleted worker keeps its folder until runtimectl data remove; its limit is then shown as -.",
@@ -24,7 +24,7 @@ export const command = defineCommand<[]>({
       String(entries),
       full ? "full" : "ok",
     ]);
-    context.output.table(data, headings, rows);
+    context.output.table({ data }, headings, rows);
     context.output.footer(
       data.length === 0 ? "no data folders; a manifest requests one with: data: 100mb" : pluralize(data.length, "data folder"),
     );
