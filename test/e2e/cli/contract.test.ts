@@ -30,8 +30,6 @@ beforeAll(async () => {
   });
   await shell.run(`auth login --url ${daemon.url} --key-file root.key`);
   for (const folder of ["old", "new", "store"]) await shell.run(`workers upload ${folder}`);
-  // The first isolate creates the data folder.
-  await fetch(`${daemon.url}/store/`);
 });
 
 afterAll(async () => {
@@ -75,7 +73,7 @@ const successes: Readonly<Record<string, string>> = {
   "secrets rotate-key": "secrets rotate-key",
   "secrets remove": "secrets remove @team TOKEN --yes",
   "data list": "data list",
-  "data get": "data get store",
+  "data get": "data get store FRESH.zip",
   "data remove": "data remove store --yes",
   "plugins upload": "plugins upload guard",
   "plugins list": "plugins list",
@@ -131,6 +129,8 @@ describe("--json prints exactly one document", () => {
       const commands = new Map((await commandTree()).map(({ words, definition }) => [words, definition]));
       await shell.run(`profile add spare --url ${daemon.url}`);
       await shell.run("workers enable pair@1.1.0");
+      // An isolate creates the data folder.
+      await fetch(`${daemon.url}/store/`);
       for (const [name, words] of Object.entries(successes)) {
         const line = `${words.replace("ID", String(id)).replace("FRESH", where.replaceAll(" ", "-").toLowerCase())} --json`;
         const run = await shell.run(line, { isTerminal: where === "on a terminal", env: where === "with CI set" ? { CI: "true" } : {} });
