@@ -2,10 +2,12 @@ import type { ComponentType } from "react";
 import type { ActionId } from "./keyboard/keymap.js";
 import { ConnectScreen } from "./connect/connect.js";
 import { FilesScreen } from "./files/files.js";
+import { HostsScreen } from "./hosts/hosts.js";
 import { KeysScreen } from "./keys/keys.js";
 import { LogsScreen } from "./logs/logs.js";
 import { OverviewScreen } from "./overview/overview.js";
 import { PluginsScreen } from "./plugins/plugins.js";
+import { SecretsScreen } from "./secrets/secrets.js";
 import { WorkersScreen } from "./workers/workers.js";
 
 /** The screens in the order of their keys. */
@@ -16,8 +18,12 @@ export const screens = [
   { id: "keys", title: "Keys", action: "screen.keys", component: KeysScreen },
   { id: "files", title: "Files", action: "screen.files", component: FilesScreen },
   { id: "logs", title: "Logs", action: "screen.logs", component: LogsScreen },
+  { id: "hosts", title: "Hosts", action: "screen.hosts", component: HostsScreen },
   { id: "connect", title: "Connect", action: "screen.connect", component: ConnectScreen, needsNoSession: true },
 ] as const satisfies readonly Screen[];
+
+/** Screens of a selected item, which have no key and no tab of their own. `tab` is the screen that leads to them. */
+export const innerScreens = [{ id: "secrets", component: SecretsScreen, tab: "workers" }] as const;
 
 interface Screen {
   readonly id: string;
@@ -28,4 +34,10 @@ interface Screen {
   readonly needsNoSession?: boolean;
 }
 
-export type ScreenId = (typeof screens)[number]["id"];
+export type TabId = (typeof screens)[number]["id"];
+export type ScreenId = TabId | (typeof innerScreens)[number]["id"];
+
+/** Returns the tab of a screen. */
+export function tabOf(screen: ScreenId): TabId {
+  return innerScreens.find(({ id }) => id === screen)?.tab ?? (screen as TabId);
+}

@@ -54,7 +54,7 @@ test("ends the session and opens Connect when the daemon rejects the key", async
   });
   const window = await openTui(shell, "", { env: { RUNTIMECTL_KEY: "a-wrong-key" } });
   await window.waitFor("rejects the key");
-  await window.waitFor("[7 Connect]");
+  await window.waitFor("[8 Connect]");
 });
 
 test("reports an unreachable daemon and retries", async () => {

@@ -17,15 +17,26 @@ const workers = [
   listedWorker("todos", ["0.9.0"]),
 ];
 
+const twoDaysAgo = Math.floor(Date.now() / 1000) - 2 * 86_400;
+const hosts = {
+  hosts: [{ host: "shop.example.org", worker: "@team/shop", version: "^1", createdAt: twoDaysAgo, createdBy: "deployer" }],
+  requested: [{ host: "todos.example.org", worker: "todos" }],
+};
+const secrets = {
+  secrets: [{ name: "STRIPE_KEY", source: "worker", staged: false, setAt: twoDaysAgo, setBy: "deployer" }],
+  missing: ["DATABASE_URL"],
+};
+
 async function open(words: string, [columns, rows]: readonly [number, number]): Promise<TerminalWindow> {
-  const daemon = await startFakeDaemon({ "/api/workers": workers });
+  const daemon = await startFakeDaemon({ "/api/workers": workers, "/api/hosts": hosts, "/api/workers/%40team/shop/secrets": secrets });
   onTestFinished(() => daemon.close());
   return openTui(shell, words, { columns, rows, env: { RUNTIMECTL_URL: daemon.url, RUNTIMECTL_KEY: "a-key" } });
 }
 
-/** Returns the text of the window with the port replaced by zeros of the same length. */
+/** Returns the text of the window with the digits of the port and of dates replaced by zeros. */
 function seen(window: TerminalWindow): string {
-  return `\n${window.text().replace(/127\.0\.0\.1:(\d+)/g, (_, port: string) => `127.0.0.1:${"0".repeat(port.length)}`)}\n`;
+  const volatile = /127\.0\.0\.1:(\d+)|\d{4}-\d\d-\d\d \d\d:\d\d/g;
+  return `\n${window.text().replace(volatile, (found, port: string | undefined) => (port === undefined ? found.replaceAll(/\d/g, "0") : `127.0.0.1:${"0".repeat(port.length)}`))}\n`;
 }
 
 const sizes = [
@@ -47,6 +58,22 @@ test.each(sizes)("shows the workers at %dx%d", async (...size) => {
   await window.waitFor("> @team/shop");
   await window.waitFor("ready");
   await expect(seen(window)).toMatchFileSnapshot(`screens/workers-${size.join("x")}.txt`);
+});
+
+test.each(sizes)("shows the host names at %dx%d", async (...size) => {
+  const window = await open("--screen hosts", size);
+  await window.waitFor("> shop.example.org");
+  await window.waitFor("ready");
+  await expect(seen(window)).toMatchFileSnapshot(`screens/hosts-${size.join("x")}.txt`);
+});
+
+test.each(sizes)("shows the secrets of a worker at %dx%d", async (...size) => {
+  const window = await open("--screen workers", size);
+  await window.waitFor("> @team/shop");
+  await window.waitFor("ready");
+  window.press("s");
+  await window.waitFor("> DATABASE_URL");
+  await expect(seen(window)).toMatchFileSnapshot(`screens/secrets-${size.join("x")}.txt`);
 });
 
 test("enter opens the details and esc returns to the list at 60x15", async () => {

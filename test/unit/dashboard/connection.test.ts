@@ -45,7 +45,7 @@ test("ends the session when the daemon rejects the key, and shows why", async ()
   dashboard.transport.answers["/api/workers"] = refusedKey;
   dashboard.press("r");
   await dashboard.waitFor(`${daemonUrl} rejects the key: The key is not known.`);
-  expect(dashboard.text()).toContain("[7 Connect]");
+  expect(dashboard.text()).toContain("[8 Connect]");
   expect(dashboard.text()).not.toContain("shop");
 });
 

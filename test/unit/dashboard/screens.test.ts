@@ -110,7 +110,7 @@ test("switches screens by number and by tab", async () => {
   dashboard.press("\u001b[Z\u001b[Z");
   await dashboard.waitFor("[3 Plugins]");
   dashboard.press("1\u001b[Z");
-  await dashboard.waitFor("[7 Connect]");
+  await dashboard.waitFor("[8 Connect]");
 });
 
 test("escapes control characters in names", async () => {

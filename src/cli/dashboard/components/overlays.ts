@@ -20,6 +20,8 @@ export interface Prompt {
   readonly hint: string;
   /** Whether `tab` completes local paths. */
   readonly completesFiles?: boolean;
+  /** Whether the input is hidden. White space is part of it. */
+  readonly isSecret?: boolean;
   readonly onSubmit: (text: string) => void;
 }
 

@@ -9,15 +9,15 @@ interface Props {
 }
 
 /** A one-line input in an overlay. Empty input cancels. */
-export function PromptOverlay({ prompt: { label, initial, hint, completesFiles = false, onSubmit }, onClose }: Props) {
+export function PromptOverlay({ prompt: { label, initial, hint, completesFiles = false, isSecret = false, onSubmit }, onClose }: Props) {
   const submit = (text: string) => {
     onClose();
-    if (text.trim() !== "") onSubmit(text.trim());
+    if (text.trim() !== "") onSubmit(isSecret ? text : text.trim());
   };
   if (completesFiles) return <PathPrompt {...{ label, initial, hint }} anyFile onSubmit={submit} onCancel={onClose} />;
   return (
     <>
-      <PromptLine {...{ label, initial }} onSubmit={submit} onCancel={onClose} />
+      <PromptLine {...{ label, initial, isSecret }} onSubmit={submit} onCancel={onClose} />
       <SafeText dimColor>{hint}</SafeText>
     </>
   );

@@ -4,7 +4,7 @@ import { useMemo, useState, useSyncExternalStore } from "react";
 import { useDashboard, NavigationContext, type Navigation } from "../session/hooks.js";
 import { useKeyScope, type Handlers } from "../keyboard/key-dispatcher.js";
 import { SizeContext, useSize } from "../terminal/terminal-size.js";
-import { screens, type ScreenId } from "../screens.js";
+import { innerScreens, screens, tabOf, type ScreenId } from "../screens.js";
 import type { Session } from "../session/session.js";
 import { Footer, Header, StatusLine, Tabs } from "./status-bar.js";
 import { OverlayView } from "./overlay-view.js";
@@ -31,12 +31,12 @@ export function Shell({ firstScreen, session }: Props) {
   );
   const current: ScreenId = session ? wanted.screen : "connect";
   useKeyScope({ handlers: useShellKeys(current, session, navigation.show) });
-  const { component: Screen } = screens.find(({ id }) => id === current) ?? screens[0];
+  const { component: Screen } = [...screens, ...innerScreens].find(({ id }) => id === current) ?? screens[0];
   const body = { columns, rows: rows - frameRows };
   return (
     <Box flexDirection="column" width={columns} height={rows} overflowY="hidden">
       {session ? <Header /> : <SafeText bold>runtimectl not connected</SafeText>}
-      <Tabs current={current} />
+      <Tabs current={tabOf(current)} />
       <SizeContext.Provider value={body}>
         <Box flexDirection="column" height={body.rows} flexShrink={0} overflowY="hidden" display={overlay ? "none" : "flex"}>
           <NavigationContext.Provider value={navigation}>
@@ -61,7 +61,7 @@ function useShellKeys(current: ScreenId, session: Session | undefined, show: (sc
   const always: Handlers = { help: () => overlays.show({ kind: "help", valid: dispatcher.valid() }), quit };
   if (session === undefined) return always;
   const step = (by: number) => {
-    const index = screens.findIndex(({ id }) => id === current);
+    const index = screens.findIndex(({ id }) => id === tabOf(current));
     show(screens[(index + by + screens.length) % screens.length]?.id ?? current);
   };
   return {

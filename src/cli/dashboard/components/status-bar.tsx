@@ -10,7 +10,7 @@ import { SafeText } from "./safe-text.js";
 import { actionTable, type ActionId } from "../keyboard/keymap.js";
 import { useSize } from "../terminal/terminal-size.js";
 import { fitted } from "../terminal/fitted.js";
-import { screens, type ScreenId } from "../screens.js";
+import { screens, type TabId } from "../screens.js";
 
 const colors = { done: "green", warning: "yellow", failed: "red", note: "cyan" } as const;
 
@@ -94,8 +94,11 @@ export function Footer() {
   }
 }
 
+/** Columns from which on the tabs have a gap between them. */
+const widestTabs = 90;
+
 /** Shows the screens and their keys. The current screen is inverse and in brackets. */
-export function Tabs({ current }: { readonly current: ScreenId }) {
+export function Tabs({ current }: { readonly current: TabId }) {
   const { keymap } = useDashboard();
   const { columns } = useSize();
   if (columns < 80) {
@@ -104,7 +107,7 @@ export function Tabs({ current }: { readonly current: ScreenId }) {
     return <Text wrap="truncate-end">{fitted(`[${title}]  screens: ${keys}`, columns)}</Text>;
   }
   return (
-    <Box height={1} flexShrink={0} columnGap={1}>
+    <Box height={1} flexShrink={0} columnGap={columns < widestTabs ? 0 : 1}>
       {screens.map(({ id, title, action }) => (
         <Text key={id} wrap="truncate-end" inverse={id === current}>
           {id === current ? `[${keymap.keyOf(action)} ${title}]` : ` ${keymap.keyOf(action)} ${title} `}

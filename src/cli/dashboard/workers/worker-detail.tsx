@@ -65,7 +65,11 @@ function useWorkerKeys({ name, isEnabled }: WorkerRow, url: string): void {
     overlays.say("done", `${url} copied, if the terminal allows clipboard access`);
   };
   useKeyScope({
-    handlers: { "workers.logs": () => show("logs", name), ...(isEnabled ? { "workers.open": open, copy: copyUrl } : {}) },
+    handlers: {
+      "workers.logs": () => show("logs", name),
+      "workers.secrets": () => show("secrets", name),
+      ...(isEnabled ? { "workers.open": open, copy: copyUrl } : {}),
+    },
   });
 }
 

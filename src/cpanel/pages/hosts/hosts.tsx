@@ -13,7 +13,7 @@ import { usePanel } from "../../use-panel.js";
 import { NotFound } from "../not-found.js";
 import type { SectionProps } from "../sections.js";
 import { hostOperations } from "./host-operations.js";
-import { toHostRows, type HostRow } from "./host-rows.js";
+import { toHostRows, type HostRow } from "../../../shared/host-rows.js";
 import { RemoveHost } from "./remove-host.js";
 
 const columns: readonly Column<HostRow>[] = [

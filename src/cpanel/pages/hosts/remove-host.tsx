@@ -2,7 +2,7 @@ import { ConfirmByName } from "../../components/confirm-by-name.js";
 import { useApi } from "../../live/use-api.js";
 import { usePanel } from "../../use-panel.js";
 import { hostOperations } from "./host-operations.js";
-import type { HostRow } from "./host-rows.js";
+import type { HostRow } from "../../../shared/host-rows.js";
 
 interface RemoveHostProps {
   readonly row: HostRow;

@@ -1,4 +1,4 @@
-import type { Host, RequestedHost } from "../../../shared/contract/hosts.js";
+import type { Host, RequestedHost } from "./contract/hosts.js";
 
 /** One row: a host name that was added, or one that only a manifest requests. */
 export interface HostRow {
@@ -9,12 +9,14 @@ export interface HostRow {
   readonly state: "added" | "requested";
   /** Name of the key that added the host; undefined for a requested one. */
   readonly by: string | undefined;
+  /** Unix time in seconds when the host was added. */
+  readonly at: number | undefined;
 }
 
 /** Returns the added hosts, then the requested ones. */
 export function toHostRows({ hosts, requested }: { hosts: readonly Host[]; requested: readonly RequestedHost[] }): readonly HostRow[] {
   return [
-    ...hosts.map(({ host, worker, version, createdBy }) => ({ host, worker, version, state: "added" as const, by: createdBy })),
-    ...requested.map(({ host, worker }) => ({ host, worker, version: undefined, state: "requested" as const, by: undefined })),
+    ...hosts.map(({ createdAt: at, createdBy: by, ...host }) => ({ ...host, version: host.version, state: "added" as const, by, at })),
+    ...requested.map((host) => ({ ...host, version: undefined, state: "requested" as const, by: undefined, at: undefined })),
   ];
 }
