@@ -122,7 +122,7 @@ test("deletes one version on y and keeps it on any other key", async () => {
 
 test("deletes a whole worker only after its name is typed", async () => {
   const window = await session.tui("--screen workers", { columns: 140, rows: 45 });
-  await window.waitFor("D delete all versions");
+  await window.waitFor("D delete all");
   window.press("D");
   await window.waitFor("Delete app, all versions (2); /app/ will respond with 404");
   window.press(`other${keys.enter}`);

@@ -27,7 +27,7 @@ async function openSecrets(setup: DashboardSetup = {}, answers: Readonly<Record<
     [`DELETE ${path}/STRIPE_KEY?force=true`]: success,
   };
   const dashboard = await renderDashboard({ ...usual, ...answers }, { screen: "workers", columns: 110, ...setup });
-  await dashboard.waitFor("s secrets");
+  await dashboard.waitFor("o open");
   dashboard.press("s");
   await dashboard.waitFor("STRIPE_KEY");
   return dashboard;

@@ -88,7 +88,7 @@ test("deletes one version after y, and not after another key", async () => {
 
 test("deletes a worker only after its name is typed", async () => {
   const dashboard = await openApp({ columns: 140 });
-  await dashboard.waitFor("D delete all versions");
+  await dashboard.waitFor("D delete all");
   dashboard.press("D");
   await dashboard.waitFor("Delete app, all versions (2); /app/ will respond with 404.");
   dashboard.press(`other${keys.enter}`);
