@@ -29,7 +29,7 @@ test("an operator uploads, disables, enables and deletes a worker in a real term
 
   await window.waitFor(/shop +2\.0\.0 +enabled/);
   window.press(`/shop${keys.enter}`);
-  await window.waitFor("D delete all versions");
+  await window.waitFor("D delete all");
   window.press("e");
   await window.waitFor("done: shop 2.0.0 is disabled");
   expect((await get("/shop/")).status).toBe(404);
