@@ -1,4 +1,5 @@
-const hostPattern = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i;
+/** A name with at most one trailing dot, or an IPv6 address in brackets; and a port. */
+const hostPattern = /^(?:[a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.?|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i;
 
 /** Whether a Host header is a name or an address with an optional port: no user info, no path. */
 export function isHost(host: string | undefined): host is string {

@@ -4,6 +4,7 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { ApiError } from "../../shared/api-error.js";
 import type { ErrorCode } from "../../shared/errors.js";
+import { isHost } from "../../shared/host.js";
 import { sendError, errorHeaders } from "../web/error-response.js";
 import type { HostTarget, HttpExchange } from "../web/http-exchange.js";
 import type { AllowedHosts } from "../web/allowed-hosts.js";
@@ -55,8 +56,14 @@ export function createHttpServer({
   stalledClientTimeoutMs = 60_000,
 }: HttpServerOptions): Server {
   const isApi = (path: string) => (path.startsWith(apiBase) ? isBoundary(path, apiBase.length) : path.startsWith("/.well-known/"));
-  const problemOf = (request: IncomingMessage, hostTarget: HostTarget | undefined) =>
-    problemOfHead(request) ?? (hostTarget ? undefined : problemOfHost(request, allowedHosts));
+  const isSoundHost = createHostCheck();
+  const problemOf = (request: IncomingMessage, hostTarget: HostTarget | undefined) => {
+    const { host } = request.headers;
+    const problem = problemOfHead(request);
+    // The host of a worker is valid.
+    if (problem || hostTarget) return problem;
+    return isSoundHost(host) ? problemOfHost(host, allowedHosts) : new ApiError("INVALID_REQUEST", "The Host header is not a host name.");
+  };
   const handle = (request: IncomingMessage, response: ServerResponse) => {
     const hostTarget = hostTargetOf(request.headers.host);
     const problem = problemOf(request, hostTarget);
@@ -109,7 +116,19 @@ export function createHttpServer({
   return server;
 }
 
-function problemOfHost({ headers: { host } }: IncomingMessage, allowedHosts: AllowedHosts | undefined): ApiError | undefined {
+/** Returns a function that tests a Host header. A client without a host sends an empty one (RFC 9112, section 3.2). */
+function createHostCheck(): (host: string | undefined) => boolean {
+  // Most requests have the same host.
+  let soundHost: string | undefined = "";
+  return (host) => {
+    if (host === soundHost || host === undefined || host === "") return true;
+    if (!isHost(host)) return false;
+    soundHost = host;
+    return true;
+  };
+}
+
+function problemOfHost(host: string | undefined, allowedHosts: AllowedHosts | undefined): ApiError | undefined {
   if (allowedHosts === undefined || allowedHosts.includes(host)) return undefined;
   return new ApiError(
     "HOST_NOT_SERVED",
@@ -190,12 +209,17 @@ function problemOfHead(request: IncomingMessage): ApiError | undefined {
   const coding = headers["transfer-encoding"];
   if (coding !== undefined && coding.toLowerCase() !== "chunked")
     return new ApiError("NOT_IMPLEMENTED", "The only supported Transfer-Encoding is chunked.");
-  if (headers.host === undefined) return request.httpVersion === "1.0" ? undefined : badHost("has no Host header");
+  const authority = authorityOf(request.url);
+  if (headers.host === undefined && (request.httpVersion !== "1.0" || authority !== undefined)) return badHost("has no Host header");
   if (hostCount(request.rawHeaders) > 1) return badHost("has more than one Host header");
-  const authority = /^https?:\/\/([^/?#]*)/i.exec(request.url ?? "")?.[1];
-  if (authority !== undefined && authority.toLowerCase() !== headers.host.toLowerCase())
+  if (authority !== undefined && authority.toLowerCase() !== headers.host?.toLowerCase())
     return badHost("names one host in its target and another in its Host header");
   return undefined;
+}
+
+/** Returns the host in a request target of any scheme; undefined for a target that is only a path. */
+function authorityOf(target = "/"): string | undefined {
+  return target.startsWith("/") ? undefined : /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)/i.exec(target)?.[1];
 }
 
 /** Counts the Host headers: Node silently keeps the first one. */
