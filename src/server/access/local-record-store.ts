@@ -1,6 +1,6 @@
 import type Database from "better-sqlite3";
 import { ChangeListeners } from "../storage/change-listeners.js";
-import type { RecordChange, RecordStore, StoredRecord } from "../storage/record-store.js";
+import type { RecordChange, RecordListener, RecordStore, StoredRecord } from "../storage/record-store.js";
 
 interface RecordRow {
   kind: string;
@@ -49,11 +49,11 @@ export class LocalRecordStore implements RecordStore {
       return changes.map(({ kind, key, value }) => ({ kind, key, value, revision }));
     });
     const stored = this.#write(() => transaction.immediate());
-    if (stored) this.#listeners.notify();
+    if (stored) this.#listeners.notify(stored);
     return stored;
   }
 
-  onChange(listener: () => void): () => void {
+  onChange(listener: RecordListener): () => void {
     return this.#listeners.add(listener);
   }
 

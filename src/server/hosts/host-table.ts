@@ -1,7 +1,7 @@
 import { automaticLabel, targetOfLabel } from "../../shared/automatic-host.js";
 import type { Host, RequestedHost } from "../../shared/contract/hosts.js";
 import { hostNameOf, isHost } from "../../shared/host.js";
-import type { RecordStore } from "../storage/record-store.js";
+import type { RecordStore, StoredRecord } from "../storage/record-store.js";
 import type { HostTarget } from "../web/http-exchange.js";
 
 /** Limit of the remembered spellings of Host headers, which clients choose. */
@@ -38,8 +38,8 @@ export class HostTable {
   constructor({ records, config }: HostTableOptions) {
     this.#records = records;
     this.#config = config;
-    this.#stopFollowing = records.onChange(() => this.#refresh());
-    this.#refresh();
+    this.#stopFollowing = records.onChange((changed) => this.#apply(changed));
+    this.#apply("all");
   }
 
   /** Returns the worker of a Host header; undefined at the daemon's own hosts, where the path names the worker. */
@@ -118,15 +118,17 @@ export class HostTable {
     return stored !== undefined;
   }
 
-  /** Reads all records, because a restored primary can have lost some. */
-  #refresh(): void {
-    this.#entries.clear();
-    for (const { kind, value, revision } of this.#records.fetchSince(0)) {
-      if (kind !== recordKind || value === undefined) continue;
-      const host = JSON.parse(value) as Host;
-      this.#entries.set(host.host, { host, target: { name: host.worker, range: host.version }, revision });
+  #apply(changed: readonly StoredRecord[] | "all"): void {
+    if (changed === "all") this.#entries.clear();
+    const hosts = (changed === "all" ? this.#records.fetchSince(0) : changed).filter(({ kind }) => kind === recordKind);
+    for (const { key, value, revision } of hosts) {
+      if (value === undefined) this.#entries.delete(key);
+      else {
+        const host = JSON.parse(value) as Host;
+        this.#entries.set(key, { host, target: { name: host.worker, range: host.version }, revision });
+      }
     }
-    this.#known.clear();
+    if (changed === "all" || hosts.length > 0) this.#known.clear();
   }
 
   #targetOf(name: string): HostTarget | undefined {

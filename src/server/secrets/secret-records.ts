@@ -28,25 +28,13 @@ export interface SecretRecord {
 /** The stored secrets of all workers and namespaces, still encrypted, in memory. */
 export class SecretRecords {
   readonly #store: RecordStore;
-  #byOwner = new Map<string, SecretRecord[]>();
+  /** By owner, then by kind and name. */
+  readonly #byOwner = new Map<string, Map<string, SecretRecord>>();
   #count = 0;
 
   constructor(store: RecordStore) {
     this.#store = store;
-    this.refresh();
-  }
-
-  /** Reads all records: a primary that was set back to an older state can have lost some. */
-  refresh(): void {
-    this.#byOwner = new Map();
-    this.#count = 0;
-    for (const { kind, value, revision } of this.#store.fetchSince(0)) {
-      if (!isSecretKind(kind) || value === undefined) continue;
-      const secret = JSON.parse(value) as StoredSecret;
-      const records = this.#byOwner.get(secret.owner) ?? [];
-      this.#byOwner.set(secret.owner, [...records, { kind, secret, revision }]);
-      this.#count += 1;
-    }
+    this.#apply("all");
   }
 
   get count(): number {
@@ -54,7 +42,7 @@ export class SecretRecords {
   }
 
   all(): SecretRecord[] {
-    return [...this.#byOwner.values()].flat();
+    return [...this.#byOwner.values()].flatMap((records) => [...records.values()]);
   }
 
   owners(): string[] {
@@ -62,11 +50,11 @@ export class SecretRecords {
   }
 
   of(owner: string): readonly SecretRecord[] {
-    return this.#byOwner.get(owner) ?? [];
+    return [...(this.#byOwner.get(owner)?.values() ?? [])];
   }
 
   find(owner: string, name: string, kind: SecretKind): SecretRecord | undefined {
-    return this.of(owner).find((record) => record.kind === kind && record.secret.name === name);
+    return this.#byOwner.get(owner)?.get(idOf(kind, name));
   }
 
   /** Makes all changes or none; see RecordStore. */
@@ -74,10 +62,45 @@ export class SecretRecords {
     return this.#store.transact(changes);
   }
 
-  /** Calls after this or another daemon changed records. */
-  onChange(listener: () => void): void {
-    this.#store.onChange(listener);
+  /** Calls with the owners of changed records after a change by this or another daemon. */
+  onChange(listener: (owners: ReadonlySet<string>) => void): void {
+    this.#store.onChange((changed) => listener(this.#apply(changed)));
   }
+
+  /** Returns the owners whose records can differ. */
+  #apply(changed: readonly StoredRecord[] | "all"): Set<string> {
+    const owners = new Set(changed === "all" ? this.#byOwner.keys() : []);
+    if (changed === "all") {
+      this.#byOwner.clear();
+      this.#count = 0;
+    }
+    for (const { kind, key, value, revision } of changed === "all" ? this.#store.fetchSince(0) : changed) {
+      if (!isSecretKind(kind)) continue;
+      const [owner, name] = key.split(" ") as [string, string];
+      owners.add(owner);
+      this.#remove(owner, idOf(kind, name));
+      if (value !== undefined) this.#add({ kind, secret: JSON.parse(value) as StoredSecret, revision });
+    }
+    return owners;
+  }
+
+  #add(record: SecretRecord): void {
+    const { owner, name } = record.secret;
+    const records = this.#byOwner.get(owner) ?? new Map<string, SecretRecord>();
+    this.#byOwner.set(owner, records.set(idOf(record.kind, name), record));
+    this.#count += 1;
+  }
+
+  #remove(owner: string, id: string): void {
+    const records = this.#byOwner.get(owner);
+    if (!records?.delete(id)) return;
+    this.#count -= 1;
+    if (records.size === 0) this.#byOwner.delete(owner);
+  }
+}
+
+function idOf(kind: SecretKind, name: string): string {
+  return `${kind} ${name}`;
 }
 
 function isSecretKind(kind: string): kind is SecretKind {

@@ -23,7 +23,7 @@ import { UnknownSecretsKeyError } from "./unknown-secrets-key-error.js";
 /** Values of one worker or namespace. With those of the other and the manifest's `env` they must fit into the start frame of an isolate. */
 const maximumOwnerBytes = 64 * 1024;
 const maximumOwnerSecrets = 100;
-/** Each change reads all records of the daemon. */
+/** All secrets of the daemon are in memory. */
 const maximumSecrets = 10_000;
 /** Repetitions of a change whose records another daemon changed meanwhile. */
 const maximumAttempts = 5;
@@ -66,7 +66,7 @@ export class SecretStore {
   /** The manifests of active versions, by worker. */
   readonly #active = new Map<string, WorkerManifest["secrets"]>();
   /** Which values are in effect, by owner. */
-  #inEffect: ReadonlyMap<string, string>;
+  readonly #inEffect = new Map<string, string>();
 
   /** Rejects with ConfigError for unreadable keys, and with UnknownSecretsKeyError if a key that encrypts a primary's record is missing. */
   static async open(options: SecretStoreOptions): Promise<SecretStore> {
@@ -84,8 +84,8 @@ export class SecretStore {
     this.#records = new SecretRecords(options.records);
     this.#keys = SecretsKeys.open(options.keySource, options);
     this.#rotation = new KeyRotation({ records: this.#records, keys: this.#keys, log: options.log });
-    this.#inEffect = this.#describeEffect();
-    this.#records.onChange(() => this.#refresh());
+    for (const owner of this.#records.owners()) this.#updateEffect(owner);
+    this.#records.onChange((owners) => this.#noteChange(owners));
   }
 
   /** The secrets of a worker with those of its namespace, or the secrets of a namespace; without values, in the order of their names. */
@@ -211,12 +211,8 @@ export class SecretStore {
     return `stored secrets are encrypted with the key ${unknown.join(", ")}, which the daemon does not have: restore that key, or set these secrets again`;
   }
 
-  #refresh(): void {
-    this.#records.refresh();
-    const before = this.#inEffect;
-    this.#inEffect = this.#describeEffect();
-    const owners = new Set([...before.keys(), ...this.#inEffect.keys()]);
-    const changed = [...owners].filter((owner) => before.get(owner) !== this.#inEffect.get(owner));
+  #noteChange(owners: ReadonlySet<string>): void {
+    const changed = [...owners].filter((owner) => this.#updateEffect(owner));
     const usable = changed.filter((owner) => this.#canOpenAll(owner));
     for (const owner of changed)
       if (!usable.includes(owner))
@@ -227,13 +223,19 @@ export class SecretStore {
     if (usable.length > 0) this.#options.onChange(new Set(usable));
   }
 
-  #describeEffect(): Map<string, string> {
-    return new Map(
-      this.#records.owners().map((owner) => {
-        const values = this.#records.of(owner).flatMap(({ kind, secret }) => (kind === "secret" ? `${secret.name} ${secret.valueId}` : []));
-        return [owner, values.toSorted().join("\n")];
-      }),
-    );
+  /** Returns whether other values are in effect. */
+  #updateEffect(owner: string): boolean {
+    const before = this.#inEffect.get(owner) ?? "";
+    const effect = this.#describeEffect(owner);
+    if (effect === "") this.#inEffect.delete(owner);
+    else this.#inEffect.set(owner, effect);
+    return effect !== before;
+  }
+
+  /** Returns a text that differs for each set of values in effect. Empty without any. */
+  #describeEffect(owner: string): string {
+    const values = this.#records.of(owner).flatMap(({ kind, secret }) => (kind === "secret" ? `${secret.name} ${secret.valueId}` : []));
+    return values.toSorted().join("\n");
   }
 
   #canOpenAll(owner: string): boolean {

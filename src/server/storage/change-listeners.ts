@@ -1,15 +1,17 @@
+import type { RecordListener, StoredRecord } from "./record-store.js";
+
 /** Functions that are called after a change of records. */
 export class ChangeListeners {
-  readonly #listeners = new Set<() => void>();
+  readonly #listeners = new Set<RecordListener>();
 
   /** Returns a function that unsubscribes. */
-  add(listener: () => void): () => void {
-    const own = () => listener();
+  add(listener: RecordListener): () => void {
+    const own: RecordListener = (changed) => listener(changed);
     this.#listeners.add(own);
     return () => void this.#listeners.delete(own);
   }
 
-  notify(): void {
-    for (const listener of this.#listeners) listener();
+  notify(changed: readonly StoredRecord[] | "all"): void {
+    for (const listener of this.#listeners) listener(changed);
   }
 }

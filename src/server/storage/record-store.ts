@@ -16,9 +16,12 @@ export interface RecordChange {
   readonly ifRevision?: number;
 }
 
+/** Receives the newest rows of changed records, removed ones included; "all" after a primary was restored: fetch from 0 and replace all. */
+export type RecordListener = (changed: readonly StoredRecord[] | "all") => void;
+
 /**
- * Small rows of one daemon, or of several with a primary. Reads never wait for the primary. To follow changes, read `readRevision` before
- * `fetchSince`. When the revision decreases, the primary was restored: fetch from 0 and replace all.
+ * Small rows of one daemon, or of several with a primary. Reads never wait for the primary. To follow changes, subscribe before the first
+ * `fetchSince`.
  */
 export interface RecordStore {
   /** The revision up to which all changes are known. */
@@ -31,5 +34,5 @@ export interface RecordStore {
    */
   transact(changes: readonly RecordChange[]): Promise<readonly StoredRecord[] | undefined>;
   /** Called after a change by this or another daemon. Returns a function that unsubscribes. */
-  onChange(listener: () => void): () => void;
+  onChange(listener: RecordListener): () => void;
 }

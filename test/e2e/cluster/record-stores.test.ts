@@ -6,7 +6,7 @@ import { LocalKeyStore } from "../../../src/server/access/local-key-store.js";
 import { copyReplica } from "../../../src/server/access/replica/copy-replica.js";
 import { moveKeys } from "../../../src/server/access/replica/move-keys.js";
 import { createLog } from "../../../src/server/log/log.js";
-import type { RecordStore } from "../../../src/server/storage/record-store.js";
+import type { RecordStore, StoredRecord } from "../../../src/server/storage/record-store.js";
 import { newKey, openReplicatedStore } from "../../support/open-replicated-store.js";
 import { startSqld } from "../../support/start-sqld.js";
 import { temporaryDirectory } from "../../support/temporary-directory.js";
@@ -115,6 +115,23 @@ describe("several daemons at one primary", () => {
     const [winner] = claims.filter((claim) => claim !== undefined);
     await expect.poll(() => other.records.fetchSince(0)).toEqual(winner);
     await expect.poll(() => one.records.fetchSince(0)).toEqual(winner);
+  });
+
+  test("pass exactly the changed rows to their listeners", async () => {
+    const { url } = await startPrimary();
+    const { store: one } = await openReplicatedStore(url);
+    const { store: other } = await openReplicatedStore(url);
+    await one.records.transact(Array.from({ length: 600 }, (_, index) => ({ kind: "host", key: `k${index}`, value: "1" })));
+    await expect.poll(() => other.records.fetchSince(0)).toHaveLength(600);
+    const changes: (readonly StoredRecord[] | "all")[] = [];
+    other.records.onChange((changed) => void changes.push(changed));
+
+    const added = await one.records.transact([{ kind: "host", key: "new", value: "2" }]);
+    await expect.poll(() => changes).toEqual([added]);
+    const removed = await one.records.transact([{ kind: "host", key: "new", value: undefined }]);
+    await expect.poll(() => changes).toEqual([added, removed]);
+    const own = await other.records.transact([{ kind: "host", key: "k1", value: "3" }]);
+    expect(changes.slice(0, 3)).toEqual([added, removed, own]);
   });
 
   test("add the table to an older primary, and return 503 while the primary is down", async () => {

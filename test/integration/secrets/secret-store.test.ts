@@ -6,7 +6,7 @@ import { LocalKeyStore } from "../../../src/server/access/local-key-store.js";
 import { secretsKeySource } from "../../../src/server/config/secrets-key.js";
 import { createLog } from "../../../src/server/log/log.js";
 import { SecretStore } from "../../../src/server/secrets/secret-store.js";
-import type { RecordStore } from "../../../src/server/storage/record-store.js";
+import type { RecordListener, RecordStore } from "../../../src/server/storage/record-store.js";
 import { WorkerManifest } from "../../../src/shared/worker-manifest.js";
 import { temporaryDirectory } from "../../support/temporary-directory.js";
 
@@ -147,7 +147,7 @@ describe("a rotation", () => {
       Object.assign(Object.create(records) as RecordStore, {
         readRevision: () => records.readRevision(),
         fetchSince: (revision: number) => records.fetchSince(revision),
-        onChange: (listener: () => void) => records.onChange(listener),
+        onChange: (listener: RecordListener) => records.onChange(listener),
         transact: async (changes: Parameters<RecordStore["transact"]>[0]) => {
           transactions += 1;
           if (transactions > 1) throw new Error("interrupted");

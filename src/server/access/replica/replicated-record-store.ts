@@ -1,6 +1,6 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { ChangeListeners } from "../../storage/change-listeners.js";
-import type { RecordChange, RecordStore, StoredRecord } from "../../storage/record-store.js";
+import type { RecordChange, RecordListener, RecordStore, StoredRecord } from "../../storage/record-store.js";
 import type { RecordRow } from "./record-sql.js";
 import type { ReplicaReader } from "./replica-database.js";
 
@@ -38,11 +38,11 @@ export class ReplicatedRecordStore implements RecordStore {
       this.#ahead.set(idOf(record), record);
       keepNewest(this.#records, record);
     }
-    this.#listeners.notify();
+    this.#listeners.notify(this.#newest(stored));
     return stored;
   }
 
-  onChange(listener: () => void): () => void {
+  onChange(listener: RecordListener): () => void {
     return this.#listeners.add(listener);
   }
 
@@ -56,15 +56,20 @@ export class ReplicatedRecordStore implements RecordStore {
     for (const record of this.#ahead.values()) keepNewest(loaded, record);
     this.#records = loaded;
     this.#reached(revision);
-    this.#listeners.notify();
+    this.#listeners.notify("all");
   }
 
   /** Adds the newer records of a replica that no process writes meanwhile. */
   async catchUp(reader: ReplicaReader): Promise<void> {
     const { revision } = reader.readPosition();
-    const count = await readInto(this.#records, reader, this.#revision);
+    const read = await readInto(this.#records, reader, this.#revision);
     this.#reached(revision);
-    if (count > 0) this.#listeners.notify();
+    if (read.length > 0) this.#listeners.notify(this.#newest(read));
+  }
+
+  /** Returns the current rows of these records: this daemon can have changed them while the replica was read. */
+  #newest(records: readonly StoredRecord[]): StoredRecord[] {
+    return records.map((record) => this.#records.get(idOf(record)) ?? record);
   }
 
   #reached(revision: number): void {
@@ -73,15 +78,18 @@ export class ReplicatedRecordStore implements RecordStore {
   }
 }
 
-/** Returns the number of rows. */
-async function readInto(records: Map<string, StoredRecord>, reader: ReplicaReader, since: number): Promise<number> {
-  let count = 0;
+/** Returns the rows that were read. */
+async function readInto(records: Map<string, StoredRecord>, reader: ReplicaReader, since: number): Promise<StoredRecord[]> {
+  const read: StoredRecord[] = [];
   for (let after: Omit<RecordRow, "value"> = { revision: since + 1, kind: "", key: "" }; ;) {
     const rows = reader.recordsAfter(after, pageRows);
-    for (const row of rows) keepNewest(records, { ...row, value: row.value ?? undefined });
-    count += rows.length;
+    for (const row of rows) {
+      const record = { ...row, value: row.value ?? undefined };
+      keepNewest(records, record);
+      read.push(record);
+    }
     after = rows.at(-1) ?? after;
-    if (rows.length < pageRows) return count;
+    if (rows.length < pageRows) return read;
     await turn();
   }
 }
