@@ -1,3 +1,4 @@
+import { namespaceOf } from "../../shared/namespace.js";
 import type { RecordChange, RecordStore, StoredRecord } from "../storage/record-store.js";
 import type { SealedValue } from "./secret-cipher.js";
 
@@ -51,6 +52,11 @@ export class SecretRecords {
 
   of(owner: string): readonly SecretRecord[] {
     return [...(this.#byOwner.get(owner)?.values() ?? [])];
+  }
+
+  /** The records of a namespace and of all workers in it. */
+  ofNamespace(namespace: string): SecretRecord[] {
+    return this.owners().flatMap((owner) => (owner === namespace || namespaceOf(owner) === namespace ? this.of(owner) : []));
   }
 
   find(owner: string, name: string, kind: SecretKind): SecretRecord | undefined {

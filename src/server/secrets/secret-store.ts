@@ -7,7 +7,8 @@ import type { SecretsKeySource } from "../config/secrets-key.js";
 import type { Log } from "../log/log.js";
 import type { RecordStore, StoredRecord } from "../storage/record-store.js";
 import { KeyRotation } from "./key-rotation.js";
-import { seal, unseal, valueBytes } from "./secret-cipher.js";
+import { seal, unseal } from "./secret-cipher.js";
+import { assertRoom } from "./secret-limits.js";
 import {
   placeOf,
   putSecret,
@@ -20,11 +21,6 @@ import {
 import { SecretsKeys } from "./secrets-keys.js";
 import { UnknownSecretsKeyError } from "./unknown-secrets-key-error.js";
 
-/** Values of one worker or namespace. With those of the other and the manifest's `env` they must fit into the start frame of an isolate. */
-const maximumOwnerBytes = 64 * 1024;
-const maximumOwnerSecrets = 100;
-/** All secrets of the daemon are in memory. */
-const maximumSecrets = 10_000;
 /** Repetitions of a change whose records another daemon changed meanwhile. */
 const maximumAttempts = 5;
 
@@ -110,8 +106,9 @@ export class SecretStore {
   /** Stores a value, durably. Throws TOO_MANY_SECRETS, SECRETS_KEY_UNAVAILABLE, or the errors of a record store. */
   async set({ owner, name, value, isStaged, setAt, setBy }: NewSecret): Promise<Secret> {
     const kind: SecretKind = isStaged ? "staged-secret" : "secret";
-    this.#assertRoom(owner, { name, kind, value });
     const secret = await this.#rotation.withCurrentKey(async (key) => {
+      // Values that are set at the same time wait for each other here.
+      assertRoom(this.#records, { owner, name, kind, value });
       const sealed = seal(key, value, placeOf({ owner, name }));
       const sealedSecret: StoredSecret = { owner, name, valueId: randomUUID(), setAt, setBy, sealed };
       await this.#records.transact([putSecret(kind, sealedSecret)]);
@@ -272,22 +269,6 @@ export class SecretStore {
 
   #activeWorkers(owner: string): string[] {
     return [...this.#active.keys()].filter((worker) => worker === owner || namespaceOf(worker) === owner);
-  }
-
-  #assertRoom(owner: string, { name, kind, value }: { name: string; kind: SecretKind; value: string }): void {
-    const others = this.#records.of(owner).filter((record) => record.kind !== kind || record.secret.name !== name);
-    const isNew = !this.#records.find(owner, name, kind);
-    if (isNew && (others.length >= maximumOwnerSecrets || this.#records.count >= maximumSecrets))
-      throw new ApiError(
-        "TOO_MANY_SECRETS",
-        `At most ${maximumOwnerSecrets} secrets can be set for ${owner}, and ${maximumSecrets} in total. Remove one that no worker needs.`,
-      );
-    const bytes = others.reduce((sum, { secret }) => sum + valueBytes(secret.sealed), Buffer.byteLength(value));
-    if (bytes > maximumOwnerBytes)
-      throw new ApiError(
-        "TOO_MANY_SECRETS",
-        `The values of all secrets of ${owner} can have at most ${maximumOwnerBytes} bytes, staged ones included.`,
-      );
   }
 }
 

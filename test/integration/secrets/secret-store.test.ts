@@ -162,6 +162,49 @@ describe("a rotation", () => {
   });
 });
 
+describe("the limits of a namespace with its workers", () => {
+  test("reject a further secret, and nothing changes", async () => {
+    const directory = await temporaryDirectory();
+    await withStore({ directory }, async (store, changed) => {
+      for (let index = 0; index < 999; index += 1) await store.set(secret(`KEY_${index}`, "x", `@team/w${index % 10}`));
+      // 100 at once: only one fits.
+      const results = await Promise.allSettled(Array.from({ length: 100 }, (_, index) => store.set(secret(`LAST_${index}`, "x", "@team"))));
+      expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+      changed.length = 0;
+      const further = [
+        secret("NEW", "x", "@team"),
+        secret("NEW", "x", "@team/w0"),
+        secret("NEW", "x", "@team/other"),
+        { ...secret("KEY_0", "staged", "@team/w0"), isStaged: true },
+      ];
+      for (const one of further) await expect(store.set(one)).rejects.toMatchObject({ code: "TOO_MANY_SECRETS" });
+      expect(changed).toEqual([]);
+      expect(store.list("@team/other").map(({ name }) => name)).toEqual(store.list("@team").map(({ name }) => name));
+      expect(store.environmentOf("@team/w0", manifest)).not.toHaveProperty("NEW");
+
+      await store.set(secret("KEY_0", "replaced", "@team/w0"));
+      await store.set(secret("NEW", "x", "@another"));
+      await store.set(secret("NEW", "x", "@team2/shop"));
+      await store.set(secret("NEW", "x", "shop"));
+      await store.remove("@team/w0", "KEY_0", { isForced: true });
+      await store.set(secret("NEW", "x", "@team/other"));
+    });
+  });
+
+  test("reject values of more than 1 MB together, and nothing changes", async () => {
+    const directory = await temporaryDirectory();
+    await withStore({ directory }, async (store, changed) => {
+      for (let index = 0; index < 16; index += 1) await store.set(secret("BIG", "x".repeat(64 * 1024), `@team/w${index}`));
+      changed.length = 0;
+      await expect(store.set(secret("NEW", "x", "@team"))).rejects.toMatchObject({ code: "TOO_MANY_SECRETS" });
+      expect([changed, store.list("@team")]).toEqual([[], []]);
+      await store.set(secret("BIG", "y".repeat(64 * 1024), "@team/w0"));
+      await store.set(secret("BIG", "x", "@team/w1"));
+      await store.set(secret("NEW", "x", "@team"));
+    });
+  });
+});
+
 test("puts a staged value back when its upload fails, unless it was changed meanwhile", async () => {
   const directory = await temporaryDirectory();
   await withStore({ directory }, async (store, changed) => {

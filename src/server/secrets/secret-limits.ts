@@ -1,0 +1,56 @@
+import { ApiError } from "../../shared/api-error.js";
+import { namespaceOf } from "../../shared/namespace.js";
+import { valueBytes } from "./secret-cipher.js";
+import type { SecretKind, SecretRecord, SecretRecords } from "./secret-records.js";
+
+/** Values of one worker or namespace. With those of the other and the manifest's `env` they must fit into the start frame of an isolate. */
+const maximumOwnerBytes = 64 * 1024;
+const maximumOwnerSecrets = 100;
+/** A namespace with all its workers: a tenth of all secrets, so that one key of a namespace cannot use up the total. */
+const maximumNamespaceBytes = 1024 * 1024;
+const maximumNamespaceSecrets = 1000;
+/** All secrets of the daemon are in memory. */
+const maximumSecrets = 10_000;
+
+interface Place {
+  readonly owner: string;
+  readonly name: string;
+  readonly kind: SecretKind;
+}
+
+interface Limits {
+  readonly secrets: number;
+  readonly bytes: number;
+  /** The owners together, for a message. */
+  readonly subject: string;
+}
+
+/** Throws TOO_MANY_SECRETS when a value does not fit. Values that need no more room than the ones that they replace always fit. */
+export function assertRoom(records: SecretRecords, { owner, name, kind, value }: Place & { readonly value: string }): void {
+  const replaced = records.find(owner, name, kind);
+  const growth = {
+    secrets: replaced ? 0 : 1,
+    bytes: Buffer.byteLength(value) - (replaced ? valueBytes(replaced.secret.sealed) : 0),
+  };
+  assertWithin(records.of(owner), growth, { secrets: maximumOwnerSecrets, bytes: maximumOwnerBytes, subject: owner });
+  const namespace = owner.startsWith("@") ? (namespaceOf(owner) ?? owner) : undefined;
+  if (namespace !== undefined) {
+    const subject = `the namespace ${namespace} and its workers together`;
+    assertWithin(records.ofNamespace(namespace), growth, { secrets: maximumNamespaceSecrets, bytes: maximumNamespaceBytes, subject });
+  }
+  if (growth.secrets > 0 && records.count >= maximumSecrets) throw tooMany(maximumSecrets, "all workers and namespaces");
+}
+
+function assertWithin(stored: readonly SecretRecord[], growth: { secrets: number; bytes: number }, limits: Limits): void {
+  if (growth.secrets > 0 && stored.length >= limits.secrets) throw tooMany(limits.secrets, limits.subject);
+  const bytes = stored.reduce((sum, { secret }) => sum + valueBytes(secret.sealed), growth.bytes);
+  if (growth.bytes > 0 && bytes > limits.bytes)
+    throw new ApiError(
+      "TOO_MANY_SECRETS",
+      `The values of all secrets of ${limits.subject} can have at most ${limits.bytes} bytes, staged ones included.`,
+    );
+}
+
+function tooMany(limit: number, subject: string): ApiError {
+  return new ApiError("TOO_MANY_SECRETS", `At most ${limit} secrets can be set for ${subject}. Remove one that no worker needs.`);
+}
