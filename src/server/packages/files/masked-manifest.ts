@@ -1,5 +1,5 @@
 import { fstatSync, readSync } from "node:fs";
-import { isMap, isScalar, type ParsedNode } from "yaml";
+import { isMap, isScalar, visit, type ParsedNode } from "yaml";
 import { parseManifest } from "../../../shared/manifest-yaml.js";
 import { metadataFileNames, type MetadataFileName } from "../../../shared/metadata-file-names.js";
 import { longestBytes } from "../package-metadata.js";
@@ -45,10 +45,18 @@ function maskYaml(text: string, fileName: string): string {
   const { contents } = document;
   if (!isMap(contents)) return hidden;
   const place = contents.items.findIndex(({ key }) => isScalar(key) && key.value === "env");
-  if (place === -1) return hidden;
+  const value = contents.items[place]?.value;
+  // The value of an alias is in another place of the text. An alias of an anchor in env cannot be written below, and throws.
+  if (place === -1 || hasAlias(value)) return hidden;
   // The whole pair: comments between the values go with them.
   contents.items[place] = document.createPair<ParsedNode, ParsedNode>("env", maskedValues(fields["env"]));
   return document.toString({ lineWidth: 0 });
+}
+
+function hasAlias(node: ParsedNode | null | undefined): boolean {
+  let isFound = false;
+  if (node) visit(node, { Alias: () => void (isFound = true) });
+  return isFound;
 }
 
 function maskedValues(env: unknown): unknown {

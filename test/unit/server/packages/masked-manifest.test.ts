@@ -27,9 +27,36 @@ describe("the env of a manifest", () => {
     ["repeats the key", `env: { KEY: ${secret} }\nname: app\nenv: {}\n`],
     ["has two documents", `name: app\n---\nenv: { KEY: ${secret} }\n`],
     ["uses a value of env elsewhere", `env: { KEY: &key ${secret} }\nname: *key\n`],
+    ["uses the env elsewhere", `env: &env { KEY: ${secret} }\nname: *env\n`],
+    ["merges the env elsewhere", `env: &env { KEY: ${secret} }\ndeploy: { <<: *env }\n`],
+    ["uses the key with its anchor elsewhere", `? &env env\n: { KEY: ${secret} }\nname: *env\n`],
+    ["has an env that is defined elsewhere", `deploy: &env { KEY: ${secret} }\nenv: *env\n`],
+    ["has a value of env that is defined elsewhere", `name: &key ${secret}\nenv: { KEY: *key }\n`],
+    ["has a value of env that is defined in a list", `hosts: [&key ${secret}]\nenv: { KEY: *key, OTHER: x }\n`],
+    ["merges values into env", `deploy: &all { KEY: ${secret} }\nenv: { <<: *all }\n`],
+    ["merges several mappings into env", `deploy: [&a { KEY: ${secret} }, &b { B: b }]\nenv: { <<: [*a, *b] }\n`],
+    ["defines the anchor of env twice", `name: &key other\nhosts: [&key ${secret}]\nenv: { KEY: *key }\n`],
+    ["has the env as alias of an alias", `name: &a ${secret}\nhosts: [*a]\nenv: [[{ KEY: *a }]]\n`],
     ["has an alias as key", `name: &name env\n*name : { KEY: ${secret} }\n`],
   ])("hides the whole file when it %s", (_, text) => {
     expect(maskEnv(text, "manifest.yaml")).toMatch(/^# Only keys that can install packages see this file/);
+  });
+
+  test("is masked when aliases have no part in it", () => {
+    const text = `name: &name app\ndescription: *name\nhosts: [&key other.test]\nenv: { KEY: &key ${secret} }\n`;
+    const masked = maskEnv(text, "manifest.yaml");
+    expect(masked).not.toContain(secret);
+    expect(readManifest(masked).manifest?.fields).toEqual({
+      name: "app",
+      description: "app",
+      hosts: ["other.test"],
+      env: { KEY: "***" },
+    });
+  });
+
+  test("is not read from an anchor that env had, when the name of the anchor was in use before", () => {
+    const text = `name: &key other\nenv: { KEY: &key ${secret} }\ndescription: *key\n`;
+    expect(maskEnv(text, "manifest.yaml")).not.toContain(secret);
   });
 
   test("is masked when it is no mapping", () => {
