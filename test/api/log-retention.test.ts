@@ -37,6 +37,8 @@ describe("the log of a worker", () => {
     const [before] = await outputs();
     await restart();
     expect(await outputs()).toEqual([before]);
+    const ofAll = (await root().logs.list({ query: { source: "app" } })).entries;
+    expect(ofAll).toEqual([before]);
     const requests = (await root().workers.logs({ params, query: { source: "request" } })).entries;
     expect(requests.map(({ request }) => request?.path)).toEqual(["/app/before"]);
     await say("after");

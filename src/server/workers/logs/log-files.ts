@@ -1,16 +1,21 @@
-import { appendFile, mkdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { appendFile, mkdir, readdir, rename, rm, stat } from "node:fs/promises";
 import path from "node:path";
-import { setImmediate as turn } from "node:timers/promises";
 import { LogEntry } from "../../../shared/contract/worker-logs.js";
+import { linesFromEnd } from "./lines-from-end.js";
 
-/** Lines parsed in one turn of the event loop. */
-const linesPerTurn = 1000;
+const currentEnding = ".jsonl";
+const previousEnding = ".previous.jsonl";
 
 interface LogFilesOptions {
   /** Created on first use, with mode 0700. */
   readonly directory: string;
   /** Limit of the files of one worker together. */
   readonly bytesPerWorker: number;
+}
+
+interface Wanted {
+  readonly limit: number;
+  readonly leastId: number;
 }
 
 /**
@@ -43,14 +48,28 @@ export class LogFiles {
     });
   }
 
-  /** Returns the newest matching entries, oldest first. Skips lines that a crash left incomplete. */
-  read(name: string, passes: (entry: LogEntry) => boolean, limit: number): Promise<LogEntry[]> {
+  /** Returns the newest matching entries from an id on, oldest first. Skips lines that a crash left incomplete. */
+  read(name: string, passes: (entry: LogEntry) => boolean, { limit, leastId }: Wanted): Promise<LogEntry[]> {
     return this.#inOrder(name, async () => {
       const { current, previous } = this.#filesOf(name);
-      const newest = await newestOf(current, passes, limit);
+      const newest = await newestOf(current, passes, { limit, leastId });
       if (newest.length === limit) return newest;
-      return [...(await newestOf(previous, passes, limit - newest.length)), ...newest];
+      return [...(await newestOf(previous, passes, { limit: limit - newest.length, leastId })), ...newest];
     });
+  }
+
+  /** Returns the workers with files and the Unix time in milliseconds of the last change of each, newest first. */
+  async list(): Promise<{ name: string; modifiedMs: number }[]> {
+    const fileNames = await readdir(this.#options.directory).catch(orWhenMissing([]));
+    const modified = new Map<string, number>();
+    const noteFile = async (fileName: string): Promise<void> => {
+      const name = workerOf(fileName);
+      if (name === undefined) return;
+      const { mtimeMs } = await stat(path.join(this.#options.directory, fileName)).catch(orWhenMissing({ mtimeMs: 0 }));
+      modified.set(name, Math.max(mtimeMs, modified.get(name) ?? 0));
+    };
+    await Promise.all(fileNames.map(noteFile));
+    return [...modified].map(([name, modifiedMs]) => ({ name, modifiedMs })).toSorted((one, other) => other.modifiedMs - one.modifiedMs);
   }
 
   delete(name: string): Promise<void> {
@@ -61,7 +80,7 @@ export class LogFiles {
 
   #filesOf(name: string): { current: string; previous: string } {
     const base = path.join(this.#options.directory, encodeURIComponent(name));
-    return { current: `${base}.jsonl`, previous: `${base}.previous.jsonl` };
+    return { current: base + currentEnding, previous: base + previousEnding };
   }
 
   #inOrder<Result>(name: string, call: () => Promise<Result>): Promise<Result> {
@@ -73,33 +92,40 @@ export class LogFiles {
   }
 }
 
+/** Returns the worker of a file. Undefined for a file of another program. */
+function workerOf(fileName: string): string | undefined {
+  const ending = [previousEnding, currentEnding].find((one) => fileName.endsWith(one));
+  if (ending === undefined) return undefined;
+  try {
+    return decodeURIComponent(fileName.slice(0, -ending.length));
+  } catch {
+    return undefined;
+  }
+}
+
 async function sizeOf(file: string): Promise<number> {
-  try {
-    return (await stat(file)).size;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return 0;
-    throw error;
-  }
+  return (await stat(file).catch(orWhenMissing({ size: 0 }))).size;
 }
 
-async function newestOf(file: string, passes: (entry: LogEntry) => boolean, limit: number): Promise<LogEntry[]> {
-  const lines = (await textOf(file)).split("\n");
+/** Returns a handler of errors that replaces a missing file or folder by a value. */
+function orWhenMissing<Value>(value: Value): (error: NodeJS.ErrnoException) => Value {
+  return (error) => {
+    if (error.code === "ENOENT") return value;
+    throw error;
+  };
+}
+
+/** Reads from the end of the file to its beginning, or to the first entry with a lower id. */
+async function newestOf(file: string, passes: (entry: LogEntry) => boolean, { limit, leastId }: Wanted): Promise<LogEntry[]> {
   const entries: LogEntry[] = [];
-  for (let index = lines.length - 1; index >= 0 && entries.length < limit; index -= 1) {
-    const entry = parseLine(lines[index] as string);
-    if (entry && passes(entry)) entries.push(entry);
-    if (index % linesPerTurn === 0) await turn();
-  }
+  for await (const lines of linesFromEnd(file))
+    for (const line of lines) {
+      const entry = parseLine(line);
+      if (!entry) continue;
+      if (entry.id < leastId || entries.length === limit) return entries.toReversed();
+      if (passes(entry)) entries.push(entry);
+    }
   return entries.toReversed();
-}
-
-async function textOf(file: string): Promise<string> {
-  try {
-    return await readFile(file, "utf8");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return "";
-    throw error;
-  }
 }
 
 /** Returns the entry of a line. Undefined for a line that is incomplete or was written by another program. */

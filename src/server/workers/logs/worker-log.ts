@@ -8,10 +8,16 @@ export class WorkerLog {
   readonly requests = new EntryRing();
   readonly rings: readonly EntryRing[] = [this.output, this.requests];
   readonly changes = new ChangeSignal();
+  /** Entries with lower ids were never in this object. */
+  readonly createdId: number;
   /** Number of followers that use this object. */
   followerCount = 0;
   /** The worker was deleted; no entry follows. */
   isForgotten = false;
+
+  constructor(createdId: number) {
+    this.createdId = createdId;
+  }
 
   get sizeBytes(): number {
     return this.output.sizeBytes + this.requests.sizeBytes;

@@ -5,7 +5,9 @@ import type { EntryRing } from "./entry-ring.js";
 import { followLogs, missingNotice, type FollowedLogs } from "./follow-logs.js";
 import { entryFilter, newestEntries } from "./read-logs.js";
 import type { LogRetention } from "./log-retention.js";
+import { addStoredEntries, byId, type FirstIdsInMemory } from "./stored-entries.js";
 import { WorkerLog } from "./worker-log.js";
+import { KeyedLock } from "../../platform/keyed-lock.js";
 
 const maxEntriesPerRing = 10_000;
 /** Approximate memory of an entry besides its texts. */
@@ -41,6 +43,7 @@ export class WorkerLogs {
   /** Ordered by last write, oldest first. */
   readonly #logs = new Map<string, WorkerLog>();
   readonly #changes = new ChangeSignal();
+  readonly #readsOfAll = new KeyedLock();
   readonly #bytesPerWorker: number;
   #totalBytes = 0;
   #nextId: number;
@@ -73,13 +76,14 @@ export class WorkerLogs {
     this.#append(log, { ring: log.requests, entry, sizeBytes });
   }
 
-  /** Returns the matching entries, oldest first. Reads files only for named workers: reading those of all workers can take minutes. */
+  /** Returns the matching entries of memory and files, oldest first. */
   async read(selection: LogSelection, query: LogFilter): Promise<{ entries: LogEntry[]; hasMore: boolean }> {
-    const inMemory = this.readMemory(selection, query);
-    if (typeof selection === "function" || (inMemory.hasMore && this.#isComplete(selection, inMemory.entries))) return inMemory;
-    const inFiles = await this.#readFiles(selection, entryFilter(query), query.limit + 1);
-    const entries = byId([...inFiles, ...inMemory.entries]);
-    return { entries: entries.slice(-query.limit), hasMore: inMemory.hasMore || entries.length > query.limit };
+    // One more than the limit tells whether older entries match.
+    const limit = query.limit + 1;
+    const passes = entryFilter(query);
+    const inMemory = newestEntries(this.#ringsOf(selection), passes, limit).entries;
+    const entries = await this.#addFromFiles(inMemory, { selection, passes, limit, sinceMs: query.sinceMs });
+    return { entries: entries.slice(-query.limit), hasMore: entries.length > query.limit };
   }
 
   /** Returns the matching entries that are in memory, oldest first. */
@@ -139,37 +143,41 @@ export class WorkerLogs {
     const passes = (entry: LogEntry) => entry.id > afterId && matches(entry);
     const rings = this.#ringsOf(selection);
     const inMemory = newestEntries(rings, passes, Number.MAX_SAFE_INTEGER - 1).entries;
-    if (typeof selection === "function" || !this.#options.retention) return byId([...noticesOf(rings, afterId), ...inMemory]);
-    const inFiles = await this.#readFiles(selection, passes, maxResumedEntries + 1);
+    if (!this.#options.retention) return byId([...noticesOf(rings, afterId), ...inMemory]);
+    const inFiles = await this.#addFromFiles([], { selection, passes, limit: maxResumedEntries + 1, leastId: afterId + 1 });
     const [first] = inFiles;
     if (first && inFiles.length > maxResumedEntries) inFiles[0] = missingNotice(first, first.id);
     return byId([...inFiles, ...inMemory]);
   }
 
-  /** Whether the files have no entry of these workers that belongs between these entries. */
-  #isComplete(names: readonly string[], entries: readonly LogEntry[]): boolean {
-    const oldestId = entries[0]?.id ?? 0;
-    return names.every((name) => Object.values(this.#firstIdsOf(name)).every((firstId) => firstId <= oldestId));
+  /** Returns the ids from which on all entries of a worker are in memory, at the time of this call. */
+  #firstIdsInMemory(): (name: string) => FirstIdsInMemory {
+    const nextId = this.#nextId;
+    const firstIds = new Map(
+      [...this.#logs].map(([name, { createdId, output, requests }]) => {
+        const firstId = (ring: EntryRing) => Math.max(createdId, ring.droppedThroughId + 1);
+        return [name, { output: firstId(output), requests: firstId(requests) }];
+      }),
+    );
+    return (name) => firstIds.get(name) ?? { output: nextId, requests: nextId };
   }
 
-  /** Ids from which on all entries of a worker are in memory. */
-  #firstIdsOf(name: string): { output: number; requests: number } {
-    const log = this.#logs.get(name);
-    const firstId = (ring: EntryRing | undefined) => ring?.at(ring.start)?.id ?? this.#nextId;
-    return { output: firstId(log?.output), requests: firstId(log?.requests) };
-  }
-
-  /** Returns the newest matching entries that are in the files and no longer in memory, oldest first. */
-  async #readFiles(names: readonly string[], passes: (entry: LogEntry) => boolean, limit: number): Promise<LogEntry[]> {
+  /** See `addStoredEntries`. One read of all workers at a time: with a filter that few entries pass, it can take minutes. */
+  async #addFromFiles(
+    inMemory: readonly LogEntry[],
+    { selection, ...wanted }: Omit<Parameters<typeof addStoredEntries>[2], "firstIdsOf"> & { readonly selection: LogSelection },
+  ): Promise<LogEntry[]> {
     const { retention } = this.#options;
-    if (!retention) return [];
-    const firstIds = new Map(names.map((name) => [name, this.#firstIdsOf(name)]));
-    const isOnlyInFile = ({ id, worker, source }: LogEntry) =>
-      id < (firstIds.get(worker)?.[source === "request" ? "requests" : "output"] ?? 0);
+    if (!retention) return [...inMemory];
+    const { files } = retention;
+    const firstIdsOf = this.#firstIdsInMemory();
     await retention.write();
-    const found: LogEntry[] = [];
-    for (const name of names) found.push(...(await retention.files.read(name, (entry) => isOnlyInFile(entry) && passes(entry), limit)));
-    return byId(found).slice(-limit);
+    if (typeof selection !== "function")
+      return addStoredEntries(files, { inMemory, stored: selection.map((name) => ({ name })) }, { ...wanted, firstIdsOf });
+    return this.#readsOfAll.run("all", async () => {
+      const stored = (await files.list()).filter(({ name }) => selection(name));
+      return addStoredEntries(files, { inMemory, stored }, { ...wanted, firstIdsOf });
+    });
   }
 
   async *#followOne(
@@ -177,7 +185,7 @@ export class WorkerLogs {
     logs: FollowedLogs,
     { query, start }: { query: LogFilter; start: { lastEventId: number | undefined; signal: AbortSignal } },
   ): AsyncGenerator<LogEntry[]> {
-    const log = this.#logs.get(name) ?? new WorkerLog();
+    const log = this.#logs.get(name) ?? new WorkerLog(this.#nextId);
     if (!this.#logs.has(name)) this.#logs.set(name, log);
     log.followerCount += 1;
     try {
@@ -195,7 +203,7 @@ export class WorkerLogs {
 
   /** Returns the log of a worker and makes it the one with the newest write. */
   #touch(name: string): WorkerLog {
-    const log = this.#logs.get(name) ?? new WorkerLog();
+    const log = this.#logs.get(name) ?? new WorkerLog(this.#nextId);
     this.#logs.delete(name);
     this.#logs.set(name, log);
     return log;
@@ -239,10 +247,6 @@ export class WorkerLogs {
   #removeIfUnused(name: string, log: WorkerLog): void {
     if (log.isEmpty && log.followerCount === 0 && this.#logs.get(name) === log) this.#logs.delete(name);
   }
-}
-
-function byId(entries: readonly LogEntry[]): LogEntry[] {
-  return entries.toSorted((one, other) => one.id - other.id);
 }
 
 /** Returns a notice for each ring that has dropped entries after the id. */

@@ -26,11 +26,11 @@ test("returns the newest matching entries in order, also with other files open",
   const { directory, files } = await open();
   await files.append("@team/app", [entry(1), entry(2), entry(3)]);
   await files.append("other", [entry(4)]);
-  expect(ids(await files.read("@team/app", all, 2))).toEqual([2, 3]);
-  expect(ids(await files.read("@team/app", ({ id }) => id !== 2, 10))).toEqual([1, 3]);
-  expect(await files.read("nobody", all, 10)).toEqual([]);
+  expect(ids(await files.read("@team/app", all, { limit: 2, leastId: 0 }))).toEqual([2, 3]);
+  expect(ids(await files.read("@team/app", ({ id }) => id !== 2, { limit: 10, leastId: 0 }))).toEqual([1, 3]);
+  expect(await files.read("nobody", all, { limit: 10, leastId: 0 })).toEqual([]);
   const other = new LogFiles({ directory, bytesPerWorker: 1000 });
-  expect(await other.read("@team/app", all, 1)).toEqual([entry(3)]);
+  expect(await other.read("@team/app", all, { limit: 1, leastId: 0 })).toEqual([entry(3)]);
 });
 
 test("keeps the files of a worker within the limit and private", async () => {
@@ -41,10 +41,20 @@ test("keeps the files of a worker within the limit and private", async () => {
   expect(names).toHaveLength(2);
   expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(10_000);
   expect((await stat(path.join(directory, names[0] as string))).mode & 0o777).toBe(0o600);
-  const kept = ids(await files.read("@team/app", all, 1000));
+  const kept = ids(await files.read("@team/app", all, { limit: 1000, leastId: 0 }));
   expect(kept.at(-1)).toBe(500);
   expect(kept.length).toBeGreaterThan(40);
   expect(kept).toEqual(Array.from({ length: kept.length }, (_, index) => 501 - kept.length + index));
+});
+
+test("reads lines of every length, from an id on", async () => {
+  const { files } = await open(10_000_000);
+  const lengths = [0, 1, 65_400, 65_536, 200_000, 3, 70_000, 0];
+  const entries = lengths.map((length, index) => entry(index + 1, "ü€".repeat(length / 2)));
+  await files.append("@team/app", entries);
+  expect(await files.read("@team/app", all, { limit: 100, leastId: 0 })).toEqual(entries);
+  expect(ids(await files.read("@team/app", all, { limit: 100, leastId: 5 }))).toEqual([5, 6, 7, 8]);
+  expect(ids(await files.read("@team/app", all, { limit: 2, leastId: 5 }))).toEqual([7, 8]);
 });
 
 test("skips a line that a crash left incomplete, and appends below it", async () => {
@@ -54,15 +64,15 @@ test("skips a line that a crash left incomplete, and appends below it", async ()
   await appendFile(file, '{"id":2,"time":');
   const restarted = new LogFiles({ directory, bytesPerWorker: 100_000 });
   await restarted.append("@team/app", [entry(3), entry(4)]);
-  expect(ids(await restarted.read("@team/app", all, 10))).toEqual([1, 3, 4]);
+  expect(ids(await restarted.read("@team/app", all, { limit: 10, leastId: 0 }))).toEqual([1, 3, 4]);
   expect(await readFile(file, "utf8")).toMatch(/\n$/);
 });
 
 test("deletes the entries of one worker, and accepts new ones after it", async () => {
   const { directory, files } = await open();
   await Promise.all([files.append("a", [entry(1)]), files.append("b", [entry(2)]), files.delete("a"), files.append("a", [entry(3)])]);
-  expect(ids(await files.read("a", all, 10))).toEqual([3]);
-  expect(ids(await files.read("b", all, 10))).toEqual([2]);
+  expect(ids(await files.read("a", all, { limit: 10, leastId: 0 }))).toEqual([3]);
+  expect(ids(await files.read("b", all, { limit: 10, leastId: 0 }))).toEqual([2]);
   await files.delete("a");
   expect(await readdir(directory)).toEqual(["b.jsonl"]);
 });
