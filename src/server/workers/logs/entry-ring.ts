@@ -3,6 +3,9 @@ import type { LogEntry } from "../../../shared/contract/worker-logs.js";
 /** Dropped entries are removed from the array once there are this many. */
 const compactAfter = 1024;
 
+/** The part of a dropped entry that a notice about it needs. */
+export type DroppedEntry = Pick<LogEntry, "id" | "time" | "worker" | "version">;
+
 interface Kept {
   readonly entry: LogEntry;
   readonly sizeBytes: number;
@@ -16,7 +19,7 @@ export class EntryRing {
   #sizeBytes = 0;
   /** Position of the oldest entry. */
   #start = 0;
-  #droppedThroughId = 0;
+  #newestDropped: DroppedEntry | undefined;
 
   get sizeBytes(): number {
     return this.#sizeBytes;
@@ -38,7 +41,11 @@ export class EntryRing {
 
   /** Id of the newest dropped entry; 0 = none. */
   get droppedThroughId(): number {
-    return this.#droppedThroughId;
+    return this.#newestDropped?.id ?? 0;
+  }
+
+  get newestDropped(): DroppedEntry | undefined {
+    return this.#newestDropped;
   }
 
   at(position: number): LogEntry | undefined {
@@ -54,7 +61,9 @@ export class EntryRing {
     const oldest = this.#kept[this.#head];
     if (!oldest) return;
     this.#sizeBytes -= oldest.sizeBytes;
-    this.#droppedThroughId = oldest.entry.id;
+    const { id, time, worker, version } = oldest.entry;
+    // A copy: the entry would keep its text in memory.
+    this.#newestDropped = { id, time, worker, version };
     this.#start += 1;
     this.#head += 1;
     if (this.#head < compactAfter && this.#head < this.#kept.length) return;

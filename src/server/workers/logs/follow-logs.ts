@@ -2,7 +2,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import type { LogEntry, LogFilter } from "../../../shared/contract/worker-logs.js";
 import { entryFilter } from "./read-logs.js";
 import type { ChangeSignal } from "../../../shared/change-signal.js";
-import type { EntryRing } from "./entry-ring.js";
+import type { DroppedEntry, EntryRing } from "./entry-ring.js";
 
 /** Limits of one batch. */
 const batchEntries = 256;
@@ -76,9 +76,9 @@ export class RingReader {
     let greatestId = Number.POSITIVE_INFINITY;
     for (const ring of rings) {
       let position = this.#positionIn(ring);
-      const newest = ring.at(ring.end - 1);
       if (position < ring.start) {
-        if (newest) notices.push(missingNotice(newest, ring.droppedThroughId));
+        const count = this.#positions.has(ring) ? ring.start - position : undefined;
+        if (ring.newestDropped) notices.push(missingNotice(ring.newestDropped, count));
         position = ring.start;
       }
       let count = 0;
@@ -109,8 +109,9 @@ export class RingReader {
   }
 }
 
-/** Returns the entry that stands for dropped ones. `id`: that of the newest dropped entry. */
-export function missingNotice({ time, worker, version }: LogEntry, id: number): LogEntry {
-  const text = "Entries are missing here: the log dropped them before they were read.";
+/** Returns the entry that stands for dropped ones, of which this is the newest one. `count`: their number, if known. */
+export function missingNotice({ id, time, worker, version }: DroppedEntry, count?: number): LogEntry {
+  const what = count === undefined ? "Entries are" : count === 1 ? "1 entry is" : `${count} entries are`;
+  const text = `${what} missing here: the log dropped ${count === 1 ? "it before it was" : "them before they were"} read.`;
   return { id, time, worker, version, level: "warn", source: "runtime", text };
 }

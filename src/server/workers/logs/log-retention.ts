@@ -13,14 +13,15 @@ interface LogRetentionOptions {
 }
 
 /**
- * Writes new entries to the files each second. Entries that a ring has dropped by then are missing on disk; a notice is written in their
- * place.
+ * Writes new entries to the files each second. Entries that memory has dropped by then are missing on disk; a notice with their number is
+ * written in their place.
  */
 export class LogRetention {
   readonly files: LogFiles;
   readonly #onError: (error: unknown) => void;
   readonly #readers = new WeakMap<WorkerLog, RingReader>();
-  readonly #changed = new Map<string, WorkerLog>();
+  /** Names by logs with new entries. A worker has several of them when its log was dropped from memory meanwhile. */
+  readonly #changed = new Map<WorkerLog, string>();
   #timer: NodeJS.Timeout | undefined;
   #isFailing = false;
 
@@ -30,13 +31,13 @@ export class LogRetention {
   }
 
   noteChange(name: string, log: WorkerLog): void {
-    this.#changed.set(name, log);
+    this.#changed.set(log, name);
     this.#timer ??= setTimeout(() => void this.write(), writeIntervalMs).unref();
   }
 
   /** Deletes the entries of a worker. */
   forget(name: string): void {
-    this.#changed.delete(name);
+    for (const [log, worker] of this.#changed) if (worker === name) this.#changed.delete(log);
     this.files.delete(name).catch((error: unknown) => this.#noteFailure(error));
   }
 
@@ -46,15 +47,18 @@ export class LogRetention {
     this.#timer = undefined;
     const changed = [...this.#changed];
     this.#changed.clear();
-    for (const [name, log] of changed) await this.#writeLog(name, log);
+    for (const [log, name] of changed) await this.#writeLog(name, log);
   }
 
   async #writeLog(name: string, log: WorkerLog): Promise<void> {
-    const reader = this.#readers.get(log) ?? new RingReader(() => true, 0);
+    const start = log.rings.map((ring) => [ring, 0] as const);
+    const reader = this.#readers.get(log) ?? new RingReader(() => true, 0, start);
     this.#readers.set(log, reader);
     const entries: LogEntry[] = [];
     while (reader.hasMore(log.rings)) entries.push(...reader.next(log.rings));
     if (entries.length === 0) return;
+    // The notices of a batch are before its entries, also those with lower ids.
+    entries.sort((one, other) => one.id - other.id);
     try {
       await this.files.append(name, entries);
       this.#isFailing = false;

@@ -43,13 +43,17 @@ export async function addStoredEntries(
     const { output, requests } = firstIdsOf(name);
     const isCovered = Math.max(output, requests) <= fromId;
     if (isCovered || modifiedMs + clockToleranceMs < Math.max(sinceMs, oldest?.time ?? 0)) continue;
-    const isOnlyInFile = ({ id, source }: LogEntry) => id < (source === "request" ? requests : output);
+    // The source of a notice about dropped requests is "runtime".
+    const firstIdOf = { request: requests, app: output, runtime: Math.max(output, requests) };
+    const isOnlyInFile = ({ id, source }: LogEntry) => id < firstIdOf[source];
     const found = await files.read(name, (entry) => isOnlyInFile(entry) && passes(entry), { limit, leastId: fromId });
     newest = byId([...newest, ...found]).slice(-limit);
   }
   return newest;
 }
 
+/** Returns the entries in the order of their ids, each id once. */
 export function byId(entries: readonly LogEntry[]): LogEntry[] {
-  return entries.toSorted((one, other) => one.id - other.id);
+  const unique = new Map(entries.map((entry) => [entry.id, entry]));
+  return [...unique.values()].toSorted((one, other) => one.id - other.id);
 }

@@ -146,7 +146,7 @@ export class WorkerLogs {
     if (!this.#options.retention) return byId([...noticesOf(rings, afterId), ...inMemory]);
     const inFiles = await this.#addFromFiles([], { selection, passes, limit: maxResumedEntries + 1, leastId: afterId + 1 });
     const [first] = inFiles;
-    if (first && inFiles.length > maxResumedEntries) inFiles[0] = missingNotice(first, first.id);
+    if (first && inFiles.length > maxResumedEntries) inFiles[0] = missingNotice(first);
     return byId([...inFiles, ...inMemory]);
   }
 
@@ -252,7 +252,7 @@ export class WorkerLogs {
 /** Returns a notice for each ring that has dropped entries after the id. */
 function noticesOf(rings: readonly EntryRing[], afterId: number): LogEntry[] {
   return rings.flatMap((ring) => {
-    const newest = ring.at(ring.end - 1);
-    return newest && ring.droppedThroughId > afterId ? [missingNotice(newest, ring.droppedThroughId)] : [];
+    const { newestDropped } = ring;
+    return newestDropped && newestDropped.id > afterId ? [missingNotice(newestDropped)] : [];
   });
 }

@@ -6,13 +6,16 @@ import { LogRetention } from "../../../../../src/server/workers/logs/log-retenti
 import { WorkerLogs } from "../../../../../src/server/workers/logs/worker-logs.js";
 import { temporaryDirectory } from "../../../../support/temporary-directory.js";
 
-async function open() {
+const request = { method: "GET", path: "/", status: 200, durationMs: 1, responseBytes: 0, requestId: "id", client: "127.0.0.1" };
+const missing = (count: number) => `${count} entries are missing here: the log dropped them before they were read.`;
+
+async function open(limits = { bytesPerWorker: 2000, totalBytes: 100_000 }) {
   const directory = path.join(await temporaryDirectory(), "logs");
   const errors: unknown[] = [];
   const files = new LogFiles({ directory, bytesPerWorker: 100_000 });
   const retention = new LogRetention({ files, onError: (error) => errors.push(error) });
-  const logs = new WorkerLogs({ bytesPerWorker: 2000, totalBytes: 100_000, now: Date.now, retention });
-  const write = (text: string) => logs.write({ name: "app", version: "1.0.0", level: "info", source: "app", text });
+  const logs = new WorkerLogs({ ...limits, now: Date.now, retention });
+  const write = (text: string, name = "app") => logs.write({ name, version: "1.0.0", level: "info", source: "app", text });
   return { directory, errors, logs, write };
 }
 
@@ -37,14 +40,46 @@ test("writes a notice for entries that memory dropped before they were written",
   for (let index = 0; index < 100; index += 1) write(`${index} ${"x".repeat(100)}`);
   await logs.close();
   const { entries } = await logs.read(["app"], { limit: 1000 });
-  expect(entries[0]).toMatchObject({ source: "runtime", level: "warn", text: expect.stringContaining("missing here") });
+  expect(entries[0]).toMatchObject({ source: "runtime", level: "warn", text: missing(101 - entries.length) });
   expect(entries.at(-1)?.text).toMatch(/^99 /);
+});
+
+test("writes notices with numbers when the total limit drops whole logs", async () => {
+  const { logs, write } = await open();
+  const counts: Record<string, number> = {};
+  // Each worker displaces the logs of others, and comes back before the entries are written.
+  for (let index = 0; index < 600; index += 1) {
+    const name = `app${Math.floor(index / 5) % 60}`;
+    write(`${index} ${"x".repeat(300)}`, name);
+    counts[name] = (counts[name] ?? 0) + 1;
+  }
+  logs.writeRequest({ name: "app59", version: "1.0.0", level: "info", text: "last", request });
+  counts["app59"] = (counts["app59"] ?? 0) + 1;
+  await logs.close();
+
+  expect(logs.readMemory(() => true, { limit: 10_000 }).entries.length).toBeLessThan(300);
+  for (const [name, count] of Object.entries(counts)) {
+    const { entries } = await logs.read([name], { limit: 1000 });
+    const lost = entries.map(({ text }) => Number(/^(\d+) entr(?:y is|ies are) missing here/.exec(text)?.[1] ?? 0));
+    const kept = entries.filter(({ source }) => source !== "runtime");
+    expect(kept.length + lost.reduce((sum, one) => sum + one, 0), name).toBe(count);
+    expect(entries.map(({ id }) => id)).toEqual(entries.map(({ id }) => id).toSorted((one, other) => one - other));
+  }
+  const [notice] = (await logs.read(["app0"], { limit: 1000 })).entries;
+  expect(notice).toMatchObject({ worker: "app0", version: "1.0.0", source: "runtime", level: "warn", text: missing(5) });
+});
+
+test("writes a notice for requests that output of the same worker displaced", async () => {
+  const { logs, write } = await open({ bytesPerWorker: 2000, totalBytes: 2000 });
+  for (let index = 0; index < 3; index += 1) logs.writeRequest({ name: "app", version: "1.0.0", level: "info", text: `${index}`, request });
+  write("x".repeat(1800));
+  await logs.close();
+  expect((await logs.read(["app"], { limit: 10 })).entries.map(({ text }) => text)).toEqual([missing(3), "x".repeat(1800)]);
 });
 
 test("reads and resumes in order when requests are in files and older output is in memory", async () => {
   const { logs, write } = await open();
   write("output");
-  const request = { method: "GET", path: "/", status: 200, durationMs: 1, responseBytes: 0, requestId: "id", client: "127.0.0.1" };
   for (let index = 0; index < 60; index += 1) {
     logs.writeRequest({ name: "app", version: "1.0.0", level: "info", text: `request ${index}`, request });
     await logs.close();
