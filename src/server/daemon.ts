@@ -18,7 +18,7 @@ import { createLogHandlers } from "./api/logs.js";
 import { createWorkerHandlers } from "./api/workers.js";
 import { finishRestore } from "./backup/pending-restore.js";
 import type { Config } from "./config/config.js";
-import { Listeners, type Answers, type Origins } from "./listeners.js";
+import { Listeners, type RequestHandlers, type Origins } from "./listeners.js";
 import { createApiApp } from "./http/koa-app.js";
 import { EventStreams } from "./http/event-streams.js";
 import type { Handlers } from "./http/handler.js";
@@ -68,12 +68,12 @@ export class Daemon {
     if (this.#config.requiresSandbox) assertSandbox(await kernelLayers);
     const lock = new StateLock(stateDirectory);
     if (await finishRestore(stateDirectory)) this.#log.info("interrupted restore finished");
-    const answers: Answers = {
+    const handlers: RequestHandlers = {
       api: (request, response) => respondWhileStarting(apiBase, request, response),
       hostTargetOf: () => undefined,
       serve: ({ request, response, requestId }) => respondWhileStarting(apiBase, request, response, requestId),
     };
-    const listeners = new Listeners({ apiBase, answers, config: this.#config });
+    const listeners = new Listeners({ apiBase, handlers: handlers, config: this.#config });
     this.#listeners = listeners;
     // Inherited sockets are accepted only when ready: their clients wait in the queue instead of getting 503.
     if (!listeners.isHandedOver) await listeners.listen();
@@ -89,9 +89,9 @@ export class Daemon {
       keys: services.store,
       log: this.#log,
     });
-    answers.api = app.callback();
-    answers.hostTargetOf = (host) => services.hosts.find(host);
-    answers.serve = (exchange) => services.pluginRouter.serve(exchange);
+    handlers.api = app.callback();
+    handlers.hostTargetOf = (host) => services.hosts.find(host);
+    handlers.serve = (exchange) => services.pluginRouter.serve(exchange);
     const origins = await listeners.listen();
     this.#phase = "ready";
     if (this.#config.rootKey === undefined && services.store.list().length === 0)

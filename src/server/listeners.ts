@@ -14,7 +14,7 @@ const idleGraceMs = 100;
 const idleGraceOfHandedOverMs = 1000;
 
 /** The request handlers; replaced once the services are open. */
-export type Answers = { -readonly [Part in "api" | "serve" | "hostTargetOf"]: NonNullable<HttpServerOptions[Part]> };
+export type RequestHandlers = { -readonly [Part in "api" | "serve" | "hostTargetOf"]: NonNullable<HttpServerOptions[Part]> };
 
 /** The origins of a daemon, such as `http://127.0.0.1:8000`. */
 export interface Origins {
@@ -28,7 +28,7 @@ export class AdminListenError extends Error {}
 
 interface ListenersOptions {
   readonly apiBase: string;
-  readonly answers: Answers;
+  readonly handlers: RequestHandlers;
   readonly config: Pick<Config, "hosts" | "port" | "service" | "adminListener" | "panelHost" | "allowedHosts">;
 }
 
@@ -47,13 +47,13 @@ export class Listeners {
   readonly #main: Listener;
   readonly #admin: Listener | undefined;
 
-  constructor({ apiBase, answers, config }: ListenersOptions) {
-    const api: Answers["api"] = (request, response) => answers.api(request, response);
-    const serve: Answers["serve"] = (exchange) => answers.serve(exchange);
-    const hostTargetOf: Answers["hostTargetOf"] = (host) => answers.hostTargetOf(host);
+  constructor({ apiBase, handlers, config }: ListenersOptions) {
+    const api: RequestHandlers["api"] = (request, response) => handlers.api(request, response);
+    const serve: RequestHandlers["serve"] = (exchange) => handlers.serve(exchange);
+    const hostTargetOf: RequestHandlers["hostTargetOf"] = (host) => handlers.hostTargetOf(host);
     const { hosts, port, service, adminListener, panelHost, allowedHosts } = config;
     const target = { hosts, port, listenFds: service.listenFds };
-    const listener = (at: ListenTarget, content: ListenerContent, handleApi: Answers["api"]): Listener =>
+    const listener = (at: ListenTarget, content: ListenerContent, handleApi: RequestHandlers["api"]): Listener =>
       toListener(at, { apiBase, allowedHosts, api: handleApi, hostTargetOf, serve: serveAt(content, { panelHost, serve }) });
     if (!adminListener) {
       this.#main = listener(target, "panel and workers", api);

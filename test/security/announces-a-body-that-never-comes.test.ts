@@ -9,11 +9,11 @@ const attacker = `
 const channel = process._getActiveHandles().find((handle) => handle?._handle?.fd === 3);
 const { write } = channel;
 channel.write = function (piece, ...rest) {
-  if (piece[4] !== ${FrameKind.Answer}) return write.call(this, piece, ...rest);
+  if (piece[4] !== ${FrameKind.FullResponse}) return write.call(this, piece, ...rest);
   const body = Buffer.from("HTTP/1.1 200 OK\\r\\ncontent-length: 5\\r\\n\\r\\nEVIL!");
   const frame = Buffer.alloc(9 + 6 + body.length);
   frame.writeUInt32LE(6 + body.length, 0);
-  frame[4] = ${FrameKind.Answer};
+  frame[4] = ${FrameKind.FullResponse};
   Buffer.from(piece).copy(frame, 5, 5, 9);
   frame.writeUInt16LE(205, 9);
   body.copy(frame, 15);

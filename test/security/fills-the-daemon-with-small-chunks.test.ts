@@ -17,7 +17,7 @@ const frame = (kind, id, payload) => {
   return bytes;
 };
 channel.write = function (piece, ...rest) {
-  if (piece[4] !== ${FrameKind.Answer}) return write.call(this, piece, ...rest);
+  if (piece[4] !== ${FrameKind.FullResponse}) return write.call(this, piece, ...rest);
   const id = Buffer.from(piece.subarray(5, 9));
   const head = Buffer.alloc(10);
   head.writeUInt16LE(200, 0);

@@ -34,11 +34,15 @@ describe("a worker that writes its own frames into its channel", () => {
   afterAll(() => server.stop());
 
   it.each([
-    ["Blank", { kind: FrameKind.Blank }, "the isolate reported blank outside of that start step"],
-    ["Loaded", { kind: FrameKind.Loaded }, "the isolate reported loaded outside of that start step"],
+    ["Ready", { kind: FrameKind.Ready }, "the isolate sent a ready frame outside of its start"],
+    ["Loaded", { kind: FrameKind.Loaded }, "the isolate sent a loaded frame outside of its start"],
     ["LoadFailed", { kind: FrameKind.LoadFailed, payload: "{}" }, "the isolate reported a load failure while it loaded no worker"],
     ["a LoadFailed that is no JSON", { kind: FrameKind.LoadFailed, payload: "{" }, "the isolate sent a malformed frame"],
-    ["200,000 Tainted", { kind: FrameKind.Tainted, count: 200_000 }, "the isolate exceeded the frame rate limit of its channel"],
+    [
+      "200,000 UncaughtError",
+      { kind: FrameKind.UncaughtError, count: 200_000 },
+      "the isolate exceeded the frame rate limit of its channel",
+    ],
     [
       "200,000 Log",
       { kind: FrameKind.Log, payload: "\u0001x", count: 200_000 },

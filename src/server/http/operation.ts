@@ -10,7 +10,7 @@ import { readForm } from "./multipart.js";
 import type { AnyHandler } from "./handler.js";
 import { parseInput } from "./input.js";
 import { readJsonBody } from "./json-body.js";
-import { inviteBody } from "./request-body.js";
+import { sendContinue } from "./request-body.js";
 import { sendDownload } from "./download.js";
 import { clearSessionCookies, issueSessionCookies } from "./session-cookie.js";
 import { readUpload } from "./upload-body.js";
@@ -117,7 +117,7 @@ async function readInput(
   const { endpoint, config } = options;
   const params = parseInput(endpoint, "path", endpoint.params, pathParams);
   const query = endpoint.query && parseInput(endpoint, "query", endpoint.query, { ...context.query });
-  if (endpoint.body || endpoint.upload !== undefined || endpoint.form) inviteBody(context.req, context.res);
+  if (endpoint.body || endpoint.upload !== undefined || endpoint.form) sendContinue(context.req, context.res);
   let body: unknown;
   if (endpoint.body) {
     const json = await readJsonBody(context, config.limits.maxJsonBodySizeBytes);

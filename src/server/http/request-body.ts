@@ -5,7 +5,7 @@ import { discardBody, hasBody } from "../web/request-body.js";
 /** Time for a rejected client to finish its body before its connection is cut. */
 export const leftoverBodyTimeoutMs = 2_000;
 /** The same after the response of a worker: workers can respond before they have the whole body. */
-const outlastedBodyTimeoutMs = 30_000;
+const workerBodyTimeoutMs = 30_000;
 
 /** Rejects compressed bodies, whose decompressed size is unknown. */
 export function assertPlainEncoding(request: IncomingMessage): void {
@@ -22,8 +22,8 @@ export function mediaTypeOf(request: IncomingMessage): { type: string; charset: 
 }
 
 /** Sends 100 Continue to a client that waits with `Expect: 100-continue`. */
-export function inviteBody(request: IncomingMessage, response: ServerResponse): void {
-  if (awaitsInvitation(request)) response.writeContinue();
+export function sendContinue(request: IncomingMessage, response: ServerResponse): void {
+  if (awaitsContinue(request)) response.writeContinue();
 }
 
 /**
@@ -32,7 +32,7 @@ export function inviteBody(request: IncomingMessage, response: ServerResponse): 
  */
 export function discardLeftoverBody(request: IncomingMessage, response: ServerResponse): void {
   if (request.complete || request.destroyed || !hasBody(request)) return;
-  if (awaitsInvitation(request)) {
+  if (awaitsContinue(request)) {
     // The client does not send its body, so the start of its next request is unknown.
     response.setHeader("connection", "close");
     return;
@@ -48,7 +48,7 @@ export function discardLeftoverBody(request: IncomingMessage, response: ServerRe
  * Like `discardLeftoverBody`, for responses of workers: keeps the connection until the body has ended, or for a limited time. Call it when
  * the request arrives.
  */
-export function outlastBody(request: IncomingMessage, response: ServerResponse): void {
+export function keepOpenForBody(request: IncomingMessage, response: ServerResponse): void {
   if (!hasBody(request)) return;
   const isLastRequest = !response.shouldKeepAlive;
   // Otherwise Node would close the connection while bytes are still arriving.
@@ -56,7 +56,7 @@ export function outlastBody(request: IncomingMessage, response: ServerResponse):
   // Runs before Node's own listener.
   response.prependOnceListener("finish", () => {
     if (!request.complete) discardBody(request);
-    awaitEnd(request, { isLastRequest, timeoutMs: outlastedBodyTimeoutMs });
+    awaitEnd(request, { isLastRequest, timeoutMs: workerBodyTimeoutMs });
   });
 }
 
@@ -77,6 +77,6 @@ function awaitEnd(request: IncomingMessage, { isLastRequest, timeoutMs }: { isLa
   });
 }
 
-function awaitsInvitation(request: IncomingMessage): boolean {
+function awaitsContinue(request: IncomingMessage): boolean {
   return request.httpVersion === "1.1" && request.headers.expect?.toLowerCase() === "100-continue";
 }

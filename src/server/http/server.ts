@@ -9,7 +9,7 @@ import { sendError, errorHeaders } from "../web/error-response.js";
 import type { HostTarget, HttpExchange } from "../web/http-exchange.js";
 import type { AllowedHosts } from "../web/allowed-hosts.js";
 import { responseInFlight, watchStalledClients } from "./connections.js";
-import { inviteBody, leftoverBodyTimeoutMs, outlastBody } from "./request-body.js";
+import { sendContinue, leftoverBodyTimeoutMs, keepOpenForBody } from "./request-body.js";
 import { requestIdOf } from "./request-id.js";
 import { isHandshake, takeUpgrades } from "./upgrades.js";
 
@@ -74,8 +74,8 @@ export function createHttpServer({
     const target = originForm(request);
     if (!hostTarget && isApi(target)) void api(request, response);
     else {
-      inviteBody(request, response);
-      outlastBody(request, response);
+      sendContinue(request, response);
+      keepOpenForBody(request, response);
       serve({ request, response, requestId: requestIdOf(request), hostTarget });
     }
   };

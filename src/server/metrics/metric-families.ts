@@ -50,32 +50,34 @@ export const workerFamilies: readonly MetricFamily<LabelledReading>[] = [
   },
   { name: durationName, help: "Time from a request's head to the end of its answer.", type: "histogram", valuesOf: durationValues },
   workerGauge("requests_in_flight", "Requests that have no whole answer yet.", ({ meter }) => meter.inFlightCount),
-  workerGauge("requests_queued", "Requests that wait for an isolate.", ({ life }) => life?.queued),
+  workerGauge("requests_queued", "Requests that wait for an isolate.", ({ currentLoad }) => currentLoad?.queued),
   {
     name: "runtimed_worker_isolates",
     help: "Isolates by state.",
     type: "gauge",
-    valuesOf: ({ life, sharedLabels }) =>
-      life?.kind === "module"
-        ? (["running", "starting", "draining"] as const).map((state) => ({ labels: { state }, sharedLabels, value: life[state] }))
+    valuesOf: ({ currentLoad, sharedLabels }) =>
+      currentLoad?.kind === "module"
+        ? (["running", "starting", "draining"] as const).map((state) => ({ labels: { state }, sharedLabels, value: currentLoad[state] }))
         : [],
   },
   {
     name: "runtimed_worker_memory_bytes",
     help: "Memory of all its isolates: rss counts what they share in each, pss divides it among them.",
     type: "gauge",
-    valuesOf: ({ life, rssBytes, pssBytes, sharedLabels }) => {
-      if (!life || life.pids.length === 0) return [];
+    valuesOf: ({ currentLoad, rssBytes, pssBytes, sharedLabels }) => {
+      if (!currentLoad || currentLoad.pids.length === 0) return [];
       const values = [{ labels: { kind: "rss" }, sharedLabels, value: rssBytes }];
       return pssBytes === undefined ? values : [...values, { labels: { kind: "pss" }, sharedLabels, value: pssBytes }];
     },
   },
-  workerCounter("cpu_seconds_total", "CPU time of its isolates, as far as they were looked at before they ended.", ({ life, cpuSeconds }) =>
-    life?.kind === "module" ? cpuSeconds : undefined,
+  workerCounter(
+    "cpu_seconds_total",
+    "CPU time of its isolates, as far as they were looked at before they ended.",
+    ({ currentLoad, cpuSeconds }) => (currentLoad?.kind === "module" ? cpuSeconds : undefined),
   ),
   workerCounter("request_body_bytes_total", "Bytes of request bodies that were read.", ({ meter }) => meter.requestBodyBytes || undefined),
   workerCounter("answer_body_bytes_total", "Bytes of answers that isolates sent.", ({ meter }) => meter.responseBodyBytes || undefined),
-  workerGauge("open_sockets", "Web sockets that are open.", ({ life }) => life?.openSockets || undefined),
+  workerGauge("open_sockets", "Web sockets that are open.", ({ currentLoad }) => currentLoad?.openSockets || undefined),
 ];
 
 export const daemonFamilies: readonly MetricFamily<DaemonMetrics>[] = [

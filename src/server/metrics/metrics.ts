@@ -32,10 +32,10 @@ export class Metrics {
 
   /** Returns the workers that received requests, by name and version. */
   async workers(isWanted: (name: string) => boolean): Promise<WorkerReading[]> {
-    const pids = this.#numbers(isWanted).flatMap(({ life }) => life?.pids ?? []);
+    const pids = this.#numbers(isWanted).flatMap(({ currentLoad }) => currentLoad?.pids ?? []);
     const samples = await this.#sampler.sample(pids);
     // Read again, so that all counts are of one time and ended isolates are excluded.
-    return this.#numbers(isWanted).map(({ meter, life }) => this.#reading(meter, life, samples));
+    return this.#numbers(isWanted).map(({ meter, currentLoad }) => this.#reading(meter, currentLoad, samples));
   }
 
   /** A restricted key gets no figures of other namespaces. */
@@ -75,14 +75,14 @@ export class Metrics {
     return wanted.toSorted((a, b) => compare(a.meter.name, b.meter.name) || compare(a.meter.version ?? "", b.meter.version ?? ""));
   }
 
-  #reading(meter: WorkerMeter, life: WorkerNumbers["life"], samples: ReadonlyMap<number, ProcessSample>): WorkerReading {
-    const pids = life?.pids ?? [];
+  #reading(meter: WorkerMeter, currentLoad: WorkerNumbers["currentLoad"], samples: ReadonlyMap<number, ProcessSample>): WorkerReading {
+    const pids = currentLoad?.pids ?? [];
     const sampled = pids.flatMap((pid) => samples.get(pid) ?? []);
     let account = this.#cpuAccounts.get(meter);
     if (!account) this.#cpuAccounts.set(meter, (account = new CpuAccount()));
     return {
       meter,
-      life,
+      currentLoad,
       rssBytes: sampled.reduce((sum, { rssBytes }) => sum + rssBytes, 0),
       pssBytes: sampled.some(({ pssBytes }) => pssBytes === undefined)
         ? undefined

@@ -1,11 +1,11 @@
 import type { Totals, WorkerMetrics } from "../../shared/contract/metrics.js";
 import type { LatencySummary } from "../workers/engine/latency-histogram.js";
-import type { WorkerMeter, AppLife } from "../workers/engine/worker-meter.js";
+import type { WorkerMeter, VersionLoad } from "../workers/engine/worker-meter.js";
 
 /** A worker version with the use of its processes at one time. */
 export interface WorkerReading {
   readonly meter: WorkerMeter;
-  readonly life: AppLife | undefined;
+  readonly currentLoad: VersionLoad | undefined;
   readonly rssBytes: number;
   /** Undefined if the system does not provide it. */
   readonly pssBytes: number | undefined;
@@ -13,29 +13,29 @@ export interface WorkerReading {
 }
 
 export function toWorkerMetrics(reading: WorkerReading, nowMs: number): WorkerMetrics {
-  const { meter, life } = reading;
+  const { meter, currentLoad } = reading;
   const recent = meter.latency.recent(nowMs);
   const windowSeconds = recent.windowMs / 1000;
   return {
     name: meter.name,
     version: meter.version ?? null,
-    kind: life?.kind ?? null,
+    kind: currentLoad?.kind ?? null,
     requests: {
       total: meter.endedCount,
       perSecond: recent.count / windowSeconds,
       failed: meter.latency.failedCount,
       failedPerSecond: recent.failedCount / windowSeconds,
       inFlight: meter.inFlightCount,
-      queued: life?.queued ?? 0,
+      queued: currentLoad?.queued ?? 0,
       byStatus: byStatus((digit) => meter.countOf(digit)),
     },
     errors: { total: sumOf([...meter.errors.values()]), byCode: Object.fromEntries(meter.errors) },
-    isolates: { running: life?.running ?? 0, starting: life?.starting ?? 0, draining: life?.draining ?? 0 },
+    isolates: { running: currentLoad?.running ?? 0, starting: currentLoad?.starting ?? 0, draining: currentLoad?.draining ?? 0 },
     memory: { rssBytes: reading.rssBytes, pssBytes: reading.pssBytes ?? null },
     cpuSeconds: reading.cpuSeconds,
     requestBodyBytes: meter.requestBodyBytes,
     responseBodyBytes: meter.responseBodyBytes,
-    openSockets: life?.openSockets ?? 0,
+    openSockets: currentLoad?.openSockets ?? 0,
     latency: { recent: { ...toLatency(recent), windowSeconds }, sinceStart: toLatency(meter.latency.sinceStart()) },
   };
 }

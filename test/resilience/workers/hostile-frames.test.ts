@@ -38,7 +38,7 @@ test.each([
   "load-failure",
   "load-failure-broken",
   "background-flood",
-  "tainted-flood",
+  "uncaught-error-flood",
   "stop-flood",
   "socket-unasked",
   "socket-short",

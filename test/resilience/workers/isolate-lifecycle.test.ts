@@ -40,7 +40,7 @@ afterAll(() => server.stop());
 
 const logged = (worker: string, text: string) => server.log.some((line) => line.worker === worker && line.msg.includes(text));
 
-const isolatesOf = (worker: string) => server.engine.numbers().find(({ meter }) => meter.name === worker)?.life?.pids.length;
+const isolatesOf = (worker: string) => server.engine.numbers().find(({ meter }) => meter.name === worker)?.currentLoad?.pids.length;
 
 const restart = (version: ServedVersion) => server.engine.restart(version.folder);
 

@@ -7,7 +7,7 @@ import { holdUp } from "../../support/hold-up.js";
 class Isolate {
   heard = 0;
   readonly asked: number[] = [];
-  readonly heardMs = () => this.heard;
+  readonly lastReadMs = () => this.heard;
   readonly ask = (deadlineMs: number) => void this.asked.push(deadlineMs);
   readonly sweep = () => false;
 }

@@ -1,30 +1,30 @@
 import { performance } from "node:perf_hooks";
 import type { WorkerMeter } from "./worker-meter.js";
 
-/** For this long after a request to another worker, bodies are paced. */
+/** Time after a request to another worker during which the scheduler limits the rate of bodies. */
 const sharedForMs = 100;
-/** A late timer makes up for at most this much lost time. */
+/** Maximum lost time, in milliseconds, that the scheduler compensates after a late timer. */
 const slackMs = 2;
 
-/** The scheduler and the meter of one worker: the meter separates its requests from those of other workers. */
-export interface PacedWorker {
-  readonly pace: BandwidthScheduler;
+/** One worker's access to the scheduler. The meter tells requests to this worker from requests to others. */
+export interface BandwidthClient {
+  readonly scheduler: BandwidthScheduler;
   readonly meter: WorkerMeter;
 }
 
 /**
- * Paces body streams. An unpaced stream keeps two processors busy and delays the responses of other workers. While other workers receive
- * requests, all bodies share `bytesPerSecond`; otherwise each flows at full speed.
+ * Limits the rate of body streams: an unlimited stream occupies two processors and delays other workers. While other workers receive
+ * requests, all bodies share `bytesPerSecond`; otherwise the rate is unlimited.
  */
 export class BandwidthScheduler {
   readonly #bytesPerMs: number;
-  readonly #waiting: { readonly lane: BandwidthShare; readonly bytes: number }[] = [];
+  readonly #waiting: { readonly share: BandwidthShare; readonly bytes: number }[] = [];
   #callCount = 0;
-  /** When the transmission time of the last released bytes ends, on the clock of `performance.now()`. */
+  /** Time at which the transmission of the released bytes ends, on the clock of `performance.now()`. */
   #busyUntilMs = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  /** `bytesPerSecond`: bandwidth that all bodies share while other workers receive requests. */
+  /** `bytesPerSecond`: total rate of all bodies while other workers receive requests. */
   constructor(bytesPerSecond: number) {
     this.#bytesPerMs = bytesPerSecond / 1000;
   }
@@ -34,14 +34,16 @@ export class BandwidthScheduler {
     this.#callCount += 1;
   }
 
-  /** Creates the share of one body of a worker. `onTurn` receives the number of bytes that can flow after each `ask`. */
-  lane(meter: WorkerMeter, onTurn: (bytes: number) => void): BandwidthShare {
+  /**
+   * Creates the bandwidth share of one body. After each `ask`, `onTurn` receives the number of bytes that the body is allowed to transfer.
+   */
+  createShare(meter: WorkerMeter, onTurn: (bytes: number) => void): BandwidthShare {
     return new BandwidthShare(this, () => this.#callCount - meter.beganCount, onTurn);
   }
 
   /** Queues `bytes` of a share; shares are served first in, first out. */
-  queue(lane: BandwidthShare, bytes: number): void {
-    this.#waiting.push({ lane, bytes });
+  queue(share: BandwidthShare, bytes: number): void {
+    this.#waiting.push({ share, bytes });
     if (this.#timer === undefined) this.#release();
   }
 
@@ -49,20 +51,20 @@ export class BandwidthScheduler {
     this.#timer = undefined;
     const nowMs = performance.now();
     for (let next = this.#waiting[0]; next; next = this.#waiting[0]) {
-      if (!next.lane.isClosed) {
+      if (!next.share.isClosed) {
         if (this.#busyUntilMs > nowMs) break;
         this.#busyUntilMs = Math.max(this.#busyUntilMs, nowMs - slackMs) + next.bytes / this.#bytesPerMs;
       }
       this.#waiting.shift();
-      next.lane.go(next.bytes);
+      next.share.go(next.bytes);
     }
     if (this.#waiting.length > 0) this.#timer ??= setTimeout(this.#release, Math.max(1, this.#busyUntilMs - nowMs));
   };
 }
 
-/** The share of one body, in one direction. */
+/** The bandwidth share of one body, in one direction. */
 export class BandwidthShare {
-  readonly #pace: BandwidthScheduler;
+  readonly #scheduler: BandwidthScheduler;
   readonly #countOthers: () => number;
   readonly #onTurn: (bytes: number) => void;
   #othersCount: number;
@@ -70,14 +72,14 @@ export class BandwidthShare {
   #waitingBytes = 0;
   #isClosed = false;
 
-  constructor(pace: BandwidthScheduler, countOthers: () => number, onTurn: (bytes: number) => void) {
-    this.#pace = pace;
+  constructor(scheduler: BandwidthScheduler, countOthers: () => number, onTurn: (bytes: number) => void) {
+    this.#scheduler = scheduler;
     this.#countOthers = countOthers;
     this.#onTurn = onTurn;
     this.#othersCount = countOthers();
   }
 
-  /** Bytes requested by `ask` that are not released yet. */
+  /** Bytes that `ask` requested and the scheduler has not released yet. */
   get waitingBytes(): number {
     return this.#waitingBytes;
   }
@@ -86,11 +88,11 @@ export class BandwidthShare {
     return this.#isClosed;
   }
 
-  /** Releases `bytes`: immediately, or through the queue while other workers receive requests. */
+  /** Releases `bytes` immediately, or through the queue while other workers receive requests. */
   ask(bytes: number): void {
     if (this.#isClosed) return;
     this.#waitingBytes += bytes;
-    if (this.#isShared()) this.#pace.queue(this, bytes);
+    if (this.#isShared()) this.#scheduler.queue(this, bytes);
     else this.go(bytes);
   }
 
@@ -99,7 +101,7 @@ export class BandwidthShare {
     if (!this.#isClosed) this.#onTurn(bytes);
   }
 
-  /** Ends the share: queued bytes are discarded and later calls of `ask` have no effect. */
+  /** Closes the share: discards its queued bytes and ignores later calls of `ask`. */
   close(): void {
     this.#isClosed = true;
   }

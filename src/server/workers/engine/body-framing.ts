@@ -2,14 +2,14 @@ import type { IncomingMessage } from "node:http";
 import { hasBody } from "../../web/request-body.js";
 import { BodyKind } from "../protocol/frames.js";
 
-/** Returns how the body of a request is sent to an isolate. */
+/** Returns the `BodyKind` of a request: no body, a body in the Request frame, or a stream. */
 export function bodyKindOf(request: IncomingMessage): number {
   // A body of GET has no defined semantics, and the `Request` constructor rejects it.
   if (request.method === "GET" || request.method === "HEAD") return BodyKind.None;
   return hasBody(request) ? BodyKind.Stream : BodyKind.None;
 }
 
-/** Whether the response to a request can have a body. */
+/** Returns whether the response to a request can have a body. */
 export function mayHaveBody({ method }: IncomingMessage, status: number): boolean {
   return method !== "HEAD" && status !== 204 && status !== 205 && status !== 304;
 }

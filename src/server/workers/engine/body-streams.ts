@@ -2,26 +2,26 @@ import type { IncomingMessage } from "node:http";
 import { discardBody } from "../../web/request-body.js";
 import { creditWindowBytes, FrameKind } from "../protocol/frames.js";
 import type { FrameWriter } from "../protocol/frame-writer.js";
-import type { PacedWorker, BandwidthShare } from "./bandwidth-scheduler.js";
+import type { BandwidthClient, BandwidthShare } from "./bandwidth-scheduler.js";
 
 interface RequestStreamOptions {
   readonly request: IncomingMessage;
   readonly writer: FrameWriter;
   readonly id: number;
-  readonly worker: PacedWorker;
+  readonly worker: BandwidthClient;
   /** Receives the size of each chunk; returns false to stop forwarding. */
   readonly onBytes: (count: number) => boolean;
 }
 
-/** Forwards a request body to an isolate, no faster than the isolate's credit and the bandwidth share allow. */
+/** Forwards a request body to an isolate within the isolate's credit and the bandwidth share. */
 export class RequestStream {
   readonly #request: IncomingMessage;
   readonly #writer: FrameWriter;
   readonly #id: number;
   readonly #onBytes: (count: number) => boolean;
-  /** Body bytes that the isolate still accepts. */
+  /** Number of body bytes that the isolate still accepts. */
   #credit = creditWindowBytes;
-  readonly #lane: BandwidthShare;
+  readonly #share: BandwidthShare;
   #isStopped = false;
 
   constructor(options: RequestStreamOptions) {
@@ -29,7 +29,7 @@ export class RequestStream {
     this.#writer = options.writer;
     this.#id = options.id;
     this.#onBytes = options.onBytes;
-    this.#lane = options.worker.pace.lane(options.worker.meter, (bytes) => {
+    this.#share = options.worker.scheduler.createShare(options.worker.meter, (bytes) => {
       this.#credit += bytes;
       if (this.#credit > 0) this.#request.resume();
     });
@@ -38,21 +38,21 @@ export class RequestStream {
     this.#request.on("error", () => this.#close(FrameKind.Abort));
   }
 
-  /** True while the stream waits for the client or for its bandwidth share, not for the isolate. */
-  get awaitsOthers(): boolean {
-    return !this.#request.complete && (this.#credit > 0 || this.#lane.waitingBytes > 0);
+  /** True while the stream waits for the client or for its bandwidth share; false while the stream waits for the isolate. */
+  get waitsForOthers(): boolean {
+    return !this.#request.complete && (this.#credit > 0 || this.#share.waitingBytes > 0);
   }
 
-  /** Returns credit of the isolate. Throws when the isolate returns more than it received. */
+  /** Adds credit that the isolate returned. Throws when the isolate returns more credit than it received bytes. */
   addCredit(bytes: number): void {
-    const isMore = this.#credit + this.#lane.waitingBytes + bytes > creditWindowBytes;
+    const isMore = this.#credit + this.#share.waitingBytes + bytes > creditWindowBytes;
     if (bytes === 0 || isMore) throw new Error("the isolate returned more credit than it received");
-    this.#lane.ask(bytes);
+    this.#share.ask(bytes);
   }
 
-  /** Stops forwarding; discards the rest of the body. */
+  /** Stops forwarding and discards the rest of the body. */
   stop(): void {
-    this.#lane.close();
+    this.#share.close();
     this.#request.removeListener("data", this.#onData);
     discardBody(this.#request);
   }
@@ -76,44 +76,43 @@ export class RequestStream {
 }
 
 /**
- * Counts the body bytes of one response that the isolate is still allowed to send: the client's consumption and the bandwidth share set the
- * rate.
+ * Counts the body bytes of one response that the isolate is still allowed to send. The client and the bandwidth share determine the rate.
  */
 export class ResponseWindow {
-  readonly #lane: BandwidthShare;
+  readonly #share: BandwidthShare;
   #leftBytes = creditWindowBytes;
-  /** Bytes that the client took and that are not returned as credit yet. */
+  /** Number of bytes that the client received and for which the isolate has no new credit yet. */
   #owedBytes = 0;
 
-  /** `onCredit` returns credit to the isolate. */
-  constructor({ pace, meter }: PacedWorker, onCredit: (bytes: number) => void) {
-    this.#lane = pace.lane(meter, (bytes) => {
+  /** `onCredit` sends the given credit, in bytes, to the isolate. */
+  constructor({ scheduler, meter }: BandwidthClient, onCredit: (bytes: number) => void) {
+    this.#share = scheduler.createShare(meter, (bytes) => {
       this.#leftBytes += bytes;
       onCredit(bytes);
     });
   }
 
-  /** True while the response waits for its bandwidth share, not for the isolate. */
+  /** True while the response waits for its bandwidth share; false while it waits for the isolate. */
   get isHeld(): boolean {
-    return this.#lane.waitingBytes > 0;
+    return this.#share.waitingBytes > 0;
   }
 
-  /** Counts received bytes; returns false when the isolate exceeds its credit. */
+  /** Counts received bytes. Returns false when the isolate sends more than its credit. */
   take(bytes: number): boolean {
     this.#leftBytes -= bytes;
     this.#owedBytes += bytes;
     return this.#leftBytes >= 0;
   }
 
-  /** Returns credit for the bytes that the client took, once they are at least half a window. */
+  /** Sends credit for the bytes that the client received, once they are at least half a window. */
   open(): void {
     if (this.#owedBytes < creditWindowBytes / 2) return;
     const bytes = this.#owedBytes;
     this.#owedBytes = 0;
-    this.#lane.ask(bytes);
+    this.#share.ask(bytes);
   }
 
   close(): void {
-    this.#lane.close();
+    this.#share.close();
   }
 }

@@ -2,15 +2,15 @@ import type { Socket } from "node:net";
 import type { FrameWriter } from "../protocol/frame-writer.js";
 import type { FastResponseWriter } from "./fast-response-writer.js";
 
-/** The part of an isolate's connection that one call uses. */
+/** The operations of an isolate's connection that a single call uses. */
 export interface CallChannel {
   readonly writer: FrameWriter;
   readonly fastResponseWriter: FastResponseWriter;
   /**
-   * Corks the socket until all frames of the current read are processed. Frame bytes written to the socket stay valid until the socket has
-   * sent them.
+   * Corks the client's socket until the daemon has processed all frames of the current read. The frame bytes stay valid until the socket
+   * has sent them.
    */
   hold(socket: Socket): void;
-  /** Ends the call on this channel. `isComplete`: the isolate has sent its last frame for the call. */
+  /** Ends the call on this channel. `isComplete`: the isolate has sent the last frame of the call. */
   release(id: number, isComplete: boolean): void;
 }

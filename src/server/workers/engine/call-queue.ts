@@ -1,19 +1,19 @@
 import { ApiError } from "../../../shared/api-error.js";
 import type { WorkerCall } from "./worker-call.js";
 
-/** Calls that wait for one version; beyond this, clients receive an error with `Retry-After`. */
+/** Maximum number of waiting calls of one version. Further clients receive 503 with `Retry-After`. */
 const mostWaiting = 1024;
 
-/** Calls that wait for an isolate, first in, first out. */
+/** Calls that wait for an isolate, in order of arrival. */
 export class CallQueue {
   #calls: WorkerCall[] = [];
 
-  /** Includes calls whose clients have disconnected, until they are removed. */
+  /** Number of waiting calls, including calls whose client has disconnected. */
   get length(): number {
     return this.#calls.length;
   }
 
-  /** Calls whose clients are still connected. */
+  /** Number of waiting calls whose client is still connected. */
   get wantedCount(): number {
     return this.#calls.filter((call) => !call.isDone).length;
   }
@@ -22,7 +22,7 @@ export class CallQueue {
     return this.#calls.length >= mostWaiting;
   }
 
-  /** True while the client of at least one call is still connected. */
+  /** Returns whether the client of at least one waiting call is still connected. */
   isWanted(): boolean {
     return this.#calls.some((call) => !call.isDone);
   }
@@ -46,7 +46,7 @@ export class CallQueue {
     for (const call of this.takeAll()) call.fail(error);
   }
 
-  /** Fails calls past their deadline, on the clock of `performance.now()`. */
+  /** Fails calls whose deadline has passed; `nowMs` is on the clock of `performance.now()`. */
   expire(nowMs: number, toError: (call: WorkerCall) => ApiError): void {
     for (const call of this.#calls.filter((waiting) => !waiting.isDone && nowMs > waiting.deadlineMs)) call.fail(toError(call));
     this.#calls = this.#calls.filter((call) => !call.isDone);

@@ -9,51 +9,54 @@ import type { WorkerCall } from "./worker-call.js";
 const shortestIntervalMs = 20;
 const longestIntervalMs = 500;
 
-/** Checks all calls of a version periodically while there are any: fails calls past their deadline and kills blocked isolates. */
+/**
+ * Checks the calls of one version at an interval: fails calls past their deadline and kills blocked isolates. Runs only while the version
+ * has calls.
+ */
 export class DeadlineSweep {
   readonly #receiving: Set<WorkerCall>;
   readonly #queue: CallQueue;
-  readonly #fleet: IsolateSet;
+  readonly #isolateSet: IsolateSet;
   readonly #starter: IsolateStarter;
   readonly #onSwept: () => void;
   readonly #intervalMs: number;
   #end: (() => void) | undefined;
 
-  /** `receiving` holds the calls whose small body is still being received; the sweep deletes finished ones. */
+  /** `receiving` contains the calls whose small request body the daemon is receiving. The sweep removes completed ones. */
   constructor(options: {
     receiving: Set<WorkerCall>;
     queue: CallQueue;
-    fleet: IsolateSet;
+    isolateSet: IsolateSet;
     starter: IsolateStarter;
     timeoutMs: number;
     onSwept: () => void;
   }) {
     this.#receiving = options.receiving;
     this.#queue = options.queue;
-    this.#fleet = options.fleet;
+    this.#isolateSet = options.isolateSet;
     this.#starter = options.starter;
     this.#onSwept = options.onSwept;
     this.#intervalMs = Math.min(longestIntervalMs, Math.max(shortestIntervalMs, options.timeoutMs / 10));
   }
 
-  /** Starts the interval if it is not running. Required after each new call. */
+  /** Starts the interval if it is not running. Call this method after each new call. */
   wake(): void {
     this.#end ??= setStallTolerantInterval(this.#intervalMs, this.#sweep);
   }
 
   readonly #sweep = (nowMs: number): void => {
     const { isWaitingForPlace } = this.#starter;
-    // While an isolate starts, calls get extra time for the process start and the module load. Calls that wait for a place in the pool get
-    // none.
-    const graceMs = isWaitingForPlace || !this.#fleet.isStarting ? 0 : 2 * this.#starter.timeoutMs;
-    this.#queue.expire(nowMs - graceMs, (call) => (isWaitingForPlace && this.#fleet.isEmpty ? saturated() : timedOut(call)));
+    // While an isolate starts, waiting calls get twice its start timeout in addition: for the process and for the module. Calls that wait for a place in the
+    // pool get no extension.
+    const graceMs = isWaitingForPlace || !this.#isolateSet.isStarting ? 0 : 2 * this.#starter.timeoutMs;
+    this.#queue.expire(nowMs - graceMs, (call) => (isWaitingForPlace && this.#isolateSet.isEmpty ? saturated() : timedOut(call)));
     for (const call of this.#receiving) {
       if (call.isStalled(nowMs)) call.fail(stalled(call));
       if (!call.isReceiving) this.#receiving.delete(call);
     }
     this.#onSwept();
-    let isBusy = this.#fleet.scale(nowMs) || this.#queue.length > 0 || this.#receiving.size > 0;
-    for (const isolate of this.#fleet) {
+    let isBusy = this.#isolateSet.scale(nowMs) || this.#queue.length > 0 || this.#receiving.size > 0;
+    for (const isolate of this.#isolateSet) {
       this.#sweepIsolate(isolate, nowMs);
       isBusy ||= isolate.calls.runningCount > 0 || isolate.isSilent;
     }
@@ -64,9 +67,9 @@ export class DeadlineSweep {
 
   #sweepIsolate(isolate: IsolateProcess, nowMs: number): void {
     for (const call of isolate.calls) {
-      if (!call.isIsolatesTurn && call.isStalled(nowMs)) call.fail(stalled(call));
+      if (!call.waitsForIsolate && call.isStalled(nowMs)) call.fail(stalled(call));
       else if (nowMs <= call.deadlineMs) continue;
-      else if (call.isIsolatesTurn) call.fail(timedOut(call));
+      else if (call.waitsForIsolate) call.fail(timedOut(call));
       else call.postpone(nowMs);
     }
     isolate.killIfBlocked(nowMs, this.#queue.length > 0);

@@ -3,21 +3,21 @@ import path from "node:path";
 import { ApiError } from "../../../shared/api-error.js";
 import type { ServedVersion } from "./version-handler.js";
 
-/** The file that a version is served from: a page of a static site, or a module that runs in isolates. */
+/** The entry file of a version: a page of a static site, or a module that isolates run. */
 export interface Entrypoint {
   readonly kind: "static" | "module" | "typescript";
   /** Relative to the package folder. */
   readonly file: string;
-  /** Location of the module's source map: next to the module, or in the hidden folder. Undefined without a source map. */
+  /** Location of the module's source map: next to the module, or in `sourceMapsFolder`. Undefined without a source map. */
   readonly sourceMap: "beside" | "hidden" | undefined;
 }
 
-/** Folder of the bundles' source maps, each below the path of its module. Workers cannot see this folder. */
+/** Folder that contains the source maps of bundles, each at the path of its module. Workers cannot read this folder. */
 export const sourceMapsFolder = ".source-maps";
 
 const defaultFiles = ["index.html", "index.js", "index.mjs", "index.ts"];
 
-/** Returns the manifest's entrypoint, else the first default file that exists, else `main` of package.json. Throws WORKER_START_FAILED. */
+/** Returns the manifest's `entrypoint`, else the first existing default file, else `main` of package.json. Throws WORKER_START_FAILED. */
 export async function findEntrypoint(version: ServedVersion): Promise<Entrypoint> {
   const { folder, manifest } = version;
   if (manifest.entrypoint !== undefined) {

@@ -1,19 +1,19 @@
-/** Buckets per doubling: a bucket is at most 1/16 wide, so its middle is at most 3.2 % off. */
+/** Buckets per doubling of the duration. A bucket is at most 1/16 of its value wide, so its middle is at most 3.2 % off. */
 const bucketsPerDoubling = 16;
 /** Durations are counted in units of 1/1024 ms, so that the bounds of `countsBelow` (`2^n` and `1.25 * 2^n` ms) are bucket bounds. */
 const unitsPerMs = 1024;
-/** In units, about 17 minutes; longer durations count as this value. */
+/** Maximum duration in units, about 17 minutes. Longer durations count as this value. */
 const longestUnits = 2 ** 30 - 1;
 const bucketCount = bucketOf(longestUnits) + 1;
-/** Interval of snapshots, and the minimum and maximum length of the recent window. */
+/** Interval between snapshots. The recent window is 2 to 3 intervals long. */
 const snapshotEveryMs = 30_000;
 const shortestRecentMs = 60_000;
 const longestRecentMs = 90_000;
 
-/** The counts at one time, and the maximum duration from then until the next snapshot. */
+/** The counts at one time, and the maximum duration between this snapshot and the next one. */
 interface Snapshot {
   readonly takenMs: number;
-  /** Modulo 2^32: only differences are used. */
+  /** Modulo 2^32, which is sufficient because only differences are used. */
   readonly counts: Uint32Array;
   readonly failedCount: number;
   maximumMs: number;
@@ -22,7 +22,7 @@ interface Snapshot {
 /** Statistics of the durations of a set of requests. */
 export interface LatencySummary {
   readonly count: number;
-  /** Failed requests among `count`. */
+  /** Number of failed requests among `count`. */
   readonly failedCount: number;
   /** Percentiles are undefined when `count` is 0. */
   readonly p50Ms: number | undefined;
@@ -32,8 +32,8 @@ export interface LatencySummary {
 }
 
 /**
- * Counts durations and failed requests in log-linear buckets, in total and over the last 60 to 90 s. `record` costs a few integer
- * operations. `record` also takes the snapshots, so an idle histogram needs no timer.
+ * Counts durations and failed requests in log-linear buckets, in total and over the last 60 to 90 s. `record` also takes the snapshots, so
+ * the histogram needs no timer.
  */
 export class LatencyHistogram {
   readonly #createdMs: number;
@@ -69,7 +69,7 @@ export class LatencyHistogram {
     if (durationMs > latest.maximumMs) latest.maximumMs = durationMs;
   }
 
-  /** Returns how many requests took less than each bound. Bounds must be bucket bounds: `2^n` or `1.25 * 2^n` ms. */
+  /** Returns for each bound how many requests took less time. Bounds must be bucket bounds: `2^n` or `1.25 * 2^n` ms. */
   countsBelow(boundsMs: readonly number[]): number[] {
     let bucket = 0;
     let count = 0;
@@ -85,7 +85,7 @@ export class LatencyHistogram {
     return summaryOf(this.#counts, this.#failedCount, Math.max(this.#maximumMs, recent));
   }
 
-  /** Statistics of the last 60 to 90 s, and the exact length of that window. */
+  /** Returns statistics of the last 60 to 90 s, with the exact length of that window. */
   recent(nowMs: number): LatencySummary & { readonly windowMs: number } {
     const index = this.#snapshots.findIndex(({ takenMs }) => takenMs >= nowMs - longestRecentMs);
     const ageMs = Math.max(nowMs - this.#createdMs, 1000);
@@ -144,7 +144,7 @@ function summaryOf(counts: Float64Array | Uint32Array, failedCount: number, maxi
   return { count, failedCount, p50Ms, p90Ms, p99Ms, maximumMs };
 }
 
-/** Returns the durations of the requests with these ranks; `ranks` ascend. */
+/** Returns the durations of the requests with the given ranks, which are in ascending order. */
 function percentiles(counts: Float64Array | Uint32Array, ranks: readonly number[]): number[] {
   let bucket = 0;
   let seen = counts[0] as number;

@@ -14,9 +14,9 @@ import type { WorkerNetwork } from "../../config/worker-network.js";
 import type { VersionHandler, ServedVersion } from "./version-handler.js";
 import type { BandwidthScheduler } from "./bandwidth-scheduler.js";
 import type { TypeScriptCompiler } from "../typescript/typescript-compiler.js";
-import type { Visit } from "./visit.js";
+import type { WorkerExchange } from "./worker-exchange.js";
 import { WorkerCall, type CallHost } from "./worker-call.js";
-import type { WorkerMeter, AppLife } from "./worker-meter.js";
+import type { WorkerMeter, VersionLoad } from "./worker-meter.js";
 
 export interface ModuleWorkerOptions {
   readonly version: ServedVersion;
@@ -28,28 +28,28 @@ export interface ModuleWorkerOptions {
   readonly compiler: TypeScriptCompiler;
   readonly network: WorkerNetwork;
   readonly storage: WorkerStorage;
-  readonly pace: BandwidthScheduler;
+  readonly scheduler: BandwidthScheduler;
   readonly stallTimeoutMs: number;
   readonly limits: { readonly maxBodySizeBytes: number; readonly workerMemoryMaxBytes: number };
-  readonly writeHead: (visit: Visit) => string | undefined;
-  /** Routes a call again after this version was replaced. */
+  readonly writeHead: (exchange: WorkerExchange) => string | undefined;
+  /** Routes a call to the current version after an upload has replaced this one. */
   readonly reroute: (call: WorkerCall) => void;
   readonly observer: IsolateObserver | undefined;
   readonly logs: WorkerLogs;
   readonly log: Log;
 }
 
-/** One version of a module worker: its isolates, and the calls that wait for them. */
+/** One version of a worker with module code: its isolates and its waiting calls. */
 export class ModuleVersion implements VersionHandler {
   readonly meter: WorkerMeter;
   readonly requestLog: RequestLog;
   readonly #options: ModuleWorkerOptions;
   readonly #log: Log;
   readonly #host: CallHost;
-  /** Calls whose small body is still being received. */
+  /** Calls whose small request body the daemon is still receiving. */
   readonly #receiving = new Set<WorkerCall>();
   readonly #queue = new CallQueue();
-  readonly #fleet: IsolateSet;
+  readonly #isolateSet: IsolateSet;
   readonly #sweep: DeadlineSweep;
   #isRetired = false;
   #onQuiet: (() => void) | undefined;
@@ -66,13 +66,13 @@ export class ModuleVersion implements VersionHandler {
       maxBodySizeBytes: Math.min(manifest.maxBodySize, options.limits.maxBodySizeBytes),
       meter: options.meter,
       requestLog: options.requestLog,
-      pace: options.pace,
+      scheduler: options.scheduler,
       onFailure: ({ requestId }, error) => this.#log.warn({ requestId, code: error.code, err: error.cause }, error.message),
     };
     const queue = this.#queue;
     const output = new WorkerOutput({ logs: options.logs, log: this.#log, name, version });
     const starter = new IsolateStarter(options);
-    this.#fleet = new IsolateSet({
+    this.#isolateSet = new IsolateSet({
       version: options.version,
       observer: options.observer,
       starter,
@@ -83,20 +83,20 @@ export class ModuleVersion implements VersionHandler {
     this.#sweep = new DeadlineSweep({
       receiving: this.#receiving,
       queue,
-      fleet: this.#fleet,
+      isolateSet: this.#isolateSet,
       starter,
       timeoutMs: manifest.timeout,
       onSwept: () => this.#noteQuiet(),
     });
   }
 
-  get life(): AppLife {
-    const isolates = [...this.#fleet];
+  get currentLoad(): VersionLoad {
+    const isolates = [...this.#isolateSet];
     const running = isolates.filter((isolate) => isolate.isServing).length;
     return {
       kind: "module",
       running,
-      starting: this.#fleet.startingCount,
+      starting: this.#isolateSet.startingCount,
       draining: isolates.length - running,
       queued: this.#queue.wantedCount,
       openSockets: isolates.reduce((sum, { openSocketCount }) => sum + openSocketCount, 0),
@@ -104,9 +104,9 @@ export class ModuleVersion implements VersionHandler {
     };
   }
 
-  handle(visit: Visit): void {
-    const head = this.#options.writeHead(visit);
-    const call = new WorkerCall(visit, head ?? "", this.#host);
+  handle(exchange: WorkerExchange): void {
+    const head = this.#options.writeHead(exchange);
+    const call = new WorkerCall(exchange, head ?? "", this.#host);
     if (head === undefined) return call.fail(new ApiError("INVALID_REQUEST", "The Host header must be a host name with an optional port."));
     call.prepare(this.#onReceived);
     if (!call.isReceiving) return;
@@ -121,11 +121,11 @@ export class ModuleVersion implements VersionHandler {
   async retire(movedTo: string | undefined): Promise<void> {
     this.#isRetired = true;
     for (const call of this.#queue.takeAll()) this.#options.reroute(call);
-    await this.#fleet.retire(movedTo);
+    await this.#isolateSet.retire(movedTo);
   }
 
   restart(): number {
-    return this.#fleet.restart();
+    return this.#isolateSet.restart();
   }
 
   async drain(): Promise<void> {
@@ -142,12 +142,12 @@ export class ModuleVersion implements VersionHandler {
     if (call.isDone) return;
     if (this.#isRetired) return this.#options.reroute(call);
     this.#sweep.wake();
-    const isolate = this.#fleet.pick();
-    if (isolate) return this.#fleet.run(isolate, call);
-    const refusal = this.#fleet.refusal();
+    const isolate = this.#isolateSet.pick();
+    if (isolate) return this.#isolateSet.run(isolate, call);
+    const refusal = this.#isolateSet.refusal();
     if (refusal) return call.fail(refusal);
     this.#queue.push(call);
-    this.#fleet.ensure();
+    this.#isolateSet.ensure();
   };
 
   #noteIdle(): void {
@@ -160,6 +160,6 @@ export class ModuleVersion implements VersionHandler {
   }
 
   #isQuiet(): boolean {
-    return this.#queue.length === 0 && this.#fleet.isIdle;
+    return this.#queue.length === 0 && this.#isolateSet.isIdle;
   }
 }

@@ -9,7 +9,7 @@ const flagOfName: Readonly<Record<string, string>> = {
   inspector: "--allow-inspector",
 };
 
-/** The permissions that the operator allows workers beyond reading their own folder. */
+/** The permissions that the operator allows workers, besides reading their own folder. */
 export class PermissionPolicy {
   readonly #allowed: readonly string[];
 
@@ -22,7 +22,7 @@ export class PermissionPolicy {
     return this.#allowed.includes("network");
   }
 
-  /** Returns why this daemon rejects a worker with this manifest; undefined when the worker is accepted. */
+  /** Returns the reason why this daemon rejects a worker with this manifest; undefined when the daemon accepts the worker. */
   refusal({ permissions }: Pick<WorkerManifest, "permissions">): string | undefined {
     const beyond = permissions.find((permission) => !this.#allowed.some((allowed) => covers(allowed, permission)));
     if (beyond !== undefined)
@@ -33,7 +33,7 @@ export class PermissionPolicy {
   }
 }
 
-/** Whether an allowed permission includes the requested one. A path includes everything below that path. */
+/** Returns whether an allowed permission includes the requested one. A permission for a path includes all paths below it. */
 function covers(allowed: string, asked: string): boolean {
   if (allowed === asked) return true;
   const [allowedKind = "", allowedPath] = splitPermission(allowed);
@@ -48,17 +48,17 @@ function splitPermission(permission: string): string[] {
   return colon === -1 ? [permission] : [permission.slice(0, colon), permission.slice(colon + 1)];
 }
 
-/** Whether the isolate program enforces a permission itself, without a Node flag. */
+/** Returns whether the isolate program enforces a permission itself, without a Node.js flag. */
 function isEnforcedInside(permission: string): boolean {
   return permission === "udp";
 }
 
-/** Whether this Node version can grant a permission. */
+/** Returns whether this Node.js version can grant a permission. */
 function canGrant(permission: string): boolean {
   return isEnforcedInside(permission) || isolateFlag(permission) !== undefined;
 }
 
-/** Returns the Node flag that grants a permission; undefined when this Node version has no such flag. */
+/** Returns the Node.js flag that grants a permission; undefined when this Node.js version has no such flag. */
 export function isolateFlag(permission: string): string | undefined {
   const [, kind, folder] = /^fs-(read|write):(.+)$/.exec(permission) ?? [];
   if (kind !== undefined) return `--allow-fs-${kind}=${folder}`;

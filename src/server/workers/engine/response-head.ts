@@ -1,15 +1,15 @@
 import { mayWorkerRespondWith } from "../../web/response-headers.js";
 import { lineFeed } from "../protocol/frames.js";
 
-/** Response headers of a worker that passed validation. */
+/** Validated response headers of a worker. */
 export interface ResponseHead {
-  /** name, value, name, value … */
+  /** Names and values in turn: name, value, name, value. */
   readonly pairs: readonly string[];
   /** The same headers in wire format. */
   readonly lines: string;
   /** True when the worker set its own `Date` header. */
   readonly hasDate: boolean;
-  /** The worker's `Content-Length`; used only for responses whose body bytes are not sent, such as those to HEAD. */
+  /** The worker's `Content-Length`. Used only for a response without body bytes, such as the response to HEAD. */
   readonly claimedLength: number | undefined;
 }
 
@@ -17,7 +17,7 @@ const tokenPattern = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const valuePattern = /^[\t\x20-\x7e\x80-\xff]*$/;
 const maximumHeaders = 200;
 
-/** Parses and validates the header lines of an isolate; undefined when HTTP cannot carry them. */
+/** Parses and validates the header lines of an isolate. Returns undefined when HTTP cannot carry them. */
 function readResponseHead(text: string, ownsOrigin: boolean): ResponseHead | undefined {
   const pairs: string[] = [];
   let wireLines = "";
@@ -40,12 +40,12 @@ function readResponseHead(text: string, ownsOrigin: boolean): ResponseHead | und
   return { pairs, lines: wireLines, hasDate, claimedLength };
 }
 
-/** Caches the parsed headers that a worker sends repeatedly. */
+/** Caches parsed response headers, because workers send the same headers repeatedly. */
 export class ResponseHeads {
   readonly #known = new Map<string, ResponseHead>();
   readonly #ownsOrigin: boolean;
 
-  /** `ownsOrigin`: the requests came to a host of the worker. */
+  /** `ownsOrigin`: the requests were sent to a host name of the worker. */
   constructor({ ownsOrigin }: { readonly ownsOrigin: boolean }) {
     this.#ownsOrigin = ownsOrigin;
   }

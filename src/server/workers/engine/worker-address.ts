@@ -1,6 +1,6 @@
 import type { HostTarget } from "../../web/http-exchange.js";
 
-/** Maximum length of a semver range in characters; valid ranges are shorter. */
+/** Maximum length of a version range in characters. Every useful range is shorter. */
 const longestRange = 100;
 
 const plainName = /^[a-z0-9][a-z0-9._~-]*$/;
@@ -8,20 +8,20 @@ const absoluteForm = /^https?:\/\/[^/?#]*/i;
 
 /** A parsed request target: the worker's name and the path within the worker. */
 export interface WorkerPath {
-  /** `app` or `@scope/app`. */
+  /** Name of the worker: `app` or `@scope/app`. */
   readonly name: string;
   /** The decoded version range after `@`. */
   readonly range: string | undefined;
-  /** The part that addresses the worker, undecoded, without a trailing slash. */
+  /** The part of the target that addresses the worker, not decoded and without a trailing slash. */
   readonly base: string;
-  /** Starts with a slash; empty when the target is only the base. */
+  /** The path within the worker. Starts with a slash; empty when the target is only the base. */
   readonly path: string;
-  /** Starts with `?`, or empty. */
+  /** The query string with its `?`, or an empty string. */
   readonly query: string;
 }
 
 /**
- * Parses a request target; undefined when the target cannot address a worker. Names are not decoded: a percent-encoded name matches no
+ * Parses a request target; undefined when the target cannot address a worker. Does not decode names: a percent-encoded name matches no
  * worker.
  */
 export function parseWorkerPath(target: string): WorkerPath | undefined {
@@ -49,7 +49,7 @@ export function parseWorkerPath(target: string): WorkerPath | undefined {
   };
 }
 
-/** Returns the address of a request to a worker's own host name, where the base path is empty; undefined when the target is not a path. */
+/** Returns the address of a request to a worker's own host name, with an empty `base`. Undefined when the target is not a path. */
 export function addressAtHost(target: string, { name, range }: HostTarget): WorkerPath | undefined {
   if (!target.startsWith("/") || target.includes("#")) return undefined;
   const queryStart = target.indexOf("?");
@@ -57,7 +57,7 @@ export function addressAtHost(target: string, { name, range }: HostTarget): Work
   return { name, range, base: "", path: target.slice(0, pathEnd), query: target.slice(pathEnd) };
 }
 
-/** Whether a request came to a host of the worker: then no other worker shares its origin. */
+/** Returns whether a request was sent to a host name of the worker. No other worker shares the origin of such a request. */
 export function ownsOrigin({ base }: Pick<WorkerPath, "base">): boolean {
   return base === "";
 }
@@ -72,7 +72,7 @@ function decodedRange(text: string): string | undefined {
   return range === undefined || range === "" || range.length > longestRange ? undefined : range;
 }
 
-/** Decodes a URL path segment; undefined when it is malformed or decodes to a slash, a backslash or a control character. */
+/** Decodes a URL path segment. Returns undefined when it is malformed or contains an encoded slash, backslash or control character. */
 export function decodedSegment(segment: string): string | undefined {
   try {
     const text = decodeURIComponent(segment);

@@ -9,38 +9,38 @@ import { ResponseWindow, RequestStream } from "./body-streams.js";
 import type { CallChannel } from "./call-channel.js";
 import { BodyKind, FrameKind, inlineRequestBytes, pieceCostBytes } from "../protocol/frames.js";
 import { FastResponseWriter } from "./fast-response-writer.js";
-import type { PacedWorker } from "./bandwidth-scheduler.js";
+import type { BandwidthClient } from "./bandwidth-scheduler.js";
 import type { RequestLog } from "../logs/request-log.js";
-import type { Visit } from "./visit.js";
+import type { WorkerExchange } from "./worker-exchange.js";
 import type { WorkerMeter } from "./worker-meter.js";
 
 /** Settings and services that all calls of one version share. */
-export interface CallHost extends PacedWorker {
+export interface CallHost extends BandwidthClient {
   readonly timeoutMs: number;
-  /** A call without progress for this long fails, regardless of which side it waits for. */
+  /** A call without progress for this long fails, whether it waits for the client or for the isolate. */
   readonly stallTimeoutMs: number;
   readonly maxBodySizeBytes: number;
   readonly requestLog: RequestLog;
   onFailure(call: WorkerCall, error: ApiError): void;
 }
 
-/** Key under which a response stores its call. */
+/** The property of a response that contains its call. */
 const callOfResponse = Symbol("call");
 
 /** A body up to this size is sent in one write with the headers. */
 const shortBodyBytes = 16 * 1024;
 const noBytes = Buffer.alloc(0);
 
-/** One request that an isolate serves: sends the request to the isolate, and the isolate's response to the client. */
+/** One request that an isolate serves. Sends the request to the isolate and the isolate's response to the client. */
 export class WorkerCall {
-  readonly visit: Visit;
+  readonly exchange: WorkerExchange;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly requestId: string;
   readonly #host: CallHost;
-  /** Time of the next check by the sweep, on the clock of `performance.now()`. */
+  /** Time at which the sweep checks the call next, on the clock of `performance.now()`. */
   deadlineMs: number;
-  /** Time of the last progress of the request or response, on the clock of `performance.now()`. */
+  /** Time of the last transferred byte of the request or response, on the clock of `performance.now()`. */
   #progressMs: number;
   readonly #head: string;
   #bodyKind: number;
@@ -48,24 +48,24 @@ export class WorkerCall {
   #channel: CallChannel | undefined;
   #id = 0;
   #isDone = false;
-  /** True when the response has begun and fails for a reason other than the client. */
+  /** True when a response that had begun was cut off, and not by the client. */
   #isBrokenOff = false;
   #isReceiving = false;
   readonly #startedMs = performance.now();
-  /** Status sent to the client; 0 = none yet. */
+  /** Status that was sent to the client; 0 before the response. */
   #status = 0;
   #responseBytes = 0;
   #stream: RequestStream | undefined;
   #receivedBytes = 0;
-  /** Set for a streamed response. */
+  /** Set while the response is a stream. */
   #window: ResponseWindow | undefined;
   #remainingLength = -1;
 
-  constructor(visit: Visit, head: string, host: CallHost) {
-    this.visit = visit;
-    this.request = visit.request;
-    this.response = visit.response;
-    this.requestId = visit.requestId;
+  constructor(exchange: WorkerExchange, head: string, host: CallHost) {
+    this.exchange = exchange;
+    this.request = exchange.request;
+    this.response = exchange.response;
+    this.requestId = exchange.requestId;
     this.#host = host;
     this.#progressMs = this.#startedMs;
     this.deadlineMs = this.#startedMs + host.timeoutMs;
@@ -92,17 +92,16 @@ export class WorkerCall {
     return this.#isDone;
   }
 
-  /** True while a small body is being received, before an isolate gets the call. */
+  /** True while the daemon receives a small request body, before it sends the call to an isolate. */
   get isReceiving(): boolean {
     return this.#isReceiving && !this.#isDone;
   }
 
   /**
-   * Receives a small body and rejects one that is too large, then calls `onReady`. Ends the call when the client disconnects or the body
-   * fails first.
+   * Receives a small request body, then calls `onReady`. Rejects a body that is too large. Ends the call when the client disconnects first.
    */
   prepare(onReady: (call: WorkerCall) => void): void {
-    // The client disconnected while the worker was being opened, so "close" was emitted before this call listened.
+    // If the client disconnected before this call added its listener, the event "close" was already emitted.
     if (this.response.closed) return this.#release(false);
     if (this.#bodyKind === BodyKind.None) return onReady(this);
     this.request.once("close", this.#onRequestClose);
@@ -136,25 +135,25 @@ export class WorkerCall {
   }
 
   /**
-   * True while the call waits for the isolate. False while a stream waits for its bandwidth share, or for a slow client, which the HTTP
-   * server times out.
+   * True while the call waits for the isolate. False while a stream waits for its bandwidth share or for a slow client, which has a timeout
+   * of the HTTP server.
    */
-  get isIsolatesTurn(): boolean {
-    return !this.response.writableNeedDrain && this.#window?.isHeld !== true && this.#stream?.awaitsOthers !== true;
+  get waitsForIsolate(): boolean {
+    return !this.response.writableNeedDrain && this.#window?.isHeld !== true && this.#stream?.waitsForOthers !== true;
   }
 
-  /** Restarts the timeout after progress of the request or response. */
+  /** Restarts the timeout after a byte of the request or response was transferred. */
   touch(): void {
     this.#progressMs = performance.now();
     this.deadlineMs = this.#progressMs + this.timeoutMs;
   }
 
-  /** Restarts the timeout of a call that waits for its client or for bandwidth, not for the isolate. */
+  /** Restarts the timeout of a call that waits for its client or for bandwidth. */
   postpone(nowMs: number): void {
     this.deadlineMs = nowMs + this.timeoutMs;
   }
 
-  /** Whether the call has had no progress for `stallTimeoutMs`. */
+  /** Returns whether no byte was transferred for `stallTimeoutMs`. */
   isStalled(nowMs: number): boolean {
     return nowMs - this.#progressMs > this.#host.stallTimeoutMs;
   }
@@ -220,7 +219,7 @@ export class WorkerCall {
     this.response.end();
   }
 
-  /** Ends the call after a 101 response: the connection is a WebSocket now. */
+  /** Ends the call after a 101 response, because the connection is now a WebSocket. */
   switchProtocols(): void {
     this.#status = 101;
     this.#release(true);
@@ -231,7 +230,7 @@ export class WorkerCall {
     this.fail(new ApiError("WORKER_BAD_RESPONSE", "The worker aborted its response."), true);
   }
 
-  /** Ends the call with an error; a response that has begun is cut off. Cancels the request at the isolate unless `isComplete`. */
+  /** Ends the call with an error. Cuts off a response that has begun. Cancels the request in the isolate unless `isComplete`. */
   fail(error: ApiError, isComplete = false): void {
     if (this.#isDone) return;
     this.#isBrokenOff = this.#status !== 0 && error.status >= 500;
@@ -240,13 +239,13 @@ export class WorkerCall {
     this.#respondWith(error);
   }
 
-  /** Returns credit for the request body. Throws when the isolate returns more than it received. */
+  /** Adds credit for the request body. Throws when the isolate returns more credit than it received bytes. */
   addRequestCredit(bytes: number): void {
     if (!this.#stream) throw new Error("the isolate returned credit for a request without a streamed body");
     this.#stream.addCredit(bytes);
   }
 
-  /** Stops the request body: the worker does not read the rest. */
+  /** Stops sending the request body, because the worker does not read the rest. */
   stopBody(): void {
     this.#stream?.stop();
   }
@@ -257,7 +256,7 @@ export class WorkerCall {
   }
 
   readonly #onRequestClose = (): void => {
-    // After `start`, the isolate receives the abort of the body and responds.
+    // After `start`, the isolate receives an Abort frame for the body and then responds.
     if (this.#channel || this.request.complete) return;
     this.fail(new ApiError("INVALID_REQUEST", "The request body ended before it was complete."));
   };
@@ -288,12 +287,15 @@ export class WorkerCall {
     this.response.writeHead(status, headers);
   }
 
-  /** Returns frame bytes that can be written now; copies them when the response must wait for an earlier one on its connection. */
+  /**
+   * Returns frame bytes that stay valid until they are written. Copies them when an earlier response occupies the connection (HTTP
+   * pipelining).
+   */
   #lasting(bytes: Buffer): Buffer {
     return this.#hold() ? bytes : Buffer.from(bytes);
   }
 
-  /** Corks the socket until the current read is processed. Returns false while an earlier response occupies the connection. */
+  /** Corks the client's socket until the current read is processed. Returns false while an earlier response occupies the connection. */
   #hold(): boolean {
     const { socket } = this.response;
     if (socket) this.#channel?.hold(socket);
@@ -325,7 +327,7 @@ export class WorkerCall {
     const nowMs = performance.now();
     const durationMs = nowMs - this.#startedMs;
     this.meter.note(this.#status, durationMs, nowMs, this.#isBrokenOff);
-    this.#host.requestLog.write(this.visit, { status: this.#status, durationMs, responseBytes: this.#responseBytes });
+    this.#host.requestLog.write(this.exchange, { status: this.#status, durationMs, responseBytes: this.#responseBytes });
     this.#window?.close();
     if (this.#stream) this.#stream.detach();
     else if (this.#bodyKind === BodyKind.Stream) discardBody(this.request);
@@ -340,7 +342,7 @@ export class WorkerCall {
 
 type CallingResponse = ServerResponse & { [callOfResponse]?: WorkerCall };
 
-/** Shared by all requests: a separate closure per request would cost more than its work. */
+/** One function for all requests: creating a closure per request costs more than running it. */
 function onResponseClose(this: CallingResponse): void {
   this[callOfResponse]?.onClose();
 }

@@ -25,27 +25,27 @@ import { StaticSite } from "../static/static-site.js";
 import { RequestLog } from "../logs/request-log.js";
 import { BandwidthScheduler } from "./bandwidth-scheduler.js";
 import { TypeScriptCompiler } from "../typescript/typescript-compiler.js";
-import type { Visit } from "./visit.js";
+import type { WorkerExchange } from "./worker-exchange.js";
 import type { WorkerEngineOptions } from "./worker-engine-options.js";
 import { createWorkerStorage } from "../data/create-worker-storage.js";
 import { dataRefusal } from "../data/data-limit.js";
 import type { WorkerStorage } from "../data/worker-storage.js";
-import { WorkerMeters, lifeOf, type WorkerMeter, type WorkerNumbers } from "./worker-meter.js";
+import { WorkerMeters, totalLoad, type WorkerMeter, type WorkerNumbers } from "./worker-meter.js";
 import { addressAtHost, parseWorkerPath, type WorkerPath } from "./worker-address.js";
 
 const drainTimeoutMs = 30_000;
-/** Equals the HTTP server's timeout for receiving a whole request. */
+/** The same as the HTTP server's timeout for a complete request. */
 const defaultStallTimeoutMs = 15 * 60_000;
 const defaultMemoryBytes = parseSizeBytes("128mb") as number;
 
-/** The meter of a known worker, and its version if there is one to serve. */
-interface Refused {
+/** A worker for which a request was rejected, with the version if the worker has an active one. */
+interface RejectedWorker {
   readonly meter: WorkerMeter;
   readonly version?: ServedVersion;
 }
 
-/** Sends an error, and counts and logs it for the worker if it is known. */
-type Refuse = (visit: Visit, error: ApiError, refused: Refused | undefined) => void;
+/** Sends an error to the client. If the worker is known, also counts and logs the error for that worker. */
+type Reject = (exchange: WorkerExchange, error: ApiError, refused: RejectedWorker | undefined) => void;
 
 interface Entry {
   readonly version: ServedVersion;
@@ -54,9 +54,9 @@ interface Entry {
   app: VersionHandler | undefined;
 }
 
-/** Serves all workers: resolves a request target to a version and forwards the request to its static site or isolates. */
+/** Serves all workers: finds the version for a request and passes the request to its static site or its isolates. */
 export class WorkerEngine {
-  /** The folders that workers write to. */
+  /** The data folders and temporary folders of workers. */
   readonly storage: WorkerStorage;
   readonly #options: WorkerEngineOptions;
   readonly #pool: IsolatePool;
@@ -67,12 +67,12 @@ export class WorkerEngine {
   readonly #heads: RequestHeads;
   readonly #ceiling: PermissionPolicy;
   readonly #network: NetworkCeiling;
-  /** Current versions by folder. */
+  /** The current version of each package folder. */
   readonly #entries = new Map<string, Entry>();
-  /** Entries that were replaced in place and are not retired yet. */
+  /** Versions that an upload has replaced and that still have to be retired. */
   readonly #superseded = new Set<Entry>();
   readonly #openSockets = new OpenSockets();
-  readonly #pace: BandwidthScheduler;
+  readonly #bandwidthScheduler: BandwidthScheduler;
   #lastTarget: { text: string; address: WorkerPath | undefined } = { text: "", address: undefined };
   #isClosing = false;
 
@@ -80,7 +80,7 @@ export class WorkerEngine {
     this.#options = options;
     this.#compressed = new CompressedFiles(options.compressedFilesDirectory);
     this.#heads = new RequestHeads({ isOurKey: options.isOurKey });
-    this.#pace = new BandwidthScheduler(options.limits.sharedStreamRateBytes * availableParallelism());
+    this.#bandwidthScheduler = new BandwidthScheduler(options.limits.sharedStreamRateBytes * availableParallelism());
     this.#ceiling = new PermissionPolicy(options.permissions ?? ["network"]);
     const network = options.network ?? { mode: "all", grants: [], allowsLoopback: false };
     this.#network = new NetworkCeiling(this.#ceiling.allowsNetwork ? network : { ...network, mode: "none" });
@@ -89,9 +89,9 @@ export class WorkerEngine {
     this.#compiler = new TypeScriptCompiler(layers);
     this.#pool = new IsolatePool({
       size: options.limits.poolSize,
-      blankMemoryBytes: Math.min(defaultMemoryBytes, options.limits.workerMemoryMaxBytes),
+      standbyMemoryBytes: Math.min(defaultMemoryBytes, options.limits.workerMemoryMaxBytes),
       allowsNetwork: this.#ceiling.allowsNetwork,
-      blankNetwork: this.#network.usual,
+      standbyNetwork: this.#network.usual,
       isStrict: options.isStrict ?? false,
       closedFolders: options.closedFolders ?? [],
       temporaryFolderMaxBytes: options.limits.workerTemporaryMaxBytes,
@@ -103,7 +103,7 @@ export class WorkerEngine {
     });
   }
 
-  /** Serves a request outside the API: with a worker, a redirect or an error. */
+  /** Serves a request that is not for the API: with a worker, a redirect or an error. */
   handle(exchange: HttpExchange): void {
     const address = this.#addressOf(exchange.request.url ?? "", exchange.hostTarget);
     if (!address) {
@@ -113,22 +113,19 @@ export class WorkerEngine {
     this.#admit(exchange, address, undefined);
   }
 
-  /** Serves a request to a worker without a name, such as that of a plugin. `address` separates the base from the path. */
+  /** Serves a request to a worker that has no name of its own, such as the worker of a plugin. `address` contains the base and the path. */
   handleApp(exchange: HttpExchange, address: Pick<WorkerPath, "base" | "path" | "query">, resolve: () => ServedVersion | undefined): void {
     this.#admit(exchange, { ...address, name: "", range: undefined }, resolve);
   }
 
-  /** Returns the version that serves a target, and the path within the worker; undefined when no version serves the target. */
+  /** Returns the version that serves a target, and the path within the worker. Undefined when no version serves the target. */
   appAt(target: string, host?: HostTarget): { version: ServedVersion; base: string; path: string } | undefined {
     const address = this.#addressOf(target, host);
     const version = address && this.#options.resolve(address.name, address.range);
     return version && { version, base: address.base, path: address.path };
   }
 
-  /**
-   * Loads a version's code once in a separate isolate, with other variables than those in effect if given. Throws WORKER_START_FAILED when
-   * loading fails.
-   */
+  /** Loads the code of a version once in a separate isolate, with the given variables or the current ones. Throws WORKER_START_FAILED. */
   check(version: ServedVersion, environment: () => Readonly<Record<string, string>> = () => this.#environmentOf(version)): Promise<void> {
     const { limits, logs, log } = this.#options;
     return checkLoads({
@@ -144,19 +141,19 @@ export class WorkerEngine {
     });
   }
 
-  /** Metrics of every installed worker that has received a request. */
+  /** Returns the metrics of each installed worker that has received a request. */
   numbers(): WorkerNumbers[] {
     const apps = new Map<WorkerMeter, VersionHandler[]>();
     for (const { meter, app } of [...this.#entries.values(), ...this.#superseded])
       if (app) apps.set(meter, [...(apps.get(meter) ?? []), app]);
-    return [...this.#meters].map((meter) => ({ meter, life: lifeOf(apps.get(meter) ?? []) }));
+    return [...this.#meters].map((meter) => ({ meter, currentLoad: totalLoad(apps.get(meter) ?? []) }));
   }
 
   get unknownPathCount(): number {
     return this.#meters.unknownPathCount;
   }
 
-  /** Resolves when an isolate has responded; rejects when no isolate can start. There is no timeout. */
+  /** Resolves when an isolate has responded to a ping. Rejects when no isolate can start. Has no timeout. */
   probe(): Promise<void> {
     return this.#pool.probe();
   }
@@ -170,11 +167,11 @@ export class WorkerEngine {
     return this.#pool.numbers;
   }
 
-  /** Stops serving from a folder; running isolates read from `movedTo` instead, if given. Resolves when no isolate uses either folder. */
+  /** Stops serving a folder. Running isolates read from `movedTo` instead, if given. Resolves when no isolate uses either folder. */
   async retire(folder: string, movedTo: string | undefined): Promise<void> {
     const older = [...this.#superseded].filter((entry) => entry.version.folder === folder);
     const current = this.#entries.get(folder);
-    // A request between the folder swap and this call has already opened the new entry: then only the replaced entries are retired.
+    // If a request opened the new version between the folder swap and this call, only the replaced versions are retired.
     const entries = older.length > 0 ? older : current ? [current] : [];
     if (older.length === 0) this.#entries.delete(folder);
     await Promise.all(
@@ -187,9 +184,7 @@ export class WorkerEngine {
     this.#meters.prune(this.#options.isInstalled);
   }
 
-  /**
-   * Sends a request of the daemon itself to the active version of a worker. Resolves with the status; 502 when the response was cut off.
-   */
+  /** Sends a request of a cron job to the active version of a worker. Resolves with the status; 502 when the response was cut off. */
   async call({ name, method, target, schedule }: CronCall): Promise<number> {
     const [path = "/", ...query] = target.split("?");
     const address = { name, range: undefined, base: `/${name}`, path, query: query.length === 0 ? "" : `?${query.join("?")}` };
@@ -199,8 +194,8 @@ export class WorkerEngine {
   }
 
   /**
-   * Serves the version in a folder with new isolates; returns the number of old ones. A version that failed to open is opened again at the
-   * next request.
+   * Serves the version in a folder with new isolates. Returns the number of old isolates. Opens a version again that could not be opened
+   * before.
    */
   async restart(folder: string): Promise<number> {
     const entry = this.#entries.get(folder);
@@ -212,23 +207,23 @@ export class WorkerEngine {
     }
   }
 
-  /** Restarts all current versions of the workers that match, so that they read their variables again. */
+  /** Restarts the current versions of all matching workers, so that they read their variables again. */
   async restartWorkers(matches: (name: string) => boolean): Promise<void> {
     const matching = [...this.#entries].filter(([, { version }]) => matches(version.name));
     await Promise.all(matching.map(([folder]) => this.restart(folder)));
   }
 
-  /** Returns why this daemon would reject a version with this manifest; undefined when it would accept the version. */
+  /** Returns the reason why this daemon would reject a version with this manifest; undefined when it would accept the version. */
   refusal(manifest: WorkerManifest, name: string): string | undefined {
     return this.#ceiling.refusal(manifest) ?? this.#network.refusal(manifest, name) ?? dataRefusal(manifest, this.#options.limits);
   }
 
-  /** Closes all WebSockets, and each later one, with code 1001 because the daemon stops. */
+  /** Closes all WebSockets with code 1001 because the daemon stops. Also closes each WebSocket that opens later. */
   leaveSockets(): void {
     this.#openSockets.closeAll(CloseCode.GoingAway, "The daemon is stopping.");
   }
 
-  /** Rejects new requests, waits up to 30 s for running ones, then ends every isolate. */
+  /** Rejects new requests, waits up to 30 s for running ones, then stops all isolates. */
   async close(): Promise<void> {
     this.#isClosing = true;
     this.leaveSockets();
@@ -242,7 +237,7 @@ export class WorkerEngine {
     await this.storage.close();
   }
 
-  /** Caches the last target: plugins parse it just before the request reaches the engine. */
+  /** Caches the last parsed target, because plugins parse the same target just before. */
   #parse(target: string): WorkerPath | undefined {
     if (target !== this.#lastTarget.text) this.#lastTarget = { text: target, address: parseWorkerPath(target) };
     return this.#lastTarget.address;
@@ -252,55 +247,55 @@ export class WorkerEngine {
     return host ? addressAtHost(target, host) : this.#parse(target);
   }
 
-  #admit({ request, response, requestId, connection }: HttpExchange, address: WorkerPath, resolve: Visit["resolve"]): void {
+  #admit({ request, response, requestId, connection }: HttpExchange, address: WorkerPath, resolve: WorkerExchange["resolve"]): void {
     const upgrade = connection && new ClientUpgrade({ request, response, connection, openSockets: this.#openSockets });
     const problem = upgrade && ClientUpgrade.problemOf(request);
     if (problem) return sendError(response, problem, requestId);
     this.#route({ request, response, requestId, address, upgrade, resolve, cron: undefined }, this.#enter, this.#refuse);
   }
 
-  #route(visit: Visit, onApp: (app: VersionHandler, visit: Visit) => void, refuse: Refuse): void {
-    const { name, range } = visit.address;
-    if (this.#isClosing) return refuse(visit, stopping(), undefined);
-    const version = visit.resolve ? visit.resolve() : this.#options.resolve(name, range);
+  #route(exchange: WorkerExchange, onApp: (app: VersionHandler, exchange: WorkerExchange) => void, refuse: Reject): void {
+    const { name, range } = exchange.address;
+    if (this.#isClosing) return refuse(exchange, stopping(), undefined);
+    const version = exchange.resolve ? exchange.resolve() : this.#options.resolve(name, range);
     if (!version)
-      return refuse(visit, notFound(), this.#options.isInstalled(name, undefined) ? { meter: this.#meters.of(name) } : undefined);
+      return refuse(exchange, notFound(), this.#options.isInstalled(name, undefined) ? { meter: this.#meters.of(name) } : undefined);
     if (version.problem !== undefined) {
-      return refuse(visit, new ApiError("WORKER_START_FAILED", version.problem), {
+      return refuse(exchange, new ApiError("WORKER_START_FAILED", version.problem), {
         meter: this.#meters.of(name, version.version),
         version,
       });
     }
     const entry = this.#entryOf(version);
-    if (entry.app) return onApp(entry.app, visit);
+    if (entry.app) return onApp(entry.app, exchange);
     entry.opening.then(
-      (app) => onApp(app, visit),
-      (error: unknown) => refuse(visit, toApiError(error), entry),
+      (app) => onApp(app, exchange),
+      (error: unknown) => refuse(exchange, toApiError(error), entry),
     );
   }
 
-  readonly #refuse: Refuse = (visit, error, refused) => {
+  readonly #refuse: Reject = (exchange, error, refused) => {
     const { status, code } = error;
     if (refused) refused.meter.noteRefusal(status, code);
     else this.#meters.unknownPathCount += 1;
-    sendError(visit.response, error, visit.requestId);
-    if (refused?.version) new RequestLog(this.#options.logs, refused.version).write(visit, { status, durationMs: 0, responseBytes: 0 });
+    sendError(exchange.response, error, exchange.requestId);
+    if (refused?.version) new RequestLog(this.#options.logs, refused.version).write(exchange, { status, durationMs: 0, responseBytes: 0 });
   };
 
-  readonly #enter = (app: VersionHandler, visit: Visit): void => {
-    const { address, request, upgrade } = visit;
-    this.#pace.noteCall();
-    if (address.path !== "") return app.handle(visit);
-    // WebSocket clients do not follow redirects.
-    if (!upgrade && (request.method === "GET" || request.method === "HEAD")) return redirectToBase(app, visit);
-    app.handle({ ...visit, address: { ...address, path: "/" } });
+  readonly #enter = (app: VersionHandler, exchange: WorkerExchange): void => {
+    const { address, request, upgrade } = exchange;
+    this.#bandwidthScheduler.noteCall();
+    if (address.path !== "") return app.handle(exchange);
+    // WebSocket clients do not follow redirects, so an upgrade request is not redirected.
+    if (!upgrade && (request.method === "GET" || request.method === "HEAD")) return redirectToBase(app, exchange);
+    app.handle({ ...exchange, address: { ...address, path: "/" } });
   };
 
   #environmentOf(version: ServedVersion): Readonly<Record<string, string>> {
     return this.#options.environmentOf?.(version) ?? version.manifest.env;
   }
 
-  #writeHead({ request, requestId, address, upgrade, cron }: Visit): string | undefined {
+  #writeHead({ request, requestId, address, upgrade, cron }: WorkerExchange): string | undefined {
     const head = this.#heads.write(request, { base: address.base, path: address.path + address.query, requestId });
     if (head === undefined) return undefined;
     if (cron !== undefined) return `${head}\nx-cron\n${cron}`;
@@ -340,13 +335,13 @@ export class WorkerEngine {
       storage: this.storage,
       pool: this.#pool,
       compiler: this.#compiler,
-      pace: this.#pace,
+      scheduler: this.#bandwidthScheduler,
       stallTimeoutMs: this.#options.stallTimeoutMs ?? defaultStallTimeoutMs,
       limits: this.#options.limits,
-      writeHead: (visit) => this.#writeHead(visit),
+      writeHead: (exchange) => this.#writeHead(exchange),
       reroute: (call) =>
         this.#route(
-          call.visit,
+          call.exchange,
           (app) => app.takeOver(call),
           (_visit, error) => call.fail(error),
         ),

@@ -1,17 +1,17 @@
 import type { ErrorCode } from "../../../shared/errors.js";
 import { LatencyHistogram } from "./latency-histogram.js";
 
-/** Counters of one version of a worker. Counters on the request path are plain numbers. */
+/** Counters of one version of a worker. */
 export class WorkerMeter {
   readonly name: string;
-  /** Undefined for requests to a worker without an active version. */
+  /** Undefined when the worker has no active version. */
   readonly version: string | undefined;
   readonly latency = new LatencyHistogram(performance.now());
-  /** Requests that began; the counts by status hold those that ended. */
+  /** Number of requests that began. The counts by status contain only completed requests. */
   beganCount = 0;
   requestBodyBytes = 0;
   responseBodyBytes = 0;
-  /** By first digit of the status; 0 = the client disconnected before there was a status. */
+  /** Completed requests by the first digit of the status. Index 0 counts clients that disconnected before the response. */
   readonly #statusCounts = new Float64Array(6);
   readonly #errors = new Map<ErrorCode, number>();
 
@@ -21,20 +21,20 @@ export class WorkerMeter {
   }
 
   /**
-   * Counts the end of a request. `status` is 0 when the client disconnected before there was one. `isBrokenOff`: the response was cut off,
-   * and not by the client.
+   * Counts a completed request. `status`: 0 when the client disconnected before the response. `isBrokenOff`: the response was cut off, and
+   * not by the client.
    */
   note(status: number, durationMs: number, nowMs: number, isBrokenOff = false): void {
     (this.#statusCounts[(status / 100) | 0] as number) += 1;
     this.latency.record(durationMs, nowMs, isBrokenOff || status >= 500);
   }
 
-  /** Counts the error code of a failed request, in addition to its end. */
+  /** Counts the error code of a failed request, in addition to `note`. */
   noteError(code: ErrorCode): void {
     this.#errors.set(code, (this.#errors.get(code) ?? 0) + 1);
   }
 
-  /** Counts a request that is rejected immediately. */
+  /** Counts a request that the daemon rejects immediately. */
   noteRefusal(status: number, code: ErrorCode): void {
     this.beganCount += 1;
     this.noteError(code);
@@ -49,7 +49,7 @@ export class WorkerMeter {
     return this.beganCount - this.endedCount;
   }
 
-  /** Requests that ended with a status of this first digit; 0 = the client disconnected before there was a status. */
+  /** Returns how many requests ended with this first digit of the status. 0: the client disconnected before the response. */
   countOf(digit: 0 | 1 | 2 | 3 | 4 | 5): number {
     return this.#statusCounts[digit] as number;
   }
@@ -59,13 +59,13 @@ export class WorkerMeter {
   }
 }
 
-/** Meters of all workers that have received a request; the others have no meter. */
+/** The meters of all workers that have received a request. */
 export class WorkerMeters {
   readonly #meters = new Map<string, WorkerMeter>();
-  /** Requests whose path addresses no installed worker. */
+  /** Number of requests whose path matches no installed worker. */
   unknownPathCount = 0;
 
-  /** Returns the meter of a version. Without `version`: the meter of requests to a worker without an active version. */
+  /** Returns the meter of a version. Without `version`, returns the meter for the time when the worker has no active version. */
   of(name: string, version?: string): WorkerMeter {
     const key = `${name}\0${version ?? ""}`;
     let meter = this.#meters.get(key);
@@ -76,7 +76,7 @@ export class WorkerMeters {
     return meter;
   }
 
-  /** Deletes the meters of versions that are no longer installed. */
+  /** Deletes the meters of versions that are not installed anymore. */
   prune(isInstalled: (name: string, version: string | undefined) => boolean): void {
     for (const [key, { name, version }] of this.#meters) if (!isInstalled(name, version)) this.#meters.delete(key);
   }
@@ -86,35 +86,37 @@ export class WorkerMeters {
   }
 }
 
-/** Current processes, requests and sockets of a worker. A static site has no isolates. */
-export interface AppLife {
+/** Current isolates, queued requests and WebSockets of a worker. A static site has no isolates. */
+export interface VersionLoad {
   readonly kind: "static" | "module";
-  /** Isolates that accept requests (`running`), are starting (`starting`), or finish their last requests (`draining`). */
+  /**
+   * Number of isolates that accept requests. `starting` isolates do not accept requests yet; `draining` ones complete their last requests.
+   */
   readonly running: number;
   readonly starting: number;
   readonly draining: number;
-  /** Queued requests that wait for an isolate. */
+  /** Number of requests that wait for an isolate. */
   readonly queued: number;
-  /** Open WebSockets. */
+  /** Number of open WebSockets. */
   readonly openSockets: number;
   /** Process ids of the isolates that have loaded the worker. */
   readonly pids: readonly number[];
 }
 
-/** Metrics of a worker version; `life` is undefined when the version was never opened. */
+/** Metrics of a worker version; `currentLoad` is undefined when the version was never opened. */
 export interface WorkerNumbers {
   readonly meter: WorkerMeter;
-  readonly life: AppLife | undefined;
+  readonly currentLoad: VersionLoad | undefined;
 }
 
-/** Sums the values of a version and of the replaced code that still drains. */
-export function lifeOf(apps: readonly { readonly life: AppLife }[]): AppLife | undefined {
-  const lives = apps.map(({ life }) => life);
-  const [first, ...others] = lives;
+/** Returns the sum of the loads of a version and of the replaced versions that still drain. */
+export function totalLoad(apps: readonly { readonly currentLoad: VersionLoad }[]): VersionLoad | undefined {
+  const loads = apps.map(({ currentLoad }) => currentLoad);
+  const [first, ...others] = loads;
   return first && others.reduce(together, first);
 }
 
-function together(one: AppLife, other: AppLife): AppLife {
+function together(one: VersionLoad, other: VersionLoad): VersionLoad {
   return {
     kind: one.kind,
     running: one.running + other.running,

@@ -140,7 +140,7 @@ function runIsolate({ slot, settings }: { slot: string; settings: IsolateSetting
     process.on(event, (error: unknown) => {
       if (isOutOfMemory(error)) return endForMemory(error);
       log.report(error);
-      writer.empty(FrameKind.Tainted, 0);
+      writer.empty(FrameKind.UncaughtError, 0);
     });
   }
   // Reports dropped output and flushes the frames of this turn.
@@ -155,7 +155,7 @@ function runIsolate({ slot, settings }: { slot: string; settings: IsolateSetting
   installRequest();
   installResponse();
   installWebSocketPair(log.report);
-  writer.empty(FrameKind.Blank, 0);
+  writer.empty(FrameKind.Ready, 0);
 }
 
 /** Copies frame bytes for the worker: the channel overwrites its buffer with the next frames. */

@@ -1,11 +1,11 @@
 const smallFramesPerSecond = 20_000;
 
-/** Limits the rate of frames that are free for an isolate to send: a flood of them would occupy the daemon. */
+/** Limits the rate of frames that need no credit. Without the limit, an isolate could occupy the daemon with them. */
 export class FloodLimiter {
   #count = 0;
   #sinceMs = performance.now();
 
-  /** Counts a frame. Throws when one second exceeds the limit. */
+  /** Counts a frame. Throws when more frames than the limit arrive within one second. */
   count(): void {
     this.#count += 1;
     if (this.#count < smallFramesPerSecond) return;

@@ -13,16 +13,19 @@ import type { IsolateSockets } from "../sockets/isolate-sockets.js";
 import { retryAfterSeconds } from "../sockets/socket-limits.js";
 import type { WorkerCall } from "../engine/worker-call.js";
 
-/** Marks a cancelled call until its last frame has arrived. */
+/** Replaces a cancelled call in the map until the last frame of the call has arrived. */
 const abandoned = Symbol("abandoned");
-/** Frames that end a call. The isolate sends exactly one per call, also after Cancel, so both sides know when the number is free. */
-const lastFrames: ReadonlySet<number> = new Set([FrameKind.Answer, FrameKind.Failed, FrameKind.End, FrameKind.Abort]);
-/** The maximum concurrency is measured per window of this many calls. */
+/**
+ * Frames that end a call. The isolate sends exactly one of them per call, even after Cancel, so both sides know when the call number is
+ * free.
+ */
+const lastFrames: ReadonlySet<number> = new Set([FrameKind.FullResponse, FrameKind.Failed, FrameKind.End, FrameKind.Abort]);
+/** The maximum concurrency is measured over a window of this many calls. */
 const windowCalls = 1024;
 
 type Abandoned = typeof abandoned;
 
-/** The calls that run in one isolate, by exchange number. */
+/** The running calls of one isolate, by exchange number. */
 export class IsolateCalls implements CallChannel {
   readonly writer: FrameWriter;
   readonly fastResponseWriter = new FastResponseWriter();
@@ -53,12 +56,12 @@ export class IsolateCalls implements CallChannel {
     return this.#runningCount;
   }
 
-  /** Cancelled calls that the worker has not finished yet. */
+  /** Number of cancelled calls that the worker has not finished yet. */
   get abandonedCount(): number {
     return this.#exchanges.size - this.#runningCount;
   }
 
-  /** Calls that the isolate has received since its start. */
+  /** Number of calls that the isolate has received since its start. */
   get acceptedCount(): number {
     return this.#acceptedCount;
   }
@@ -98,10 +101,10 @@ export class IsolateCalls implements CallChannel {
   }
 
   /**
-   * Uncorks the held sockets, so all frames of one read reach each client in one write. Returns true while a socket still uses the frame
-   * bytes.
+   * Uncorks the clients' sockets, so that each client gets all frames of one read in one write. Returns true while a socket still uses the
+   * frame bytes.
    */
-  letGo(): boolean {
+  uncork(): boolean {
     let isWaiting = false;
     for (const socket of this.#held) {
       socket.uncork();
@@ -111,13 +114,13 @@ export class IsolateCalls implements CallChannel {
     return isWaiting;
   }
 
-  /** Passes a frame to its call; throws when the isolate violates the protocol. */
+  /** Passes a frame to its call. Throws when the isolate violates the protocol. */
   onFrame(kind: number, id: number, { buffer, start, end, isRest = false }: FramePayload): void {
     const call = this.#exchanges.get(id);
     if (call === undefined) throw new Error("the isolate sent a frame for an unknown call");
     if (call === abandoned) return this.#onLateFrame(kind, id, buffer.subarray(start, end));
     switch (kind) {
-      case FrameKind.Answer: {
+      case FrameKind.FullResponse: {
         const headEnd = start + 6 + buffer.readUInt32LE(start + 2);
         if (headEnd > end) throw new Error("the isolate sent a truncated response");
         const status = buffer.readUInt16LE(start);
@@ -168,10 +171,10 @@ export class IsolateCalls implements CallChannel {
   /** Opens the WebSocket of a 101 response. */
   #openSocket(call: WorkerCall, payload: Buffer): void {
     const number = payload.readUInt32LE(0);
-    const { upgrade } = call.visit;
+    const { upgrade } = call.exchange;
     const head = payload.length <= responseHeadBytes ? this.#headsOf(call).read(payload.toString("latin1", 4)) : undefined;
     if (upgrade && head && !this.#sockets.isFull) {
-      // Opened before the call ends: a draining isolate with neither call nor socket would stop.
+      // The socket is opened before the call ends: a draining isolate with neither a call nor a socket would stop.
       this.#sockets.open(number, upgrade, { head, requestId: call.requestId });
       return call.switchProtocols();
     }
@@ -189,7 +192,7 @@ export class IsolateCalls implements CallChannel {
     return status >= 200 && status <= 599 && text.length <= responseHeadBytes ? this.#headsOf(call).read(text) : undefined;
   }
 
-  #headsOf({ visit }: WorkerCall): ResponseHeads {
+  #headsOf({ exchange: visit }: WorkerCall): ResponseHeads {
     return ownsOrigin(visit.address) ? this.#headsAtHosts : this.#heads;
   }
 
@@ -199,16 +202,19 @@ export class IsolateCalls implements CallChannel {
 }
 
 /**
- * Decides when waiting calls are sent to an isolate: when they are half of all concurrent calls. The isolate then processes one half while
- * the daemon reads the other half. One write per call would cost a system call and a wake-up each.
+ * Decides when the daemon sends waiting calls to an isolate: when they are half of all concurrent calls. The isolate then processes one
+ * half while the daemon processes the other. Sending each call alone costs one system call and one wake-up.
  */
 export class BatchPolicy {
   #count = 0;
-  /** Maximum concurrent calls in the current window and in the previous one. */
+  /** Maximum number of concurrent calls in the current window and in the previous one. */
   #most = 0;
   #mostBefore = 0;
 
-  /** Whether to flush now. Call once per call: `waitingCount` of the `runningCount` calls are not sent yet. */
+  /**
+   * Returns whether the daemon should send the waiting calls now. Call this method once per call. `waitingCount` is included in
+   * `runningCount`.
+   */
   isDue(waitingCount: number, runningCount: number): boolean {
     if (runningCount > this.#most) this.#most = runningCount;
     this.#count += 1;

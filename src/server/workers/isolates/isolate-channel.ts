@@ -3,38 +3,41 @@ import { Socket, type OnReadOpts } from "node:net";
 import { FrameReader, type FrameHandler } from "../protocol/frame-reader.js";
 import { writeFramesTo, type FrameWriter } from "../protocol/frame-writer.js";
 
-/** Limit of unread bytes in an isolate's channel; further calls wait in the worker's queue. */
+/** Maximum number of bytes that an isolate has not read. Further calls wait in the queue of the worker version. */
 const maximumQueuedBytes = 4 * 1024 * 1024;
 
-/** An isolate that does not respond to a ping within this time is blocked. */
+/** An isolate counts as blocked when it does not respond to a ping within this time. */
 const pingTimeoutMs = 1000;
-/** The ping timeout when all calls have passed their deadlines. Shorter, because killing the isolate fails no further request. */
+/**
+ * The ping timeout of an isolate whose calls have all passed their deadlines. The timeout is shorter because killing the isolate fails no
+ * other call.
+ */
 const overduePingTimeoutMs = 500;
 
 interface ChannelEvents {
   readonly onFrame: FrameHandler;
-  /** Called after all frames of one read. Returns true while their bytes are still in use. */
+  /** Called after the frames of one read. Returns true while the frame bytes are still in use. */
   readonly onRead: () => boolean;
-  /** Called when the socket has drained. */
+  /** Called when the socket accepts data again. */
   readonly onDrain: () => void;
   readonly onClose: () => void;
-  /** Called when the isolate violates the protocol, with the reason; no frames follow. */
+  /** Called with the reason when the isolate violates the protocol. No more frames are processed after this call. */
   readonly onViolation: (reason: string) => void;
 }
 
-/** The daemon's end of the socket pair with an isolate. */
+/** The daemon's end of the socket pair that connects the daemon with an isolate. */
 export class IsolateChannel {
   readonly writer: FrameWriter;
-  /** Resolves when the socket is closed and all its data is processed. */
+  /** Resolves when the socket is closed and all received data is processed. */
   readonly closed: Promise<void>;
   readonly #socket: Socket;
-  #heardMs = 0;
+  #lastReadMs = 0;
 
-  /** Takes ownership of the socket's handle: `given` must not be used afterwards. */
+  /** Takes over the handle of the socket `given`. The caller must not use `given` afterwards. */
   constructor(given: Socket, events: ChannelEvents) {
     const reader = new FrameReader(events.onFrame);
     const read = (count: number): boolean => {
-      this.#heardMs = performance.now();
+      this.#lastReadMs = performance.now();
       try {
         reader.read(count);
       } catch (error) {
@@ -47,7 +50,7 @@ export class IsolateChannel {
     const early = given.read() as Buffer | null;
     if (early) {
       reader.put(early);
-      // Processed before any other data, after the caller has set up its handlers.
+      // Data that was already received is processed first, after the caller has set up its handlers.
       process.nextTick(() => read(0));
     }
     const socket = adoptSocket(given, { buffer: () => reader.room(), callback: read });
@@ -64,13 +67,13 @@ export class IsolateChannel {
   }
 
   /** Time of the last read, on the clock of `performance.now()`. */
-  get heardMs(): number {
-    return this.#heardMs;
+  get lastReadMs(): number {
+    return this.#lastReadMs;
   }
 
-  /** Restarts the measurement of silence. */
+  /** Restarts the time since the last read, so that the isolate does not count as silent. */
   restartClock(): void {
-    this.#heardMs = performance.now();
+    this.#lastReadMs = performance.now();
   }
 
   close(): void {
@@ -79,21 +82,21 @@ export class IsolateChannel {
 }
 
 /**
- * Returns the text of protocol errors, which are plain Errors. Other errors come from parsers and name internal buffers, so clients must
+ * Returns the text of a protocol error, which is a plain Error. Other errors come from parsers and name internal buffers, so clients must
  * not see them.
  */
 function violationOf(error: unknown): string {
   return error instanceof Error && error.constructor === Error ? error.message : "the isolate sent a malformed frame";
 }
 
-/** Private fields of node:net's Socket. Their names have not changed since its first releases. */
+/** Private fields of `Socket` in node:net. Their names have not changed since the first releases of Node.js. */
 interface Inner {
   _handle: object | null;
 }
 
 /**
- * Moves a socket's handle to a new socket that reads into one buffer; read pending data first. Public `onread` works only with `connect`,
- * and these sockets are accepted. Without it, each read allocates 64 KB and reads no more.
+ * Moves the handle of an accepted socket to a new socket that reads into one buffer. The public option `onread` works only with `connect`.
+ * Without this buffer, Node.js allocates 64 KB for each read. Read pending data first.
  */
 function adoptSocket(socket: Socket, onread: OnReadOpts): Socket {
   const inner = socket as unknown as Inner;
@@ -103,20 +106,20 @@ function adoptSocket(socket: Socket, onread: OnReadOpts): Socket {
   const adopted = new Socket(options);
   // oxlint-disable-next-line no-underscore-dangle -- one handle has one socket
   inner._handle = null;
-  // The spawned process counts as closed when its original socket is.
+  // Node.js reports the child process as closed only after its original socket is closed.
   adopted.once("close", () => socket.destroy());
   return adopted;
 }
 
 /**
- * Checks that an isolate's event loop runs: one ping at a time, sent after the frames whose processing it proves. Each check has a deadline
- * on the clock of `performance.now()`.
+ * Checks whether an isolate's event loop is blocked. Sends one ping at a time, after the frames that the isolate has to process. Each check
+ * has a deadline on the clock of `performance.now()`.
  */
 export class LivenessProbe {
   readonly #sendPing: () => void;
   #sentMs: number | undefined;
   #deadlineMs = Infinity;
-  /** Deadline of checks requested while a ping was pending: its response does not cover them. */
+  /** Deadline of the checks that were requested during a pending ping. The response to that ping does not cover them. */
   #nextDeadlineMs: number | undefined;
   /** Callbacks for the next response. */
   readonly #listeners: (() => void)[] = [];
@@ -134,13 +137,13 @@ export class LivenessProbe {
     else this.#nextDeadlineMs = Math.min(deadlineMs, this.#nextDeadlineMs ?? Infinity);
   }
 
-  /** Sends a ping; resolves with the response. */
+  /** Sends a ping. Resolves when the isolate responds. */
   answered(): Promise<void> {
     this.ask(Infinity);
     return new Promise((resolve) => this.#listeners.push(resolve));
   }
 
-  /** Handles a response. Throws when no ping is pending. */
+  /** Handles the response to a ping. Throws when no ping is pending. */
   onPong(): void {
     if (this.#sentMs === undefined) throw new Error("the isolate responded to a ping that the daemon did not send");
     this.#sentMs = undefined;
@@ -151,12 +154,12 @@ export class LivenessProbe {
   }
 
   /**
-   * Whether the event loop is blocked, as by an endless loop or a blocking system call. A long computation has until its call's deadline,
-   * or less when that call was given up and others wait.
+   * Returns whether the event loop is blocked. A long computation is allowed until its call's deadline. After the call was cancelled, the
+   * limit is shorter if other calls wait.
    */
-  isBlocked(nowMs: number, { isWorking, isInTheWay }: { isWorking: boolean; isInTheWay: boolean }): boolean {
+  isBlocked(nowMs: number, { isWorking, isInTheWay: hasWaitingCalls }: { isWorking: boolean; isInTheWay: boolean }): boolean {
     const silentMs = this.#sentMs === undefined ? 0 : nowMs - this.#sentMs;
-    if (isInTheWay && !isWorking && silentMs >= pingTimeoutMs) return true;
+    if (hasWaitingCalls && !isWorking && silentMs >= pingTimeoutMs) return true;
     const graceMs = isWorking ? pingTimeoutMs : overduePingTimeoutMs;
     const deadlineMs = Math.min(this.#deadlineMs, this.#nextDeadlineMs ?? Infinity);
     return this.isWaiting && silentMs >= graceMs && nowMs - graceMs > deadlineMs;

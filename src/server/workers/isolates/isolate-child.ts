@@ -5,12 +5,12 @@ import { spawnProcess, type SpawnedProcess } from "../../platform/spawner/spawne
 import { standard } from "../../platform/spawner/messages.js";
 import { channelDescriptor } from "../protocol/frames.js";
 
-/** Makes the kernel's OOM killer prefer isolates over the daemon. */
+/** With this score, the kernel's OOM killer selects an isolate before the daemon. */
 const oomScoreAdjustment = "500";
-/** Time from Terminate to SIGKILL; the worker's `onTerminate` has 1 s of it. */
+/** Time between Terminate and SIGKILL. The worker's `onTerminate` has 1 s of this time. */
 const terminateTimeoutMs = 1500;
 
-/** V8's message when the heap is exhausted. */
+/** The message of V8 when the heap is full. */
 const heapIsFull = /^(?:#\s*)?fatal (?:error:|process|javascript).*out of memory/i;
 
 /** The process of an isolate and its sockets. */
@@ -19,9 +19,9 @@ export class IsolateChild {
   readonly socket: Socket;
   readonly stdout: Socket;
   readonly stderr: Socket;
-  /** Resolves with the status or signal that ended the process. Its last output can still be unread: see `exited`. */
+  /** Resolves with the exit status or signal of the process. The daemon may not have read the last output yet: see `exited`. */
   readonly ended: Promise<string>;
-  /** Resolves when the process has ended and its output is read. */
+  /** Resolves when the process has exited and the daemon has read all its output. */
   readonly exited: Promise<void>;
   readonly #process: SpawnedProcess;
 
@@ -37,7 +37,7 @@ export class IsolateChild {
     writeFile(`/proc/${spawned.pid}/oom_score_adj`, oomScoreAdjustment, () => undefined);
   }
 
-  /** Starts the process. Throws `WORKER_UNAVAILABLE` when it cannot start or the daemon has no free file descriptor. */
+  /** Starts the process. Throws WORKER_UNAVAILABLE when the system cannot start a process or the daemon has no free file descriptor. */
   static async start(command: { file: string; args: string[] }, workingDirectory: string): Promise<IsolateChild> {
     const descriptors = [standard.output, standard.errors, channelDescriptor];
     try {
@@ -57,14 +57,17 @@ export class IsolateChild {
     this.#process.kill();
   }
 
-  /** Kills the process when it has not ended within the termination timeout. */
+  /** Kills the process when it has not exited within the termination timeout. */
   killInTime(): void {
     const timer = setTimeout(() => this.kill(), terminateTimeoutMs);
     void this.exited.then(() => clearTimeout(timer));
   }
 }
 
-/** Why an isolate's process ended, for clients and the operator. The first known reason counts, else the status reported by the system. */
+/**
+ * The reason why an isolate's process exited, for clients and the operator. The first recorded reason counts. Without one, the status
+ * reported by the system counts.
+ */
 export class ExitReason {
   readonly #beyondMemory: string;
   #reason: string | undefined;
@@ -74,7 +77,7 @@ export class ExitReason {
     this.#beyondMemory = `was ended because it reached its memory limit of ${Math.floor(memoryBytes / 1024 / 1024)} MB`;
   }
 
-  /** True when the process ended without a request of the daemon, or was killed. */
+  /** True when the process exited by itself or the daemon killed it because of an error. */
   get hasCrashed(): boolean {
     return this.#hasCrashed;
   }
@@ -105,13 +108,13 @@ export class ExitReason {
     this.#hasCrashed = true;
   }
 
-  /** Detects an exhausted heap from error output. */
+  /** Recognizes a full heap in the error output. */
   noteError(text: string): void {
     if (heapIsFull.test(text)) this.#reason ??= this.#beyondMemory;
   }
 
-  /** Returns the reason; `how` is the status reported by the system. */
-  tell(how: string): string {
+  /** Returns the reason. `how`: the status reported by the system. */
+  reasonText(how: string): string {
     return this.#reason ?? how;
   }
 }

@@ -12,29 +12,29 @@ import { sandboxCommand } from "../sandbox/sandbox-command.js";
 import { layerNames, type KernelLayers } from "../sandbox/sandbox-policy.js";
 import { isolatePolicy } from "../sandbox/isolate-policy.js";
 
-/** Memory that a process needs beyond the worker's limit: heap outside the old generation, thread stacks, code. */
+/** Memory of a process in addition to the worker's limit: heap outside the old generation, thread stacks, code. */
 const overheadBytes = 192 * 1024 * 1024;
 const mostOpenFiles = 4096;
 /** Maximum size of a file in a folder that a permission grants. */
 const largestGrantedFileBytes = 1024 * 1024 * 1024;
-/** V8's default number of threads for garbage collection and compilation on large machines. */
+/** Number of threads that V8 uses for garbage collection and compilation on large machines by default. */
 const mostHelperThreads = 4;
-/**
- * Processors reserved for the worker's main thread and for other processes: a worker with a growing heap also keeps its GC threads busy.
- */
+/** Processors that stay free for the worker's main thread and for other processes. A growing heap keeps the GC threads busy, too. */
 const processorsWithoutHelpers = 2;
-/** Thread limit of one isolate; Node itself uses at most 11. */
+/** Thread limit of one isolate. Node.js itself uses at most 11. */
 const mostThreads = 64;
-/** Process and thread limit of an isolate that is allowed to start processes or threads. */
+/** Limit of processes and threads of an isolate that is allowed to start processes or threads. */
 const mostProcesses = 512;
-/** Process and thread limit of all isolates of a worker with its own user and the permission to start programs. */
+/** Limit of processes and threads of all isolates of a worker that runs as its own user and is allowed to start programs. */
 const mostProgramsOfWorker = 2048;
-/** Thread limit of all isolates of such a worker without that permission: 500 isolates use 5,500. */
+/**
+ * Thread limit of all isolates of a worker that runs as its own user and is not allowed to start programs. 500 isolates use 5,500 threads.
+ */
 const mostThreadsOfWorker = 8192;
-/** Maximum worker threads that the memory limit allows for; each has its own V8 code range. */
+/** Number of worker threads for which the memory limit has space. Each thread has its own V8 code range. */
 const mostCodeRanges = 8;
 
-/** The isolate program. The user that runs it must be able to read the file and its folder. */
+/** The program of an isolate. The isolate's user must be able to read the file and its folder. */
 export const isolateProgram = compiledFile("server/workers/isolate/main.js");
 
 /** `CAP_SETPCAP` of `linux/capability.h`. */
@@ -48,17 +48,17 @@ interface IsolateOptions extends Pick<IsolateNeeds, "memoryBytes" | "permissions
 
 export interface IsolateCommandOptions {
   readonly allowsNetwork: boolean;
-  /** True when an isolate must not start unless the kernel restricts it. */
+  /** True when isolates are allowed to start only with all restrictions of the kernel. */
   readonly isStrict: boolean;
   /** Folders of the daemon that no worker process is allowed to read. */
   readonly closedFolders: readonly string[];
   /** Maximum size of an isolate's temporary folder. */
   readonly temporaryFolderMaxBytes: number;
-  /** Kernel features that restrict isolates. */
+  /** The kernel features that restrict isolates. */
   readonly layers: Promise<KernelLayers>;
 }
 
-/** Builds the command line of isolates. Tools that this machine lacks are omitted, and only their restrictions are lost. */
+/** Builds the command line of isolates. When a tool is missing on this machine, isolates start without the restrictions of that tool. */
 export class IsolateCommand {
   readonly #setpriv = findSystemTool("setpriv");
   readonly #prlimit = findSystemTool("prlimit");
@@ -70,7 +70,7 @@ export class IsolateCommand {
   readonly #closed: readonly string[];
   readonly #temporaryFolderMaxBytes: number;
 
-  /** Folder of the isolate program and of all other code of the daemon. */
+  /** The folder that contains the isolate program and all other code of the daemon. */
   get programFolder(): string {
     return compiledFile("server");
   }
@@ -82,21 +82,23 @@ export class IsolateCommand {
     this.#temporaryFolderMaxBytes = options.temporaryFolderMaxBytes;
     this.#flags = [
       "--permission",
-      // Node 25 and later. In earlier versions the permission model does not restrict the network.
+      // For Node.js 25 and later. The permission model of earlier versions does not restrict the network.
       ...(options.allowsNetwork && process.allowedNodeEnvironmentFlags.has("--allow-net") ? ["--allow-net"] : []),
-      // Freezes V8 flags after the start: some of them write files outside the permission model.
+      // Freezes V8 flags after the start, because some flags write files outside the permission model.
       "--freeze-flags-after-init",
       "--preserve-symlinks",
       "--preserve-symlinks-main",
       ...helperFlags(),
       "--disable-warning=ExperimentalWarning",
       "--disable-warning=SecurityWarning",
-      // The package.json of a slot does not describe the worker.
+      // A slot has its own package.json, without the `type` of the worker.
       "--disable-warning=MODULE_TYPELESS_PACKAGE_JSON",
     ];
   }
 
-  /** Returns the command line of an isolate with read access to `slot` and the given permissions. The isolate runs as `user`, if given. */
+  /**
+   * Returns the command line of an isolate that reads `slot` and has the given permissions. `user`: the system user of the isolate, if any.
+   */
   async build(options: IsolateOptions): Promise<{ file: string; args: string[] }> {
     const node = [
       process.execPath,
@@ -117,7 +119,7 @@ export class IsolateCommand {
 
   async #sandbox(needs: IsolateOptions): Promise<string[]> {
     const layers = await this.#layers;
-    // Every available layer is required: otherwise a worker could make the setup of a layer fail and run without that layer.
+    // Each layer that the kernel supports is required. Otherwise a worker could make the setup of a layer fail and run without the layer.
     const required = layerNames.filter((name) => this.#isStrict || layers[name].isActive);
     if (required.length === 0) return [];
     const hasOwnUser = needs.user !== undefined && needs.sharing !== "workers";
@@ -134,7 +136,7 @@ export class IsolateCommand {
 
   #privileges(user: number | undefined): string[] {
     if (this.#setpriv === undefined) return [];
-    // Kills the isolate when the daemon is killed, regardless of the worker's code.
+    // The kernel kills the isolate when the daemon exits. The worker's code cannot prevent this.
     return [this.#setpriv, "--pdeathsig", "KILL", "--no-new-privs", ...(user === undefined ? rootFlags() : userFlags(user)), "--"];
   }
 
@@ -156,7 +158,9 @@ export class IsolateCommand {
     ];
   }
 
-  /** Returns no limit for a user that several workers share: the kernel counts all processes of a user together. */
+  /**
+   * Returns the process limit; undefined for a user that several workers share, because the kernel counts all processes of a user together.
+   */
   #processLimit({ user, sharing }: IsolateOptions, hasProcesses: boolean): string[] {
     if (user === undefined || sharing === "workers") return [];
     if (sharing === "worker") return [`--nproc=${hasProcesses ? mostProgramsOfWorker : mostThreadsOfWorker}`];
@@ -164,7 +168,7 @@ export class IsolateCommand {
   }
 }
 
-/** Returns the `--allow-fs-write` paths that no permission names. The kernel limits a full data folder to deletion. */
+/** Returns the `--allow-fs-write` paths in addition to those of permissions. For a full data folder, the kernel allows only deletion. */
 function writablePaths({ slot, data }: IsolateOptions): string[] {
   return [temporaryFolderOf(slot), ...(data ? [data.folder] : [])].map((folder) => path.join(folder, "*"));
 }
@@ -179,14 +183,14 @@ function settingsOf({ permissions, network }: IsolateOptions, { landlock }: Kern
   };
 }
 
-/** setpriv flags for an isolate's user, without groups and capabilities. */
+/** Returns the setpriv flags of an isolate with its own user, without groups and capabilities. */
 export function userFlags(user: number): string[] {
   return ["--reuid", String(user), "--regid", String(user), "--clear-groups", "--inh-caps=-all", "--bounding-set=-all"];
 }
 
 /**
- * setpriv flags for an isolate that runs as root: keeps only the capabilities to access files of other users, which Landlock limits. Empty
- * when the process cannot drop capabilities.
+ * Returns the setpriv flags of an isolate that runs as root. Keeps only the capabilities for files of other users, which Landlock limits.
+ * Empty when this process cannot drop capabilities.
  */
 function rootFlags(): string[] {
   if (process.getuid?.() !== 0 || !mayDropCapabilities()) return [];
@@ -202,13 +206,13 @@ function mayDropCapabilities(): boolean {
   }
 }
 
-/** Without spare processors, the main thread collects garbage itself; compilation always keeps one thread. */
+/** On a machine with few processors, the main thread collects garbage without helper threads. Compilation always keeps one thread. */
 function helperFlags(): string[] {
   const threads = Math.min(mostHelperThreads, availableParallelism() - processorsWithoutHelpers);
   return threads > 0 ? [`--v8-pool-size=${threads}`] : ["--v8-pool-size=1", "--single-threaded-gc"];
 }
 
-/** Returns the hard limit of open files. */
+/** Returns the hard limit of open files of this process. */
 function ownOpenFiles(): number {
   try {
     const hard = /^Max open files\s+\S+\s+(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8"))?.[1];
@@ -219,8 +223,8 @@ function ownOpenFiles(): number {
 }
 
 /**
- * Returns the bytes of V8's code range that the kernel counts as data: up to 512 MB, mapped writable. 0 when it is not counted or /proc is
- * unreadable. Measures the daemon's own code range, which has the same size.
+ * Returns the size in bytes of V8's code range, if the kernel counts it as data: up to 512 MB. Returns 0 when it is not counted or /proc is
+ * unreadable. Measures the code range of the daemon, which has the same size.
  */
 function countedCodeRangeBytes(): number {
   try {

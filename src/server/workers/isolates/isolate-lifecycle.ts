@@ -1,27 +1,27 @@
 import { readFileSync } from "node:fs";
 import type { IsolateProcess } from "./isolate-process.js";
 
-const lookEveryMs = 500;
-/** Load per isolate, as a share of one core, that starts another isolate. */
+const measureEveryMs = 500;
+/** CPU load per isolate, as a share of one core, above which another isolate starts. */
 const highLoad = 0.7;
-/** Load per remaining isolate below which one isolate is stopped. */
+/** CPU load per remaining isolate, as a share of one core, below which one isolate stops. */
 const lowLoad = 0.4;
-/** The load must stay low for this long before an isolate is stopped, because starting costs more than keeping. */
+/** Time for which the load must be low before an isolate stops. A stop that comes too early costs a new start. */
 const shrinkAfterMs = 10_000;
 
-/** Below Node's maximum timer delay of 2^31 - 1 ms. */
+/** Less than the maximum timer delay of Node.js, 2^31 - 1 ms. */
 const longestTimerMs = 2 ** 30;
 const firstDelayMs = 200;
 const longestDelayMs = 30_000;
-/** Consecutive failures without a delay: a worker that crashes rarely restarts immediately. */
-const freeFailures = 2;
-/** A failure after this much time without failures counts as the first one. */
-const forgivenAfterMs = 60_000;
+/** Number of consecutive failures without a restart delay, so that a worker with rare crashes restarts immediately. */
+const failuresWithoutDelay = 2;
+/** After this much time without failures, the next failure counts as the first one. */
+const failureMemoryMs = 60_000;
 
-/** Computes the number of isolates of a worker with `instances: auto` from their CPU demand: one core's work per isolate. */
+/** Calculates the number of isolates of a worker with `instances: auto`: one isolate per core of CPU time that the worker needs. */
 export class AutoScale {
   readonly #most: number;
-  #lookedMs = 0;
+  #measuredMs = 0;
   #highMs = 0;
   #used = new Map<IsolateProcess, number>();
 
@@ -30,9 +30,9 @@ export class AutoScale {
   }
 
   wantedCount(isolates: readonly IsolateProcess[], nowMs: number): number {
-    const elapsedMs = nowMs - this.#lookedMs;
-    if (elapsedMs < lookEveryMs) return isolates.length;
-    this.#lookedMs = nowMs;
+    const elapsedMs = nowMs - this.#measuredMs;
+    if (elapsedMs < measureEveryMs) return isolates.length;
+    this.#measuredMs = nowMs;
     const before = this.#used;
     this.#used = new Map(isolates.map((isolate) => [isolate, processorMs(isolate.pid)]));
     let load = 0;
@@ -46,7 +46,9 @@ export class AutoScale {
   }
 }
 
-/** Returns the time that the main thread has run or waited for a CPU; 0 when the kernel does not report it. */
+/**
+ * Returns the time for which the main thread ran or waited for a CPU, in milliseconds. Returns 0 when the kernel does not report this time.
+ */
 function processorMs(pid: number | undefined): number {
   try {
     const [ranNs, waitedNs] = readFileSync(`/proc/${pid}/schedstat`, "latin1").split(" ");
@@ -56,47 +58,50 @@ function processorMs(pid: number | undefined): number {
   }
 }
 
-/** Notifies an isolate after each idle period of `idleTimeout` and drains it after `ttl` of idleness. Both in milliseconds. */
-export function tendIsolate(isolate: IsolateProcess, { idleTimeout, ttl }: { idleTimeout: number; ttl: number }): void {
-  let toldAtMs = -1;
+/**
+ * Notifies an isolate after each `idleTimeout` without requests, and drains the isolate after `ttl` without requests. Both are in
+ * milliseconds.
+ */
+export function watchIdleness(isolate: IsolateProcess, { idleTimeout, ttl }: { idleTimeout: number; ttl: number }): void {
+  let notifiedAtMs = -1;
   let timer: NodeJS.Timeout | undefined;
   const check = (): void => {
     const idleMs = isolate.isIdle ? performance.now() - isolate.lastUsedMs : 0;
     if (idleMs >= ttl) return isolate.drain();
-    if (idleMs >= idleTimeout && toldAtMs !== isolate.lastUsedMs) {
-      toldAtMs = isolate.lastUsedMs;
-      isolate.tellIdle();
+    if (idleMs >= idleTimeout && notifiedAtMs !== isolate.lastUsedMs) {
+      notifiedAtMs = isolate.lastUsedMs;
+      isolate.notifyIdle();
     }
-    // After a notification, the next one is at least `idleTimeout` away.
-    const untilToldMs = idleMs < idleTimeout ? idleTimeout - idleMs : idleTimeout;
-    timer = setTimeout(check, Math.max(1, Math.min(ttl - idleMs, untilToldMs, longestTimerMs))).unref();
+    // The next notification comes after at least another `idleTimeout`.
+    const untilNotificationMs = idleMs < idleTimeout ? idleTimeout - idleMs : idleTimeout;
+    timer = setTimeout(check, Math.max(1, Math.min(ttl - idleMs, untilNotificationMs, longestTimerMs))).unref();
   };
   check();
-  // Cleared because the timer would retain the isolate's buffers of 512 KB.
+  // The timer would keep the isolate's buffers of 512 KB in memory.
   void isolate.exited.then(() => clearTimeout(timer));
 }
 
-/** Delays the restarts of a worker that crashes repeatedly, so that restarts do not exhaust the machine. */
+/** Delays the restarts of a worker that crashes repeatedly, because each restart costs CPU time of other workers. */
 export class CrashBackOff {
   #failures = 0;
   #lastFailureMs = 0;
   #blockedUntilMs = 0;
 
   noteFailure(nowMs: number): void {
-    if (nowMs - this.#lastFailureMs > forgivenAfterMs) this.#failures = 0;
+    if (nowMs - this.#lastFailureMs > failureMemoryMs) this.#failures = 0;
     this.#failures += 1;
     this.#lastFailureMs = nowMs;
-    const excess = this.#failures - freeFailures;
+    const excess = this.#failures - failuresWithoutDelay;
     this.#blockedUntilMs = excess <= 0 ? nowMs : nowMs + Math.min(longestDelayMs, firstDelayMs * 2 ** (excess - 1));
   }
 
-  /** Clears the failures after a manual restart. */
-  forgive(): void {
+  /** Deletes the recorded failures after a manual restart. */
+  reset(): void {
     this.#failures = 0;
     this.#blockedUntilMs = 0;
   }
 
-  /** Returns the milliseconds until the next start is allowed; 0 = now. */
+  /** Returns the time until the next start is allowed, in milliseconds; 0 means now. */
   remainingMs(nowMs: number): number {
     return Math.max(0, this.#blockedUntilMs - nowMs);
   }

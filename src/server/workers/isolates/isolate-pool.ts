@@ -4,14 +4,14 @@ import { StandbyIsolates } from "./standby-isolates.js";
 import { IsolateChild } from "./isolate-child.js";
 import { IsolateCommand, type IsolateCommandOptions } from "./isolate-command.js";
 import { IsolateProcess } from "./isolate-process.js";
-import { SandboxAllocator, type QuartersOptions } from "./sandbox-allocator.js";
+import { SandboxAllocator, type SandboxAllocatorOptions } from "./sandbox-allocator.js";
 import type { WorkerNetwork } from "../../config/worker-network.js";
 import { isolationLayers, type IsolationLayer } from "../sandbox/isolation-layers.js";
 import type { DataGrant } from "../data/data-folder.js";
 import type { KernelLayers } from "../sandbox/sandbox-policy.js";
 
-/** A start that has waited this long gets the place of the isolate with the longest service, after that one has finished its calls. */
-const patienceMs = 1000;
+/** Maximum time that a start waits for an idle isolate. Afterwards, the isolate that has served longest completes its calls and stops. */
+const longestWaitMs = 1000;
 
 interface Waiter {
   readonly needs: IsolateNeeds;
@@ -21,37 +21,37 @@ interface Waiter {
   reject(error: ApiError): void;
 }
 
-/** Isolates by state: `used` have a worker, `starting` are about to get one. */
+/** Numbers of isolates by state. `used` isolates have a worker, `starting` ones load a worker, `blank` ones are standby isolates. */
 export interface PoolNumbers {
   readonly size: number;
   readonly used: number;
   readonly starting: number;
   readonly blank: number;
-  /** Starts that wait for a place. */
+  /** Number of starts that wait for a place in the pool. */
   readonly waiting: number;
 }
 
-/** A place in the pool and the isolate that will use it. */
+/** A place in the pool, and the isolate that uses the place. */
 export interface Place {
   readonly isolate: Promise<IsolateProcess>;
 }
 
-interface IsolatePoolOptions extends QuartersOptions, IsolateCommandOptions {
+interface IsolatePoolOptions extends SandboxAllocatorOptions, IsolateCommandOptions {
   readonly size: number;
-  readonly blankMemoryBytes: number;
+  readonly standbyMemoryBytes: number;
   /** Network rules of standby isolates. */
-  readonly blankNetwork: WorkerNetwork;
+  readonly standbyNetwork: WorkerNetwork;
   readonly log: Log;
 }
 
-/** All isolates of the daemon: at most `size` with a worker, and some standby isolates. */
+/** All isolates of the daemon: at most `size` isolates with a worker, and several standby isolates. */
 export class IsolatePool {
   readonly #size: number;
   readonly #command: IsolateCommand;
   readonly #quarters: SandboxAllocator;
   readonly #layers: Promise<KernelLayers>;
-  readonly #blanks: StandbyIsolates;
-  /** Isolates with a worker, or about to get one. */
+  readonly #standbyIsolates: StandbyIsolates;
+  /** Isolates that have a worker or load one. */
   readonly #taken = new Set<IsolateProcess>();
   #starting = 0;
   readonly #waiters: Waiter[] = [];
@@ -63,8 +63,8 @@ export class IsolatePool {
     this.#command = new IsolateCommand(options);
     this.#layers = options.layers;
     this.#quarters = new SandboxAllocator(options);
-    const needs = { memoryBytes: options.blankMemoryBytes, permissions: [], network: options.blankNetwork, name: "" };
-    this.#blanks = new StandbyIsolates({ needs, spawn: () => this.#spawn(needs), log: options.log });
+    const needs = { memoryBytes: options.standbyMemoryBytes, permissions: [], network: options.standbyNetwork, name: "" };
+    this.#standbyIsolates = new StandbyIsolates({ needs, spawn: () => this.#spawn(needs), log: options.log });
   }
 
   get numbers(): PoolNumbers {
@@ -72,7 +72,7 @@ export class IsolatePool {
       size: this.#size,
       used: this.#taken.size,
       starting: this.#starting,
-      blank: this.#blanks.count,
+      blank: this.#standbyIsolates.count,
       waiting: this.#waiters.length,
     };
   }
@@ -82,20 +82,20 @@ export class IsolatePool {
     return isolationLayers(await this.#layers, await this.#quarters.ownUser());
   }
 
-  /** Resolves when a standby isolate has responded; rejects when none can start. */
+  /** Resolves when a standby isolate has responded to a ping. Rejects when none can start. */
   probe(): Promise<void> {
-    return this.#blanks.probe();
+    return this.#standbyIsolates.probe();
   }
 
-  /** Acquires a place and an isolate for it. While the pool is full, waits as long as `isWanted` returns true. */
+  /** Acquires a place and an isolate. Waits for a free place while `isWanted` returns true. */
   acquire(needs: IsolateNeeds, isWanted: () => boolean): Promise<Place> {
     if (this.#isClosed) return Promise.reject(closing());
     if (this.#makeRoom(this.#waiters.length + 1) && this.#waiters.length === 0) return Promise.resolve(this.#place(needs));
-    this.#patienceTimer ??= setInterval(this.#endPatience, patienceMs / 2).unref();
+    this.#patienceTimer ??= setInterval(this.#drainForWaitingStarts, longestWaitMs / 2).unref();
     return new Promise((resolve, reject) => this.#waiters.push({ needs, sinceMs: performance.now(), isWanted, resolve, reject }));
   }
 
-  /** Called when an isolate becomes idle: it can make room for a waiting start. */
+  /** Called when an isolate becomes idle, because the pool can now stop it for a waiting start. */
   noteIdle(): void {
     if (this.#waiters.length > 0) this.#makeRoom(this.#waiters.length);
   }
@@ -104,15 +104,17 @@ export class IsolatePool {
     this.#isClosed = true;
     clearInterval(this.#patienceTimer);
     for (const waiter of this.#waiters.splice(0)) waiter.reject(closing());
-    const isolates = [...this.#taken, ...(await this.#blanks.close())];
+    const isolates = [...this.#taken, ...(await this.#standbyIsolates.close())];
     await Promise.all(isolates.map((isolate) => isolate.terminate()));
     await this.#quarters.close();
   }
 
-  /** Returns true when another isolate can start. Otherwise drains the longest idle isolates, as many as `wanted` places need. */
+  /**
+   * Returns true when another isolate can start. Otherwise drains as many idle isolates as `wanted` places need, the longest idle first.
+   */
   #makeRoom(wanted: number): boolean {
     if (this.#taken.size + this.#starting < this.#size) return true;
-    const leaving = [...this.#taken].filter((isolate) => isolate.isLeaving).length;
+    const leaving = [...this.#taken].filter((isolate) => isolate.isTerminating).length;
     if (leaving >= wanted) return false;
     const idle = [...this.#taken].filter((isolate) => isolate.isEvictable);
     const longestIdleFirst = idle.toSorted((a, b) => a.lastUsedMs - b.lastUsedMs);
@@ -121,16 +123,16 @@ export class IsolatePool {
   }
 
   /**
-   * Drains the longest-serving isolates for starts that have waited too long: isolates that are never idle would block other workers
-   * forever.
+   * Drains the isolates that have served longest, for starts that have waited too long. Otherwise isolates that are never idle would block
+   * other workers forever.
    */
-  readonly #endPatience = (): void => {
+  readonly #drainForWaitingStarts = (): void => {
     this.#dropUnwanted();
     const nowMs = performance.now();
-    const impatient = this.#waiters.filter(({ sinceMs }) => nowMs - sinceMs >= patienceMs).length;
+    const impatient = this.#waiters.filter(({ sinceMs }) => nowMs - sinceMs >= longestWaitMs).length;
     const going = [...this.#taken].filter((isolate) => !isolate.isServing).length;
     const longestServingFirst = [...this.#taken]
-      .filter((isolate) => isolate.isServing && nowMs - isolate.loadedMs >= patienceMs)
+      .filter((isolate) => isolate.isServing && nowMs - isolate.loadedMs >= longestWaitMs)
       .toSorted((a, b) => a.loadedMs - b.loadedMs);
     for (const isolate of longestServingFirst.slice(0, Math.max(0, impatient - going))) isolate.drain();
     if (this.#waiters.length > 0) return;
@@ -146,7 +148,7 @@ export class IsolatePool {
 
   #place(needs: IsolateNeeds): Place {
     const isolate = this.#take(needs);
-    // Prevents an unhandled rejection: the caller can await the isolate later.
+    // Prevents an unhandled rejection, because the caller may await the isolate later.
     isolate.catch(() => undefined);
     return { isolate };
   }
@@ -154,7 +156,7 @@ export class IsolatePool {
   async #take(needs: IsolateNeeds): Promise<IsolateProcess> {
     this.#starting += 1;
     try {
-      const isolate = (await this.#blanks.take(needs)) ?? (await this.#spawn(needs));
+      const isolate = (await this.#standbyIsolates.take(needs)) ?? (await this.#spawn(needs));
       this.#taken.add(isolate);
       void isolate.exited.then(() => this.#onExit(isolate));
       return isolate;
@@ -178,16 +180,16 @@ export class IsolatePool {
   }
 
   async #spawn(needs: IsolateNeeds): Promise<IsolateProcess> {
-    const quarter = await this.#quarters.give(needs);
+    const quarter = await this.#quarters.allocate(needs);
     try {
       const { slot } = quarter;
       const child = await IsolateChild.start(await this.#command.build({ ...quarter, ...needs, slot: slot.path }), slot.path);
       const isolate = new IsolateProcess(child, { slot, memoryBytes: needs.memoryBytes, program: this.#command.programFolder });
-      void isolate.exited.then(() => this.#quarters.takeBack(quarter, needs));
+      void isolate.exited.then(() => this.#quarters.release(quarter, needs));
       return isolate;
     } catch (error) {
       void quarter.slot.remove().catch(() => undefined);
-      void this.#quarters.takeBack(quarter, needs);
+      void this.#quarters.release(quarter, needs);
       throw error;
     }
   }
@@ -201,19 +203,19 @@ function closing(): ApiError {
   return new ApiError("WORKER_UNAVAILABLE", "The daemon is stopping.", { retryAfterSeconds: 5 });
 }
 
-/** Requirements of a worker that a standby isolate may not meet. */
+/** Requirements of a worker. A standby isolate may not meet them. */
 export interface IsolateNeeds {
-  /** Limit of the heap; buffers get about the same again. */
+  /** Limit of the heap in bytes. Buffers get about the same amount in addition. */
   readonly memoryBytes: number;
-  /** Permissions of the manifest; the operator allows all of them. */
+  /** Permissions of the manifest. The operator allows all of them. */
   readonly permissions: readonly string[];
-  /** Worker name. Isolates with access to files run as the user that belongs to this name. */
+  /** Name of the worker. An isolate with access to files runs as the system user of this name. */
   readonly name: string;
   readonly network: WorkerNetwork;
-  /** The worker's folder, if the isolate's file rules must name it; undefined for an isolate that reads only its slot. */
+  /** The worker's folder, for an isolate whose file rules name it. Undefined for an isolate that reads only its slot. */
   readonly folder?: string | undefined;
-  /** Access to the worker's data folder; undefined for a worker without one. */
+  /** Access to the worker's data folder; undefined for a worker without a data folder. */
   readonly data?: DataGrant | undefined;
-  /** An entry of `folder` that the worker cannot see. */
+  /** Name of an entry of `folder` that the worker cannot see. */
   readonly hidden?: string | undefined;
 }

@@ -14,28 +14,31 @@ import { IsolateSockets } from "../sockets/isolate-sockets.js";
 import type { WorkerCall } from "../engine/worker-call.js";
 import type { LogLevel } from "../../../shared/contract/worker-logs.js";
 
-/** A busy isolate that has sent nothing for this long gets a ping before its next call. */
-const doubtfulAfterMs = 25;
+/** When a busy isolate has sent nothing for this time, the daemon sends a ping before the next call. */
+const pingAfterMs = 25;
 const newcomerMs = 1000;
-/** Maximum time between the end of a process and the end of its channel, in either order. */
-const lastWordsTimeoutMs = 200;
-/** Limit of cancelled calls that the worker has not finished. */
+/** Maximum time between the exit of a process and the close of its channel, in either order. */
+const finalOutputTimeoutMs = 200;
+/** Maximum number of cancelled calls that the worker has not finished. */
 const maximumAbandoned = 10_000;
 
-/** Maximum time that pending `waitUntil` promises keep a draining isolate alive. */
+/** Time for which pending `waitUntil` promises can keep a draining isolate alive. */
 const timeoutMs = 30_000;
 
-/** A child process that runs one worker: standby, then loaded, then draining. Each stop ends with SIGKILL at the latest. */
+/**
+ * A child process that runs one worker. States: standby, loaded, draining, terminating, exited. SIGKILL ends a process that does not stop
+ * in time.
+ */
 export class IsolateProcess {
   readonly slot: SandboxFolder;
   readonly calls: IsolateCalls;
   readonly #sockets: IsolateSockets;
-  /** Resolves when the isolate can load a worker; rejects when the process ended before. */
-  readonly blank: Promise<void>;
+  /** Resolves when the isolate can load a worker. Rejects when the process exits before. */
+  readonly ready: Promise<void>;
   readonly exited: Promise<void>;
   /** Time of the last use, on the clock of `performance.now()`. */
   lastUsedMs = performance.now();
-  /** Time when the worker was imported. */
+  /** Time when the isolate imported the worker, on the clock of `performance.now()`. */
   loadedMs = Infinity;
   events: IsolateEvents | undefined;
   readonly #child: IsolateChild;
@@ -48,7 +51,7 @@ export class IsolateProcess {
   readonly #step = new Deferred();
   readonly #probe: LivenessProbe;
 
-  /** `program` is the folder of the isolate program. */
+  /** `program`: the folder of the isolate program. */
   constructor(child: IsolateChild, options: { slot: SandboxFolder; memoryBytes: number; program: string }) {
     this.#ending = new ExitReason(options.memoryBytes);
     this.slot = options.slot;
@@ -71,8 +74,8 @@ export class IsolateProcess {
       onRelease: (abandoned) => this.#onRelease(abandoned),
     });
     this.#probe = new LivenessProbe(() => this.#channel.writer.empty(FrameKind.Ping, 0));
-    this.blank = this.#step.begin("blank");
-    this.blank.catch(() => undefined);
+    this.ready = this.#step.begin("ready");
+    this.ready.catch(() => undefined);
     this.exited = this.#child.exited;
     this.#output = new IsolateOutput({
       stdout: this.#child.stdout,
@@ -95,7 +98,7 @@ export class IsolateProcess {
     return this.isServing && !this.#probe.isWaiting && !this.#channel.isFull;
   }
 
-  /** True from loading to draining; `isAccepting` also considers the current load. */
+  /** True from the loaded worker to the begin of draining. `isAccepting` also considers the current load. */
   get isServing(): boolean {
     return this.#state === "loaded";
   }
@@ -105,8 +108,8 @@ export class IsolateProcess {
     return this.#probe.isWaiting;
   }
 
-  /** True while the process terminates. A draining isolate does not count: it can take longer. */
-  get isLeaving(): boolean {
+  /** True while the process terminates. False for a draining isolate, which can take longer. */
+  get isTerminating(): boolean {
     return this.#state === "terminating";
   }
 
@@ -114,7 +117,7 @@ export class IsolateProcess {
     return this.#state === "exited";
   }
 
-  /** True when the process ended without a request of the daemon, or was killed. */
+  /** True when the process exited by itself or the daemon killed it because of an error. */
   get hasCrashed(): boolean {
     return this.#ending.hasCrashed;
   }
@@ -127,14 +130,14 @@ export class IsolateProcess {
     return this.calls.runningCount === 0 && !this.#background.isRunning && this.#sockets.openCount === 0;
   }
 
-  /** True when the isolate can be stopped for another worker. A new isolate first gets time to serve its first call. */
+  /** True when the pool can stop the isolate for another worker. A new isolate first has time to serve its first call. */
   get isEvictable(): boolean {
     return this.isServing && this.isIdle && (this.calls.acceptedCount > 0 || performance.now() - this.lastUsedMs > newcomerMs);
   }
 
   /** Imports the worker; rejects with WORKER_START_FAILED. */
   async load(order: LoadOrder): Promise<void> {
-    await this.blank;
+    await this.ready;
     const loaded = this.#step.begin("loaded");
     this.#channel.writer.json(FrameKind.Load, 0, order);
     await loaded;
@@ -143,14 +146,16 @@ export class IsolateProcess {
     this.loadedMs = this.lastUsedMs;
   }
 
-  /** Returns false while the isolate may be blocked. A ping is pending then, and its response triggers `onRoom`. */
+  /**
+   * Returns false while the event loop of the isolate may be blocked. In that case a ping is pending, and its response triggers `onRoom`.
+   */
   isResponsive(): boolean {
-    if (this.calls.runningCount > 0 && performance.now() - this.#channel.heardMs > doubtfulAfterMs) this.#probe.ask(Infinity);
+    if (this.calls.runningCount > 0 && performance.now() - this.#channel.lastReadMs > pingAfterMs) this.#probe.ask(Infinity);
     return !this.#probe.isWaiting;
   }
 
-  /** Sends a ping; resolves with true at the response, or with false when the process ends. There is no timeout. */
-  async answers(): Promise<boolean> {
+  /** Sends a ping. Resolves with true when the isolate responds, and with false when the process exits. Has no timeout. */
+  async respondsToPing(): Promise<boolean> {
     return Promise.race([this.#probe.answered().then(() => true), this.exited.then(() => false)]);
   }
 
@@ -159,18 +164,22 @@ export class IsolateProcess {
     this.calls.run(call);
   }
 
-  /** Kills the process when its event loop is blocked after its calls were given up. `isInTheWay`: other calls wait for this isolate. */
-  killIfBlocked(nowMs: number, isInTheWay: boolean): void {
+  /**
+   * Kills the process when its event loop is still blocked after its calls were cancelled. `hasWaitingCalls`: other calls wait for this
+   * isolate.
+   */
+  killIfBlocked(nowMs: number, hasWaitingCalls: boolean): void {
     if (this.#state === "terminating") return;
-    if (this.#probe.isBlocked(nowMs, { isWorking: this.calls.runningCount > 0, isInTheWay })) this.kill("the event loop is blocked");
+    if (this.#probe.isBlocked(nowMs, { isWorking: this.calls.runningCount > 0, isInTheWay: hasWaitingCalls }))
+      this.kill("the event loop is blocked");
   }
 
-  tellIdle(): void {
+  notifyIdle(): void {
     this.#channel.writer.empty(FrameKind.Idle, 0);
   }
 
   /**
-   * Accepts no new call, finishes the running ones, then stops. WebSockets are closed after a grace period, or kept until their own end.
+   * Accepts no new calls, completes the running ones, then stops. Closes WebSockets after a grace period, unless `keepsSockets` is true.
    */
   drain({ keepsSockets = false } = {}): void {
     if (!keepsSockets) this.#sockets.leaveAfterGrace();
@@ -180,7 +189,7 @@ export class IsolateProcess {
     this.#background.limit(() => this.#settle());
   }
 
-  /** Stops the process: runs the worker's `onTerminate`, then sends SIGKILL. */
+  /** Stops the process: runs the worker's `onTerminate`, then sends SIGKILL after the termination timeout. */
   async terminate(): Promise<void> {
     if (this.#state !== "exited" && this.#state !== "terminating") {
       this.#state = "terminating";
@@ -202,14 +211,14 @@ export class IsolateProcess {
   #open(socket: Socket): IsolateChannel {
     return new IsolateChannel(socket, {
       onFrame: this.#onFrame,
-      onRead: () => this.calls.letGo(),
+      onRead: () => this.calls.uncork(),
       onDrain: () => {
         this.#sockets.onRoom();
         this.events?.onRoom(this);
       },
       onViolation: (reason) => this.kill(reason),
-      // A worker can close the channel without ending the process; the isolate is unusable then.
-      onClose: () => setTimeout(() => this.isLeaving || this.kill("the isolate closed its channel"), lastWordsTimeoutMs),
+      // A worker can close the channel without exiting. The daemon then kills the isolate because it is unusable.
+      onClose: () => setTimeout(() => this.isTerminating || this.kill("the isolate closed its channel"), finalOutputTimeoutMs),
     });
   }
 
@@ -222,12 +231,12 @@ export class IsolateProcess {
   readonly #onFrame: FrameHandler = (kind, id, payload) => {
     if (id !== 0 && kind < FrameKind.SocketText) return this.calls.onFrame(kind, id, payload);
     const { buffer, start, end } = payload;
-    // Copied: messages wait for their client longer than the read buffer is valid.
+    // Copied because a message can wait for its client longer than the read buffer is valid.
     if (id !== 0) return this.#sockets.onFrame(kind, id, Buffer.from(buffer.subarray(start, end)));
     this.#floodGuard.count();
     switch (kind) {
-      case FrameKind.Blank:
-        return this.#step.done("blank");
+      case FrameKind.Ready:
+        return this.#step.done("ready");
       case FrameKind.Loaded:
         return this.#step.done("loaded");
       case FrameKind.LoadFailed:
@@ -246,7 +255,7 @@ export class IsolateProcess {
         this.#state = "terminating";
         this.#child.kill();
         return;
-      case FrameKind.Tainted:
+      case FrameKind.UncaughtError:
         if (this.#state === "loaded") this.events?.onNotice("warn", "An uncaught error occurred in the worker. The isolate is replaced.");
         return this.drain();
       default:
@@ -266,24 +275,24 @@ export class IsolateProcess {
     this.events?.onRoom(this);
   }
 
-  /** Waits for the last output of the ended process, then completes the exit. */
+  /** Waits until the daemon has read the last output of the exited process, then reports the exit. */
   async #readToTheEnd(how: string): Promise<void> {
     if (this.#state !== "terminating") this.#ending.crashed();
     this.#state = "terminating";
-    await Promise.race([Promise.all([this.#channel.closed, this.#output.ended]), delay(lastWordsTimeoutMs)]);
-    if (this.#ending.isBeyondMemory) this.events?.onNotice("error", `The isolate ${this.#ending.tell(how)}.`);
+    await Promise.race([Promise.all([this.#channel.closed, this.#output.ended]), delay(finalOutputTimeoutMs)]);
+    if (this.#ending.isBeyondMemory) this.events?.onNotice("error", `The isolate ${this.#ending.reasonText(how)}.`);
     this.#onExit(how);
   }
 
   #onExit(how: string): void {
     if (this.#state === "exited") return;
-    const end = this.#ending.tell(how);
+    const end = this.#ending.reasonText(how);
     if (this.hasCrashed && !this.#ending.isKnown && !this.#step.isPending) this.events?.onNotice("error", `The isolate ${how}.`);
     if (this.#state !== "terminating") this.#ending.crashed();
     this.#state = "exited";
     this.#background.end();
     this.#channel.close();
-    // A child program can keep the other end open, and `exited` would never resolve.
+    // A program that the worker started can keep its end of the output open. Without this close, `exited` would never resolve.
     this.#child.closeOutput();
     this.#step.failToEnd(end);
     this.#sockets.failAll();
@@ -293,19 +302,19 @@ export class IsolateProcess {
   }
 }
 
-/** Events for the owner of an isolate; set when a worker is loaded. */
+/** Events for the isolate set that owns an isolate. Set when a worker is loaded. */
 export interface IsolateEvents {
-  /** A call ended or the channel drained: the isolate may accept another call, or be idle. */
+  /** A call ended, or the channel accepts data again: the isolate may accept another call or be idle. */
   onRoom(isolate: IsolateProcess): void;
-  /** The process ended; `end` is the reason, such as `was killed because …`. */
+  /** The process exited. `end` is the reason, such as `was killed because …`. */
   onExit(isolate: IsolateProcess, end: string): void;
   /** The worker wrote output or threw an uncaught error. */
   onOutput(level: LogLevel, text: string): void;
-  /** A notice for the operator, such as why an isolate was killed or replaced. */
+  /** A message for the operator, such as why the daemon killed or replaced an isolate. */
   onNotice(level: LogLevel, text: string): void;
 }
 
-/** The number of pending `waitUntil` promises, as reported by the isolate. */
+/** The number of pending `waitUntil` promises that an isolate reported. */
 class BackgroundWork {
   #count = 0;
   #limit: NodeJS.Timeout | undefined;
@@ -318,7 +327,7 @@ class BackgroundWork {
     this.#count = count;
   }
 
-  /** Starts the time limit; after it, nothing counts as running, and `onTimeout` is called. */
+  /** Starts the time limit. At the limit, the remaining promises no longer count, and `onTimeout` is called. */
   limit(onTimeout: () => void): void {
     if (!this.isRunning || this.#limit) return;
     this.#limit = setTimeout(() => {
@@ -327,7 +336,7 @@ class BackgroundWork {
     }, timeoutMs);
   }
 
-  /** Stops the timer after the isolate's end. */
+  /** Stops the timer after the process has exited. */
   end(): void {
     clearTimeout(this.#limit);
   }

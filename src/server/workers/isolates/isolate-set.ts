@@ -2,7 +2,7 @@ import { availableParallelism } from "node:os";
 import { ApiError } from "../../../shared/api-error.js";
 import type { WorkerManifest } from "../../../shared/worker-manifest.js";
 import { toApiError } from "../../web/error-response.js";
-import { AutoScale, CrashBackOff, tendIsolate } from "./isolate-lifecycle.js";
+import { AutoScale, CrashBackOff, watchIdleness } from "./isolate-lifecycle.js";
 import { saturated, type CallQueue } from "../engine/call-queue.js";
 import type { IsolateEvents, IsolateProcess } from "./isolate-process.js";
 import type { IsolateStarter } from "./isolate-starter.js";
@@ -10,12 +10,12 @@ import type { WorkerOutput } from "../logs/isolate-output.js";
 import type { ServedVersion } from "../engine/version-handler.js";
 import type { WorkerCall } from "../engine/worker-call.js";
 
-/** Concurrent calls of one isolate; further calls wait in the queue. */
+/** Maximum number of concurrent calls of one isolate. Further calls wait in the queue. */
 const callsPerIsolate = 1024;
-/** Concurrent isolates per instance with `ttl: 0`; one of them per instance is started in advance. */
+/** Maximum number of concurrent isolates per instance with `ttl: 0`. One isolate per instance starts before its call arrives. */
 const freshIsolatesPerInstance = 4;
 
-/** The isolates of one version: decides how many run and which one gets the next call. */
+/** The isolates of one worker version. Decides how many isolates run and which isolate gets the next call. */
 export class IsolateSet {
   readonly #version: ServedVersion;
   readonly #observer: IsolateObserver | undefined;
@@ -23,19 +23,19 @@ export class IsolateSet {
   readonly #starter: IsolateStarter;
   readonly #queue: CallQueue;
   readonly #output: WorkerOutput;
-  /** Called when an isolate becomes idle or ends. */
+  /** Called when an isolate becomes idle or exits. */
   readonly #onQuiet: () => void;
   readonly #isEphemeral: boolean;
   readonly #most: number;
-  /** Maximum number of isolates that concurrent calls start; 1 with `auto`, because the load decides about further ones. */
+  /** Number of isolates that waiting calls can start. The value is 1 with `auto`, because then the CPU load starts further isolates. */
   readonly #mostAtOnce: number;
   readonly #load: AutoScale | undefined;
   readonly #isolates = new Set<IsolateProcess>();
   readonly #starts = new Set<Promise<void>>();
   readonly #backOff = new CrashBackOff();
-  /** Isolates that reached `maxRequests` and whose replacement is starting. */
-  readonly #outgoing = new Set<IsolateProcess>();
-  /** Incremented by each restart; an isolate that began to load before is outdated. */
+  /** Isolates that have served `maxRequests` and whose replacement is starting. */
+  readonly #beingReplaced = new Set<IsolateProcess>();
+  /** Number of restarts. An isolate is outdated if it began to load before the last restart. */
   #epoch = 0;
   #isRetired = false;
 
@@ -83,7 +83,7 @@ export class IsolateSet {
     return true;
   }
 
-  /** Returns the isolate for the next call; undefined when the call must wait. */
+  /** Returns the isolate for the next call; undefined when the call has to wait. */
   pick(): IsolateProcess | undefined {
     if (this.#isEphemeral) return this.#unused()[0];
     const isolate = this.#leastBusy();
@@ -101,7 +101,7 @@ export class IsolateSet {
     else if (isolate.calls.runningCount > 1 && this.#isolates.size + this.#starts.size < this.#mostAtOnce) this.#start();
   }
 
-  /** Adjusts the number of isolates to their load. Returns true while the load must be watched without calls. */
+  /** Starts or stops isolates according to their load. Returns true while the load must be measured even without calls. */
   scale(nowMs: number): boolean {
     if (!this.#load) return false;
     const serving = this.#serving();
@@ -114,8 +114,8 @@ export class IsolateSet {
   /** Drains the running isolates and starts as many new ones. Returns the number of drained isolates. */
   restart(): number {
     this.#epoch += 1;
-    this.#backOff.forgive();
-    this.#starter.forget();
+    this.#backOff.reset();
+    this.#starter.discardResult();
     const leaving = this.#serving();
     const count = leaving.length + this.#starts.size;
     for (const isolate of leaving) isolate.drain();
@@ -124,7 +124,7 @@ export class IsolateSet {
     return count;
   }
 
-  /** Returns why a call cannot wait in the queue. */
+  /** Returns the error for a call that cannot wait in the queue. */
   refusal(): ApiError | undefined {
     const blockedMs = this.#backOff.remainingMs(performance.now());
     if (blockedMs > 0 && this.#serving().length === 0) return this.#starter.lastError ?? crashedRepeatedly(blockedMs);
@@ -137,7 +137,7 @@ export class IsolateSet {
     if (this.#serving().length + this.#starts.size === 0) this.#start();
   }
 
-  /** Starts one isolate per waiting call, and some in advance. */
+  /** Starts one isolate per waiting call, and some isolates for future calls. */
   #ensureFresh(): void {
     const prepared = this.#manifest.idleTimeout > 0 ? this.#most / freshIsolatesPerInstance : 0;
     const missing = this.#queue.length + prepared - this.#unused().length - this.#starts.size;
@@ -145,14 +145,14 @@ export class IsolateSet {
     for (let count = Math.min(missing, room); count > 0; count -= 1) this.#start(() => !this.#isRetired);
   }
 
-  /** Starts the replacement before draining, so that no request waits for a start. */
+  /** Starts the replacement before the isolate drains, so that no request waits for the start. */
   #replace(isolate: IsolateProcess): void {
-    if (this.#outgoing.has(isolate) || this.#backOff.remainingMs(performance.now()) > 0) return;
-    this.#outgoing.add(isolate);
+    if (this.#beingReplaced.has(isolate) || this.#backOff.remainingMs(performance.now()) > 0) return;
+    this.#beingReplaced.add(isolate);
     this.#start(
       () => isolate.isServing,
       (isReplaced) => {
-        this.#outgoing.delete(isolate);
+        this.#beingReplaced.delete(isolate);
         if (isReplaced) isolate.drain();
       },
     );
@@ -166,18 +166,18 @@ export class IsolateSet {
     return [...this.#isolates].filter((isolate) => isolate.isServing);
   }
 
-  /** Isolates of `ttl: 0` that have not received their call yet. */
+  /** Returns the isolates of a version with `ttl: 0` that have not received their call yet. */
   #unused(): IsolateProcess[] {
     return [...this.#isolates].filter((isolate) => isolate.isAccepting && isolate.calls.acceptedCount === 0);
   }
 
-  /** Starts no more isolates and drains the running ones, which read files from `movedTo`. Resolves when all have ended. */
+  /** Starts no more isolates and drains the running ones, which read their files from `movedTo`. Resolves when all isolates have exited. */
   async retire(movedTo: string | undefined): Promise<void> {
     this.#isRetired = true;
     const isolates = [...this.#isolates];
     if (movedTo !== undefined) await Promise.all(isolates.map((isolate) => isolate.slot.follow(movedTo).catch(() => undefined)));
     for (const isolate of isolates) isolate.drain();
-    // Starting isolates check `#isRetired` and drain immediately.
+    // An isolate that finishes its start now drains immediately, because `#isRetired` is set.
     await Promise.all(this.#starts);
     await Promise.all([...isolates, ...this.#isolates].map((isolate) => isolate.exited));
   }
@@ -207,7 +207,7 @@ export class IsolateSet {
     this.#starts.add(start);
   }
 
-  /** Starts an isolate; resolves with true when it serves. */
+  /** Starts an isolate. Resolves with true when the isolate serves calls. */
   async #startIsolate(isWanted: () => boolean): Promise<boolean> {
     const startedAtMs = performance.now();
     const epoch = this.#epoch;
@@ -220,7 +220,7 @@ export class IsolateSet {
       return false;
     }
     const { idleTimeout, ttl } = this.#manifest;
-    tendIsolate(isolate, this.#isEphemeral ? { idleTimeout: Infinity, ttl: idleTimeout } : { idleTimeout, ttl });
+    watchIdleness(isolate, this.#isEphemeral ? { idleTimeout: Infinity, ttl: idleTimeout } : { idleTimeout, ttl });
     this.#feed(isolate);
     return true;
   }
@@ -231,7 +231,8 @@ export class IsolateSet {
     if (this.#isRetired) return;
     if (failure.code === "WORKER_START_FAILED") this.#tell("start-failed", failure.message);
     if (failure.code === "WORKER_START_FAILED") this.#noteCrash();
-    // Draining isolates accept no calls: waiting ones would start isolates again and again until the last of these has exited.
+    // Draining isolates accept no calls. Without this failure, the waiting calls would start isolates repeatedly until the last draining
+    // one has exited.
     if (this.#serving().length === 0 || this.#isEphemeral) this.#queue.failAll(failure);
   }
 
@@ -250,7 +251,7 @@ export class IsolateSet {
     this.#observer?.troubled({ name, version, kind, message });
   }
 
-  /** Passes waiting calls to an isolate. */
+  /** Passes waiting calls to an isolate with free capacity. */
   #feed(isolate: IsolateProcess): void {
     while (this.#queue.length > 0 && isolate.isAccepting && isolate.calls.runningCount < callsPerIsolate) {
       const call = this.#queue.take();
@@ -290,14 +291,14 @@ function crashedRepeatedly(blockedMs: number): ApiError {
   });
 }
 
-/** A process that serves one version of a worker. */
+/** An isolate that serves one version of a worker. */
 interface ServingIsolate {
   readonly name: string;
   readonly version: string;
   readonly pid: number;
 }
 
-/** A failure of a worker version that the operator should see. */
+/** A failure of a worker version, reported to the operator. */
 interface WorkerTrouble {
   readonly name: string;
   readonly version: string;
@@ -306,7 +307,7 @@ interface WorkerTrouble {
   readonly message: string;
 }
 
-/** Notified when an isolate has loaded its worker, when its process has ended, and of failures. */
+/** Receives a notification when an isolate has loaded its worker, when its process has exited, and for each failure. */
 export interface IsolateObserver {
   spawned(isolate: ServingIsolate): void;
   terminated(isolate: ServingIsolate): void;

@@ -14,13 +14,13 @@ import type { Log } from "../../log/log.js";
 import { WorkerOutput } from "../logs/isolate-output.js";
 import type { WorkerLogs } from "../logs/worker-logs.js";
 
-/** Minimum start timeout: `timeout` limits requests, and starting a process and importing code can take longer. */
+/** Minimum time limit of a start. The worker's `timeout` is for requests and can be shorter than the start of a process needs. */
 const shortestStartTimeoutMs = 5000;
 
 interface IsolateStarterOptions {
   readonly version: ServedVersion;
   readonly entrypoint: Entrypoint;
-  /** Returns the variables of the worker at this moment. Throws WORKER_START_FAILED when they are not complete. */
+  /** Returns the current variables of the worker. Throws WORKER_START_FAILED when a variable is missing. */
   readonly environment: () => Readonly<Record<string, string>>;
   readonly pool: IsolatePool;
   readonly compiler: TypeScriptCompiler;
@@ -28,18 +28,18 @@ interface IsolateStarterOptions {
   readonly network: WorkerNetwork;
   readonly limits: { readonly workerMemoryMaxBytes: number };
   readonly storage: WorkerStorage;
-  /** True for a start that serves no request: the temporary folder replaces the data folder. */
+  /** True for an isolate that only checks the code and serves no request. It gets a temporary folder in place of the data folder. */
   readonly isTrial?: boolean;
 }
 
-/** Starts isolates with a loaded worker: compiles the code if needed, acquires an isolate from the pool, imports the code. */
+/** Starts isolates and loads a worker into them: compiles the code if needed, acquires an isolate from the pool, imports the code. */
 export class IsolateStarter {
-  /** Time limit from the acquired isolate to the loaded code. */
+  /** Time limit for loading the code, which starts when the isolate is acquired. */
   readonly timeoutMs: number;
   readonly #options: IsolateStarterOptions;
   #bundle: Promise<string> | undefined;
   #waitingForPlace = 0;
-  /** True when isolates need their own file rules, which name the worker's folder. */
+  /** True when an isolate needs file rules of its own, which name the worker's folder. */
   #needsOwnRules: boolean;
   #lastError: ApiError | undefined;
 
@@ -56,19 +56,20 @@ export class IsolateStarter {
   }
 
   /**
-   * Error of the last load of the code. Undefined after a success, and after a crash of the process, because the next start may succeed.
+   * Error of the last attempt to load the code. Undefined after a success, and after a crash of the process, because the next start may
+   * succeed.
    */
   get lastError(): ApiError | undefined {
     return this.#lastError;
   }
 
-  /** Discards the compiled code and the last error, so that the next start compiles again. */
-  forget(): void {
+  /** Discards the compiled code and the last error, so that the next start compiles the code again. */
+  discardResult(): void {
     this.#bundle = undefined;
     this.#lastError = undefined;
   }
 
-  /** Starts an isolate with the worker. Waits for a place in the pool while `isWanted` returns true. Rejects with an ApiError. */
+  /** Starts an isolate and loads the worker. Waits for a place in the pool while `isWanted` returns true. Rejects with an ApiError. */
   async start(events: IsolateEvents, isWanted: () => boolean): Promise<IsolateProcess> {
     const { entrypoint } = this.#options;
     const isTypeScript = entrypoint.kind === "typescript";
@@ -87,7 +88,7 @@ export class IsolateStarter {
     } catch (error) {
       void isolate.terminate();
       if (isolate.hasCrashed) throw error;
-      // Kept for the responses until the next start.
+      // Further calls get this error until the next start.
       this.#lastError = (bundle === undefined && (await this.#findSyntaxError(error, events))) || toApiError(error);
       throw this.#lastError;
     } finally {
@@ -106,7 +107,7 @@ export class IsolateStarter {
     }
   }
 
-  /** Finds file, line and column of a syntax error; the full report goes to the worker's log. */
+  /** Finds file, line and column of a syntax error. Writes the full report to the worker's log. */
   async #findSyntaxError(error: unknown, events: IsolateEvents): Promise<ApiError | undefined> {
     if (!(error instanceof Error) || !error.message.includes("SyntaxError")) return undefined;
     const { version, entrypoint, compiler } = this.#options;
@@ -115,7 +116,7 @@ export class IsolateStarter {
     return found;
   }
 
-  /** Returns the variable that names the data folder. */
+  /** Returns the environment variable that contains the path of the data folder. */
   #dataVariable({ slot }: IsolateProcess): Readonly<Record<string, string>> {
     const { version, storage, isTrial = false } = this.#options;
     if (version.manifest.data === undefined) return {};
@@ -189,8 +190,8 @@ export class IsolateStarter {
 }
 
 /**
- * Loads a version's code once in a separate isolate, without a request. Throws WORKER_START_FAILED when loading fails; the worker's log has
- * the output.
+ * Loads the code of a version once in a separate isolate, without a request. Throws WORKER_START_FAILED when loading fails. The worker's
+ * log contains the output.
  */
 export async function checkLoads(
   options: Omit<IsolateStarterOptions, "entrypoint"> & { readonly logs: WorkerLogs; readonly log: Log },

@@ -12,18 +12,18 @@ import { sandboxProgram } from "../sandbox/sandbox-command.js";
 import type { LayerState } from "../sandbox/sandbox-policy.js";
 import { SandboxDirectories, type SlotDirectoryPaths, type SandboxFolder } from "./sandbox-folder.js";
 
-export interface QuartersOptions extends SlotDirectoryPaths {
-  /** System users for isolates, if the daemon is allowed to switch users. */
+export interface SandboxAllocatorOptions extends SlotDirectoryPaths {
+  /** System users for isolates; undefined when the daemon is not allowed to switch users. */
   readonly ownUsers?:
     | {
         readonly uids: { readonly first: number; readonly last: number };
-        /** Identifies this daemon among daemons with the same user range. */
+        /** Name that identifies this daemon among all daemons with the same user range. */
         readonly daemon: string;
-        /** Path of the JSON file with the user of each worker name. */
+        /** Path of the JSON file that stores the user of each worker name. */
         readonly namesFile?: string;
-        /** Slot folders that replace the default ones: every user must be able to enter them. */
+        /** Directories of slot folders that replace the default ones. Every user of the range must be able to enter them. */
         readonly slots: SlotDirectoryPaths;
-        /** Folders of workers, which the users must be able to enter. */
+        /** Directories of worker packages. Every user of the range must be able to enter them. */
         readonly appDirectories: readonly string[];
       }
     | undefined;
@@ -33,38 +33,38 @@ export interface QuartersOptions extends SlotDirectoryPaths {
 /** Other isolates that run as the same user: none, isolates of the same worker, or isolates of several workers. */
 export type UserSharing = "none" | "worker" | "workers";
 
-export interface Quarter {
+export interface SandboxAllocation {
   readonly slot: SandboxFolder;
   readonly user: number | undefined;
   readonly sharing: UserSharing;
 }
 
-interface OpenQuarters {
+interface OpenedAllocator {
   readonly slots: SandboxDirectories;
   readonly users: UidPool | undefined;
   readonly ownUser: LayerState;
 }
 
-/** Allocates a slot folder to each isolate, and a system user where the daemon can switch users. */
+/** Allocates a slot folder to each isolate, and a system user if the daemon can switch users. */
 export class SandboxAllocator {
-  readonly #ready: Promise<OpenQuarters>;
+  readonly #ready: Promise<OpenedAllocator>;
   #slots = 0;
   readonly #endings = new Set<Promise<void>>();
 
-  constructor(options: QuartersOptions) {
+  constructor(options: SandboxAllocatorOptions) {
     this.#ready = open(options);
     this.#ready.catch(() => undefined);
   }
 
-  /** Whether each isolate runs as its own system user. */
+  /** Returns whether each isolate runs as its own system user, with the reason if not. */
   async ownUser(): Promise<LayerState> {
     return (await this.#ready).ownUser;
   }
 
-  async give({ permissions, name, folder, hidden, data }: IsolateNeeds): Promise<Quarter> {
+  async allocate({ permissions, name, folder, hidden, data }: IsolateNeeds): Promise<SandboxAllocation> {
     const { slots, users } = await this.#ready;
-    // Incremented before the first await: two isolates in one slot could read each other's code, and the first to end would delete the
-    // slot.
+    // Incremented before the first `await`, so that two isolates never get the same slot. They could read each other's code, and the first
+    // one to exit would delete the slot.
     const slotName = String((this.#slots += 1));
     const keepsFiles = permissions.some((permission) => permission.startsWith("fs-")) || folder !== undefined || data !== undefined;
     const user = keepsFiles ? users?.takeNamed(name) : users?.take();
@@ -75,8 +75,11 @@ export class SandboxAllocator {
     return { slot, user, sharing: keepsFiles ? "worker" : user !== undefined && users?.isShared(user) ? "workers" : "none" };
   }
 
-  /** Frees the user of an ended isolate. Kills the processes that the isolate may have left, before another isolate gets this user. */
-  async takeBack({ user }: Quarter, { permissions }: Pick<IsolateNeeds, "permissions">): Promise<void> {
+  /**
+   * Releases the user of an exited isolate. First kills the processes that the isolate left, so that the next isolate with this user runs
+   * alone.
+   */
+  async release({ user }: SandboxAllocation, { permissions }: Pick<IsolateNeeds, "permissions">): Promise<void> {
     const { users } = await this.#ready;
     if (user === undefined || users === undefined) return;
     const hasOwnProcesses = permissions.some((permission) => ["child-process", "worker-threads", "addons"].includes(permission));
@@ -85,7 +88,7 @@ export class SandboxAllocator {
   }
 
   async #endAll(users: UidPool, user: number): Promise<void> {
-    const ending = users.endAll(user);
+    const ending = users.killAll(user);
     this.#endings.add(ending);
     await ending;
     this.#endings.delete(ending);
@@ -93,13 +96,13 @@ export class SandboxAllocator {
 
   async close(): Promise<void> {
     const { slots } = await this.#ready;
-    // Otherwise processes of workers would outlive the daemon.
+    // Without this wait, processes of workers would outlive the daemon.
     await Promise.all(this.#endings);
     await slots.remove();
   }
 }
 
-async function open({ slotsDirectory, fallbackSlotsDirectory, ownUsers, log }: QuartersOptions): Promise<OpenQuarters> {
+async function open({ slotsDirectory, fallbackSlotsDirectory, ownUsers, log }: SandboxAllocatorOptions): Promise<OpenedAllocator> {
   let reason = ownUsers ? "the daemon is not root, or the program setpriv is missing" : "RUNTIME_WORKER_UIDS is off";
   const users = UidPool.find(ownUsers?.uids, ownUsers?.daemon, ownUsers?.namesFile);
   if (ownUsers && users) {
@@ -125,8 +128,8 @@ async function open({ slotsDirectory, fallbackSlotsDirectory, ownUsers, log }: Q
 }
 
 /**
- * Creates missing folders that an isolate may write to; existing ones keep their owner. Throws WORKER_START_FAILED for a path with a
- * symbolic link: a worker could create one to reach folders that are not granted.
+ * Creates the missing folders that a permission allows an isolate to write. Existing folders keep their owner. Throws WORKER_START_FAILED
+ * for a path with a symbolic link, which a worker could have created to reach other folders.
  */
 function prepareGranted(permissions: readonly string[], user: number | undefined): void {
   for (const permission of permissions) {
@@ -143,7 +146,7 @@ function prepareGranted(permissions: readonly string[], user: number | undefined
   }
 }
 
-/** Makes a worker's folder readable for the worker's user if only the daemon can read it. */
+/** Makes a worker's folder readable for the worker's user, if only the daemon can read it. */
 async function makeReadable(folder: string, user: number): Promise<void> {
   const { mode, uid } = await stat(folder);
   if (uid !== process.getuid?.()) return;
@@ -151,8 +154,8 @@ async function makeReadable(folder: string, user: number): Promise<void> {
     await chown(folder, uid, user);
     await chmod(folder, (mode & 0o700) | 0o050);
   }
-  // A version's folder, `name/<version>`, can be inside a folder `name` that is itself an installed version and therefore closed. A version
-  // that is checked before its installation is inside the closed folder `.staging`. The directory of packages itself can be entered.
+  // The user must also be able to enter the parent folders. A parent can be closed: it can itself be an installed version (`name` contains
+  // `name/<version>`), or `.staging` during the check of an upload.
   for (let parent = path.dirname(folder); ; parent = path.dirname(parent)) {
     const above = await stat(parent);
     if ((above.mode & 0o011) === 0o011 || above.uid !== uid) return;

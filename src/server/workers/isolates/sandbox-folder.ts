@@ -5,13 +5,14 @@ import { sourceMapsFolder } from "../engine/entrypoint.js";
 
 const moduleFile = "bundle.mjs";
 /**
- * A worker with more files gets a dedicated isolate whose rules name the worker's folder: linking each file would delay the first request.
+ * Maximum number of files that are linked into a slot. More files would delay the first request. The worker then gets a dedicated isolate,
+ * whose rules name the worker's folder.
  */
 const mostLinkedFiles = 2000;
 
 /**
- * Returns the `--allow-fs-read` paths of a slot. Node resolves `..` as text, the kernel after following links. Therefore the slot itself is
- * excluded: a path with `..` above a link then lies outside the allowed text.
+ * Returns the `--allow-fs-read` paths of a slot, without the slot itself. Node.js resolves `..` as text, and the kernel resolves it after
+ * following links. A path with `..` above a link is therefore outside the allowed paths.
  */
 export function readablePaths(slot: string): string[] {
   return [
@@ -22,26 +23,27 @@ export function readablePaths(slot: string): string[] {
   ];
 }
 
-/** Returns the folder that `os.tmpdir()` returns in the isolate of a slot: the isolate alone reads and writes it. */
+/** Returns the temporary folder of a slot, which `os.tmpdir()` returns in the isolate. Only this isolate reads and writes the folder. */
 export function temporaryFolderOf(slot: string): string {
   return path.join(slot, "tmp");
 }
 
 interface SlotOptions {
-  /** User, besides the daemon's, that can read the slot. */
+  /** System user that can read the slot, besides the daemon's user. */
   readonly reader: number | undefined;
-  /** The worker that `app` links to from the start, without the entry `hidden`; undefined when `linkFiles` adds the worker later. */
+  /** Folder of the worker for the link `app`, and the name of the entry to hide. Undefined when `linkFiles` adds the worker later. */
   readonly app: { readonly folder: string; readonly hidden: string | undefined } | undefined;
 }
 
 /**
- * The worker's files cannot be linked into a slot: too many files, another file system, a full disk, or an entry that is not a plain file.
+ * The worker's files cannot be linked into a slot. Reasons: too many files, another file system, a full disk, or an entry that is not a
+ * regular file.
  */
 export class CannotLinkFiles extends Error {}
 
 /**
- * The folder through which an isolate reads its worker. `app` contains hard links to the worker's files, or is a symbolic link to its
- * folder. The entry `hidden` is not in `app`: it is read through `package`.
+ * The folder through which an isolate reads its worker. `app` contains hard links to the worker's files, or is a symbolic link to the
+ * worker's folder. The entry `hidden` is not in `app`; the isolate reads it through `package`.
  */
 export class SandboxFolder {
   readonly path: string;
@@ -52,12 +54,14 @@ export class SandboxFolder {
     this.path = folder;
   }
 
-  /** Creates the folder. Throws EEXIST when it exists: it belongs to another isolate. Deletes the folder when a later step fails. */
+  /**
+   * Creates the folder. Throws EEXIST when it exists, because it belongs to another isolate. Deletes the folder when a later step fails.
+   */
   static async create(folder: string, { reader, app }: SlotOptions): Promise<SandboxFolder> {
     await mkdir(folder, { mode: 0o700 });
     const slot = new SandboxFolder(folder);
     try {
-      // Node searches a package.json in each folder above a module, and fails when it finds one that it cannot read.
+      // Node.js searches each folder above a module for a package.json, and fails when it finds one that it cannot read.
       await writeReadable(path.join(folder, "package.json"), "{}");
       await mkdir(slot.temporaryFolder, { mode: 0o700 });
       if (reader !== undefined) {
@@ -81,7 +85,7 @@ export class SandboxFolder {
     return path.join(this.path, "app");
   }
 
-  /** Hard-links the files of `folder` into `app`, and the entry `hidden` into `package`. Throws CannotLinkFiles. */
+  /** Creates hard links to the files of `folder` in `app`, and to the entry `hidden` in `package`. Throws CannotLinkFiles. */
   async linkFiles(folder: string, hidden: string | undefined): Promise<void> {
     const linked = { count: 0 };
     await linkTree(folder, this.appPath, linked, hidden);
@@ -90,7 +94,7 @@ export class SandboxFolder {
     await linkTree(path.join(folder, hidden), path.join(this.path, "package", hidden), linked);
   }
 
-  /** Points the link to the folder atomically: a concurrent reader opens the old or the new file. */
+  /** Changes the link to the folder atomically: a concurrent reader opens the old file or the new one. */
   async #linkFolder(folder: string): Promise<void> {
     this.#links += 1;
     const next = path.join(this.path, `.${this.#link}-${this.#links}`);
@@ -98,7 +102,7 @@ export class SandboxFolder {
     await rename(next, path.join(this.path, this.#link));
   }
 
-  /** Links the folder as `package`, and each of its entries except `hidden` in `app`. */
+  /** Links the folder as `package`, and links each of its entries except `hidden` in `app`. */
   async #linkFolderWithout(folder: string, hidden: string): Promise<void> {
     this.#link = "package";
     await this.#linkFolder(folder);
@@ -107,12 +111,12 @@ export class SandboxFolder {
       if (name !== hidden) await symlink(path.join("..", this.#link, name), path.join(this.appPath, name));
   }
 
-  /** Updates the symbolic link after the folder was moved. Hard links stay valid. */
+  /** Changes the symbolic link after the folder was moved. Hard links stay valid. */
   async follow(movedTo: string): Promise<void> {
     if (this.#links > 0) await this.#linkFolder(movedTo);
   }
 
-  /** Writes a bundled module to the slot; returns its path. */
+  /** Writes a bundled module to the slot. Returns its path. */
   async addModule(text: string): Promise<string> {
     const file = path.join(this.path, moduleFile);
     await writeReadable(file, text);
@@ -143,7 +147,10 @@ function cannotLink(cause: NodeJS.ErrnoException): never {
   throw new CannotLinkFiles(cause.message, { cause });
 }
 
-/** Creates a folder readable for all: the slot's own mode restricts access, and the daemon's umask can be too strict for the isolate. */
+/**
+ * Creates a folder that all users can read. The mode of the slot restricts access. The daemon's umask alone could be too strict for the
+ * isolate.
+ */
 async function makeReadable(folder: string): Promise<void> {
   await mkdir(folder);
   await chmod(folder, 0o755);
@@ -154,11 +161,11 @@ async function writeReadable(file: string, text: string): Promise<void> {
   await chmod(file, 0o644);
 }
 
-/** Directories of slots, created and emptied by the engine. */
+/** Directories that contain the slots. The engine creates and empties them. */
 export interface SlotDirectoryPaths {
-  /** Preferably on the file system of the packages, because slots hard-link their files. */
+  /** Directory on the file system of the packages, if possible, because slots contain hard links to package files. */
   readonly slotsDirectory: string;
-  /** Used when a slot cannot be created in `slotsDirectory`, such as on a full or read-only disk. */
+  /** Directory for slots that cannot be created in `slotsDirectory`, for example because the disk is full or read-only. */
   readonly fallbackSlotsDirectory?: string | undefined;
 }
 
@@ -174,12 +181,12 @@ export class SandboxDirectories {
     this.#mode = mode;
   }
 
-  /** Empties the directory of slots, and returns its path. */
+  /** Empties the directory of slots and returns its path. */
   async prepare(): Promise<string> {
     return await this.#inFirst((directory) => Promise.resolve(directory));
   }
 
-  /** Creates a slot. Throws EEXIST when a slot of that name exists: it belongs to another isolate. */
+  /** Creates a slot. Throws EEXIST when a slot of this name exists, because it belongs to another isolate. */
   async createSlot(name: string, options: SlotOptions): Promise<SandboxFolder> {
     return await this.#inFirst((directory) => SandboxFolder.create(path.join(directory, name), options));
   }
@@ -188,7 +195,7 @@ export class SandboxDirectories {
     for (const directory of this.#prepared.keys()) await rm(directory, { recursive: true, force: true });
   }
 
-  /** Runs `action` in the first usable directory. Throws the first directory's error when all fail. */
+  /** Runs `action` in the first usable directory. Throws the error of the first directory when the action fails in all of them. */
   async #inFirst<Result>(action: (directory: string) => Promise<Result>): Promise<Result> {
     const errors: unknown[] = [];
     for (const directory of this.#paths) {
@@ -212,7 +219,7 @@ export class SandboxDirectories {
     });
   }
 
-  /** Empties the directory: its content belongs to an earlier daemon. */
+  /** Empties the directory, which contains slots of an earlier daemon process. */
   async #empty(directory: string): Promise<void> {
     await rm(directory, { recursive: true, force: true });
     await mkdir(directory, { recursive: true, mode: this.#mode });

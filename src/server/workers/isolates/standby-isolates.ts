@@ -6,23 +6,23 @@ import { canRaisePriority, lowerPriority, restorePriority } from "../../platform
 
 const fewest = 2;
 const most = 6;
-/** The number of standby isolates returns to the minimum this long after the last shortage. */
-const memoryOfShortageMs = 60_000;
-/** A standby isolate can be taken or end during the probe. */
+/** Time after the last shortage at which the number of standby isolates returns to the minimum. */
+const shortageDurationMs = 60_000;
+/** The probe is repeated when a standby isolate is acquired or exits during the probe. */
 const probeAttempts = 3;
 
-const mayYield = canRaisePriority();
+const canLowerPriority = canRaisePriority();
 
 /**
- * Standby isolates without a worker: a first request then costs an import and no process start. They start one after the other, to leave
- * CPU time for requests. After a shortage, more are kept for 60 s.
+ * Started isolates without a worker. A first request then needs an import and no process start. The isolates start one after the other, to
+ * leave CPU time for requests. For 60 s after a shortage, more of them are kept.
  */
 export class StandbyIsolates {
   readonly #needs: IsolateNeeds;
   readonly #spawn: () => Promise<IsolateProcess>;
   readonly #log: Log;
   #ready: IsolateProcess[] = [];
-  #starting: BlankStart | undefined;
+  #starting: StandbyStart | undefined;
   #wanted = fewest;
   #shortMs = -Infinity;
   #isClosed = false;
@@ -34,17 +34,20 @@ export class StandbyIsolates {
     this.#refill();
   }
 
-  /** Standby isolates, ready or starting. */
+  /** Number of standby isolates, including the starting one. */
   get count(): number {
     return this.#ready.length + (this.#starting ? 1 : 0);
   }
 
-  /** Takes a ready or starting isolate; undefined when there is none, or when `needs` differ from those of standby isolates. */
+  /**
+   * Takes a ready or starting standby isolate. Undefined when no standby isolate exists or `needs` differ from what standby isolates
+   * provide.
+   */
   async take(needs: IsolateNeeds): Promise<IsolateProcess | undefined> {
     if (needs.memoryBytes !== this.#needs.memoryBytes || needs.permissions.length > 0) return undefined;
     if (needs.folder !== undefined || needs.data !== undefined) return undefined;
-    // A standby isolate can end while it waits, for example killed for lack of memory.
-    this.#ready = this.#ready.filter((blank) => !blank.hasExited);
+    // A standby isolate can exit before it is used, for example when the kernel kills it for lack of memory.
+    this.#ready = this.#ready.filter((isolate) => !isolate.hasExited);
     const ready = this.#ready.shift();
     if (!ready) this.#noteShortage();
     const isolate = ready ?? (await this.#takeStarting());
@@ -52,34 +55,34 @@ export class StandbyIsolates {
     return isolate;
   }
 
-  /** Resolves when a standby isolate has responded to a ping; rejects when none can start. There is no timeout. */
+  /** Resolves when a standby isolate has responded to a ping. Rejects when no isolate can start. Has no timeout. */
   async probe(): Promise<void> {
     for (let attempt = 0; attempt < probeAttempts && !this.#isClosed; attempt += 1) {
-      const ready = this.#ready.find((blank) => !blank.hasExited);
+      const ready = this.#ready.find((isolate) => !isolate.hasExited);
       if (!ready) this.#refill();
-      const blank = ready ?? (await this.#awaited(this.#starting));
-      if (await blank?.answers()) return;
+      const isolate = ready ?? (await this.#awaited(this.#starting));
+      if (await isolate?.respondsToPing()) return;
     }
-    if (!this.#isClosed) throw new Error("no isolate could be started that responds");
+    if (!this.#isClosed) throw new Error("no standby isolate responds to a ping");
   }
 
-  /** Starts no more isolates; returns the existing ones. */
+  /** Starts no more isolates and returns the existing ones. */
   async close(): Promise<IsolateProcess[]> {
     this.#isClosed = true;
     const starting = await this.#awaited(this.#starting);
     return [...new Set([...this.#ready.splice(0), ...(starting ? [starting] : [])])];
   }
 
-  /** Takes the starting isolate; the next one starts only afterwards. */
+  /** Takes the starting isolate. Only then can another isolate start. */
   #takeStarting(): Promise<IsolateProcess | undefined> {
     const starting = this.#starting;
     this.#starting = undefined;
     return this.#awaited(starting);
   }
 
-  /** Resolves with the isolate; undefined when there is none or when its start failed, which its starter reports. */
-  async #awaited(starting: BlankStart | undefined): Promise<IsolateProcess | undefined> {
-    starting?.hasten();
+  /** Resolves with the isolate. Undefined when no isolate starts or its start failed; `#startOne` logs the failure. */
+  async #awaited(starting: StandbyStart | undefined): Promise<IsolateProcess | undefined> {
+    starting?.raisePriority();
     return await starting?.isolate.catch(() => undefined);
   }
 
@@ -89,28 +92,28 @@ export class StandbyIsolates {
   }
 
   #refill(): void {
-    if (performance.now() - this.#shortMs > memoryOfShortageMs) this.#wanted = fewest;
-    this.#ready = this.#ready.filter((blank) => !blank.hasExited);
+    if (performance.now() - this.#shortMs > shortageDurationMs) this.#wanted = fewest;
+    this.#ready = this.#ready.filter((isolate) => !isolate.hasExited);
     if (this.#isClosed || this.#starting || this.#ready.length >= this.#wanted) return;
     void this.#startOne();
   }
 
   async #startOne(): Promise<void> {
-    const starting = new BlankStart(this.#spawn);
+    const starting = new StandbyStart(this.#spawn);
     this.#starting = starting;
-    const blank = await starting.isolate.catch((error: unknown) => this.#log.error({ err: error }, "isolate could not be started"));
-    // Another caller took the starting isolate.
+    const isolate = await starting.isolate.catch((error: unknown) => this.#log.error({ err: error }, "isolate could not be started"));
+    // Skipped when another caller has taken the starting isolate.
     if (this.#starting !== starting) return;
     this.#starting = undefined;
-    if (!blank) return;
-    this.#ready.push(blank);
+    if (!isolate) return;
+    this.#ready.push(isolate);
     this.#refill();
   }
 }
 
-/** A standby isolate that starts, at low CPU priority until a caller waits for it. */
-export class BlankStart {
-  /** Resolves when the isolate is ready; rejects when its start fails. */
+/** A starting standby isolate. Its CPU priority is low until a caller waits for it. */
+export class StandbyStart {
+  /** Resolves when the isolate is ready. Rejects when its start fails. */
   readonly isolate: Promise<IsolateProcess>;
   #pid: number | undefined;
   #isAwaited = false;
@@ -119,19 +122,19 @@ export class BlankStart {
     this.isolate = this.#start(spawn);
   }
 
-  /** Restores normal priority because a caller waits. */
-  hasten(): void {
+  /** Restores the normal CPU priority because a caller waits. */
+  raisePriority(): void {
     if (this.#isAwaited) return;
     this.#isAwaited = true;
-    if (mayYield) restorePriority(this.#pid);
+    if (canLowerPriority) restorePriority(this.#pid);
   }
 
   async #start(spawn: () => Promise<IsolateProcess>): Promise<IsolateProcess> {
     const isolate = await spawn();
     this.#pid = isolate.pid;
-    if (mayYield && !this.#isAwaited) lowerPriority(this.#pid, constants.priority.PRIORITY_LOW);
-    await isolate.blank;
-    this.hasten();
+    if (canLowerPriority && !this.#isAwaited) lowerPriority(this.#pid, constants.priority.PRIORITY_LOW);
+    await isolate.ready;
+    this.raisePriority();
     return isolate;
   }
 }

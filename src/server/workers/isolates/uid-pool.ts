@@ -5,26 +5,29 @@ import { userFlags } from "./isolate-command.js";
 import { findSystemTool } from "../../platform/system-tool.js";
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 
-/** Prints the first argument that this user cannot run, read or enter. */
+/** Prints the first of its arguments that this user cannot execute, read or enter. */
 const probeScript =
   '"$0" --version >/dev/null || { echo "$0"; exit 1; }; for f; do { [ -d "$f" ] && [ -x "$f" ]; } || { [ ! -d "$f" ] && [ -r "$f" ]; } || { echo "$f"; exit 1; }; done';
 
-/** Share of the range, at its end, that is reserved for users of worker names: no other isolate gets access to their files. */
+/**
+ * Share of the user range, at its end, that is reserved for users of worker names. Other isolates never run as these users, so they cannot
+ * access the files of named workers.
+ */
 const namedShare = 0.25;
 
-/** User ids for isolates. Each isolate gets its own until all are in use. */
+/** System users for isolates. Each isolate gets its own user until all are in use. */
 export class UidPool {
   readonly #first: number;
   readonly #count: number;
   readonly #named: NamedUsers | undefined;
   readonly #setpriv: string;
   readonly #taken = new Map<number, number>();
-  /** Starts at a random offset: another daemon with the same range should use other users. */
+  /** The first user is random, so that two daemons with the same range probably use different users. */
   #next: number;
 
   /**
-   * Undefined when this process cannot switch users. `daemon` gives same-named workers of two daemons different users, because each daemon
-   * kills all processes of its workers' users. `file` stores the users of names.
+   * Returns undefined when this process cannot switch users. `daemon` gives equal worker names of two daemons different users, because a
+   * daemon kills all processes of its workers' users. `file`: where the users of names are stored.
    */
   static find(range: { readonly first: number; readonly last: number } | undefined, daemon = "", file?: string): UidPool | undefined {
     const setpriv = findSystemTool("setpriv");
@@ -45,7 +48,7 @@ export class UidPool {
     this.#setpriv = setpriv;
   }
 
-  /** Returns why isolates cannot run as these users; undefined when they can. `paths`: files to read and folders to enter. */
+  /** Returns the reason why isolates cannot run as these users; undefined when they can. `paths`: files to read and folders to enter. */
   async obstacle(paths: readonly string[]): Promise<string | undefined> {
     try {
       await this.#run(this.#first, ["/bin/sh", "-c", probeScript, process.execPath, ...paths]);
@@ -57,7 +60,7 @@ export class UidPool {
     }
   }
 
-  /** Returns a user that no other isolate uses, or a shared one when all are in use. */
+  /** Returns a user that no other isolate has. When all are in use, returns a shared one. */
   take(): number {
     for (let tries = 0; tries < this.#count; tries += 1) {
       const user = this.#first + this.#next;
@@ -67,7 +70,7 @@ export class UidPool {
     return this.#hold(this.#first + this.#next);
   }
 
-  /** Returns the user of a worker name: always the same, also after a restart. */
+  /** Returns the user of a worker name. The user stays the same after a restart of the daemon. */
   takeNamed(name: string): number {
     return this.#hold(this.#named ? this.#first + this.#count + this.#named.placeOf(name) : this.#first);
   }
@@ -83,8 +86,8 @@ export class UidPool {
     return (this.#taken.get(user) ?? 0) > 1;
   }
 
-  /** Kills all processes of the user, which an ended isolate left running. */
-  async endAll(user: number): Promise<void> {
+  /** Kills all processes of the user that an exited isolate left. */
+  async killAll(user: number): Promise<void> {
     await this.#run(user, ["/bin/sh", "-c", "kill -KILL -1"]).catch(() => undefined);
   }
 
@@ -98,12 +101,12 @@ export class UidPool {
   }
 }
 
-/** Content of the file: the index of each name in the part of the range that is reserved for names. */
+/** Content of the file: for each worker name, the index of its user in the reserved part of the range. */
 type Places = Record<string, number>;
 
 /**
- * Gives each worker name a stable user. The name's hash selects it, so files stay accessible when the file of users is lost. The file
- * separates names with equal hashes: an author could choose a name for its hash.
+ * Assigns a permanent user to each worker name, by the hash of the name: files stay accessible when the file of users is lost. The file
+ * prevents that two names with equal hashes share a user, since an author could choose a name for its hash.
  */
 export class NamedUsers {
   readonly #file: string | undefined;
@@ -112,7 +115,7 @@ export class NamedUsers {
   readonly #places: Map<string, number>;
   readonly #taken: Set<number>;
 
-  /** `count`: number of users. `salt` differs between daemons. Without `file`, the assignments are kept in memory only. */
+  /** `count`: number of users. `salt`: differs between daemons. Without `file`, the assignments exist in memory only. */
   constructor({ file, salt, count }: { readonly file: string | undefined; readonly salt: string; readonly count: number }) {
     this.#file = file;
     this.#salt = salt;
@@ -121,7 +124,7 @@ export class NamedUsers {
     this.#taken = new Set(this.#places.values());
   }
 
-  /** Returns a place from 0 to `count` - 1. When all places are in use, names share the place of their hash. */
+  /** Returns the index of a name's user, from 0 to `count` - 1. When all indexes are in use, names with equal hashes share a user. */
   placeOf(name: string): number {
     const known = this.#places.get(name);
     if (known !== undefined) return known;
@@ -137,7 +140,9 @@ export class NamedUsers {
     return first;
   }
 
-  /** Ignores a failed write, such as on a full disk: workers still start, and the places are kept until the daemon ends. */
+  /**
+   * Ignores a failed write, for example on a full disk. Workers still start, and the assignments exist in memory until the daemon exits.
+   */
   #save(): void {
     if (this.#file === undefined) return;
     const unfinished = `${this.#file}.unfinished`;

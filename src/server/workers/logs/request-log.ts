@@ -1,5 +1,5 @@
 import type { LoggedRequest } from "../../../shared/contract/worker-logs.js";
-import type { Visit } from "../engine/visit.js";
+import type { WorkerExchange } from "../engine/worker-exchange.js";
 import type { ServedVersion } from "../engine/version-handler.js";
 import type { WorkerLogs } from "./worker-logs.js";
 
@@ -31,17 +31,17 @@ export class RequestLog {
   }
 
   /** Writes a request that has ended, unless the manifest says `accessLog: false`. */
-  write(visit: Visit, end: RequestEnd): void {
+  write(exchange: WorkerExchange, end: RequestEnd): void {
     const { name, version, manifest } = this.#version;
     if (!manifest.accessLog) return;
-    const request = loggedRequest(visit, end);
+    const request = loggedRequest(exchange, end);
     const { method, path, status, durationMs } = request;
     const text = `${method} ${path} ${status} ${durationMs} ms`;
     this.#logs.writeRequest({ name, version, level: status >= 500 ? "error" : "info", text, request });
   }
 }
 
-function loggedRequest({ request, requestId, address, cron }: Visit, end: RequestEnd): LoggedRequest {
+function loggedRequest({ request, requestId, address, cron }: WorkerExchange, end: RequestEnd): LoggedRequest {
   const forwardedFor = forwardedForOf(request.rawHeaders);
   return {
     method: request.method ?? "",
@@ -63,7 +63,7 @@ function forwardedForOf(rawHeaders: readonly string[]): string | undefined {
   return undefined;
 }
 
-function pathOf({ base, path, query }: Visit["address"]): string {
+function pathOf({ base, path, query }: WorkerExchange["address"]): string {
   const whole = base + path;
   if (whole.length > maxPathLength) return `${copied(whole.slice(0, maxPathLength))}…`;
   return query.length > maxSharedQueryLength ? copied(whole) : whole;

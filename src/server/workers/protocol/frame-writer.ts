@@ -108,7 +108,7 @@ export class FrameWriter {
     if (room > copyBytes * 3 && !this.#hasRoom(frameHeaderBytes + fixed + room)) {
       return this.answer(exchange, status, head, Buffer.from(body as string));
     }
-    const at = this.#header(FrameKind.Answer, exchange, fixed + body.length, fixed + room);
+    const at = this.#header(FrameKind.FullResponse, exchange, fixed + body.length, fixed + room);
     const slab = this.#slab;
     slab.writeUInt16LE(status, at);
     slab.writeUInt32LE(head.length, at + 2);

@@ -12,7 +12,7 @@ export const FrameKind = {
   /** Daemon: import this worker (JSON `LoadOrder`). */
   Load: 1,
   /** Isolate: ready to load a worker. */
-  Blank: 2,
+  Ready: 2,
   /** Isolate: the worker is loaded and serves requests. */
   Loaded: 3,
   /** Isolate: the worker cannot be loaded (JSON `LoadFailure`). */
@@ -20,7 +20,7 @@ export const FrameKind = {
   /** Daemon: body kind u8, head length u32, head (latin1 lines), inline body. */
   Request: 5,
   /** Isolate: complete response: status u16, head length u32, head (latin1 lines), body. */
-  Answer: 6,
+  FullResponse: 6,
   /** Isolate: status u16, body length f64 (-1 = unknown), head (latin1 lines). The body follows as Chunk frames. */
   ResponseHead: 7,
   /** Both: body bytes, within the receiver's credit. */
@@ -44,7 +44,7 @@ export const FrameKind = {
   /** Isolate: u32 number of pending `waitUntil` promises. */
   Background: 17,
   /** Isolate: an uncaught error occurred; replace the isolate after its running requests. */
-  Tainted: 18,
+  UncaughtError: 18,
   /** Daemon: no request for `idleTimeout`; call onIdle. */
   Idle: 19,
   /** Daemon: call onTerminate, then exit. */

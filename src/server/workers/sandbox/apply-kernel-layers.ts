@@ -6,13 +6,13 @@ import { processorCalls } from "./system-calls.js";
 
 interface Applied {
   readonly layers: KernelLayers;
-  /** Ends this process without running the event loop. */
+  /** Exits this process without running the event loop. */
   readonly exit: (status: number) => void;
 }
 
 /**
- * Restricts this thread, and the program that it executes, as far as the kernel supports it. The event loop must not run afterwards: libuv
- * would use io_uring, which the seccomp filter denies.
+ * Restricts this thread and the program that it will execute, as far as the kernel supports it. Afterwards the event loop must not run,
+ * because libuv would use io_uring, which the seccomp filter denies.
  */
 export async function applyKernelLayers(policy: SandboxPolicy): Promise<Applied> {
   const processor = processorCalls();

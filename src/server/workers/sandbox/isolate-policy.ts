@@ -8,16 +8,19 @@ import { readableSystemPaths, runnableSystemPaths } from "./sandbox-paths.js";
 interface IsolatePolicyOptions {
   readonly needs: Pick<IsolateNeeds, "permissions" | "network" | "folder" | "data">;
   readonly slot: string;
-  /** True if only this isolate, or those of its worker, run as its user. */
+  /** True when only isolates of the same worker run as this user. */
   readonly hasOwnUser: boolean;
   /** The folder of the isolate program. */
   readonly program: string;
   readonly required: readonly LayerName[];
-  /** Folders of the daemon that no process of a worker is allowed to read. */
+  /** Folders of the daemon that no worker process is allowed to read. */
   readonly closed?: readonly string[];
 }
 
-/** Returns the kernel policy of an isolate: read access to its slot, its worker and Node's system files, plus its granted permissions. */
+/**
+ * Returns the kernel policy of an isolate. It allows reading the slot, the worker and the system files of Node.js, and everything that the
+ * permissions grant.
+ */
 export function isolatePolicy({ needs, slot, hasOwnUser, program, required, closed = [] }: IsolatePolicyOptions): SandboxPolicy {
   const { permissions, network, folder, data } = needs;
   const granted = (kind: string): string[] =>
@@ -33,7 +36,7 @@ export function isolatePolicy({ needs, slot, hasOwnUser, program, required, clos
     allowsUdp: permissions.includes("udp"),
     allowsUnixSockets: allowsPrograms || allowsUnixSockets(network),
     allowsPrograms,
-    // A user of several workers owns files of the others, too, and without a user of its own files of the daemon.
+    // Without a user of its own, an isolate could change attributes of files of the daemon or of other workers.
     allowsAttributes: hasOwnUser || granted("fs-write:").length > 0,
     descriptors: [channelDescriptor],
     required,

@@ -1,14 +1,14 @@
 import { missingLayers, type KernelLayers, type LayerState } from "./sandbox-policy.js";
 
-/** One isolation layer between a worker process and the machine. */
+/** One isolation layer between a worker process and the operating system. */
 export interface IsolationLayer {
   readonly name: "own-user" | "landlock" | "seccomp" | "frozen-flags" | "permission-model";
   readonly isActive: boolean;
-  /** What the layer denies and lacks, or why the layer is inactive. */
+  /** What the layer denies and what it cannot deny, or why the layer is inactive. */
   readonly message: string;
 }
 
-/** RUNTIME_ISOLATION=strict requires features that the kernel lacks. A restart fails in the same way. */
+/** The kernel lacks features that RUNTIME_ISOLATION=strict requires. A restart of the daemon fails in the same way. */
 export class MissingSandboxError extends Error {
   constructor(missing: readonly string[]) {
     super(`RUNTIME_ISOLATION=strict requires kernel restrictions that are missing: ${missing.join("; ")}`);
@@ -16,13 +16,13 @@ export class MissingSandboxError extends Error {
   }
 }
 
-/** Throws MissingSandboxError unless the kernel restricts isolates. */
+/** Throws MissingSandboxError when the kernel cannot restrict isolates. */
 export function assertSandbox(layers: KernelLayers): void {
   const missing = missingLayers(layers);
   if (missing.length > 0) throw new MissingSandboxError(missing);
 }
 
-/** Returns every layer, active or not. `ownUser`: whether each isolate runs as its own user. */
+/** Returns all layers, active and inactive. `ownUser`: whether each isolate runs as its own user. */
 export function isolationLayers({ landlock, seccomp }: KernelLayers, ownUser: LayerState): IsolationLayer[] {
   return [
     layerOf("own-user", ownUser, "each isolate runs as a user of its own"),

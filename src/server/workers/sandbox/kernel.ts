@@ -1,38 +1,40 @@
 const noNewPrivileges = 38;
 const setDescriptorFlags = 2;
 
-/** A system call that the kernel denied or does not support. */
+/** The error of a system call that the kernel denied or does not support. */
 export class KernelError extends Error {
   constructor(call: string, errno: string) {
     super(`${call} failed with ${errno}`);
   }
 }
 
-/** System calls without a Node API; `number` is the system call number. Each method throws a KernelError on failure. */
+/**
+ * System calls for which Node.js has no API. `number` is the number of the system call. Each method throws KernelError when its call fails.
+ */
 export interface Kernel {
-  /** Sets no_new_privs, which the kernel requires before an unprivileged process restricts itself. */
+  /** Sets `no_new_privs`. The kernel requires it before an unprivileged process restricts itself. */
   denyNewPrivileges(): void;
   /** Returns the Landlock ABI version of the kernel. */
   landlockVersion(number: number): number;
-  /** Returns a descriptor of a new ruleset. `attributes` is a `struct landlock_ruleset_attr`. */
+  /** Returns the descriptor of a new Landlock ruleset. `attributes` is a `struct landlock_ruleset_attr`. */
   createRuleset(number: number, attributes: Buffer): number;
-  /** Adds a rule. `attributes` is a `struct landlock_path_beneath_attr`. */
+  /** Adds a rule to a Landlock ruleset. `attributes` is a `struct landlock_path_beneath_attr`. */
   allowPath(number: number, ruleset: number, attributes: Buffer): void;
   restrictSelf(number: number, ruleset: number): void;
-  /** Keeps the descriptor open across exec: Node sets close-on-exec for all inherited descriptors except the standard ones. */
+  /** Keeps the descriptor open in the executed program. Node.js sets close-on-exec for all inherited descriptors except 0 to 2. */
   keepOpen(descriptor: number): void;
-  /** Ends this process immediately: `process.exit` would run the event loop once more. */
+  /** Exits this process immediately. `process.exit` would run the event loop once more. */
   readonly exit: (status: number) => void;
   /** Installs a seccomp filter. `instructions` is an array of `struct sock_filter`. */
   filterCalls(number: number, instructions: Buffer): void;
 }
 
-/** Rejects when koffi cannot be loaded: an optional dependency with binaries for common processors only. */
+/** Rejects when koffi cannot be loaded. koffi is an optional dependency with binaries for common processors only. */
 export async function openKernel(): Promise<Kernel> {
   const { default: koffi } = await import("koffi");
   const libc = koffi.load(null);
   const filterProgram = koffi.struct({ len: "uint16", filter: "void *" });
-  // One declaration per argument list: syscall(2) is variadic.
+  // Each combination of argument types needs its own declaration, because syscall(2) is variadic.
   const prctl = libc.func("int prctl(int, unsigned long, unsigned long, unsigned long, unsigned long)");
   const fcntl = libc.func("int fcntl(int, int, int)");
   const exit = libc.func("void _exit(int)");

@@ -4,10 +4,10 @@ import { KernelError, type Kernel } from "./kernel.js";
 import type { KernelLayers, SandboxPolicy } from "./sandbox-policy.js";
 import type { SystemCalls } from "./system-calls.js";
 
-/** procfs files that Node reads for `process.memoryUsage()` and `os.cpus()`. They contain no data of other processes. */
+/** Files in /proc that Node.js reads for `process.memoryUsage()` and `os.cpus()`. They contain no data of other processes. */
 const processorFiles = ["/proc/self/stat", "/proc/stat", "/proc/cpuinfo"];
 
-/** Filesystem access rights: bits of `linux/landlock.h`. */
+/** File system access rights: bits from `linux/landlock.h`. */
 const fileRights = {
   execute: 1n << 0n,
   writeFile: 1n << 1n,
@@ -22,7 +22,7 @@ const fileRights = {
   makeFifo: 1n << 10n,
   makeBlockDevice: 1n << 11n,
   makeSymbolicLink: 1n << 12n,
-  /** Linking or moving a file into another folder (LANDLOCK_ACCESS_FS_REFER). */
+  /** The right to link or move a file into another folder (LANDLOCK_ACCESS_FS_REFER). */
   moveBetweenFolders: 1n << 13n,
   truncate: 1n << 14n,
   controlDevice: 1n << 15n,
@@ -31,7 +31,7 @@ const bindTcp = 1n << 0n;
 const connectTcp = 1n << 1n;
 const abstractSockets = 1n << 0n;
 const signals = 1n << 1n;
-/** Landlock ABI versions that added rights, oldest first. Version 1 is in Linux 5.13. */
+/** Landlock ABI versions that added access rights, oldest first. Linux 5.13 has version 1. */
 const additions = [
   { abi: 2, right: "moving files between folders", linux: "5.19" },
   { abi: 3, right: "truncating files", linux: "6.2" },
@@ -55,10 +55,10 @@ const byAccess: Readonly<Record<LandlockAccess, bigint>> = {
     fileRights.makeFifo |
     fileRights.moveBetweenFolders,
 };
-/** Rights that are valid in a rule for a file; the others need a folder. */
+/** Rights that a rule for a file can contain. The other rights need a rule for a folder. */
 const ofOneFile = fileRights.execute | fileRights.writeFile | fileRights.readFile | fileRights.truncate | fileRights.controlDevice;
 
-/** Restricts this thread, and the program that it executes, to the files of `policy`. */
+/** Restricts this thread and the program that it will execute to the files of `policy`. */
 export function applyLandlock(kernel: Kernel, calls: SystemCalls, policy: SandboxPolicy): KernelLayers["landlock"] {
   const call = (name: string): number => calls[name] as number;
   let abi = 0;
@@ -80,7 +80,7 @@ export function applyLandlock(kernel: Kernel, calls: SystemCalls, policy: Sandbo
     for (const path of policy.writable) allow(path, ["write"], { isGranted: true });
     for (const path of policy.removable) allow(path, ["remove"], { isGranted: true });
     allow("/dev/null", ["read", "write"]);
-    // A rule applies to an inode. procfs creates a new inode for the same file unless a process keeps the file open.
+    // A rule applies to an inode. /proc creates a new inode each time, unless a process keeps the file open.
     for (const path of processorFiles) allow(path, ["read"], { staysOpen: true });
     kernel.restrictSelf(call("landlock_restrict_self"), ruleset);
     closeSync(ruleset);
@@ -91,7 +91,7 @@ export function applyLandlock(kernel: Kernel, calls: SystemCalls, policy: Sandbo
   }
 }
 
-/** Returns a descriptor; undefined when the path does not exist or this user cannot access it. */
+/** Returns a descriptor of the path. Undefined when the path does not exist or this user cannot access it. */
 function openPath(path: string, isGranted: boolean): number | undefined {
   try {
     return isGranted ? openGranted(path) : openSync(path, pathOnly | constants.O_RDONLY);
@@ -100,7 +100,7 @@ function openPath(path: string, isGranted: boolean): number | undefined {
   }
 }
 
-/** `struct landlock_ruleset_attr` in the size of the kernel's ABI version. */
+/** Returns a `struct landlock_ruleset_attr` of the size that the kernel's ABI version has. */
 function rulesetAttributes(abi: number, { files, network, scopes }: HandledRights): Buffer {
   const attributes = Buffer.alloc(abi >= 6 ? 24 : abi >= 4 ? 16 : 8);
   attributes.writeBigUInt64LE(files, 0);
@@ -109,7 +109,7 @@ function rulesetAttributes(abi: number, { files, network, scopes }: HandledRight
   return attributes;
 }
 
-/** `struct landlock_path_beneath_attr`, which is packed. */
+/** Returns a `struct landlock_path_beneath_attr`, which is packed. */
 function pathAttributes(rights: bigint, descriptor: number): Buffer {
   const attributes = Buffer.alloc(12);
   attributes.writeBigUInt64LE(rights, 0);
@@ -117,17 +117,20 @@ function pathAttributes(rights: bigint, descriptor: number): Buffer {
   return attributes;
 }
 
-/** Kind of access to a folder or file. */
+/** The kind of access to a file or folder. */
 type LandlockAccess = "read" | "run" | "remove" | "write";
 
-/** Rights that a ruleset handles: all rights of the kernel's ABI version. The kernel denies handled rights unless a rule allows them. */
+/**
+ * The rights that a ruleset handles. The kernel denies a handled right unless a rule allows it. The ruleset handles all rights of the
+ * kernel's ABI version.
+ */
 interface HandledRights {
   readonly files: bigint;
   readonly network: bigint;
   readonly scopes: bigint;
 }
 
-/** Returns the rights to handle. `deniesConnecting`: also TCP connections. */
+/** Returns the rights that the ruleset handles. `deniesConnecting`: also handle TCP connections. */
 export function handledRights(abi: number, { deniesConnecting }: { deniesConnecting: boolean }): HandledRights {
   const oldest = fileRights.makeSymbolicLink * 2n - 1n;
   return {
@@ -141,13 +144,13 @@ export function handledRights(abi: number, { deniesConnecting }: { deniesConnect
   };
 }
 
-/** Returns the rights of a rule, limited to the handled ones. */
+/** Returns the rights of a rule, limited to the rights that the ruleset handles. */
 export function ruleRights(access: readonly LandlockAccess[], handled: bigint, { isFolder }: { isFolder: boolean }): bigint {
   const rights = access.reduce((all, one) => all | byAccess[one], 0n);
   return rights & handled & (isFolder ? ~0n : ofOneFile);
 }
 
-/** Returns descriptions of the rights that the kernel cannot deny, with the Linux version that can. */
+/** Returns a description of each right that this kernel cannot deny, with the Linux version that can deny it. */
 export function missingRights(abi: number): string[] {
   return additions.filter((addition) => abi < addition.abi).map(({ right, linux }) => `${right} (Linux ${linux})`);
 }

@@ -2,11 +2,11 @@ import { writeSync } from "node:fs";
 import { applyKernelLayers } from "./apply-kernel-layers.js";
 import { emptyPolicy, missingLayers, type SandboxPolicy } from "./sandbox-policy.js";
 
-/** `EX_CONFIG` of sysexits.h: a restart fails in the same way. */
+/** `EX_CONFIG` of sysexits.h, because a restart fails in the same way. */
 const notConfigured = 78;
 
 /**
- * Restricts itself by kernel features, then executes the command in place of itself. Arguments: the policy as JSON, then the command.
+ * Restricts this process by kernel features, then executes the command in its place. Arguments: the policy as JSON, then the command.
  * Without arguments, prints the available kernel features as JSON.
  */
 const [policyText, file, ...args] = process.argv.slice(2);

@@ -1,10 +1,10 @@
 import { compiledFile } from "../../package-root.js";
 import type { SandboxPolicy } from "./sandbox-policy.js";
 
-/** The program that restricts itself and then executes the isolate. The user that runs it must be able to read the file. */
+/** The program that restricts itself and then executes the isolate. The isolate's user must be able to read this file. */
 export const sandboxProgram = compiledFile("server/workers/sandbox/main.js");
 
-/** Returns the command prefix that runs a command under `policy`. */
+/** Returns the start of a command line; the command that follows runs under `policy`. */
 export function sandboxCommand(policy: SandboxPolicy): string[] {
   return [process.execPath, "--disable-warning=ExperimentalWarning", sandboxProgram, JSON.stringify(policy)];
 }

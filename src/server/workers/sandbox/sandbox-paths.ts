@@ -2,7 +2,7 @@ import { existsSync, readdirSync, realpathSync, closeSync, constants, fstatSync,
 import path from "node:path";
 import { isPathWithin } from "../../platform/path-within.js";
 
-/** System files for name resolution, certificate verification and the time zone. */
+/** System files for name resolution, verification of certificates and the time zone. */
 const systemFiles = [
   "/etc/hosts",
   "/etc/nsswitch.conf",
@@ -15,13 +15,13 @@ const systemFiles = [
   "/dev/urandom",
 ];
 const systemLibraries = ["/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib"];
-/** Folders for isolates that are allowed to start programs. */
+/** System folders that isolates with permission to start programs can read. */
 const systemPrograms = ["/bin", "/sbin", "/usr", "/opt"];
 const nameServers = "/etc/resolv.conf";
 
-/** System configuration, including users and groups, which programs read. */
+/** System configuration, including users and groups, which many programs read. */
 const systemSettings = "/etc";
-/** System secrets that root can read, including those of `runtimectl daemon install`. */
+/** System files with secrets that root can read, including the secrets of `runtimectl daemon install`. */
 const systemSecrets = [
   "/etc/shadow",
   "/etc/shadow-",
@@ -34,28 +34,31 @@ const systemSecrets = [
   "/etc/runtimed",
 ];
 
-/** Linux `O_PATH`: the descriptor only identifies a file. */
+/** `O_PATH` of Linux: the descriptor identifies a file and cannot read it. */
 export const pathOnly = 0o10_000_000;
 
 interface SystemPathOptions {
   readonly allowsPrograms: boolean;
-  /** Folders of the daemon, which are excluded below system folders. */
+  /** Folders of the daemon. Isolates cannot access them even if they are below a system folder. */
   readonly closed?: readonly string[];
 }
 
-/** Returns the system paths that isolates can read; `allowsPrograms` adds the system configuration. */
+/** Returns the system paths that isolates can read. With `allowsPrograms`, these include the system configuration. */
 export function readableSystemPaths({ allowsPrograms, closed = [] }: SystemPathOptions): string[] {
   const files = allowsPrograms ? [...systemFiles, systemSettings] : systemFiles;
   return [...files.flatMap((file) => withoutFolders(file, [...closed, ...systemSecrets])), ...nameServerPaths()];
 }
 
-/** Returns the system paths that isolates can execute: this Node binary and its libraries; `allowsPrograms` adds the system's programs. */
+/**
+ * Returns the system paths that isolates can execute: this Node.js binary and its libraries. With `allowsPrograms`, also the programs of
+ * the system.
+ */
 export function runnableSystemPaths({ allowsPrograms, closed = [] }: SystemPathOptions): string[] {
   const folders = allowsPrograms ? [...systemLibraries, ...systemPrograms] : systemLibraries;
   return [realpathSync(process.execPath), ...folders.flatMap((folder) => withoutFolders(folder, closed))];
 }
 
-/** Returns the folder, or its entries except the `closed` folders below it: a Landlock rule has no exclusions. */
+/** Returns the folder. If it contains a `closed` folder, returns its other entries instead, because Landlock rules have no exclusions. */
 function withoutFolders(folder: string, closed: readonly string[]): string[] {
   const real = existsSync(folder) ? realpathSync(folder) : folder;
   const inside = closed.map((own) => (existsSync(own) ? realpathSync(own) : own)).filter((own) => isPathWithin(own, real));
@@ -65,8 +68,8 @@ function withoutFolders(folder: string, closed: readonly string[]): string[] {
 }
 
 /**
- * A rule applies to an inode, and resolvers replace the file by rename. Therefore the rule names the folder, unless that contains other
- * system files.
+ * Returns the folder of resolv.conf, or the file when the folder contains other system files. A rule for the file becomes invalid when a
+ * resolver replaces the file by a rename.
  */
 function nameServerPaths(): string[] {
   if (!existsSync(nameServers)) return [];
@@ -75,7 +78,7 @@ function nameServerPaths(): string[] {
   return [folder === "/etc" ? file : folder];
 }
 
-/** A granted path contains a symbolic link, which a worker with write access above it could have created. */
+/** A granted path contains a symbolic link. A worker with write access to a parent folder could have created the link. */
 export class SymbolicLinkError extends Error {
   constructor(target: string) {
     super(`${target} is a symbolic link or below one; use the real path in the permission`);
@@ -83,12 +86,14 @@ export class SymbolicLinkError extends Error {
   }
 }
 
-/** Opens a granted file or folder without following symbolic links, even if they change during the call. Linux only. */
+/**
+ * Opens a granted file or folder without following symbolic links, even if another process changes the path during the call. Linux only.
+ */
 export function openGranted(target: string): number {
   return walk(target, () => undefined);
 }
 
-/** Creates the missing folders of a granted path; the last one belongs to `owner`, if given. On Linux, follows no symbolic link. */
+/** Creates the missing folders of a granted path. The last folder belongs to `owner`, if given. On Linux, follows no symbolic link. */
 export function makeGranted(target: string, owner: number | undefined): void {
   if (process.platform !== "linux") return void mkdirSync(target, { recursive: true, mode: 0o755 });
   const folder = walk(target, (entry, isLast) => {
@@ -98,7 +103,7 @@ export function makeGranted(target: string, owner: number | undefined): void {
   closeSync(folder);
 }
 
-/** Opens each path component in turn. `onMissing` can create a missing entry. */
+/** Opens the components of a path one after the other. `onMissing` can create a missing entry. */
 function walk(target: string, onMissing: (entry: string, isLast: boolean) => void): number {
   const names = path.resolve(target).split(path.sep).filter(Boolean);
   let folder = openSync("/", pathOnly);

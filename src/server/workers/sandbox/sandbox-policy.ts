@@ -1,4 +1,4 @@
-/** Allows nothing. */
+/** A policy without any access. */
 export const emptyPolicy: SandboxPolicy = {
   readable: [],
   runnable: [],
@@ -17,44 +17,47 @@ export const emptyPolicy: SandboxPolicy = {
 export const layerNames: readonly LayerName[] = ["landlock", "seccomp"];
 const titles: Readonly<Record<LayerName, string>> = { landlock: "Landlock", seccomp: "seccomp" };
 
-/** The kernel policy of one isolate; the daemon passes it to the sandbox program as JSON. */
+/** The kernel policy of one isolate. The daemon passes the policy to the sandbox program as JSON. */
 export interface SandboxPolicy {
-  /** Readable files and folders. Missing ones are ignored. */
+  /** Files and folders that the isolate can read. Missing ones are ignored. */
   readonly readable: readonly string[];
-  /** Readable files and folders whose programs are also executable. */
+  /** Files and folders that the isolate can read and whose programs it can execute. */
   readonly runnable: readonly string[];
-  /** Readable files and folders that permissions name; symbolic links are not followed. */
+  /** Files and folders that the isolate can read because of a permission. Symbolic links are not followed. */
   readonly grantedReadable: readonly string[];
-  /** Writable files and folders; symbolic links are not followed. */
+  /** Files and folders that the isolate can write. Symbolic links are not followed. */
   readonly writable: readonly string[];
-  /** Folders whose entries can be deleted and not written; symbolic links are not followed. */
+  /** Folders in which the isolate can delete entries but not write. Symbolic links are not followed. */
   readonly removable: readonly string[];
-  /** `none`: no network sockets. */
+  /** `none`: the isolate cannot open network sockets. */
   readonly network: "any" | "none";
   readonly allowsUdp: boolean;
   readonly allowsUnixSockets: boolean;
-  /** The isolate is allowed to start programs and signal them. */
+  /** True when the isolate is allowed to start programs and send signals to them. */
   readonly allowsPrograms: boolean;
-  /** The isolate is allowed to change modes, times and other attributes of files of its user, which Landlock cannot limit to folders. */
+  /**
+   * True when the isolate is allowed to change the mode, times and other attributes of all files of its user. Landlock cannot limit these
+   * changes to folders.
+   */
   readonly allowsAttributes: boolean;
-  /** File descriptors that the isolate inherits besides the standard ones. */
+  /** File descriptors that the isolate inherits in addition to 0 to 2. */
   readonly descriptors: readonly number[];
-  /** Layers without which the start fails. */
+  /** Layers that the start requires. Without them, the start fails. */
   readonly required: readonly LayerName[];
 }
 
 /** An isolation layer that the kernel enforces. */
 export type LayerName = "landlock" | "seccomp";
 
-/** Whether an isolation layer is active, and the reason if not. */
+/** Whether an isolation layer is active, with the reason if it is inactive. */
 export type LayerState = { readonly isActive: true } | { readonly isActive: false; readonly reason: string };
 
-/** The kernel layers that one process could apply. */
+/** The kernel layers that a test process could apply. */
 export interface KernelLayers {
   readonly landlock: LayerState & {
-    /** Landlock ABI version; 0 = not supported. */
+    /** Landlock ABI version of the kernel; 0 = Landlock is not supported. */
     readonly abi: number;
-    /** Rights that this version cannot deny. */
+    /** Descriptions of the rights that this ABI version cannot deny. */
     readonly missingRights: readonly string[];
   };
   readonly seccomp: LayerState;

@@ -1,23 +1,23 @@
 import { constants } from "node:os";
 import type { ProcessorCalls } from "./system-calls.js";
 
-/** Inputs of one isolate's filter. */
+/** Inputs of an isolate's seccomp filter. */
 export interface SeccompOptions {
-  /** Landlock ABI version of the kernel; 0 = none. The filter denies the rights that an older version cannot deny. */
+  /** Landlock ABI version of the kernel; 0 = not supported. The filter denies the calls that an older version cannot deny. */
   readonly landlockAbi: number;
-  /** Process id whose threads the isolate is allowed to signal; `process.execve` keeps the id. */
+  /** Process id of the isolate, which is allowed to signal its own threads. `process.execve` keeps the id. */
   readonly pid: number;
-  /** `none`: no network sockets. */
+  /** `none`: the isolate cannot open network sockets. */
   readonly network: "any" | "none";
   readonly allowsUdp: boolean;
   readonly allowsUnixSockets: boolean;
-  /** The isolate is allowed to start programs and to signal them. */
+  /** True when the isolate is allowed to start programs and send signals to them. */
   readonly allowsPrograms: boolean;
-  /** The isolate is allowed to change attributes of files of its user. */
+  /** True when the isolate is allowed to change the attributes of files of its user. */
   readonly allowsAttributes: boolean;
 }
 
-/** System calls that are denied to every isolate, regardless of its permissions. */
+/** System calls that the filter denies to every isolate, regardless of its permissions. */
 const alwaysDenied = [
   "listen",
   "ptrace",
@@ -49,8 +49,8 @@ const alwaysDenied = [
   "pidfd_getfd",
   "syslog",
   "fanotify_init",
-  // System V IPC and message queues outlive the process. The other calls accept an id without the calls that open an object, so all are
-  // denied.
+  // System V IPC objects and message queues outlive the process. All their calls are denied, because some accept the id of an object that
+  // another process opened.
   "shmget",
   "shmat",
   "shmctl",
@@ -64,11 +64,11 @@ const alwaysDenied = [
   "msgctl",
   "mq_open",
   "mq_unlink",
-  // AIO contexts have a small limit for the whole machine (`fs.aio-max-nr`).
+  // The number of AIO contexts has a small limit for the whole machine (`fs.aio-max-nr`).
   "io_setup",
 ];
 
-/** Calls that change file attributes. Landlock does not deny them, and they work on unopened files of the same user. */
+/** Calls that change file attributes. Landlock does not deny these calls. They work on any file of the same user. */
 const attributeCalls = [
   "chmod",
   "fchmod",
@@ -93,27 +93,36 @@ const attributeCalls = [
   "file_setattr",
 ];
 
-/** `FS_IOC_SETFLAGS` and `FS_IOC_FSSETXATTR` change attributes of a file that is open for reading. */
+/** `FS_IOC_SETFLAGS` and `FS_IOC_FSSETXATTR` change the attributes of a file that is open only for reading. */
 const attributeRequests = [0x4008_6602, 0x401c_5820];
 
-/** Calls whose first argument is a process id, which Landlock does not check: a process of the same user can be the daemon. */
+/** Calls whose first argument is a process id. Landlock does not check the id, and the process with this id can be the daemon. */
 const callsByProcess = ["prlimit64", "sched_setparam", "sched_setscheduler", "sched_setaffinity", "sched_setattr"];
 
-/** Calls whose second argument is a process id if the first has this value, else a process group or user. */
+/**
+ * Calls whose second argument is a process id if the first argument has the given value. Otherwise the second argument is a process group
+ * or a user.
+ */
 const callsByKind = { setpriority: 0, ioprio_set: 1 };
 
-/** Calls that fail with ENOSYS: libraries then use an older call whose arguments the filter can check. */
+/** Calls that fail with ENOSYS. Libraries then use an older call, whose arguments the filter can check. */
 const unknownToIsolates = ["clone3", "io_uring_setup", "io_uring_enter", "io_uring_register"];
 
-/** `CLONE_NEW*` of `linux/sched.h` creates namespaces. `CLONE_PARENT` creates a child of the spawner, which would never reap it. */
+/**
+ * `CLONE_NEW*` of `linux/sched.h` creates namespaces. `CLONE_PARENT` creates a child of the spawner, which would never read its exit
+ * status.
+ */
 const deniedCloneFlags = 0x7e02_0000 | 0x8000;
 
-/** `SOL_SOCKET` and `SO_LINGER`: when the daemon closes a socket received from an isolate, it would block for the linger time. */
+/**
+ * `SOL_SOCKET` and `SO_LINGER`. An isolate could set a linger time on a socket and send the socket to the daemon, whose `close` would then
+ * block.
+ */
 const lingerOption = { level: 1, name: 13 };
-/** `PR_SET_PDEATHSIG`: clearing it would let an isolate outlive the daemon. */
+/** `PR_SET_PDEATHSIG`. An isolate that cleared this signal would outlive the daemon. */
 const setParentDeathSignal = 1;
 
-/** Landlock ABI versions that deny the same rights. */
+/** Landlock ABI versions from which Landlock denies the same actions as the filter. */
 const landlockScopesSignals = 6;
 const landlockHasTruncate = 3;
 
@@ -138,10 +147,10 @@ const allow = 0x7fff_0000;
 const failWith = (errno: number): number => 0x0005_0000 | errno;
 const denied = failWith(constants.errno.EPERM);
 const unknown = failWith(constants.errno.ENOSYS);
-/** EACCES, the same error as for an address that the network mode denies. */
+/** EACCES is also the error of an address that the network mode denies. */
 const noNetwork = failWith(constants.errno.EACCES);
 
-/** One instruction, as in `struct sock_filter`. */
+/** One BPF instruction, as in `struct sock_filter`. */
 export interface BpfInstruction {
   readonly code: number;
   readonly ifTrue: number;
@@ -149,7 +158,7 @@ export interface BpfInstruction {
   readonly operand: number;
 }
 
-/** Returns the seccomp filter of an isolate. A denied call fails with EPERM; the filter never kills the process. */
+/** Returns the seccomp filter of an isolate. A denied call fails with EPERM. The filter never kills the process. */
 export function buildSeccompFilter({ auditArchitecture, calls, foreignFrom }: ProcessorCalls, options: SeccompOptions): BpfInstruction[] {
   const number = (name: string): number[] => (calls[name] === undefined ? [] : [calls[name]]);
   const whenNumber = (name: string, then: readonly BpfInstruction[]): BpfInstruction[] =>
@@ -233,7 +242,7 @@ function socketRules({ network, allowsUnixSockets }: SeccompOptions): BpfInstruc
   ];
 }
 
-/** Allows the argument only if it is the calling process: 0 or its id. */
+/** Allows the call only if the argument is the calling process: 0 or its own id. */
 function ownProcessRules(index: number, pid: number): BpfInstruction[] {
   return [
     step(loadWord, argumentOffset(index)),
@@ -244,7 +253,7 @@ function ownProcessRules(index: number, pid: number): BpfInstruction[] {
   ];
 }
 
-/** Allows signals to the process's own threads, which `abort` needs. */
+/** Allows signals to threads of the same process, which `abort` needs. */
 function signalRules(name: string, pid: number): BpfInstruction[] {
   if (name === "tkill" || name === "pidfd_send_signal") return [step(leave, denied)];
   return [step(loadWord, argumentOffset(0)), step(jumpIfEqual, pid, 0, 1), step(leave, allow), step(leave, denied)];

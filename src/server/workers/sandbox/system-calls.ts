@@ -1,16 +1,16 @@
-/** System call numbers from the kernel's `asm/unistd.h`, by name. Calls that an architecture lacks are absent. */
+/** Numbers of system calls by name, from the kernel's `asm/unistd.h`. A call that the architecture lacks is absent. */
 export type SystemCalls = Readonly<Record<string, number>>;
 
-/** An architecture that the sandbox supports. */
+/** Data of a processor architecture that the sandbox supports. */
 export interface ProcessorCalls {
-  /** `AUDIT_ARCH_*` of `linux/audit.h`. The seccomp filter compares it before the system call number. */
+  /** `AUDIT_ARCH_*` of `linux/audit.h`. The seccomp filter checks the architecture before the number of the system call. */
   readonly auditArchitecture: number;
   readonly calls: SystemCalls;
-  /** First system call number of the x32 ABI; undefined for an architecture without x32. */
+  /** First system call number of the x32 ABI; undefined for an architecture without that ABI. */
   readonly foreignFrom: number | undefined;
 }
 
-/** New system calls since Linux 5.0 have the same number on every architecture. */
+/** System calls that Linux added since 5.0. Their numbers are the same on all architectures. */
 const sharedCalls = {
   pidfd_send_signal: 424,
   io_uring_setup: 425,
@@ -190,7 +190,7 @@ const processors: Readonly<Record<string, ProcessorCalls>> = {
   },
 };
 
-/** Returns the system calls of an architecture; undefined when it is not supported. */
+/** Returns the system calls of an architecture; undefined when the sandbox does not support the architecture. */
 export function processorCalls(architecture: string = process.arch): ProcessorCalls | undefined {
   return processors[architecture];
 }

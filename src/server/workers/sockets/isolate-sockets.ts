@@ -15,9 +15,9 @@ const leaving = Symbol("leaving");
 const checkIntervalMs = 1000;
 
 interface IsolateSocketsOptions {
-  readonly channel: Pick<IsolateChannel, "writer" | "isFull" | "heardMs">;
+  readonly channel: Pick<IsolateChannel, "writer" | "isFull" | "lastReadMs">;
   readonly floodGuard: FloodLimiter;
-  readonly blocking: Omit<Watched, "heardMs">;
+  readonly blocking: Omit<Watched, "lastReadMs">;
   /** Called when a socket has closed. */
   readonly onGone: () => void;
 }
@@ -33,7 +33,7 @@ export class IsolateSockets {
   #graceTimer: NodeJS.Timeout | undefined;
 
   constructor({ channel, floodGuard, blocking, onGone }: IsolateSocketsOptions) {
-    const watch = new MessageWatch({ heardMs: () => channel.heardMs, ...blocking });
+    const watch = new MessageWatch({ lastReadMs: () => channel.lastReadMs, ...blocking });
     this.#host = { writer: channel.writer, hasRoom: () => !channel.isFull, onMessage: () => watch.onMessage() };
     this.#writer = channel.writer;
     this.#floodGuard = floodGuard;
@@ -137,7 +137,7 @@ export class IsolateSockets {
 /** The isolate, as the watch uses it. */
 interface Watched {
   /** Time of the last data from the isolate, on the clock of `performance.now()`. */
-  heardMs(): number;
+  lastReadMs(): number;
   /** Sends a ping with this deadline. */
   ask(deadlineMs: number): void;
   /** Kills the isolate after the deadline; returns true while a ping is pending. */
@@ -164,7 +164,7 @@ export class MessageWatch {
   }
 
   readonly #check = (nowMs: number): void => {
-    if (this.#askedMs === undefined && this.#isolate.heardMs() < this.#messageMs) {
+    if (this.#askedMs === undefined && this.#isolate.lastReadMs() < this.#messageMs) {
       this.#askedMs = nowMs;
       this.#isolate.ask(this.#messageMs + messageTimeoutMs);
       return;

@@ -1,6 +1,6 @@
 import { FastResponseWriter } from "../engine/fast-response-writer.js";
 import { ownsOrigin } from "../engine/worker-address.js";
-import type { Visit } from "../engine/visit.js";
+import type { WorkerExchange } from "../engine/worker-exchange.js";
 import { isUnchanged, requestedRange } from "../../web/conditional.js";
 import type { StaticFile } from "./static-file.js";
 
@@ -20,8 +20,8 @@ export class FileResponses {
   }
 
   /** Sends the file; closes its handle, if any, after the response. Returns the number of body bytes. */
-  send(visit: Visit, file: StaticFile): number {
-    const { request, response, requestId } = visit;
+  send(exchange: WorkerExchange, file: StaticFile): number {
+    const { request, response, requestId } = exchange;
     if (file.handle) {
       const close = (): void => void file.handle?.close().catch(() => undefined);
       if (response.closed) {
@@ -30,39 +30,39 @@ export class FileResponses {
       }
       response.once("close", close);
     }
-    if (isUnchanged(request.headers, file)) return this.#sendUnchanged(visit, file);
+    if (isUnchanged(request.headers, file)) return this.#sendUnchanged(exchange, file);
     const range = request.method === "GET" ? requestedRange(request.headers, file) : undefined;
     if (range === "unsatisfiable") {
       response.writeHead(416, ["content-range", `bytes */${file.sizeBytes}`, "content-length", "0", "x-request-id", requestId]);
       response.end();
       return 0;
     }
-    if (range) return this.#sendPart(visit, file, { ...range, status: 206 });
+    if (range) return this.#sendPart(exchange, file, { ...range, status: 206 });
     const { body } = file;
     if (request.method === "GET" && body && body.length <= shortBodyBytes && FastResponseWriter.suits(response)) {
       const coding = file.coding ? `content-encoding: ${file.coding}\r\n` : "";
-      const lines = `content-type: ${file.type}\r\n${coding}${file.validatorLines}${this.#linesFor(visit)}content-length: ${body.length}\r\nx-request-id: ${requestId}\r\n`;
+      const lines = `content-type: ${file.type}\r\n${coding}${file.validatorLines}${this.#linesFor(exchange)}content-length: ${body.length}\r\nx-request-id: ${requestId}\r\n`;
       this.#shortResponses.send(response, 200, lines, body.toString("latin1"));
       return body.length;
     }
-    return this.#sendPart(visit, file, { start: 0, end: file.sizeBytes - 1, status: 200 });
+    return this.#sendPart(exchange, file, { start: 0, end: file.sizeBytes - 1, status: 200 });
   }
 
-  #sendUnchanged(visit: Visit, file: StaticFile): number {
-    const { response, requestId } = visit;
+  #sendUnchanged(exchange: WorkerExchange, file: StaticFile): number {
+    const { response, requestId } = exchange;
     if (FastResponseWriter.suits(response)) {
-      this.#shortResponses.send(response, 304, `${file.validatorLines}${this.#linesFor(visit)}x-request-id: ${requestId}\r\n`, "");
+      this.#shortResponses.send(response, 304, `${file.validatorLines}${this.#linesFor(exchange)}x-request-id: ${requestId}\r\n`, "");
       return 0;
     }
-    response.writeHead(304, [...file.validatorPairs, ...this.#pairsFor(visit), "x-request-id", requestId]);
+    response.writeHead(304, [...file.validatorPairs, ...this.#pairsFor(exchange), "x-request-id", requestId]);
     response.end();
     return 0;
   }
 
-  #sendPart(visit: Visit, file: StaticFile, part: { start: number; end: number; status: 200 | 206 }): number {
-    const { request, response, requestId } = visit;
+  #sendPart(exchange: WorkerExchange, file: StaticFile, part: { start: number; end: number; status: 200 | 206 }): number {
+    const { request, response, requestId } = exchange;
     const { start, end, status } = part;
-    const headers = ["content-type", file.type, ...file.validatorPairs, ...this.#pairsFor(visit), "x-request-id", requestId];
+    const headers = ["content-type", file.type, ...file.validatorPairs, ...this.#pairsFor(exchange), "x-request-id", requestId];
     if (file.coding) headers.push("content-encoding", file.coding);
     if (status === 206) headers.push("content-range", `bytes ${start}-${end}/${file.sizeBytes}`);
     headers.push("content-length", String(end - start + 1));
@@ -78,11 +78,11 @@ export class FileResponses {
     return request.method === "HEAD" ? 0 : end - start + 1;
   }
 
-  #pairsFor({ address }: Visit): readonly string[] {
+  #pairsFor({ address }: WorkerExchange): readonly string[] {
     return ownsOrigin(address) ? this.#originPairs : [];
   }
 
-  #linesFor({ address }: Visit): string {
+  #linesFor({ address }: WorkerExchange): string {
     return ownsOrigin(address) ? this.#originLines : "";
   }
 }

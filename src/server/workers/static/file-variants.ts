@@ -1,5 +1,5 @@
 import { preferredCoding, type ContentCoding } from "../../web/content-coding.js";
-import type { Visit } from "../engine/visit.js";
+import type { WorkerExchange } from "../engine/worker-exchange.js";
 import type { CompressedFiles } from "./compressed-files.js";
 import { inCoding, withContent, type CacheShelf, type StaticCache, type StaticFile } from "./static-file.js";
 
@@ -30,14 +30,14 @@ export class FileVariants {
   }
 
   /** Returns the variant of a file for this request if it is the file itself or in memory. */
-  inMemory(visit: Visit, file: StaticFile): StaticFile | undefined {
-    const variation = this.#variationFor(visit, file);
+  inMemory(exchange: WorkerExchange, file: StaticFile): StaticFile | undefined {
+    const variation = this.#variationFor(exchange, file);
     return variation ? this.#shelf.get(keyOf(file, variation))?.file : file;
   }
 
   /** Returns the variant, created if necessary. Closes the handle of the file if the variant does not use it. */
-  async make(visit: Visit, file: StaticFile): Promise<StaticFile> {
-    const variation = this.#variationFor(visit, file);
+  async make(exchange: WorkerExchange, file: StaticFile): Promise<StaticFile> {
+    const variation = this.#variationFor(exchange, file);
     if (!variation) return file;
     const key = keyOf(file, variation);
     let variant: StaticFile | undefined;
@@ -56,7 +56,7 @@ export class FileVariants {
     this.#cache.deleteAll(this.#shelf);
   }
 
-  #variationFor({ request, address }: Visit, file: StaticFile): Variation | undefined {
+  #variationFor({ request, address }: WorkerExchange, file: StaticFile): Variation | undefined {
     let href: string | undefined;
     if (this.#injection && file.body && file.type.startsWith("text/html")) {
       const depth = address.path.split("/").length - 2;

@@ -6,10 +6,10 @@ import { mayWorkerRespondWith } from "../../web/response-headers.js";
 import { discardBody } from "../../web/request-body.js";
 import type { VersionHandler, ServedVersion } from "../engine/version-handler.js";
 import { decodedSegment } from "../engine/worker-address.js";
-import type { Visit } from "../engine/visit.js";
+import type { WorkerExchange } from "../engine/worker-exchange.js";
 import type { WorkerCall } from "../engine/worker-call.js";
 import type { RequestLog } from "../logs/request-log.js";
-import type { WorkerMeter, AppLife } from "../engine/worker-meter.js";
+import type { WorkerMeter, VersionLoad } from "../engine/worker-meter.js";
 import { FileResponses } from "./file-responses.js";
 import type { CompressedFiles } from "./compressed-files.js";
 import { FileVariants, publicVariables } from "./file-variants.js";
@@ -27,7 +27,7 @@ const describedByUs = new Set([
   "accept-ranges",
   "x-request-id",
 ]);
-const noIsolates: AppLife = { kind: "static", running: 0, starting: 0, draining: 0, queued: 0, openSockets: 0, pids: [] };
+const noIsolates: VersionLoad = { kind: "static", running: 0, starting: 0, draining: 0, queued: 0, openSockets: 0, pids: [] };
 /** Whether a site may send a header below a path of an origin that workers share. */
 const isForPaths = ([name, value]: readonly [string, string]): boolean => mayWorkerRespondWith(name, value, { ownsOrigin: false });
 /** Package metadata files at the root, which are not served. */
@@ -47,14 +47,14 @@ interface StaticSiteOptions {
 export class StaticSite implements VersionHandler {
   readonly meter: WorkerMeter;
   readonly requestLog: RequestLog;
-  readonly life = noIsolates;
+  readonly currentLoad = noIsolates;
   readonly #cache: StaticCache;
   readonly #folder: SiteFolder;
   readonly #page: string;
   readonly #isPackageRoot: boolean;
   readonly #shelf: CacheShelf = new Map();
   readonly #variants: FileVariants;
-  readonly #answers: FileResponses;
+  readonly #responses: FileResponses;
   #isRetired = false;
 
   private constructor(options: StaticSiteOptions & { root: string }) {
@@ -66,7 +66,7 @@ export class StaticSite implements VersionHandler {
       .map(([name, value]) => [name.toLowerCase(), value] as const)
       .filter(([name, value]) => mayWorkerRespondWith(name, value, { ownsOrigin: true }) && !describedByUs.has(name));
     const pathHeaders = headers.filter(isForPaths);
-    this.#answers = new FileResponses({ originHeaders: headers.filter((header) => !isForPaths(header)) });
+    this.#responses = new FileResponses({ originHeaders: headers.filter((header) => !isForPaths(header)) });
     const { immutable, injectBase, env, envPrefix } = version.manifest;
     this.#folder = {
       root: options.root,
@@ -88,9 +88,9 @@ export class StaticSite implements VersionHandler {
     return new StaticSite({ ...options, root });
   }
 
-  handle(visit: Visit): void {
+  handle(exchange: WorkerExchange): void {
     const startedMs = performance.now();
-    const { request, response } = visit;
+    const { request, response } = exchange;
     this.meter.beganCount += 1;
     // Discarded because an unread body would block the connection.
     discardBody(request);
@@ -98,21 +98,21 @@ export class StaticSite implements VersionHandler {
       const error = new ApiError("METHOD_NOT_ALLOWED", `A static site accepts GET and HEAD, not ${request.method}.`);
       response.setHeader("allow", "GET, HEAD");
       this.meter.noteError(error.code);
-      sendMethodNotAllowed(visit, error);
-      return this.#note(visit, startedMs, 0);
+      sendMethodNotAllowed(exchange, error);
+      return this.#note(exchange, startedMs, 0);
     }
-    const relative = relativePath(visit.address.path);
+    const relative = relativePath(exchange.address.path);
     const cached = relative === undefined || this.#isRetired ? undefined : this.#shelf.get(this.#fileOf(relative));
     const isFresh = cached && startedMs - cached.checkedMs < recheckMs;
-    const ready = isFresh && this.#variants.inMemory(visit, cached.file);
+    const ready = isFresh && this.#variants.inMemory(exchange, cached.file);
     if (ready) {
-      return this.#note(visit, startedMs, this.#answers.send(visit, ready));
+      return this.#note(exchange, startedMs, this.#responses.send(exchange, ready));
     }
     // Concurrent requests use the cached file, so only this request reads the disk.
     if (cached) cached.checkedMs = startedMs;
-    void this.#answer(visit, relative)
-      .catch((error: unknown) => this.#fail(visit, toApiError(error)))
-      .then((responseBytes) => this.#note(visit, startedMs, responseBytes));
+    void this.#answer(exchange, relative)
+      .catch((error: unknown) => this.#fail(exchange, toApiError(error)))
+      .then((responseBytes) => this.#note(exchange, startedMs, responseBytes));
   }
 
   takeOver(call: WorkerCall): void {
@@ -138,37 +138,37 @@ export class StaticSite implements VersionHandler {
   }
 
   /** Returns the number of body bytes. */
-  async #answer(visit: Visit, relative: string | undefined): Promise<number> {
+  async #answer(exchange: WorkerExchange, relative: string | undefined): Promise<number> {
     const found = await this.#find(relative);
     if (found === "directory") {
-      redirectToSlash(visit);
+      redirectToSlash(exchange);
       return 0;
     }
-    if (found) return this.#send(visit, found);
-    const isNavigation = visit.request.headers.accept?.includes("text/html") ?? false;
+    if (found) return this.#send(exchange, found);
+    const isNavigation = exchange.request.headers.accept?.includes("text/html") ?? false;
     const page = isNavigation ? await this.#read(this.#page) : undefined;
-    if (page && page !== "directory") return this.#send(visit, page);
-    return this.#fail(visit, new ApiError("NOT_FOUND", "The site has no file at this path."));
+    if (page && page !== "directory") return this.#send(exchange, page);
+    return this.#fail(exchange, new ApiError("NOT_FOUND", "The site has no file at this path."));
   }
 
-  #fail({ response, requestId }: Visit, error: ApiError): 0 {
+  #fail({ response, requestId }: WorkerExchange, error: ApiError): 0 {
     this.meter.noteError(error.code);
     sendError(response, error, requestId);
     return 0;
   }
 
   /** Counts and logs the request when its response has ended, complete or cut off. */
-  #note(visit: Visit, startedMs: number, responseBytes: number): void {
-    const { response } = visit;
+  #note(exchange: WorkerExchange, startedMs: number, responseBytes: number): void {
+    const { response } = exchange;
     if (!response.writableEnded && !response.closed) {
-      response.once("close", () => this.#note(visit, startedMs, responseBytes));
+      response.once("close", () => this.#note(exchange, startedMs, responseBytes));
       return;
     }
     const nowMs = performance.now();
     const durationMs = nowMs - startedMs;
     const status = response.headersSent ? response.statusCode : 0;
     this.meter.note(status, durationMs, nowMs);
-    this.requestLog.write(visit, { status, durationMs, responseBytes });
+    this.requestLog.write(exchange, { status, durationMs, responseBytes });
   }
 
   /** Returns the file of a path; "directory" when its index needs a trailing slash. */
@@ -203,8 +203,8 @@ export class StaticSite implements VersionHandler {
     return found;
   }
 
-  async #send(visit: Visit, file: StaticFile): Promise<number> {
-    return this.#answers.send(visit, await this.#variants.make(visit, file));
+  async #send(exchange: WorkerExchange, file: StaticFile): Promise<number> {
+    return this.#responses.send(exchange, await this.#variants.make(exchange, file));
   }
 }
 
@@ -225,14 +225,14 @@ function relativePath(urlPath: string): string | undefined {
   return names.join("/");
 }
 
-function redirectToSlash({ response, requestId, address }: Visit): void {
+function redirectToSlash({ response, requestId, address }: WorkerExchange): void {
   // Redirects relative to the last segment: no request path can make this target another host.
   const last = address.path.slice(address.path.lastIndexOf("/") + 1);
   response.writeHead(308, ["location", `./${last}/${address.query}`, "content-length", "0", "x-request-id", requestId]);
   response.end();
 }
 
-function sendMethodNotAllowed({ response, requestId }: Visit, error: ApiError): void {
+function sendMethodNotAllowed({ response, requestId }: WorkerExchange, error: ApiError): void {
   const body = JSON.stringify(error.toBody());
   response.writeHead(405, {
     allow: "GET, HEAD",

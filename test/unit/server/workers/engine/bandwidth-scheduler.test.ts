@@ -7,20 +7,20 @@ import { WorkerMeter } from "../../../../../src/server/workers/engine/worker-met
 const bytes = 64_000;
 
 function begin() {
-  const pace = new BandwidthScheduler(1_000_000);
+  const scheduler = new BandwidthScheduler(1_000_000);
   const meter = new WorkerMeter("app", "1.0.0");
   const turns: string[] = [];
-  const lane = (name: string) => pace.lane(meter, () => turns.push(name));
-  return { pace, meter, turns, lane };
+  const createShare = (name: string) => scheduler.createShare(meter, () => turns.push(name));
+  return { scheduler, meter, turns, createShare };
 }
 
 describe("the bandwidth of streams", () => {
   test("is unlimited when no other worker has requests", () => {
-    const { pace, meter, turns, lane } = begin();
-    const body = lane("body");
+    const { scheduler, meter, turns, createShare } = begin();
+    const body = createShare("body");
     for (let turn = 0; turn < 3; turn += 1) {
       body.ask(bytes);
-      pace.noteCall();
+      scheduler.noteCall();
       meter.beganCount += 1;
     }
     expect(turns).toEqual(["body", "body", "body"]);
@@ -28,9 +28,9 @@ describe("the bandwidth of streams", () => {
   });
 
   test("is shared in turns while others have requests, except by closed bodies", async () => {
-    const { pace, turns, lane } = begin();
-    const [first, second, third, over] = ["first", "second", "third", "over"].map(lane);
-    pace.noteCall();
+    const { scheduler, turns, createShare } = begin();
+    const [first, second, third, over] = ["first", "second", "third", "over"].map(createShare);
+    scheduler.noteCall();
     for (const body of [first!, over!, second!, third!]) body.ask(bytes);
     expect(turns).toEqual(["first"]);
     expect(second!.waitingBytes).toBe(bytes);
@@ -43,9 +43,9 @@ describe("the bandwidth of streams", () => {
   });
 
   test("is unlimited again 150 ms after the last request of another worker", async () => {
-    const { pace, turns, lane } = begin();
-    const body = lane("body");
-    pace.noteCall();
+    const { scheduler, turns, createShare } = begin();
+    const body = createShare("body");
+    scheduler.noteCall();
     body.ask(1);
     await delay(150);
     body.ask(bytes);

@@ -11,7 +11,7 @@ test("gives each isolate its own folder and keeps the others when one is deleted
   const directory = await mkdtemp(path.join(tmpdir(), "sandbox-folders-"));
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
   const allocator = new SandboxAllocator({ slotsDirectory: path.join(directory, "slots"), log: pino({ level: "silent" }) });
-  const slots = (await Promise.all(Array.from({ length: 5 }, () => allocator.give(needs)))).map(({ slot }) => slot);
+  const slots = (await Promise.all(Array.from({ length: 5 }, () => allocator.allocate(needs)))).map(({ slot }) => slot);
   expect(new Set(slots.map((slot) => slot.path)).size).toBe(5);
   const [gone, ...others] = slots;
   await gone?.remove();

@@ -3,16 +3,16 @@ import type { ServedVersion } from "./version-handler.js";
 import type { ClientUpgrade } from "../sockets/client-upgrade.js";
 import type { WorkerPath } from "./worker-address.js";
 
-/** A request to a worker, from a client or from a cron job. */
-export interface Visit {
+/** One request to a worker and its response. The sender is a client or a cron job. */
+export interface WorkerExchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly requestId: string;
   readonly address: WorkerPath;
-  /** Set when the client requests a WebSocket upgrade. */
+  /** Set when the client requested a WebSocket upgrade. */
   readonly upgrade: ClientUpgrade | undefined;
-  /** Returns the version to serve when no name leads to it: the worker of a plugin. */
+  /** Returns the version of a worker that has no name of its own, such as the worker of a plugin. */
   readonly resolve?: (() => ServedVersion | undefined) | undefined;
-  /** The schedule of the cron job that sends this request; undefined for client requests. */
+  /** The schedule of the cron job that sent this request; undefined for requests of clients. */
   readonly cron: string | undefined;
 }

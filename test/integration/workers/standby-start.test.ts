@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { constants, getPriority } from "node:os";
 import { expect, onTestFinished, test } from "vitest";
 import { canRaisePriority } from "../../../src/server/platform/process-priority.js";
-import { BlankStart } from "../../../src/server/workers/isolates/standby-isolates.js";
+import { StandbyStart } from "../../../src/server/workers/isolates/standby-isolates.js";
 import type { IsolateProcess } from "../../../src/server/workers/isolates/isolate-process.js";
 
 const ownNiceness = getPriority();
@@ -16,10 +16,10 @@ async function begin() {
   const child = spawn(process.execPath, ["-e", "process.stdout.write('up'); setInterval(() => {}, 1000);"]);
   onTestFinished(() => void child.kill("SIGKILL"));
   let ready!: () => void;
-  const blank = new Promise<void>((resolve) => (ready = resolve));
-  const isolate = { pid: child.pid, blank } as unknown as IsolateProcess;
+  const isReady = new Promise<void>((resolve) => (ready = resolve));
+  const isolate = { pid: child.pid, ready: isReady } as unknown as IsolateProcess;
   await once(child.stdout, "data"); // All threads of the process run now, so the priority of each must be lowered.
-  const start = new BlankStart(() => Promise.resolve(isolate));
+  const start = new StandbyStart(() => Promise.resolve(isolate));
   await Promise.resolve();
   return { start, isolate, ready, niceness: () => nicenessOf(child.pid as number) };
 }
@@ -42,15 +42,15 @@ test("lowers the priority of all threads of a standby isolate until it is ready"
 
 test("restores the priority when a call waits for the isolate", async () => {
   const { start, niceness } = await begin();
-  start.hasten();
+  start.raisePriority();
   expect(niceness()).toEqual([ownNiceness]);
 });
 
 test("does not lower the priority when a call waits before the process exists", async () => {
   let spawned!: (isolate: IsolateProcess) => void;
-  const start = new BlankStart(() => new Promise((resolve) => (spawned = resolve)));
-  start.hasten();
-  spawned({ pid: process.pid, blank: Promise.resolve() } as unknown as IsolateProcess);
+  const start = new StandbyStart(() => new Promise((resolve) => (spawned = resolve)));
+  start.raisePriority();
+  spawned({ pid: process.pid, ready: Promise.resolve() } as unknown as IsolateProcess);
   await start.isolate;
   expect(getPriority()).toBe(ownNiceness);
 });
