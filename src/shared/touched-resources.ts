@@ -13,6 +13,11 @@ const resourceOfNoun: Readonly<Partial<Record<string, EventResource>>> = {
   key: "keys",
 };
 
+/** Whether `known` contains the name of a query. A known name that ends in a dot stands for all names with this prefix. */
+export function isNamedIn(known: Iterable<string>, name: string): boolean {
+  return [...known].some((entry) => (entry.endsWith(".") ? name.startsWith(entry) : name === entry));
+}
+
 /** Returns the resources to reload after an event. All of them at the start of the stream and after a gap. */
 export function touchedBy(type: EventType): readonly EventResource[] {
   const noun = nounOf(type);

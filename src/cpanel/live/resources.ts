@@ -1,4 +1,4 @@
-import { eventResources, type EventResource } from "../../shared/touched-resources.js";
+import { eventResources, isNamedIn, type EventResource } from "../../shared/touched-resources.js";
 import { QueryState } from "./query-state.js";
 
 /** Polling interval of resources that events cover, for changes by hand. */
@@ -6,7 +6,7 @@ const fedIntervalMs = 60_000;
 /** Their interval while no events arrive. */
 const unfedIntervalMs = 10_000;
 
-/** Resources to request after an event, by name. A name that ends in a dot stands for all names with this prefix. */
+/** Resources to request after an event, by name, for `isNamedIn`. */
 const names: Readonly<Record<EventResource, readonly string[]>> = {
   // A changed worker can have a manifest that requests other hosts and secrets.
   workers: ["workers", "hosts", "secrets.", "files.workers.", "files.roots.workers."],
@@ -30,7 +30,7 @@ export class Resources {
   of<Data>(name: string): QueryState<Data> {
     const known = this.#byName.get(name);
     if (known) return known as QueryState<Data>;
-    const isTold = eventResources.some((told) => isNamed(name, told));
+    const isTold = eventResources.some((told) => isNamedIn(names[told], name));
     const leastIntervalMs = () => (isTold ? (this.#isFed ? fedIntervalMs : unfedIntervalMs) : 0);
     const resource = new QueryState<Data>({ isOpen: this.#isOpen, leastIntervalMs });
     this.#byName.set(name, resource);
@@ -46,7 +46,7 @@ export class Resources {
 
   /** Requests the resources that changed. */
   touch(touched: ReadonlySet<EventResource>): void {
-    for (const [name, resource] of this.#byName) if ([...touched].some((told) => isNamed(name, told))) resource.wake();
+    for (const [name, resource] of this.#byName) if ([...touched].some((told) => isNamedIn(names[told], name))) resource.wake();
   }
 
   /** Requests all watched resources, because requests make sense again. */
@@ -58,8 +58,4 @@ export class Resources {
   forget(): void {
     this.#byName.clear();
   }
-}
-
-function isNamed(name: string, told: EventResource): boolean {
-  return names[told].some((known) => (known.endsWith(".") ? name.startsWith(known) : name === known));
 }

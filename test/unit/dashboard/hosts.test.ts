@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { parseHostTarget } from "../../../src/cli/dashboard/actions/hosts.js";
+import { FakeStream } from "../../support/fake-transport.js";
 import { renderDashboard, sessionOf, type DashboardSetup, type RenderedDashboard } from "../../support/render-dashboard.js";
 import { keys } from "../../support/terminal-window.js";
 import { admin, success, successOf } from "./sample-data.js";
@@ -92,4 +93,15 @@ test("rejects an invalid typed host without a request", async () => {
   dashboard.press(`bad_host shop${keys.enter}`);
   await dashboard.waitFor("failed: bad_host is not a host name");
   expect(dashboard.transport.changes()).toEqual([]);
+});
+
+test.each(["host.added", "worker.installed"])("shows a host of another client after the event %s", async (type) => {
+  const events = new FakeStream();
+  const hosts = [added];
+  const answers = { "/api/events": events, "/api/hosts": () => ({ hosts, requested: [{ host: "todos.example.org", worker: "todos" }] }) };
+  const dashboard = await openHosts({ refreshMs: 600_000 }, answers);
+  await expect.poll(() => events.readerCount).toBe(1);
+  hosts.push({ ...added, host: "second.example.org" });
+  events.send({ id: 1, type, at: 0 } as { id: number });
+  await dashboard.waitFor("second.example.org");
 });

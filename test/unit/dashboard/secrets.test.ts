@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { listedWorker, WireAnswer } from "../../support/fake-daemon.js";
+import { FakeStream } from "../../support/fake-transport.js";
 import { renderDashboard, sessionOf, type DashboardSetup, type RenderedDashboard } from "../../support/render-dashboard.js";
 import { keys } from "../../support/terminal-window.js";
 import { admin, success, successOf } from "./sample-data.js";
@@ -100,4 +101,15 @@ test("changes nothing without workers:install", async () => {
     await dashboard.waitFor("workers:install");
   }
   expect(dashboard.transport.changes()).toEqual([]);
+});
+
+test.each(["secret.set", "secret.removed", "worker.installed"])("shows changes of another client after the event %s", async (type) => {
+  const events = new FakeStream();
+  const state = { missing: ["DATABASE_URL"] };
+  const answers = { "/api/events": events, [path]: () => ({ ...listed, ...state }) };
+  const dashboard = await openSecrets({ refreshMs: 600_000 }, answers);
+  await expect.poll(() => events.readerCount).toBe(1);
+  state.missing = ["OTHER_KEY"];
+  events.send({ id: 1, type, at: 0 } as { id: number });
+  await dashboard.waitFor("OTHER_KEY");
 });

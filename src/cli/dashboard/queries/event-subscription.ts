@@ -9,16 +9,17 @@ import type { QueryClient } from "./query-client.js";
 const retryMs = 2000;
 /** Minimum time between two refreshes, which combine several changes. */
 const collectMs = 500;
-/** The query names of each resource. */
+/** The query names of each resource, for `isNamedIn`. */
 const liveNames: Readonly<Record<EventResource, readonly string[]>> = {
-  workers: ["workers"],
+  // A changed worker can have a manifest that requests other hosts and secrets.
+  workers: ["workers", "hosts", "secrets."],
   plugins: ["plugins", "plugins.loaded"],
   hosts: ["hosts"],
-  secrets: [],
+  secrets: ["secrets."],
   keys: ["keys"],
 };
 
-/** The names of all queries that events refresh. */
+/** The names of all queries that events refresh, for `isNamedIn`. */
 export const fedNames: ReadonlySet<string> = new Set(eventResources.flatMap((resource) => liveNames[resource]));
 
 /** Follows the event stream and refreshes the changed queries immediately. Polling continues at a lower rate. */

@@ -1,3 +1,4 @@
+import { isNamedIn } from "../../../shared/touched-resources.js";
 import { isAway } from "./is-away.js";
 import { QueryState } from "./query-state.js";
 
@@ -38,7 +39,7 @@ export class QueryClient {
   constructor(options: {
     readonly refreshMs: number;
     readonly onRefused: (error: Error) => void;
-    /** Queries that events refresh while `setFed(true)` is in effect. */
+    /** Queries that events refresh while `setFed(true)` is in effect, for `isNamedIn`. */
     readonly fedNames?: ReadonlySet<string>;
   }) {
     this.#refreshMs = options.refreshMs;
@@ -51,7 +52,7 @@ export class QueryClient {
     const existing = this.#resources.get(name) as QueryState<Value> | undefined;
     if (existing) return existing;
     const resource = new QueryState(ask, () => this.#schedule());
-    resource.isFed = this.#fedNames.has(name);
+    resource.isFed = isNamedIn(this.#fedNames, name);
     this.#resources.set(name, resource);
     if (this.#resources.size > mostResources) this.#forgetOldest(name);
     return resource;
@@ -77,12 +78,9 @@ export class QueryClient {
     this.#schedule();
   }
 
-  /** Marks these queries as changed: mounted queries run now, others when they are mounted. */
+  /** Marks queries as changed, by names for `isNamedIn`: mounted queries run now, others when they are mounted. */
   touch(names: ReadonlySet<string>): void {
-    for (const name of names) {
-      const resource = this.#resources.get(name);
-      if (resource) resource.askedAtMs = undefined;
-    }
+    for (const [name, resource] of this.#resources) if (isNamedIn(names, name)) resource.askedAtMs = undefined;
     this.#schedule();
   }
 

@@ -44,7 +44,7 @@ export function SecretsScreen() {
 
 function Secrets({ worker }: { readonly worker: string }) {
   const { show } = useNavigation();
-  const secrets = useQuery(`secrets of ${worker}`, (client) => client.secrets.list({ params: toPathSegments(worker) }));
+  const secrets = useQuery(`secrets.${worker}`, (client) => client.secrets.list({ params: toPathSegments(worker) }));
   const isStale = useIsStale();
   useNewSecret(worker);
   return (
