@@ -20,7 +20,7 @@ async function run(words: string, { isTerminal = true, env = {} }: { isTerminal?
   });
 }
 
-test("colors headings and states of a list on a terminal, but no names", async () => {
+test("colors headings and states of a list on a terminal, but not names", async () => {
   const { stdout, stderr } = await run("workers list");
   expect(stdout).toContain(`${bold("NAME")}  ${bold("VERSION")}  ${bold("STATE")}`);
   expect(stdout).toContain(`\non    1.0.0    ${green("on")} `);
@@ -28,11 +28,11 @@ test("colors headings and states of a list on a terminal, but no names", async (
   expect(stderr).not.toContain("\x1b");
 });
 
-test("colors the result of each check of doctor", async () => {
+test("colors the result of each check of runtimectl doctor", async () => {
   expect((await run("doctor")).stdout).toContain(`${green("ok")}    settings`);
 });
 
-test("colors the labels of status", async () => {
+test("colors the labels of runtimectl status", async () => {
   expect((await run("status")).stdout).toContain(`${bold("daemon")} `);
 });
 
@@ -43,7 +43,7 @@ test.each([
   ["a terminal with --json", "workers list --json", {}],
   ["a terminal with NO_COLOR", "workers list", { env: { NO_COLOR: "1" } }],
   ["a terminal with --no-color", "doctor --no-color", {}],
-])("writes no escape codes into %s", async (_place, words, options) => {
+])("writes no color codes into %s", async (_place, words, options) => {
   const { stdout, stderr } = await run(words, options);
   expect(stdout).not.toBe("");
   expect(stdout + stderr).not.toContain("\x1b");

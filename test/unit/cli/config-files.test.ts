@@ -38,7 +38,7 @@ test("reads profiles from the config file, or none if the file does not exist", 
   expect((await readProfiles(directory)).profiles).toEqual(new Map([["home", { url: "http://127.0.0.1:8000" }]]));
 });
 
-test("writes credentials readable only by their owner", async () => {
+test("writes a credentials file that only its owner can read", async () => {
   const directory = path.join(await temporaryDirectory(), "new");
   const credentials = CredentialsFile.open(directory);
   credentials.set("home", { origin: "http://a", key: "secret" });
@@ -48,7 +48,7 @@ test("writes credentials readable only by their owner", async () => {
   expect(CredentialsFile.open(directory).get("home")).toEqual({ origin: "http://a", key: "secret" });
 });
 
-test.each([0o644, 0o640, 0o660, 0o604])("rejects credentials with mode %o", async (mode) => {
+test.each([0o644, 0o640, 0o660, 0o604])("rejects a credentials file with mode %o", async (mode) => {
   const directory = await temporaryDirectory();
   const file = path.join(directory, "credentials.json");
   await writeFile(file, '{"profiles":{}}');
@@ -56,14 +56,14 @@ test.each([0o644, 0o640, 0o660, 0o604])("rejects credentials with mode %o", asyn
   expect(() => CredentialsFile.open(directory)).toThrow(expect.objectContaining({ code: "CREDENTIALS_UNSAFE", exitCode: 4 }) as Error);
 });
 
-test("rejects credentials behind a symbolic link", async () => {
+test("rejects a credentials file behind a symbolic link", async () => {
   const directory = await temporaryDirectory();
   await writeFile(path.join(directory, "elsewhere"), '{"profiles":{}}', { mode: 0o600 });
   await symlink("elsewhere", path.join(directory, "credentials.json"));
   expect(() => CredentialsFile.open(directory)).toThrow(expect.objectContaining({ code: "CREDENTIALS_UNSAFE" }) as Error);
 });
 
-test("finds a project file in parent folders up to the root of the repository", async () => {
+test("finds a project file in parent folders up to the repository root", async () => {
   const directory = await temporaryDirectory();
   await writeTree(directory, { ".runtimectl.yaml": "profile: outer\n", "repo/.git/HEAD": "", "repo/a/b/c": "", "plain/d/e": "" });
   expect(await findProject(path.join(directory, "repo/a/b"), directory)).toBeUndefined();

@@ -5,7 +5,7 @@ import { connectionFailure } from "../../../src/cli/client/connection-failure.js
 import { runInProcess } from "../../support/run-in-process.js";
 import { temporaryDirectory } from "../../support/temporary-directory.js";
 
-test("names the scheme of the port when https is sent to an http port", async () => {
+test("suggests the scheme http when an https request reaches an http port", async () => {
   const server = createServer((_request, response) => response.end()).listen(0, "127.0.0.1");
   onTestFinished(() => void server.close());
   await new Promise((resolve) => server.once("listening", resolve));
@@ -21,7 +21,7 @@ test("names the scheme of the port when https is sent to an http port", async ()
   });
 });
 
-test("reports other failures of a TLS handshake without OpenSSL's source files", () => {
+test("reports other TLS handshake failures without OpenSSL source file names", () => {
   const error = Object.assign(new Error("4001:error:0A000410:SSL routines:ssl3_read_bytes:ssl/tls alert:../deps/openssl/x.c:916:"), {
     code: "ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE",
     reason: "ssl/tls alert handshake failure",

@@ -15,7 +15,7 @@ test.each([
   [300, "5m ago"],
   [7200, "2h ago"],
   [86_400 * 3, "3d ago"],
-])("writes a time %i s ago as %s", (seconds, text) => {
+])("formats a time %i s ago as %s", (seconds, text) => {
   expect(ago(nowSeconds - seconds, nowMs)).toBe(text);
 });
 
@@ -26,11 +26,11 @@ test.each([
   [3599, "in 59m"],
   [86_399, "in 23h"],
   [86_400 * 89, "in 89d"],
-])("writes the expiry of a key in %i s as %s", (seconds, text) => {
+])("formats a key expiry in %i s as %s", (seconds, text) => {
   expect(endsIn(nowSeconds + seconds, nowMs)).toBe(text);
 });
 
-test("writes the expiry of a key with its time if it is less than two days away", () => {
+test("shows the time of day of a key expiry that is less than two days away", () => {
   expect(endOn(nowSeconds + 3600, nowMs)).toBe("2026-01-31 13:00 UTC (in 1h)");
   expect(endOn(nowSeconds - 3600, nowMs)).toBe("2026-01-31 11:00 UTC (expired)");
   expect(endOn(nowSeconds + 86_400 * 10, nowMs)).toBe("2026-02-10");
@@ -71,7 +71,7 @@ describe("times in output", () => {
     ["keys show 7", /^last used +\d{4}-\d\d-\d\d \d\d:\d\d UTC \(5m ago\)$/m, new RegExp(`^last used +${dateTime}$`, "m")],
     ["files ls workers/app", / 5m ago$/m, new RegExp(`\t${dateTime}$`, "m")],
     ["audit", /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d  key\.created/m, new RegExp(`^${dateTime}\tkey\\.created`, "m")],
-  ])("%s prints them relative or short on a terminal, and as RFC 3339 in a pipe", async (words, forPeople, forPrograms) => {
+  ])("%s prints short times on a terminal and RFC 3339 times in a pipe", async (words, forPeople, forPrograms) => {
     expect(await shown(words, true)).toMatch(forPeople);
     expect(await shown(words, false)).toMatch(forPrograms);
   });

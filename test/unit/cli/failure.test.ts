@@ -17,7 +17,7 @@ function outputTo(written: string[], json: boolean): Output {
 
 const answer = (status: number) => ({ status, requestId: "id-1", text: "" });
 
-describe("reportFailure returns an exit code per kind of failure", () => {
+describe("reportFailure returns an exit code for each kind of failure", () => {
   test.each<[string, Error, number]>([
     ["invalid usage", usageError("no"), 2],
     ["no valid key", new ApiError("AUTH_REQUIRED", "no"), 4],

@@ -47,7 +47,7 @@ const helpOn = (words: readonly string[]) => {
   return found.kind === "help" ? found.text({ widthColumns: 80, hasColor: false }) : found.kind;
 };
 
-test("help and suggestions for an alias of a noun are those of the noun", () => {
+test("an alias of a noun has the help and suggestions of the noun", () => {
   expect(helpOn(["app"])).toBe(helpOn(["workers"]));
   expect(helpOn(["app"])).toContain("runtimectl workers logs");
   expect(matchCommand(["app", "lsit"])).toMatchObject({ kind: "unknown", word: "lsit", noun: "workers" });
@@ -55,7 +55,7 @@ test("help and suggestions for an alias of a noun are those of the noun", () => 
   expect(matchCommand(["auth", "ls"])).toMatchObject({ kind: "unknown", word: "ls", noun: "auth" });
 });
 
-test("aliases resolve to existing commands and hide none", () => {
+test("each alias resolves to an existing command and hides no other command", () => {
   const nouns = Object.keys(commandTable);
   expect(nouns).toEqual(expect.arrayContaining(Object.values(nounAliases)));
   for (const alias of [...Object.keys(nounAliases), ...Object.keys(commandAliases)]) expect(nouns).not.toContain(alias);
@@ -67,19 +67,19 @@ test("aliases resolve to existing commands and hide none", () => {
   for (const word of Object.keys(commandHints)) expect([...nouns, ...Object.keys(commandAliases)]).not.toContain(word);
 });
 
-test("the command search knows every global flag that takes a value", () => {
+test("findCommand recognizes every global flag that takes a value", () => {
   const taking = globalOptions
     .filter((option) => option.flags.includes("<"))
     .flatMap((option) => option.flags.replace(/ <.*/, "").split(", "));
   expect(globalFlagsWithValue).toEqual(new Set(taking));
 });
 
-test("names of Object's prototype are unknown commands", () => {
+test("rejects property names of Object.prototype as unknown commands", () => {
   expect(matchCommand(["constructor"])).toMatchObject({ kind: "unknown" });
   expect(matchCommand(["workers", "toString"])).toMatchObject({ kind: "unknown" });
 });
 
-test("examples of a command contain it, and its flags hide no global flag", async () => {
+test("each command has examples that contain it and flags that hide no global flag", async () => {
   const globalFlags = new Set(globalOptions.flatMap((option) => option.flags.split(/[ ,]+/)));
   for (const { words, definition } of await commandTree()) {
     expect(definition.examples.some(([line]) => line.includes(`runtimectl ${words}`))).toBe(true);
@@ -93,7 +93,7 @@ test.each([
   ["a key in a body", ["-d", `{"key":"rtk_${"a".repeat(43)}"}`]],
   ["a truncated key", [`--x=rtk_${"a".repeat(30)}`]],
   ["a password in a URL", ["--url", "https://me:secret@host"]],
-])("rejects %s without repeating it", (_, words) => {
+])("rejects %s without repeating it in the error", (_, words) => {
   const error = (() => {
     try {
       refuseSecrets(words);

@@ -23,7 +23,7 @@ async function create(flags: readonly string[], isTerminal: boolean) {
   return { daemon, home, ...(await runInProcess(words, { cwd: home, env, isTerminal })) };
 }
 
-test("prints the variables for a shell on a terminal", async () => {
+test("prints shell variables for a new key on a terminal", async () => {
   const { daemon, stdout, stderr } = await create([], true);
 
   expect(stdout).toBe(`${key}\n`);
@@ -31,7 +31,7 @@ test("prints the variables for a shell on a terminal", async () => {
   expect(stderr).toContain("runtimectl help ci\n");
 });
 
-test("prints the path of the key file in the variables with --out", async () => {
+test("prints the path of the key file in the shell variables with --out", async () => {
   const { daemon, home, stderr } = await create(["--out", "ci.key"], true);
 
   expect(stderr).toContain(`\nexport RUNTIMECTL_URL=${daemon.url} RUNTIMECTL_KEY_FILE=${home}/ci.key\n`);
@@ -42,7 +42,7 @@ test.each([
   ["a pipe", [], false],
   ["a terminal with --json", ["--json"], true],
   ["a terminal with --quiet", ["--quiet"], true],
-] as const)("prints no variables to %s", async (_place, flags, isTerminal) => {
+] as const)("prints no shell variables to %s", async (_place, flags, isTerminal) => {
   const { stdout, stderr } = await create(flags, isTerminal);
 
   expect(stdout).toContain(key);

@@ -8,7 +8,7 @@ test.each([
   ["@team/app@1.2.0", "@team/app", "1.2.0"],
   ["@team/app@1.2.0-rc.1+build.5", "@team/app", "1.2.0-rc.1+build.5"],
   ["@team/app@latest", "@team/app", "latest"],
-])("parses %s as the package %s in version %s", (text, name, version) => {
+])("parses %s as package %s, version %s", (text, name, version) => {
   expect(parsePackageReference(text)).toEqual({ name, version });
 });
 
@@ -19,6 +19,6 @@ test.each(["", "@", "@team", "@team/", "App", "a b", "../a", "hello@", "hello@1.
   },
 );
 
-test("a command for one version fails without a version and names the package", () => {
+test("requires a version for a command that changes one version", () => {
   expect(() => parseVersionReference("@team/app")).toThrow("the version of @team/app is missing");
 });

@@ -13,7 +13,7 @@ async function run(words: string, options: Partial<InProcessOptions> = {}): Prom
   return runInProcess(words.split(" "), { cwd: home, ...options, env: { HOME: home, TMPDIR: home, ...options.env } });
 }
 
-test("exits with 2 and names the nearest command when there is no such command", async () => {
+test("returns exit code 2 for an unknown command and names the nearest command", async () => {
   expect(await run("wrokers")).toEqual({
     status: 2,
     stdout: "",
@@ -26,13 +26,13 @@ test.each([
   ["workers logs shop --tail 5", "runtimectl workers logs <name> --limit <count>"],
   ["keys revoke 1 --force", "--yes"],
   ["keys revoke 1 --constructor", "runtimectl keys revoke --help"],
-])("suggests the equivalent of an option of another tool: %s", async (words, hint) => {
+])("suggests the runtimectl equivalent of an option of another tool: %s", async (words, hint) => {
   const result = await run(words);
   expect(result.status).toBe(2);
   expect(result.stderr).toContain(hint);
 });
 
-test("prints the version", async () => {
+test("--version prints the version", async () => {
   expect(await run("--version")).toEqual({ status: 0, stdout: `${version}\n`, stderr: "" });
 });
 
@@ -42,13 +42,13 @@ test.each(["--help", "workers", "workers list --help"])("prints help for %s", as
   expect(stdout).toContain("runtimectl workers");
 });
 
-test("reports a failure as one document on stderr with --json", async () => {
+test("prints a failure as one JSON document on stderr with --json", async () => {
   const { status, stdout, stderr } = await run("validate missing --json");
   expect({ status, stdout }).toEqual({ status: 6, stdout: "" });
   expect(JSON.parse(stderr)).toMatchObject({ error: { code: "PATH_NOT_FOUND", exitCode: 6 } });
 });
 
-test("exits with 130 and closes its connection when the signal aborts", async () => {
+test("returns exit code 130 and closes its connection when its signal aborts", async () => {
   const interruption = new AbortController();
   const closed = Promise.withResolvers<void>();
   // Never responds.
@@ -67,7 +67,7 @@ test("exits with 130 and closes its connection when the signal aborts", async ()
   await closed.promise;
 });
 
-test("exits with 130 when the signal has aborted before", async () => {
+test("returns exit code 130 when its signal was aborted before the start", async () => {
   expect(await run("status --url http://127.0.0.1:1", { signal: AbortSignal.abort() })).toMatchObject({ status: 130, stdout: "" });
 });
 
@@ -75,7 +75,7 @@ test.each([
   ["HOME", ".config/runtimectl", (home: string) => ({ HOME: home })],
   ["XDG_CONFIG_HOME", "xdg/runtimectl", (home: string) => ({ XDG_CONFIG_HOME: path.join(home, "xdg") })],
   ["RUNTIMECTL_CONFIG_DIR", "own", (home: string) => ({ RUNTIMECTL_CONFIG_DIR: path.join(home, "own") })],
-] as const)("finds the profiles by %s of the given environment", async (_name, folder, env) => {
+] as const)("reads the profiles from %s of the given environment", async (_name, folder, env) => {
   const home = await temporaryDirectory();
   await writeTree(home, { [`${folder}/config.yaml`]: "profiles:\n  found:\n    url: https://found.example\n" });
 
@@ -90,20 +90,20 @@ test("reads a project file and a key file below the given working directory", as
   expect((await run("auth status --key-file empty.key", { cwd: home })).stderr).toContain(`${home}/empty.key does not contain a key`);
 });
 
-test("reads stdin for --key-stdin", async () => {
+test("reads a key from stdin with --key-stdin", async () => {
   const { status, stderr } = await run("auth login --key-stdin", { input: "two words\n" });
   expect(status).toBe(2);
   expect(stderr).toContain("standard input does not contain a key");
 });
 
-test("colors errors on a terminal only", async () => {
+test("colors errors only on a terminal", async () => {
   expect((await run("wrokers", { isTerminal: true })).stderr).toContain("\u001b[31merror:");
   expect((await run("wrokers")).stderr).not.toContain("\u001b");
 });
 
 const countListeners = () => process.eventNames().reduce((sum, name) => sum + process.listenerCount(name), 0);
 
-test("leaves no listener on the process and does not set its exit code", async () => {
+test("leaves no listeners on the process and does not set process.exitCode", async () => {
   await run("workers list --url http://127.0.0.1:1");
   const before = countListeners();
   for (let index = 0; index < 12; index += 1) await run("workers list --url http://127.0.0.1:1");

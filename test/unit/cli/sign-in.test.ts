@@ -40,14 +40,14 @@ describe("auth login with a key in the environment", () => {
     expect(stderr).toContain(way);
   });
 
-  test("stores a key given by a flag", async () => {
+  test("stores the key of a flag", async () => {
     const env = { RUNTIMECTL_KEY: "key-in-variable" };
 
     expect((await run("auth login --key-stdin", { env, input: "key-in-pipe\n" })).credentials).toContain("key-in-pipe");
     expect((await run("auth login --key-file some.key", { env })).credentials).toContain("key-in-file");
   });
 
-  test("checks the key with --store none", async () => {
+  test("checks the key and stores nothing with --store none", async () => {
     const { status, stderr, credentials } = await run("auth login --store none", { env: { RUNTIMECTL_KEY: "key-in-variable" } });
 
     expect({ status, credentials }).toEqual({ status: 0, credentials: undefined });
@@ -59,7 +59,7 @@ describe("a key that the daemon rejects", () => {
   test.each([
     ["auth login --store none", "RUNTIMECTL_KEY", "hint: unset RUNTIMECTL_KEY, or set it to a key of this daemon\n"],
     ["workers list", "RUNTIMECTL_KEY", "hint: unset RUNTIMECTL_KEY, or set it to a key of this daemon\n"],
-  ])("is reported by %s with the variable that contains it", async (words, variable, hint) => {
+  ])("%s names the variable that contains the rejected key", async (words, variable, hint) => {
     const { status, stderr } = await run(words, { env: { [variable]: "wrong" }, accepts: false });
 
     expect(status).toBe(4);
@@ -71,7 +71,7 @@ describe("a key that the daemon rejects", () => {
   test.each([
     ["auth login --key-stdin", "standard input"],
     ["auth login --key-file some.key", "--key-file"],
-  ])("is reported by %s without a hint to sign in", async (words, source) => {
+  ])("%s omits the hint to sign in", async (words, source) => {
     const { status, stderr, credentials } = await run(words, { input: "wrong\n", accepts: false });
 
     expect({ status, credentials }).toEqual({ status: 4, credentials: undefined });

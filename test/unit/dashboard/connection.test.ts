@@ -6,7 +6,7 @@ import { keys } from "../../support/terminal-window.js";
 const refusedKey = WireAnswer.refusal(401, "INVALID_KEY", "The key is not known.");
 const profiles = `current: home\nprofiles:\n  home:\n    url: http://home.test\n  prod:\n    url: http://prod.test\n    production: true\n`;
 
-test("shows how long the daemon has been away and the next retry, and recovers", async () => {
+test("shows the time since the daemon became unreachable and the next retry", async () => {
   const dashboard = await renderDashboard({ "/api/workers": [listedWorker("shop")] }, { screen: "workers" });
   await dashboard.waitFor("> shop");
   dashboard.transport.failure = unreachable();
@@ -19,7 +19,7 @@ test("shows how long the daemon has been away and the next retry, and recovers",
   expect(dashboard.text()).not.toContain("away");
 });
 
-test("waits before it repeats a call that failed with 503 while others succeed", async () => {
+test("delays repeats of a call that failed with 503 while other calls succeed", async () => {
   const calledAtMs: number[] = [];
   const unavailable = () => {
     calledAtMs.push(Date.now());
@@ -33,13 +33,13 @@ test("waits before it repeats a call that failed with 503 while others succeed",
   expect(second - first).toBeGreaterThan(500);
 });
 
-test("shows a daemon that is not ready as such", async () => {
+test("shows that the daemon is not ready", async () => {
   const notReady = WireAnswer.refusal(503, "NOT_READY", "plugins are loading");
   const dashboard = await renderDashboard({ "/api/health/ready": notReady });
   await dashboard.waitFor(/health +not ready: plugins are loading/);
 });
 
-test("ends the session when the daemon rejects the key, and shows why", async () => {
+test("ends the session when the daemon rejects the key, and shows the reason", async () => {
   const dashboard = await renderDashboard({ "/api/workers": [listedWorker("shop")] }, { screen: "workers" });
   await dashboard.waitFor("> shop");
   dashboard.transport.answers["/api/workers"] = refusedKey;
@@ -49,7 +49,7 @@ test("ends the session when the daemon rejects the key, and shows why", async ()
   expect(dashboard.text()).not.toContain("shop");
 });
 
-test("asks for URL and key when there is no profile, and hides the key", async () => {
+test("asks for URL and key when no profile exists, and hides the typed key", async () => {
   const dashboard = await renderDashboard({}, { environment: {} });
   await dashboard.waitFor("No profiles. Press a to sign in to a daemon.");
   dashboard.press("a");
@@ -64,7 +64,7 @@ test("asks for URL and key when there is no profile, and hides the key", async (
   expect(dashboard.transport.requests).toEqual([]);
 });
 
-test("lists the profiles with the one in use, production and missing keys", async () => {
+test("lists profiles and marks the one in use, production and missing keys", async () => {
   const dashboard = await renderDashboard({}, { environment: {}, config: profiles });
   await dashboard.waitFor(/> home \(in use\) +http:\/\/home\.test +missing/);
   expect(dashboard.text()).toMatch(/prod +http:\/\/prod\.test +missing +PRODUCTION/);
@@ -72,7 +72,7 @@ test("lists the profiles with the one in use, production and missing keys", asyn
   await dashboard.waitFor("key for http://prod.test:");
 });
 
-test("polls at the interval of --refresh and immediately on r", async () => {
+test("polls at the interval of --refresh, and immediately after the key r", async () => {
   const dashboard = await renderDashboard({}, { screen: "workers", refreshMs: 3_600_000 });
   await dashboard.waitFor("no workers");
   await dashboard.waitFor("ready");

@@ -40,7 +40,7 @@ async function openFolder(setup: DashboardSetup = {}, answers: Readonly<Record<s
   return dashboard;
 }
 
-test("returns with esc to the opened entry, up to the directories", async () => {
+test("esc returns from an opened entry to its folder, up to the directories", async () => {
   const dashboard = await openFolder();
   dashboard.press(keys.enter);
   await dashboard.waitFor("this folder is empty; esc goes back");
@@ -63,7 +63,7 @@ test("escapes control characters in a text file", async () => {
 test.each([
   ["that is binary", { contents: undefined, reason: "data.bin is not a text file" }],
   ["that the daemon rejects", { contents: WireAnswer.refusal(404, "PATH_NOT_FOUND", "It is gone."), reason: "It is gone." }],
-])("reports why a file %s is not shown", async (_what, { contents: answer, reason }) => {
+])("reports the reason why a file %s is not displayed", async (_what, { contents: answer, reason }) => {
   const dashboard = await openFolder({}, answer ? { "/api/workers/files/download": answer } : {});
   dashboard.press("j");
   await dashboard.waitFor("> data.bin");
@@ -71,7 +71,7 @@ test.each([
   await dashboard.waitFor(`failed: ${reason}`);
 });
 
-test("renames a file, and undo reverts it", async () => {
+test("renames a file, and undo restores its name", async () => {
   const dashboard = await openFolder({}, { "POST /api/workers/files/rename": success });
   await dashboard.waitFor("n new folder");
   dashboard.press("G");
@@ -100,7 +100,7 @@ test("creates a folder and moves a file into it", async () => {
   expect(dashboard.transport.changes()).toEqual(["POST /api/workers/files/mkdir", "POST /api/workers/files/move"]);
 });
 
-test("deletes a folder only after its name is typed", async () => {
+test("deletes a folder only after the user types its name", async () => {
   const dashboard = await openFolder({}, { "DELETE /api/workers/files/delete": success });
   await dashboard.waitFor("n new folder");
   dashboard.press("d");
@@ -113,7 +113,7 @@ test("deletes a folder only after its name is typed", async () => {
   expect(dashboard.transport.changes()).toEqual(["DELETE /api/workers/files/delete"]);
 });
 
-test("asks before an upload overwrites files and uploads new files immediately", async () => {
+test("asks before an upload overwrites files, and uploads new files at once", async () => {
   const files = { "index.js": "new", "logo.svg": "<svg/>" };
   const dashboard = await openFolder({ files }, { "POST /api/workers/files/upload": success });
   await dashboard.waitFor("u upload");
@@ -127,7 +127,7 @@ test("asks before an upload overwrites files and uploads new files immediately",
   expect(dashboard.transport.requests.findLast(({ method }) => method === "POST")?.body).toContain("<svg/>");
 });
 
-test("cancels an upload with esc", async () => {
+test("esc cancels a running upload", async () => {
   const dashboard = await openFolder({ files: { "logo.svg": "<svg/>" } }, { "POST /api/workers/files/upload": success });
   await dashboard.waitFor("u upload");
   dashboard.press("u");
@@ -139,7 +139,7 @@ test("cancels an upload with esc", async () => {
   await dashboard.waitFor("note: no longer waiting");
 });
 
-test("saves a file and never overwrites an existing one", async () => {
+test("saves a file to the disk and never overwrites an existing file", async () => {
   const dashboard = await openFolder({ files: { "taken.js": "mine" } });
   dashboard.press("G");
   await dashboard.waitFor("> index.js");
@@ -153,8 +153,8 @@ test("saves a file and never overwrites an existing one", async () => {
 
 test.each([
   ["read-only mode", { isReadOnly: true, permissions: ["workers:read", "workers:install"] }],
-  ["a key that can only read", { isReadOnly: false, permissions: ["workers:read"] }],
-])("offers %s only reading and saving", async (_who, { isReadOnly, permissions }) => {
+  ["a key with only workers:read", { isReadOnly: false, permissions: ["workers:read"] }],
+])("with %s permits only reading and saving files", async (_who, { isReadOnly, permissions }) => {
   const dashboard = await openFolder({ isReadOnly }, { "/api/admin/session": sessionOf(permissions) });
   await dashboard.waitFor("s save");
   dashboard.press("?");

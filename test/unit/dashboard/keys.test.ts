@@ -29,7 +29,7 @@ async function openKeys(setup: DashboardSetup = {}, answers: Readonly<Record<str
 
 const lastBody = ({ transport }: RenderedDashboard) => transport.requests.findLast(({ method }) => method === "POST")?.body;
 
-test("revokes a key only after its name is typed", async () => {
+test("revokes a key only after the user types its name", async () => {
   const dashboard = await openKeys();
   await dashboard.waitFor("c create");
   dashboard.press(`/leaving${keys.enter}d`);
@@ -42,7 +42,7 @@ test("revokes a key only after its name is typed", async () => {
   expect(dashboard.transport.changes()).toEqual(["DELETE /api/keys/3"]);
 });
 
-test("does not revoke the key in use", async () => {
+test("does not revoke the key of the current session", async () => {
   const dashboard = await openKeys({ columns: 130 });
   await dashboard.waitFor("> operator (in use)");
   dashboard.press("d");
@@ -50,7 +50,7 @@ test("does not revoke the key in use", async () => {
   expect(dashboard.transport.changes()).toEqual([]);
 });
 
-test("creates a key from the form, shows it once and clears it after y", async () => {
+test("creates a key from the form and shows it until the key y is pressed", async () => {
   const dashboard = await openKeys();
   await dashboard.waitFor("c create");
   dashboard.press("c");
@@ -72,7 +72,7 @@ test("creates a key from the form, shows it once and clears it after y", async (
   expect(dashboard.screen.remembered()).not.toContain(secret);
 });
 
-test("sends the chosen permissions of a custom key", async () => {
+test("creates a custom key with the selected permissions", async () => {
   const dashboard = await openKeys({ rows: 30 });
   await dashboard.waitFor("c create");
   dashboard.press(`cx${keys.tab}`);
@@ -90,7 +90,7 @@ test.each([
   ["no namespace", `a${keys.tab}${keys.tab}\u0015${keys.tab}`, "the namespace is missing"],
   ["an invalid namespace", `a${keys.tab}${keys.tab}\u0015team${keys.tab}`, '"team" is not a namespace'],
   ["an invalid lifetime", `a${keys.tab.repeat(3)}\u0015soon`, '"soon" is not a lifetime'],
-])("the form rejects %s and sends nothing", async (_what, typed, reason) => {
+])("the form rejects %s and sends no request", async (_what, typed, reason) => {
   const dashboard = await openKeys({ rows: 30 });
   await dashboard.waitFor("c create");
   dashboard.press(`c${typed}${keys.enter}`);
@@ -98,7 +98,7 @@ test.each([
   expect(dashboard.transport.changes()).toEqual([]);
 });
 
-test("asks for a second enter to create a key that never expires", async () => {
+test("asks for a second enter before it creates a key that never expires", async () => {
   const dashboard = await openKeys();
   await dashboard.waitFor("c create");
   dashboard.press(`ca${keys.tab.repeat(3)}\u0015never${keys.enter}`);
@@ -109,9 +109,9 @@ test("asks for a second enter to create a key that never expires", async () => {
 });
 
 test.each([
-  ["the daemon rejects it", WireAnswer.refusal(403, "PERMISSION_ESCALATION", "Too much for your key."), "Too much for your key."],
-  ["the daemon is away", unreachable(), "cannot reach http://daemon.test"],
-])("keeps the content of the form when %s", async (_when, answer, reason) => {
+  ["the daemon rejects the key", WireAnswer.refusal(403, "PERMISSION_ESCALATION", "Too much for your key."), "Too much for your key."],
+  ["the daemon is unreachable", unreachable(), "cannot reach http://daemon.test"],
+])("keeps the values of the form when %s", async (_when, answer, reason) => {
   const dashboard = await openKeys({}, { "POST /api/keys": answer });
   await dashboard.waitFor("c create");
   dashboard.press(`cpatient${keys.tab.repeat(3)}${keys.enter}`);
@@ -120,7 +120,7 @@ test.each([
   expect(dashboard.text()).toContain("lifetime (expires");
 });
 
-test("ignores keys for other screens, overlays and quit while a new key is shown", async () => {
+test("ignores other keys of the keyboard while a new API key is shown", async () => {
   const dashboard = await openKeys();
   await dashboard.waitFor("c create");
   dashboard.press(`ca${keys.tab.repeat(3)}${keys.enter}`);
@@ -130,7 +130,7 @@ test("ignores keys for other screens, overlays and quit while a new key is shown
   expect(dashboard.text()).toContain(secret);
 });
 
-test("clears a shown key from the terminal on ctrl-c", async () => {
+test("ctrl-c removes a shown API key from the terminal", async () => {
   const dashboard = await openKeys();
   await dashboard.waitFor("c create");
   dashboard.press(`ca${keys.tab.repeat(3)}${keys.enter}`);
@@ -141,9 +141,9 @@ test("clears a shown key from the terminal on ctrl-c", async () => {
 });
 
 test.each([
-  ["a viewer", { answers: { "/api/admin/session": sessionOf(rolePermissions.viewer.concat("keys:read")) }, isReadOnly: false }],
+  ["a viewer key", { answers: { "/api/admin/session": sessionOf(rolePermissions.viewer.concat("keys:read")) }, isReadOnly: false }],
   ["read-only mode", { answers: {}, isReadOnly: true }],
-])("offers %s neither create nor revoke", async (_who, { answers, isReadOnly }) => {
+])("with %s permits neither creating nor revoking keys", async (_who, { answers, isReadOnly }) => {
   const dashboard = await openKeys({ isReadOnly }, answers);
   await dashboard.waitFor("q quit");
   dashboard.press("cd?");
@@ -152,7 +152,7 @@ test.each([
   expect(dashboard.transport.changes()).toEqual([]);
 });
 
-test("no other overlay replaces a shown key, which is cleared when closed", () => {
+test("keeps a shown API key above other overlays and clears it when closed", () => {
   const overlays = new Overlays();
   const shown = new OneTimeSecret(secret);
   overlays.show({ kind: "reveal", secret: shown, about: [] });

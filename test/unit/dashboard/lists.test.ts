@@ -12,7 +12,7 @@ const shops = {
 };
 const many = { "/api/workers": Array.from({ length: 2000 }, (_, index) => listedWorker(`w${String(index).padStart(4, "0")}`)) };
 
-test("a filter shows matches, ! shows the others and esc shows all again", async () => {
+test("a filter shows matching rows, ! inverts it and esc shows all rows", async () => {
   const dashboard = await renderDashboard(shops, { screen: "workers" });
   await dashboard.waitFor("> @team/shop");
   dashboard.press(`/shop${keys.enter}`);
@@ -26,14 +26,14 @@ test("a filter shows matches, ! shows the others and esc shows all again", async
   await dashboard.waitFor("todos");
 });
 
-test("shows a hint when nothing matches the filter", async () => {
+test("shows a hint when no row matches the filter", async () => {
   const dashboard = await renderDashboard(shops, { screen: "workers" });
   await dashboard.waitFor("> @team/shop");
   dashboard.press(`/zzz${keys.enter}`);
   await dashboard.waitFor("no matches; esc clears the filter");
 });
 
-test("moves the selection by line, by page and to both ends", async () => {
+test("moves the selection by row, by page, and to the first and last row", async () => {
   const dashboard = await renderDashboard(many, { screen: "workers", columns: 140, rows: 45 });
   await dashboard.waitFor("> w0000");
   for (const [key, selected] of [
@@ -52,7 +52,7 @@ test("moves the selection by line, by page and to both ends", async () => {
   }
 });
 
-test("keeps the selection on its item when the list changes", async () => {
+test("keeps the same item selected when the list changes", async () => {
   const dashboard = await renderDashboard(shops, { screen: "workers" });
   await dashboard.waitFor("> @team/shop");
   dashboard.press("G");
@@ -63,7 +63,7 @@ test("keeps the selection on its item when the list changes", async () => {
   expect(dashboard.text()).toContain("> todos");
 });
 
-test("shows built-in workers only after b and does not change them", async () => {
+test("shows built-in workers only after the key b and does not change them", async () => {
   const dashboard = await renderDashboard(shops, { screen: "workers", columns: 140 });
   await dashboard.waitFor("> @team/shop");
   expect(dashboard.text()).not.toContain("hello");
@@ -81,7 +81,7 @@ test("opens the details in place of the list on a narrow terminal", async () => 
   await dashboard.waitFor("> @team/shop");
 });
 
-test("help lists only the keys of the current screen", async () => {
+test("help lists only the available keys of the current screen", async () => {
   const dashboard = await renderDashboard({}, { screen: "overview" });
   await dashboard.waitFor("ready");
   dashboard.press("?");
@@ -92,7 +92,7 @@ test("help lists only the keys of the current screen", async () => {
   await dashboard.waitFor("[2 Workers]");
 });
 
-test("uses the keys of config.yaml", async () => {
+test("applies the key bindings of config.yaml", async () => {
   const config = "ui:\n  keys:\n    workers.logs: z\n    list.filter: i\n";
   const dashboard = await renderDashboard(shops, { screen: "workers", config });
   await dashboard.waitFor("z logs");
@@ -104,13 +104,13 @@ test.each([
   ["ui: { keys: { workers.delete: e } }", "the key e is assigned to both workers.toggle and workers.delete"],
   ["ui: { keys: { workers.remove: e } }", 'no action "workers.remove"'],
   ["ui: { refresh: often }", "ui.refresh in config.yaml: often is not a duration of at least 1s"],
-])("rejects %s before it draws", async (config, message) => {
+])("rejects %s before the first frame", async (config, message) => {
   const dashboard = await renderDashboard({}, { config });
   await expect(dashboard.ended).rejects.toThrow(message);
   expect(dashboard.screen.written()).toBe("");
 });
 
-test("rejects an unknown screen before it draws", async () => {
+test("rejects an unknown screen before the first frame", async () => {
   const dashboard = await renderDashboard({}, { screen: "nowhere" });
   await expect(dashboard.ended).rejects.toThrow('there is no screen "nowhere"');
   expect(dashboard.screen.written()).toBe("");

@@ -24,7 +24,7 @@ async function openLogs(lines: readonly string[], setup: DashboardSetup = {}) {
   return { dashboard, stream, write: (text: string) => stream.send(logEntry((id += 1), text)) };
 }
 
-test("shows lines as they are written", async () => {
+test("shows new log lines immediately", async () => {
   const { dashboard, write } = await openLogs(["first order"]);
   write("second order");
   await dashboard.waitFor("second order");
@@ -36,7 +36,7 @@ test("shows a hint when the log is empty", async () => {
   await dashboard.waitFor("no entries yet; new entries of talker appear here");
 });
 
-test("a filter hides other lines, esc shows them, n and N move between matches", async () => {
+test("filters log lines, esc shows all again, n and N select the next match", async () => {
   const { dashboard } = await openLogs(["order one", "payment", "order two"]);
   dashboard.press(`/order${keys.enter}`);
   await dashboard.waitFor("2 lines · filter: order");
@@ -51,7 +51,7 @@ test("a filter hides other lines, esc shows them, n and N move between matches",
   await dashboard.waitFor(/^> .*order two/m);
 });
 
-test("a pause freezes the screen and counts new lines", async () => {
+test("pausing stops the display and counts new log lines", async () => {
   const { dashboard, write } = await openLogs(["before"]);
   dashboard.press("p");
   await dashboard.waitFor("paused, 0 new lines");
@@ -62,7 +62,7 @@ test("a pause freezes the screen and counts new lines", async () => {
   await dashboard.waitFor("during the pause");
 });
 
-test("keeps the selected line in place when lines arrive, and follows again after G", async () => {
+test("keeps the selected log line in place until G follows new lines again", async () => {
   const { dashboard, write } = await openLogs(Array.from({ length: 40 }, (_, index) => `line ${index} of many`));
   dashboard.press("g");
   await dashboard.waitFor(/^> .*line 0 of many/m);
@@ -73,7 +73,7 @@ test("keeps the selected line in place when lines arrive, and follows again afte
   await dashboard.waitFor(/^> .*a new line/m);
 });
 
-test("wraps long lines on w and hides times on t", async () => {
+test("w wraps long log lines and t hides their times", async () => {
   const { dashboard } = await openLogs([`${"long ".repeat(30)}END`]);
   expect(dashboard.text()).not.toContain("END");
   dashboard.press("w");
@@ -83,7 +83,7 @@ test("wraps long lines on w and hides times on t", async () => {
   await dashboard.waitFor(() => !/\d\d:\d\d:\d\d\.\d{3} info/.test(dashboard.text()));
 });
 
-test("marks a gap after the connection was lost", async () => {
+test("marks a gap in the log after a lost connection", async () => {
   const { dashboard, stream, write } = await openLogs(["before"], { columns: 140 });
   stream.fail(unreachable());
   await dashboard.waitFor("connection lost, reconnecting");
@@ -93,7 +93,7 @@ test("marks a gap after the connection was lost", async () => {
   await dashboard.waitFor("after");
 });
 
-test("follows the selected worker and reports an unknown name", async () => {
+test("follows the log of the selected worker and reports an unknown worker", async () => {
   const [loud, quiet] = [new FakeStream([logEntry(1, "from loud")]), new FakeStream([logEntry(2, "from quiet")])];
   const answers = {
     "/api/workers": [listedWorker("loud"), listedWorker("quiet")],
@@ -114,7 +114,7 @@ test("follows the selected worker and reports an unknown name", async () => {
   expect(dashboard.text()).not.toContain("from loud");
 });
 
-test("reports why a log cannot be followed", async () => {
+test("reports the reason why a log cannot be followed", async () => {
   const refused = WireAnswer.refusal(403, "NAMESPACE_DENIED", "The key is not for this namespace.");
   const answers = { "/api/workers": [listedWorker("talker")], "/api/workers/_/talker/logs": refused };
   const dashboard = await renderDashboard(answers, { screen: "logs" });
@@ -127,7 +127,7 @@ test("escapes control characters in log lines", async () => {
   expect(dashboard.screen.written()).not.toContain("\u001b]0;owned");
 });
 
-test("shows versions of workers with several when the terminal is wide enough", async () => {
+test("shows versions of workers with several versions on a wide terminal", async () => {
   const talker = new FakeStream([logEntry(1, "from talker")]);
   const other = new FakeStream([logEntry(2, "from other")]);
   const answers = {

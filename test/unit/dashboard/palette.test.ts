@@ -13,7 +13,7 @@ async function openPalette() {
   return dashboard;
 }
 
-test("tab completes commands, flags, paths and installed workers", async () => {
+test("tab completes commands, flags, paths and names of installed workers", async () => {
   const dashboard = await openPalette();
   dashboard.press(`wo${keys.tab}`);
   await dashboard.waitFor("tab: delete · disable");
@@ -27,7 +27,7 @@ test("tab completes commands, flags, paths and installed workers", async () => {
   await dashboard.waitFor("tab: app · app@1.0.0");
 });
 
-test("runs a command, shows its exit code and recalls its line with up", async () => {
+test("runs a command, shows its exit code, and up recalls the command line", async () => {
   const dashboard = await openPalette();
   dashboard.press(`help exit-codes${keys.enter}`);
   await dashboard.waitFor("runtimectl help exit-codes → 0");
@@ -44,7 +44,7 @@ test.each([
   ["wrkers list", "the command does not exist", 2],
   ["tui", "the command does not exist", 2],
   [`auth login rtk_${"a".repeat(43)}`, "the command line contains an API key", 2],
-])("rejects %s and keeps running", async (line, reason, exitCode) => {
+])("rejects the command %s without ending the dashboard", async (line, reason, exitCode) => {
   const dashboard = await openPalette();
   dashboard.press(`${line}${keys.enter}`);
   await dashboard.waitFor(reason);
@@ -53,7 +53,7 @@ test.each([
   await dashboard.waitFor("> app");
 });
 
-test("does not recall a line that contains a key", async () => {
+test("does not store a command line that contains a key in the history", async () => {
   const dashboard = await openPalette();
   dashboard.press(`help exit-codes${keys.enter}`);
   await dashboard.waitFor("→ 0");

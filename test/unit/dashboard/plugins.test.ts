@@ -32,7 +32,7 @@ async function openPlugins(setup: DashboardSetup = {}, answers: Readonly<Record<
   return dashboard;
 }
 
-test("disables a plugin, and undo enables it again", async () => {
+test("disables a plugin, and undo enables it", async () => {
   const dashboard = await openPlugins();
   await dashboard.waitFor("e on/off");
   dashboard.press("e");
@@ -53,7 +53,7 @@ test("warns when an enabled plugin fails to load", async () => {
   await dashboard.waitFor(String.raw`warning: broken is enabled, but failed to load: \x1b[2Jno database`);
 });
 
-test("names dependent plugins before it deletes one by typed name", async () => {
+test("names dependent plugins before the user deletes a plugin by its name", async () => {
   const dashboard = await openPlugins({ columns: 110 });
   await dashboard.waitFor("d delete");
   dashboard.press("d");
@@ -76,7 +76,7 @@ test("does not delete a built-in plugin", async () => {
   expect(dashboard.transport.changes()).toEqual([]);
 });
 
-test("a reload shows the state of each plugin before and after", async () => {
+test("shows the state of each plugin before and after a reload", async () => {
   const reloaded = [{ name: "late", version: "0.1.0", loaded: true }];
   let isReloaded = false;
   const answers = {
@@ -95,7 +95,7 @@ test("a reload shows the state of each plugin before and after", async () => {
   await dashboard.waitFor("done: 1 of 1 plugin loaded");
 });
 
-test("starts an upload as a command line", async () => {
+test("starts a plugin upload as a command line with path completion", async () => {
   const dashboard = await openPlugins({ files: { "extra/manifest.yaml": "name: extra\n" } });
   await dashboard.waitFor("u upload");
   dashboard.press("u");
@@ -105,7 +105,7 @@ test("starts an upload as a command line", async () => {
   await dashboard.waitFor("plugins upload ./extra/");
 });
 
-test("offers no action that changes a plugin in read-only mode", async () => {
+test("offers no action that changes plugins in read-only mode", async () => {
   const dashboard = await openPlugins({ isReadOnly: true });
   await dashboard.waitFor("read-only");
   dashboard.press("eduR?");

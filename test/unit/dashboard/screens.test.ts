@@ -28,7 +28,7 @@ test.each([
   ["keys", /> ci-deploy +viewer +rtk_3 /],
   ["keys", /expires +2001-09-09 01:46 UTC \(expired\)/],
   ["files", /> workers\/ +workers/],
-])("shows on the screen %s the data of the daemon: %s", async (screen, expected) => {
+])("the screen %s shows data of the daemon: %s", async (screen, expected) => {
   const dashboard = await renderDashboard(full, { screen });
   await dashboard.waitFor(expected);
 });
@@ -39,7 +39,7 @@ test.each([
   ["keys", "no keys; to create one: runtimectl keys create"],
   ["files", "no package directory is configured"],
   ["logs", "no workers; to upload a folder:"],
-])("shows on the screen %s the first action when its list is empty", async (screen, expected) => {
+])("the screen %s shows the first action when its list is empty", async (screen, expected) => {
   const nothing = successOf({ path: "", entries: [] });
   const answers = { "/api/keys": { keys: [] }, "/api/workers/files/list": nothing, "/api/plugins/files/list": nothing };
   const dashboard = await renderDashboard({ "/api/admin/session": admin, ...answers }, { screen });
@@ -52,7 +52,7 @@ test.each([
   ["keys", "/api/keys", "list"],
   ["files", "/api/workers/files/list", "list"],
   ["logs", "/api/workers", "workers"],
-])("shows on the screen %s why the daemon rejected its list", async (screen, path, what) => {
+])("the screen %s shows the reason when the daemon rejects its list", async (screen, path, what) => {
   const dashboard = await renderDashboard({ ...full, [path]: denied }, { screen });
   await dashboard.waitFor(`cannot load the ${what}: The key has no permission for this.`);
 });
@@ -62,7 +62,7 @@ test.each([
   ["plugins", "plugins:read"],
   ["keys", "keys:read"],
   ["logs", "workers:read"],
-])("names on the screen %s the missing permission %s and does not request the list", async (screen, permission) => {
+])("the screen %s names the missing permission %s and sends no list request", async (screen, permission) => {
   const session = sessionOf([], { name: "blind" });
   const dashboard = await renderDashboard({ ...full, "/api/admin/session": session }, { screen });
   await dashboard.waitFor(`This screen requires the permission ${permission}`);
@@ -70,18 +70,18 @@ test.each([
   expect(dashboard.text()).not.toMatch(/shop|guard|ci-deploy|upload|create|follow/);
 });
 
-test("names both permissions of the files screen when the key has neither", async () => {
+test("the files screen names both permissions when the key has neither", async () => {
   const dashboard = await renderDashboard({ ...full, "/api/admin/session": sessionOf([], { name: "blind" }) }, { screen: "files" });
   await dashboard.waitFor("This screen requires the permission workers:read or plugins:read");
 });
 
-test("shows on the overview which numbers the daemon rejects", async () => {
+test("the overview names the figures that the daemon denies", async () => {
   const dashboard = await renderDashboard({ ...full, "/api/workers": denied });
   await dashboard.waitFor(/workers +not available: The key has no permission for this\./);
   await dashboard.waitFor(/plugins +3/);
 });
 
-test.each(["workers", "plugins", "keys", "files"])("shows loading on the screen %s until the daemon responds", async (screen) => {
+test.each(["workers", "plugins", "keys", "files"])("the screen %s shows that it is loading until the daemon responds", async (screen) => {
   const dashboard = await renderDashboard(full, { screen });
   dashboard.transport.hold();
   await dashboard.waitFor("loading…");
@@ -90,7 +90,7 @@ test.each(["workers", "plugins", "keys", "files"])("shows loading on the screen 
   expect(dashboard.text()).not.toContain("loading…");
 });
 
-test.each(["workers", "plugins", "keys", "files"])("keeps the list of the screen %s while the daemon is away", async (screen) => {
+test.each(["workers", "plugins", "keys", "files"])("the screen %s keeps its list while the daemon is unreachable", async (screen) => {
   const dashboard = await renderDashboard(full, { screen });
   await dashboard.waitFor(/^> /m);
   const [selected] = /^> .*/m.exec(dashboard.text()) ?? [];
@@ -100,7 +100,7 @@ test.each(["workers", "plugins", "keys", "files"])("keeps the list of the screen
   expect(dashboard.text()).toContain(selected);
 });
 
-test("switches screens by number and by tab", async () => {
+test("number keys and tab switch between screens", async () => {
   const dashboard = await renderDashboard(full);
   await dashboard.waitFor("[1 Overview]");
   dashboard.press("4");
@@ -113,7 +113,7 @@ test("switches screens by number and by tab", async () => {
   await dashboard.waitFor("[8 Connect]");
 });
 
-test("escapes control characters in names", async () => {
+test("escapes control characters in worker names", async () => {
   const name = "\u001b]0;owned\u0007\u001b[2J\u202eevil";
   const dashboard = await renderDashboard({ "/api/workers": [listedWorker(name)] }, { screen: "workers" });
   await dashboard.waitFor(String.raw`\x1b]0;owned\x07\x1b[2J\u{202e}evil 1.0.0`);
@@ -124,7 +124,7 @@ test("escapes control characters in names", async () => {
 test.each([
   ["an unexpected shape", [{ name: 7 }]],
   ["a body that is not JSON", new WireAnswer(200, "<html>a proxy</html>")],
-])("keeps the last list and reports a response with %s", async (_what, nonsense) => {
+])("keeps the last list and reports an error for a response with %s", async (_what, nonsense) => {
   const dashboard = await renderDashboard(full, { screen: "workers", columns: 140 });
   await dashboard.waitFor(/> @team\/shop/);
   dashboard.transport.answers["/api/workers"] = nonsense;

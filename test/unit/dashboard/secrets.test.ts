@@ -34,7 +34,7 @@ async function openSecrets(setup: DashboardSetup = {}, answers: Readonly<Record<
   return dashboard;
 }
 
-test("shows names, sources and states, the missing ones first, on the tab Workers", async () => {
+test("lists names, sources and states of secrets, missing secrets first", async () => {
   const dashboard = await openSecrets();
   const text = dashboard.text();
   expect(text).toContain("[2 Workers]");
@@ -72,7 +72,7 @@ test("asks for the name and the value of a new secret", async () => {
   expect(dashboard.transport.requests.findLast(({ method }) => method === "PUT")?.body).toEqual({ value: ` ${value} ` });
 });
 
-test("removes a secret after its name is typed, and a required one with another key", async () => {
+test("removes a secret by its typed name, and a required secret only with D", async () => {
   const required = WireAnswer.refusal(409, "SECRET_IN_USE", "The active version of @team/shop requires STRIPE_KEY.");
   const dashboard = await openSecrets({}, { [`DELETE ${path}/STRIPE_KEY`]: required });
   dashboard.press("jd");
@@ -85,7 +85,7 @@ test("removes a secret after its name is typed, and a required one with another 
   await dashboard.waitFor("note: nothing changed");
 });
 
-test("does not remove a missing secret or one of the namespace", async () => {
+test("does not remove a missing secret or a secret of the namespace", async () => {
   const dashboard = await openSecrets();
   dashboard.press("d");
   await dashboard.waitFor("note: DATABASE_URL is not set");
@@ -94,7 +94,7 @@ test("does not remove a missing secret or one of the namespace", async () => {
   expect(dashboard.transport.changes()).toEqual([]);
 });
 
-test("changes nothing without workers:install", async () => {
+test("does not change secrets without the permission workers:install", async () => {
   const dashboard = await openSecrets({}, { "/api/admin/session": sessionOf(["workers:read"]) });
   for (const key of ["n", "e"]) {
     dashboard.press(key);

@@ -20,7 +20,7 @@ test.each([
   expect(dashboard.screen.isPasteMarked).toBe(false);
 });
 
-test("restores the screen on ctrl-z and redraws it when resumed", async () => {
+test("ctrl-z restores the terminal, and resuming redraws the dashboard", async () => {
   const dashboard = await renderDashboard(answers, { screen: "workers" });
   await dashboard.waitFor("> shop");
   dashboard.press(keys.ctrlZ);
@@ -28,14 +28,14 @@ test("restores the screen on ctrl-z and redraws it when resumed", async () => {
   await dashboard.waitFor(() => dashboard.screen.isAlternate && dashboard.text().includes("> shop"));
 });
 
-test("exits when its terminal is closed", async () => {
+test("exits when the terminal is closed", async () => {
   const dashboard = await renderDashboard(answers);
   await dashboard.waitFor("ready");
   dashboard.closeTerminal();
   await expect.poll(() => dashboard.signals.hangUps).toBeGreaterThan(0);
 });
 
-test("fits the frame to the terminal when its size changes", async () => {
+test("redraws the frame in the new size when the terminal is resized", async () => {
   const dashboard = await renderDashboard(answers, { screen: "workers", columns: 140, rows: 45 });
   await dashboard.waitFor("> shop");
   dashboard.resize(60, 15);
@@ -60,7 +60,7 @@ test("shows the required size on a small terminal and accepts only ctrl-c", asyn
   await dashboard.ended;
 });
 
-test("a prompt outside of the visible screen accepts no keys", async () => {
+test("ignores answers to a prompt that a small terminal cannot display", async () => {
   const dashboard = await renderDashboard(answers, { screen: "workers" });
   await dashboard.waitFor("d delete");
   dashboard.press("d");
@@ -75,7 +75,7 @@ test("a prompt outside of the visible screen accepts no keys", async () => {
   expect(dashboard.transport.changes()).toEqual([]);
 });
 
-test("ignores pasted text as keys and accepts it in text inputs", async () => {
+test("inserts pasted text only into text inputs and never runs it as keys", async () => {
   const dashboard = await renderDashboard(answers, { screen: "workers" });
   await dashboard.waitFor("d delete");
   dashboard.paste("dyq\r\n:");
@@ -90,7 +90,7 @@ test("ignores pasted text as keys and accepts it in text inputs", async () => {
   expect(dashboard.transport.changes()).toEqual([]);
 });
 
-test("writes nothing to the terminal while no data changes", async () => {
+test("writes nothing to the terminal while the data is unchanged", async () => {
   const dashboard = await renderDashboard(answers, { screen: "workers", refreshMs: 600_000 });
   await dashboard.waitFor("> shop");
   await dashboard.waitFor("ready");

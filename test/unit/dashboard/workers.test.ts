@@ -37,7 +37,7 @@ async function openApp(setup: DashboardSetup = {}, answers: Readonly<Record<stri
   return renderDashboard({ ...changing, ...answers }, { screen: "workers", ...setup });
 }
 
-test("disables a version, and undo enables it again", async () => {
+test("disables a version, and undo enables it", async () => {
   const dashboard = await openApp();
   await dashboard.waitFor("e on/off");
   dashboard.press("e");
@@ -49,7 +49,7 @@ test("disables a version, and undo enables it again", async () => {
   expect(dashboard.transport.changes()).toEqual(["POST /api/workers/_/app/1.1.0/disable", "POST /api/workers/_/app/1.1.0/enable"]);
 });
 
-test("keeps the list and reports why a switch was refused", async () => {
+test("keeps the list and shows the reason when the daemon rejects a change", async () => {
   const denied = WireAnswer.refusal(403, "PERMISSION_DENIED", "The key has no permission workers:install.");
   const dashboard = await openApp({}, { "POST /api/workers/_/app/1.1.0/disable": denied });
   await dashboard.waitFor("e on/off");
@@ -58,7 +58,7 @@ test("keeps the list and reports why a switch was refused", async () => {
   expect(dashboard.text()).toMatch(/> app +1\.1\.0 +enabled/);
 });
 
-test("marks a version whose requests fail, and counts the worker's own 500s as errors", async () => {
+test("marks a version whose requests fail, including responses with 500", async () => {
   const workers = [workerMetricsOf("app", { total: 20, failed: 20, perSecond: 0.5, failedPerSecond: 0.5 })];
   const metrics = { ...(usualAnswers["/api/metrics.json"] as object), workers };
   const dashboard = await openApp({ columns: 100 }, { "/api/workers": [listedWorker("app")], "/api/metrics.json": metrics });
@@ -66,13 +66,13 @@ test("marks a version whose requests fail, and counts the worker's own 500s as e
   await dashboard.waitFor(/errors +20 failed, 100 % now/);
 });
 
-test("shows who installed a version, when and through what", async () => {
+test("shows the installer, time and source of a version", async () => {
   const installs = { "1.0.0": { at: Math.floor(Date.now() / 1000) - 3 * 3600, by: "ci", via: "cli" } };
   const dashboard = await openApp({ columns: 100 }, { "/api/workers": [{ ...listedWorker("app"), installs }] });
   await dashboard.waitFor(/source +uploaded 3h ago by ci, CLI/);
 });
 
-test("deletes one version after y, and not after another key", async () => {
+test("deletes a version only after the key y", async () => {
   const dashboard = await openApp();
   await dashboard.waitFor("d delete");
   dashboard.press("d");
@@ -86,7 +86,7 @@ test("deletes one version after y, and not after another key", async () => {
   expect(dashboard.transport.changes()).toEqual(["DELETE /api/workers/_/app/1.1.0"]);
 });
 
-test("deletes a worker only after its name is typed", async () => {
+test("deletes a worker only after the user types its name", async () => {
   const dashboard = await openApp({ columns: 140 });
   await dashboard.waitFor("D delete all");
   dashboard.press("D");
@@ -102,7 +102,7 @@ test("deletes a worker only after its name is typed", async () => {
   expect(dashboard.transport.changes()).toEqual(["DELETE /api/workers/_/app"]);
 });
 
-test("wants the profile's name before it deletes on a production profile", async () => {
+test("requires the profile name before a deletion on a production profile", async () => {
   const config = `current: prod\nprofiles:\n  prod:\n    url: ${daemonUrl}\n    production: true\n`;
   const dashboard = await openApp({ config });
   await dashboard.waitFor("runtimectl prod PRODUCTION");
@@ -116,7 +116,7 @@ test("wants the profile's name before it deletes on a production profile", async
   await dashboard.waitFor("done: app 1.1.0 deleted");
 });
 
-test("tells a key without permissions which it lacks, and sends nothing", async () => {
+test("names the missing permission for each action and sends no change", async () => {
   const viewer = sessionOf(rolePermissions.viewer);
   const dashboard = await openApp({ columns: 170 }, { "/api/admin/session": viewer });
   await dashboard.waitFor("does not have workers:install, workers:restart, workers:remove");
@@ -132,7 +132,7 @@ test("tells a key without permissions which it lacks, and sends nothing", async 
   expect(dashboard.transport.changes()).toEqual([]);
 });
 
-test("withdraws the keys of an action when the permission is lost", async () => {
+test("hides the keys of an action when the permission is lost", async () => {
   const dashboard = await openApp();
   await dashboard.waitFor("d delete");
   dashboard.transport.answers["/api/admin/session"] = sessionOf(["workers:read"]);
@@ -141,7 +141,7 @@ test("withdraws the keys of an action when the permission is lost", async () => 
   expect(dashboard.text()).not.toMatch(/e on\/off|u upload|d delete/);
 });
 
-test("offers nothing in read-only mode that changes anything", async () => {
+test("offers no action that changes workers in read-only mode", async () => {
   const dashboard = await openApp({ isReadOnly: true });
   await dashboard.waitFor("read-only");
   await dashboard.waitFor(/> app +1\.1\.0 +enabled/);
@@ -151,7 +151,7 @@ test("offers nothing in read-only mode that changes anything", async () => {
   expect(dashboard.transport.changes()).toEqual([]);
 });
 
-test("shows the URL, copies it, and lists the same actions as commands", async () => {
+test("shows and copies the URL, and lists the equivalent commands", async () => {
   const dashboard = await openApp({ columns: 140, rows: 45 });
   await dashboard.waitFor("e on/off");
   dashboard.press("o");
@@ -165,7 +165,7 @@ test("shows the URL, copies it, and lists the same actions as commands", async (
     expect(dashboard.text()).toContain(`runtimectl workers ${line}`);
 });
 
-test("previews an upload, sends nothing when declined, and uploads after enter", async () => {
+test("previews an upload and sends it only after enter", async () => {
   const files = { "shop/manifest.yaml": 'name: "@team/shop"\nversion: 2.0.0\n', "shop/index.html": "shop" };
   const installed = { name: "@team/shop", version: "2.0.0", installedAt: "/srv/workers/@team/shop/2.0.0" };
   const dashboard = await openApp({ rows: 30, columns: 100, files }, { "POST /api/workers/upload": created({ worker: installed }) });
@@ -187,7 +187,7 @@ test.each([
   ["typed", "an absolute path", ""],
   ["pasted", "an absolute path", ""],
   ["typed", "a path below ~", "~"],
-])("takes what is %s in place of ./ when it is %s", async (how, _what, home) => {
+])("replaces the initial ./ of the upload prompt when the user has %s %s", async (how, _what, home) => {
   const files = { "shop/manifest.yaml": 'name: "@team/shop"\nversion: 2.0.0\n', "shop/index.html": "shop" };
   const dashboard = await openApp({ rows: 30, columns: 140, files });
   await dashboard.waitFor("u upload");
@@ -201,14 +201,14 @@ test.each([
   await dashboard.waitFor("a new worker at /@team/shop/");
 });
 
-test("completes a path below ~", async () => {
+test("completes an upload path below ~", async () => {
   const dashboard = await openApp({ files: { "shop/index.html": "shop" } });
   await dashboard.waitFor("u upload");
   dashboard.press(`u~/sh${keys.tab}`);
   await dashboard.waitFor("upload: ~/shop/");
 });
 
-test("reports why a folder cannot be uploaded, and keeps its path to be corrected", async () => {
+test("reports why a folder cannot be uploaded and keeps the path for editing", async () => {
   const dashboard = await openApp({ files: { "shady/readme.txt": "no manifest" } });
   await dashboard.waitFor("u upload");
   dashboard.press(`ushady${keys.enter}`);
@@ -217,7 +217,7 @@ test("reports why a folder cannot be uploaded, and keeps its path to be correcte
   expect(dashboard.transport.changes()).toEqual([]);
 });
 
-test("shows a change of another client at once, without waiting for the next poll", async () => {
+test("shows a change by another client immediately, without a poll", async () => {
   const events = new FakeStream();
   const dashboard = await openApp({ refreshMs: 600_000 }, { "/api/events": events });
   await dashboard.waitFor(/app +1\.1\.0 +enabled/);

@@ -77,7 +77,7 @@ describe("pages for contributors", () => {
     expect(missing).toEqual([]);
   });
 
-  test("each is linked from the index or from another page for contributors", async () => {
+  test("each page is linked from the index or from another page for contributors", async () => {
     const links = new Set<string>();
     for (const page of ["docs/index.md", ...pages])
       for (const [, target = ""] of (await readPage(page)).matchAll(/\]\(([^)\s#]+)/g))
@@ -86,7 +86,7 @@ describe("pages for contributors", () => {
   });
 });
 
-test("the architecture page states the number of hops of each path", async () => {
+test("the architecture page states the number of hops of each request path", async () => {
   const sections = (await readPage("docs/contributing/architecture.md")).split(/^## /m);
   const counts = sections.flatMap((section) => {
     const stated = /^\d+(?= hops)/m.exec(section)?.[0];

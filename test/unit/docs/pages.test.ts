@@ -22,7 +22,7 @@ function anchorsOf(text: string): string[] {
   );
 }
 
-test.each(pages)("%s links to pages and headings that exist", async (page) => {
+test.each(pages)("the page %s links only to existing pages and headings", async (page) => {
   const text = prose(await readPage(page));
   for (const [, target = ""] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
     if (/^[a-z]+:/.test(target)) continue;
@@ -33,13 +33,13 @@ test.each(pages)("%s links to pages and headings that exist", async (page) => {
   }
 });
 
-test.each(pages)("%s names files of the repository that exist", async (page) => {
+test.each(pages)("the page %s names only existing files of the repository", async (page) => {
   const text = prose(await readPage(page));
   for (const [, name = ""] of text.matchAll(/`((?:src|test|bench|docs|scripts|samples|builtin|bin)\/[\w./@-]+)`/g))
     expect(existsSync(path.join(repository, name)), name).toBe(true);
 });
 
-test("every page is linked from the index", async () => {
+test("the documentation index links to every page", async () => {
   const index = await readPage("docs/index.md");
   const unlinked = (await pagesIn("docs")).filter(
     (page) => !/docs\/(?:index|images\/README|contributing\/.*)\.md/.test(page) && !index.includes(`(${path.posix.relative("docs", page)})`),
@@ -48,7 +48,7 @@ test("every page is linked from the index", async () => {
 });
 
 describe("tutorials and how-to pages", () => {
-  test.each(guides)("%s has a command that a test runs or a stated exception", async (page) => {
+  test.each(guides)("%s has a command that a test runs or a stated reason for none", async (page) => {
     expect(stepsOf(page, await readPage(page)).filter(({ kind }) => kind === "command").length).toBeGreaterThan(0);
   });
 
@@ -64,7 +64,7 @@ describe("tutorials and how-to pages", () => {
     expect(await readPage(page)).not.toContain("npx runtimectl");
   });
 
-  test.each(guides)("%s promises an output for each request that a test sends", async (page) => {
+  test.each(guides)("%s shows an output for each request that a test sends", async (page) => {
     const silent = stepsOf(page, await readPage(page)).flatMap((step) =>
       step.kind === "command" && step.command.exception === undefined && step.command.text.startsWith("curl ") && step.command.expected.length === 0
         ? [step.command.text]
@@ -74,7 +74,7 @@ describe("tutorials and how-to pages", () => {
   });
 });
 
-test.each(exceptions)("$page has a command that matches $command, which no test runs", async ({ page, command }) => {
+test.each(exceptions)("the page $page has a command that matches $command, which no test runs", async ({ page, command }) => {
   const steps = stepsOf(page, await readPage(page));
   expect(steps.some((step) => step.kind === "command" && command.test(step.command.text))).toBe(true);
 });

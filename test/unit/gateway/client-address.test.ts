@@ -24,17 +24,17 @@ function bareOf(text: string): string {
 
 const headerText = fc.string({ unit: fc.integer({ min: 0x20, max: 0x7e }).map((code) => String.fromCharCode(code)), maxLength: 40 });
 
-describe("the client", () => {
+describe("the client address", () => {
   const cases: readonly (readonly [what: string, trusted: string[], chain: string | undefined, client: string | undefined])[] = [
-    ["is the peer without trusted proxies", [], "1.1.1.1, 2.2.2.2", "2.2.2.2"],
-    ["is an untrusted peer, whatever it sends", ["10.0.0.0/8"], "10.0.0.1, 1.1.1.1, 2.2.2.2", "2.2.2.2"],
+    ["is the peer address without trusted proxies", [], "1.1.1.1, 2.2.2.2", "2.2.2.2"],
+    ["is the peer address when the peer is not trusted", ["10.0.0.0/8"], "10.0.0.1, 1.1.1.1, 2.2.2.2", "2.2.2.2"],
     ["is the address named by a trusted peer", ["10.0.0.0/8"], "1.1.1.1, 10.0.0.1", "1.1.1.1"],
     ["is the last untrusted address, not the first", ["10.0.0.0/8"], "6.6.6.6, 1.1.1.1, 10.0.0.2, 10.0.0.1", "1.1.1.1"],
     ["is not a trusted address sent by the client", ["10.0.0.0/8"], "10.9.9.9, 1.1.1.1, 10.0.0.1", "1.1.1.1"],
-    ["is the farthest when all are trusted", ["private"], "10.0.0.3, 10.0.0.2, 10.0.0.1", "10.0.0.3"],
-    ["is the proxy when it sent an invalid address", ["10.0.0.0/8"], "1.1.1.1, <script>, 10.0.0.1", "10.0.0.1"],
-    ["is the proxy when it sent an empty address", ["10.0.0.0/8"], "1.1.1.1, , 10.0.0.1", "10.0.0.1"],
-    ["is the proxy when it named no client", ["10.0.0.0/8"], "10.0.0.1", "10.0.0.1"],
+    ["is the first entry when all addresses are trusted", ["private"], "10.0.0.3, 10.0.0.2, 10.0.0.1", "10.0.0.3"],
+    ["is the address of a proxy that sent an invalid address", ["10.0.0.0/8"], "1.1.1.1, <script>, 10.0.0.1", "10.0.0.1"],
+    ["is the address of a proxy that sent an empty address", ["10.0.0.0/8"], "1.1.1.1, , 10.0.0.1", "10.0.0.1"],
+    ["is the address of a proxy that named no client", ["10.0.0.0/8"], "10.0.0.1", "10.0.0.1"],
     ["is found after a leading comma", ["10.0.0.0/8"], ", 10.0.0.1", "10.0.0.1"],
     ["is undefined without a header", ["10.0.0.0/8"], undefined, undefined],
     ["is undefined when the peer is not an address", ["10.0.0.0/8"], "1.1.1.1, unknown", undefined],
@@ -57,7 +57,7 @@ describe("the client", () => {
     expect(clientOf(trusted, chain)).toBe(client);
   });
 
-  test("is the last entry without trusted proxies, whatever precedes it", () => {
+  test("is the last entry without trusted proxies, for any earlier entries", () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(fc.ipV4(), fc.ipV6(), headerText)), fc.ipV4(), (claims, peer) => {
         expect(clientOf([], [...claims, peer].join(", "))).toBe(peer);
@@ -76,7 +76,7 @@ describe("the client", () => {
   });
 });
 
-describe("an address", () => {
+describe("an IP address", () => {
   test("is parsed exactly when net.isIP accepts it", () => {
     fc.assert(
       fc.property(fc.oneof(fc.ipV4(), fc.ipV6(), fc.ipV4Extended(), headerText), (text) => {
@@ -96,7 +96,7 @@ describe("an address", () => {
     );
   });
 
-  test("is counted by its /64 for IPv6", () => {
+  test("has a /64 network as its rate limit unit for IPv6", () => {
     expect(networkOf("2001:db8:1:2:3:4:5:6")).toBe("2001:db8:1:2::/64");
     expect(networkOf("2001:db8:1:2::9")).toBe("2001:db8:1:2::/64");
     expect(networkOf("2001:db8:1:3::9")).not.toBe(networkOf("2001:db8:1:2::9"));
@@ -107,7 +107,7 @@ describe("an address", () => {
 
 describe("an entry of trustedProxies", () => {
   const sound = ["10.0.0.1", "10.0.0.0/8", "0.0.0.0/0", "::1", "2001:db8::/32", "::/0", "::ffff:10.0.0.1", "loopback", "private", "unix"];
-  test.each(sound)("can be %s", (entry) => {
+  test.each(sound)("accepts %s", (entry) => {
     expect(trustedProxyProblem(entry)).toBeUndefined();
     expect(() => new ClientAddresses([entry])).not.toThrow();
   });
@@ -124,7 +124,7 @@ describe("an entry of trustedProxies", () => {
     "[::1]",
     "*",
   ];
-  test.each(broken)("cannot be %j", (entry) => {
+  test.each(broken)("rejects %j", (entry) => {
     expect(trustedProxyProblem(entry)).toContain("is not an address");
     expect(() => new ClientAddresses([entry])).toThrow(TypeError);
   });

@@ -11,8 +11,8 @@ function preflight(path: string, origin: string, headers: Record<string, string>
 const corsHeadersOf = ({ headers }: Response): Record<string, string> =>
   Object.fromEntries([...headers].filter(([name]) => name === "vary" || name.startsWith("access-control-")));
 
-describe("a preflight", () => {
-  test("gets a response for the origins of a rule, without the app", async () => {
+describe("a preflight request", () => {
+  test("gets a response from the gateway for the origins of a rule", async () => {
     const rule = { name: "shop", paths: ["/shop/**"], origins: [page], methods: ["PUT"], credentials: true, maxAge: "10m" };
     const gateway = await loadGateway({ cors: [{ ...rule, allowedHeaders: ["content-type", "x-a"], exposedHeaders: ["x-total"] }] });
     const answer = await gateway.send(preflight("/shop/cart", page), { answer: new Response(null, { status: 500 }) });
@@ -29,7 +29,7 @@ describe("a preflight", () => {
     expect(Object.fromEntries(gateway.counts)).toEqual({ "gateway_preflights shop": 1 });
   });
 
-  test("of another origin gets a response without permission", async () => {
+  test("of another origin gets a response without CORS headers", async () => {
     const gateway = await loadGateway({ cors: [{ origins: [page] }] });
     const answer = await gateway.send(preflight("/shop/", "https://evil.test"));
     expect(answer.status).toBe(204);
@@ -37,7 +37,7 @@ describe("a preflight", () => {
     expect(Object.fromEntries(gateway.counts)).toEqual({ "gateway_preflights none": 1 });
   });
 
-  test("is granted valid requested headers when the rule lists none", async () => {
+  test("can request any valid headers when the rule lists none", async () => {
     const gateway = await loadGateway({ cors: [{ origins: ["*"] }] });
     const asking = async (names: string) =>
       (await gateway.send(preflight("/", page, { "access-control-request-headers": names }))).headers.get("access-control-allow-headers");
@@ -46,7 +46,7 @@ describe("a preflight", () => {
     for (const invalid of ["<script>", "a b", "a,,b", "a;q=1", ","]) expect(await asking(invalid), invalid).toBeNull();
   });
 
-  test("is passed to the app when no rule has the path or when it is not a preflight", async () => {
+  test("reaches the worker without a matching rule or without preflight headers", async () => {
     const gateway = await loadGateway({ cors: [{ paths: ["/shop/**"], origins: [page] }] });
     expect(await (await gateway.send(preflight("/other", page))).text()).toBe("app");
     expect(await (await gateway.send(requestOf("/shop/", { method: "OPTIONS" }))).text()).toBe("app");
@@ -54,7 +54,7 @@ describe("a preflight", () => {
     expect(gateway.counts.size).toBe(0);
   });
 
-  test("is counted by rate limits but not rejected", async () => {
+  test("counts toward rate limits but is not rejected by them", async () => {
     const gateway = await loadGateway({ cors: [{ origins: [page] }], rateLimits: [{ limit: 2, window: "1m" }] });
     for (let index = 0; index < 5; index += 1) expect((await gateway.send(preflight("/", page))).status).toBe(204);
     const refused = await gateway.send(requestOf("/", { headers: { origin: page } }));
@@ -62,7 +62,7 @@ describe("a preflight", () => {
     expect(refused.headers.get("access-control-allow-origin"), "the page can read that it was refused").toBe(page);
   });
 
-  test("is rejected by a rate limit for OPTIONS", async () => {
+  test("is rejected by a rate limit for the method OPTIONS", async () => {
     const rateLimits = [{ methods: ["OPTIONS"], limit: 1, window: "1m" }];
     const gateway = await loadGateway({ cors: [{ origins: [page] }], rateLimits });
     expect((await gateway.send(preflight("/", page))).status).toBe(204);
@@ -81,8 +81,8 @@ async function headersOf(
   return corsHeadersOf(await gateway.send(request, { answer: new Response("app", { headers: appHeaders }) }));
 }
 
-describe("a response", () => {
-  test("grants reading to the origins of the rule", async () => {
+describe("a response with a CORS rule", () => {
+  test("permits the origins of the rule to read it", async () => {
     expect(await headersOf([{ origins: [page], credentials: true, exposedHeaders: ["x-a", "x-b"] }], page)).toEqual({
       "access-control-allow-origin": page,
       "access-control-allow-credentials": "true",
@@ -91,12 +91,12 @@ describe("a response", () => {
     });
   });
 
-  test("is the same for every origin with the origin *, so that caches can share it", async () => {
+  test("is equal for every origin with the origin *, so that caches can share it", async () => {
     for (const origin of [page, "null", undefined])
       expect(await headersOf([{ origins: ["*"] }], origin)).toEqual({ "access-control-allow-origin": "*" });
   });
 
-  test("varies by origin also for requests without Origin", async () => {
+  test("has Vary: Origin also for requests without Origin", async () => {
     expect(await headersOf([{ origins: [page] }], undefined)).toEqual({ vary: "Origin" });
     expect(await headersOf([{ origins: [page] }, { origins: ["*"] }], "https://other.test")).toEqual({
       "access-control-allow-origin": "*",
@@ -104,7 +104,7 @@ describe("a response", () => {
     });
   });
 
-  test("keeps other values of Vary", async () => {
+  test("keeps other values of the Vary header", async () => {
     const cases = [
       ["Accept", "Accept, Origin"],
       ["accept, origin", "accept, origin"],
@@ -113,14 +113,14 @@ describe("a response", () => {
     for (const [vary, result] of cases) expect((await headersOf([{ origins: [page] }], page, { vary }))["vary"]).toBe(result);
   });
 
-  test("replaces the app's CORS headers when a rule has the path", async () => {
+  test("replaces the worker's CORS headers when a rule matches the path", async () => {
     const lavish = { "access-control-allow-origin": "https://evil.test", "access-control-allow-credentials": "true" };
     expect(await headersOf([{ origins: [page] }], "https://evil.test", lavish)).toEqual({ vary: "Origin" });
     expect(await headersOf([{ origins: [page] }], page, lavish)).toEqual({ "access-control-allow-origin": page, vary: "Origin" });
     expect(await headersOf([{ origins: [page], paths: ["/other"] }], "https://evil.test", lavish)).toEqual(lavish);
   });
 
-  test("can have immutable headers", async () => {
+  test("adds CORS headers to a response with immutable headers", async () => {
     const gateway = await loadGateway({ cors: [{ origins: ["*"] }] });
     const answer = await gateway.send(requestOf("/"), { answer: Response.redirect("https://example.com/", 302) });
     expect([answer.status, answer.headers.get("location"), answer.headers.get("access-control-allow-origin")]).toEqual([
@@ -131,8 +131,8 @@ describe("a response", () => {
   });
 });
 
-describe("an origin", () => {
-  test("of a wildcard is any subdomain with the same scheme and port", () => {
+describe("an origin of a CORS rule", () => {
+  test("with a wildcard matches any subdomain with the same scheme and port", () => {
     const origins = new Origins(["https://*.example.com", "http://*.localhost:3000"]);
     for (const origin of ["https://a.example.com", "https://a.b-c.example.com", "http://x.localhost:3000"])
       expect(origins.allows(origin), origin).toBe(true);
@@ -155,7 +155,7 @@ describe("an origin", () => {
   });
 
   test.each(["*", "null", page, "http://localhost:3000", "http://[::1]:3000", "https://*.example.com", "https://*.localhost", "app://x"])(
-    "can be %s",
+    "accepts %s",
     (origin) => expect(originProblem(origin)).toBeUndefined(),
   );
 
@@ -169,5 +169,5 @@ describe("an origin", () => {
     ["https://*", "is not an origin"],
     ["*.example.com", "is not an origin"],
     ["", "is not an origin"],
-  ])("cannot be %j", (origin, words) => expect(originProblem(origin)).toContain(words));
+  ])("rejects %j", (origin, words) => expect(originProblem(origin)).toContain(words));
 });

@@ -6,7 +6,7 @@ import { shop } from "./gateway-harness.js";
 const matches = (pattern: string, path: string, app = undefined as typeof shop | undefined): boolean =>
   new PathPatterns([pattern]).match(readRulePath(`http://host.test${path}`, app));
 
-describe("a pattern", () => {
+describe("a path pattern", () => {
   test.each([
     ["/shop", "/shop"],
     ["/shop", "/shop/"],
@@ -41,7 +41,7 @@ describe("a pattern", () => {
     (path) => expect(matches("/login/**", path)).toBe(true),
   );
 
-  test("matches a worker's path with any version and can name a version", () => {
+  test("matches a worker's path with any version, or with one named version", () => {
     expect(matches("/shop/login", "/shop@1.2.0/login", shop)).toBe(true);
     expect(matches("/shop/login", "/%73hop@%5E1/login", shop)).toBe(true);
     expect(matches("/shop@1.2.0/login", "/shop@1.2.0/login", shop)).toBe(true);
@@ -57,7 +57,7 @@ describe("a pattern", () => {
     expect(performance.now() - started).toBeLessThan(1000);
   });
 
-  test("matches like the equivalent regular expression", () => {
+  test("matches the same paths as the equivalent regular expression", () => {
     const segment = fc.stringMatching(/^[ab*]{1,4}$/).filter((text) => !text.includes("**"));
     const pattern = fc.array(fc.oneof(segment, fc.constant("**")), { maxLength: 5 });
     const path = fc.array(fc.stringMatching(/^[ab]{1,4}$/), { maxLength: 6 });
@@ -70,7 +70,7 @@ describe("a pattern", () => {
     );
   });
 
-  test.each(["", "shop", "*", "/a?b", "/a b", "/a**", "/a/**b"])("cannot be %j", (pattern) => {
+  test.each(["", "shop", "*", "/a?b", "/a b", "/a**", "/a/**b"])("rejects the invalid pattern %j", (pattern) => {
     expect(patternProblem(pattern)).toBeDefined();
   });
 });

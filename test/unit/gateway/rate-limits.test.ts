@@ -52,7 +52,7 @@ describe("a rate limit", () => {
     expect(Object.fromEntries(gateway.counts)).toEqual({ "gateway_allowed everyone": 4, "gateway_limited everyone": 4 });
   });
 
-  test("rejects for the time of block, however many requests arrive meanwhile", async () => {
+  test("rejects requests for the block time even when requests continue", async () => {
     const gateway = await loadGateway({ rateLimits: [{ limit: 1, window: "1s", block: "1m" }] });
     expect(await statuses(gateway, 2, () => requestOf("/"))).toEqual([200, 429]);
     for (let second = 0; second < 59; second += 1) {
@@ -86,12 +86,12 @@ describe("a rate limit", () => {
     expect(seen).toEqual([200, 429, 429]);
   });
 
-  test("counts all clients without an address together", async () => {
+  test("counts all clients without an address as one client", async () => {
     const gateway = await loadGateway({ rateLimits: [{ limit: 1, window: "1m" }] });
     expect(await statuses(gateway, 2, () => requestOf("/", { from: "unknown" }))).toEqual([200, 429]);
   });
 
-  test("applies only to its paths and methods, with HEAD as GET", async () => {
+  test("applies only to its paths and methods, and to HEAD like GET", async () => {
     const gateway = await loadGateway({ rateLimits: [{ paths: ["/shop/login"], methods: ["POST", "GET"], limit: 1, window: "1m" }] });
     expect(await statuses(gateway, 2, () => login("PUT"))).toEqual([200, 200]);
     expect(await statuses(gateway, 2, () => requestOf("/shop/", { method: "POST" }))).toEqual([200, 200]);
@@ -115,7 +115,7 @@ describe("a rate limit", () => {
     expect([await send("", "192.0.2.1"), await send("?", "192.0.2.1"), await send("", "192.0.2.2")]).toEqual([200, 429, 200]);
   });
 
-  test("by key counts by the header of keyHeader", async () => {
+  test("by key with keyHeader counts requests per value of that header", async () => {
     const gateway = await loadGateway({ rateLimits: [{ by: "key", keyHeader: "X-Shop-Key", limit: 1, window: "1m" }] });
     const send = async (key: string, from = "192.0.2.1") =>
       (await gateway.send(requestOf("/", { from, headers: key === "" ? {} : { "x-shop-key": key } }))).status;
@@ -123,7 +123,7 @@ describe("a rate limit", () => {
     expect([await send(""), await send("")]).toEqual([200, 429]);
   });
 
-  test("by path counts normalized paths separately; with client, also each client", async () => {
+  test("by path counts normalized paths separately, and with client also clients", async () => {
     const byPath = await loadGateway({ rateLimits: [{ by: "path", limit: 1, window: "1m" }] });
     const paths = ["/shop/a", "/shop/b", "/shop/a?x", "/shop@1/a", "/shop/%61/", `/shop/${"x".repeat(300)}`, `/shop/${"x".repeat(301)}`];
     expect(await statuses(byPath, paths.length, (index) => requestOf(paths[index] as string, { from: `192.0.2.${index}` }))).toEqual([
@@ -136,7 +136,7 @@ describe("a rate limit", () => {
     expect([await send("/a", "192.0.2.1"), await send("/b", "192.0.2.1")]).toEqual([429, 429]);
   });
 
-  test("beside others counts each request, and the first exceeded limit responds", async () => {
+  test("of several counts each request, and the first exceeded limit responds", async () => {
     const rateLimits = [
       { name: "wide", limit: 3, window: "1m" },
       { name: "narrow", paths: ["/shop/login"], limit: 1, window: "1m" },
@@ -152,7 +152,7 @@ describe("a rate limit", () => {
     });
   });
 
-  test("has an onResponse hook only with rateLimitHeaders", async () => {
+  test("adds an onResponse hook only with rateLimitHeaders", async () => {
     const rateLimits = [
       { limit: 10, window: "1m" },
       { limit: 5, window: "1m" },
@@ -171,7 +171,7 @@ describe("a rate limit", () => {
     expect(skipped && [...skipped.headers.keys()]).toEqual(["content-type"]);
   });
 
-  test("leaves no timer after the shutdown of the plugin", async () => {
+  test("leaves no timer after plugin shutdown", async () => {
     const gateway = await loadGateway({ rateLimits: [{ limit: 10, window: "1h" }] });
     await statuses(gateway, 20, (index) => requestOf("/", { from: `192.0.2.${index}` }));
     expect(vi.getTimerCount()).toBe(20);
@@ -180,10 +180,10 @@ describe("a rate limit", () => {
   });
 });
 
-describe("counters of clients", () => {
+describe("request counters of clients", () => {
   const options = { limit: 1, windowMs: 10_000, blockMs: 0, mostKeys: 100 };
 
-  test("are bounded: the client that was inactive longest is deleted", async () => {
+  test("have a maximum number: the longest inactive client is deleted", async () => {
     const limiter = new BoundedLimiter(options);
     await limiter.consume("loyal");
     for (let index = 0; index < 1000; index += 1) {
@@ -196,7 +196,7 @@ describe("counters of clients", () => {
     expect((await limiter.consume("passer-by 0")).isRefused).toBe(false);
   });
 
-  test("are deleted after their window", async () => {
+  test("are deleted when their window ends", async () => {
     const limiter = new BoundedLimiter(options);
     for (let index = 0; index < 60; index += 1) await limiter.consume(`early ${index}`);
     vi.advanceTimersByTime(10_001);

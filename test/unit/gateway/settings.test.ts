@@ -72,7 +72,7 @@ describe("an invalid setting", () => {
   ];
   test.each(cases)("is reported with its key: %j", (config, message) => expect(problemOf(config)).toContain(message));
 
-  test("is reported together with all others", () => {
+  test("is reported together with all other invalid settings", () => {
     const problem = problemOf({ corss: [], rateLimits: [{ limit: "x", window: 0 }], trustedProxies: [3] });
     expect(problem.split("\n").slice(1).toSorted()).toEqual([
       "has no setting corss (did you mean cors?)",
@@ -83,14 +83,14 @@ describe("an invalid setting", () => {
   });
 });
 
-describe("the shipped manifest", () => {
-  test("is disabled and configures nothing", async () => {
+describe("the built-in gateway manifest", () => {
+  test("is disabled and configures no feature", async () => {
     const manifest = await readFile(manifestFile, "utf8");
     expect(parse(manifest)).toMatchObject({ name: "plugin-gateway", enabled: false });
     expect(configOf(manifest)).toEqual({});
   });
 
-  test("shows every setting in a valid example", async () => {
+  test("contains a valid example of every setting", async () => {
     const manifest = await readFile(manifestFile, "utf8");
     const [, shown = ""] = manifest.split("enabled: false\n");
     // A commented setting starts with a key or a dash. Sentences do not.
@@ -113,7 +113,7 @@ describe("the shipped manifest", () => {
   });
 });
 
-test("has only valid manifests in the guide", async () => {
+test("the gateway guide contains only valid manifests", async () => {
   const guide = await readFile(guideFile, "utf8");
   const manifests = [...guide.matchAll(/```yaml\n([^]*?)```/g)].map(([, text = ""]) => text);
   expect(manifests.length).toBeGreaterThan(0);

@@ -55,11 +55,11 @@ describe("filterApps", () => {
     [{ state: "serving" }, ["@team/shop", "todos"]],
     [{ state: "off" }, ["idle"]],
     [{ state: "off", namespace: "@team" }, []],
-  ])("keeps for %j the apps %j", (filters, names) => {
+  ])("filters apps by %j and returns %j", (filters, names) => {
     expect(namesOf(filters)).toEqual(names);
   });
 
-  test("offers the namespaces that exist, and none for apps without one", () => {
+  test("lists each existing namespace once, and no option for apps without a namespace", () => {
     expect(namespaceChoices(apps)).toEqual([
       { value: "", label: "all" },
       { value: "-", label: "none" },
@@ -75,7 +75,7 @@ const row = (perSecond: number, memory: { rssBytes: number; pssBytes?: number })
     memory,
   }) as unknown as WorkerMetrics;
 
-test("sums up what the versions of an app do", () => {
+test("activityOf adds up rates, counts and memory of all versions of an app", () => {
   expect(activityOf([row(1.5, { rssBytes: 100 }), row(2, { rssBytes: 100, pssBytes: 40 })])).toEqual({
     requestsPerSecond: 3.5,
     requests: 20,
@@ -89,7 +89,7 @@ test("sums up what the versions of an app do", () => {
 test.each([
   [undefined, "http://daemon.test/@team/shop/"],
   ["1.0.0", "http://daemon.test/@team/shop@1.0.0/"],
-])("gives the URL of version %s", (version, url) => {
+])("appUrl returns the URL of an app with the version %s", (version, url) => {
   expect(appUrl("http://daemon.test", "@team/shop", version)).toBe(url);
 });
 
@@ -112,12 +112,12 @@ describe("effectOf", () => {
     ["a new version", facts, todos, "Beside 3 versions; 1.0.0 answers now"],
     ["an existing version", { ...facts, version: "1.0.0" }, todos, "Replaces 1.0.0, which is there; 1.0.0 answers now"],
     ["a version that is only built in", { ...facts, version: "0.1.0" }, todos, "Beside 3 versions; 1.0.0 answers now"],
-    ["an app that is off", { ...facts, version: "1.0.0" }, idle, "Replaces 1.0.0, which is there; none of it is on now"],
-  ])("describes the upload of %s", (_what, uploaded, app, effect) => {
+    ["an app without an enabled version", { ...facts, version: "1.0.0" }, idle, "Replaces 1.0.0, which is there; none of it is on now"],
+  ])("states the effect of uploading %s", (_what, uploaded, app, effect) => {
     expect(effectOf(uploaded, app)).toBe(effect);
   });
 
-  test("warns of a plugin, nothing to serve, a missing version and a disabled package", () => {
+  test("warns of a plugin, a missing entrypoint or version, and a disabled package", () => {
     expect(notesOf(facts)).toEqual([]);
     expect(notesOf({ ...facts, isPlugin: true, entrypoint: undefined })).toEqual([expect.stringContaining("that of a plugin")]);
     const notes = notesOf({ ...facts, entrypoint: undefined, version: "latest", isEnabled: false }).join("\n");
@@ -138,14 +138,14 @@ describe("refusalOf", () => {
       "@team/shop",
       "in @other only, and @team/shop lies outside",
     ],
-  ])("decides for a key that %s", (_what, principal, name, reason) => {
+  ])("returns the reason, or undefined when permitted, for a key that %s", (_what, principal, name, reason) => {
     const refusal = refusalOf({ ...facts, name }, target, principal);
     if (reason === undefined) expect(refusal).toBeUndefined();
     else expect(refusal).toContain(reason);
   });
 });
 
-test("formats counts, rates and sizes", () => {
+test("pluralize, rate and megabytes format numbers for display", () => {
   expect([pluralize(1, "key"), pluralize(2000, "key")]).toEqual(["1 key", "2,000 keys"]);
   expect([rate(0), rate(0.123), rate(9.999), rate(1234.5)]).toEqual(["0", "0.12", "10.00", "1,235"]);
   expect(megabytes(1_572_864)).toBe("1.5 MB");

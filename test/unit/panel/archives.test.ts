@@ -18,7 +18,7 @@ function archive(name: string, bytes: Buffer): File {
 const tgz = (...parts: readonly (Buffer | TarEntry)[]) => readArchive(archive("shop.tgz", buildTgz(...parts)), signal);
 
 describe("readArchive", () => {
-  test("reads metadata and names of a gzipped tar below its one folder", async () => {
+  test("reads metadata and file names of a gzipped tar below its single top folder", async () => {
     const text = await tgz(
       { name: "package/", type: "5" },
       { name: "package/manifest.yaml", content: manifest },
@@ -31,12 +31,12 @@ describe("readArchive", () => {
     expect(await text.isFile("dist")).toBe(false);
   });
 
-  test("reads an archive whose files lie at its root", async () => {
+  test("reads an archive that contains the files without a top folder", async () => {
     const text = await tgz({ name: "./manifest.yaml", content: manifest }, { name: "./index.js" });
     expect([await text.read("manifest.yaml"), await text.isFile("index.js")]).toEqual([manifest, true]);
   });
 
-  test("keeps the content of metadata only", async () => {
+  test("keeps the content of metadata files and discards that of other files", async () => {
     const text = await tgz({ name: "manifest.yaml", content: manifest }, { name: "a/b/package.json", content: "{}" });
     expect(await text.read("a/b/package.json")).toBeUndefined();
     expect(await text.isFile("a/b/package.json")).toBe(true);
@@ -45,7 +45,7 @@ describe("readArchive", () => {
   test.each([
     ["a pax header", (name: string) => paxHeader({ path: name })],
     ["a GNU long name", (name: string) => longName(name)],
-  ])("takes a name from %s", async (_what, header) => {
+  ])("reads a file name longer than 100 characters from %s", async (_what, header) => {
     const name = `package/${"long/".repeat(30)}index.js`;
     const text = await tgz({ name: "package/manifest.yaml", content: manifest }, header(name), { name: "cut-off" });
     expect(await text.isFile(name.slice("package/".length))).toBe(true);
@@ -57,12 +57,12 @@ describe("readArchive", () => {
     expect(await text.isFile("dist/index.js")).toBe(true);
   });
 
-  test("leaves links out", async () => {
+  test("excludes links", async () => {
     const text = await tgz({ name: "manifest.yaml", content: manifest }, { name: "passwd", type: "2", linkTarget: "/etc/passwd" });
     expect([text.fileCount, await text.isFile("passwd")]).toEqual([1, false]);
   });
 
-  test("reads metadata and names of a zip", async () => {
+  test("reads metadata and file names of a zip archive", async () => {
     const files = [
       { name: "package/manifest.yaml", content: manifest, method: 8 },
       { name: "package/index.html", content: "<p>" },
@@ -71,7 +71,7 @@ describe("readArchive", () => {
     expect([text.fileCount, await text.read("manifest.yaml"), await text.isFile("index.html")]).toEqual([2, manifest, true]);
   });
 
-  test("takes a zip's one folder for the package only when it is named package", async () => {
+  test("skips the top folder of a zip archive only when its name is package", async () => {
     const text = await readArchive(archive("a.zip", buildZip([{ name: "shop/manifest.yaml", content: manifest }])), signal);
     expect([await text.read("manifest.yaml"), await text.isFile("shop/manifest.yaml")]).toEqual([undefined, true]);
   });
@@ -80,7 +80,7 @@ describe("readArchive", () => {
     ["../escape.js", "tar"],
     ["/etc/passwd", "tar"],
     ["../escape.js", "zip"],
-  ])("rejects an entry %s in a %s", async (name, format) => {
+  ])("rejects an entry %s in a %s archive", async (name, format) => {
     const entries = [{ name, content: "x" }];
     const file = format === "tar" ? archive("a.tgz", buildTgz(...entries)) : archive("a.zip", buildZip(entries));
     await expect(readArchive(file, signal)).rejects.toMatchObject({ status: 400 });
@@ -89,14 +89,14 @@ describe("readArchive", () => {
   test.each([
     ["a tar that is cut off", "a.tgz", gzipSync(buildTar({ name: "index.js", content: "x".repeat(2000) }).subarray(0, 1000))],
     ["a gzip stream that is cut off", "a.tgz", buildTgz({ name: "index.js", content: "x".repeat(2000) }).subarray(0, 40)],
-    ["no gzip", "a.tar.gz", Buffer.from("plain text")],
+    ["a .tar.gz file that is not gzip", "a.tar.gz", Buffer.from("plain text")],
     ["a header with a broken size", "a.tgz", buildTgz({ name: "a", rawSize: Buffer.from("zzzzzzzzzzzz") })],
-    ["no zip", "a.zip", Buffer.from("plain text")],
+    ["a .zip file that is not a zip archive", "a.zip", Buffer.from("plain text")],
   ])("rejects %s as an invalid archive", async (_what, name, bytes) => {
     await expect(readArchive(archive(name, bytes), signal)).rejects.toMatchObject({ code: "INVALID_ARCHIVE" });
   });
 
-  test("rejects a file that is named like no archive", async () => {
+  test("rejects a file without an archive extension", async () => {
     await expect(readArchive(archive("notes.txt", Buffer.from("")), signal)).rejects.toMatchObject({ code: "INVALID_FILE_TYPE" });
   });
 });
@@ -105,7 +105,7 @@ const facts = (files: Readonly<Record<string, string>>, kind: "worker" | "plugin
   readPackageInfo({ read: async (path) => files[path], isFile: async (path) => Object.hasOwn(files, path) }, kind);
 
 describe("readPackageInfo", () => {
-  test("prefers the manifest to package.json", async () => {
+  test("reads manifest fields before those of package.json", async () => {
     const files = { "manifest.yaml": "name: shop\n", "package.json": '{"name":"other","version":"2.0.0"}', "index.js": "" };
     expect(await facts(files)).toMatchObject({
       name: "shop",
@@ -125,33 +125,33 @@ describe("readPackageInfo", () => {
     ["index.html before index.js", { "manifest.yaml": "name: a\n", "index.js": "", "index.html": "" }, "index.html"],
     ["main of package.json", { "package.json": '{"name":"a","main":"./lib/main"}', "lib/main.js": "" }, "lib/main.js"],
     ["nothing when the declared file is missing", { "manifest.yaml": "name: a\nentrypoint: gone.js\n", "index.js": "" }, undefined],
-  ])("serves %s", async (_what, files, entrypoint) => {
+  ])("finds as entrypoint %s", async (_what, files, entrypoint) => {
     expect((await facts(files)).entrypoint).toBe(entrypoint);
   });
 
-  test("tells a plugin by the keys of its manifest, and finds its module", async () => {
+  test("detects a plugin by the keys of its manifest and returns its module", async () => {
     const files = { "manifest.yml": "name: guard\nbase: /guard\n", "plugin.js": "" };
     expect(await facts(files, "plugin")).toMatchObject({ isPlugin: true, pluginEntry: "plugin.js", entrypoint: undefined });
     expect(await facts(files)).toMatchObject({ isPlugin: true, pluginEntry: undefined });
   });
 
-  test("reads enabled: false, and latest when no version is declared", async () => {
+  test("reads enabled: false, and returns version latest when none is declared", async () => {
     expect(await facts({ "manifest.yaml": "name: a\nenabled: false\n" })).toMatchObject({ isEnabled: false, version: "latest" });
   });
 
   test.each([
     ["no metadata", {}],
-    ["a name that is none", { "manifest.yaml": "name: Not A Name\n" }],
-    ["a package.json that is no object", { "package.json": "[1]" }],
-    ["a package.json that is no JSON", { "package.json": "{" }],
-    ["a manifest that is no YAML", { "manifest.yaml": "a: [" }],
-  ])("rejects %s as the daemon would", async (_what, files) => {
+    ["an invalid name", { "manifest.yaml": "name: Not A Name\n" }],
+    ["a package.json that is not an object", { "package.json": "[1]" }],
+    ["a package.json with invalid JSON", { "package.json": "{" }],
+    ["a manifest with invalid YAML", { "manifest.yaml": "a: [" }],
+  ])("rejects %s with status 400", async (_what, files) => {
     await expect(facts(files)).rejects.toMatchObject({ status: 400 });
   });
 });
 
 describe("packFolder", () => {
-  test("packs the files of a plan so that they can be read again", async () => {
+  test("packs the files of a plan into an archive that readArchive can read", async () => {
     const longPath = `${"deep/".repeat(25)}index.js`;
     const folder = memoryFolder("shop", { "manifest.yaml": manifest, [longPath]: "x".repeat(513), "excluded.txt": "no" });
     const plan = { facts: await factsOf(folder), files: ["manifest.yaml", longPath], excluded: [] };
@@ -162,7 +162,7 @@ describe("packFolder", () => {
     expect(await text.isFile(longPath)).toBe(true);
   });
 
-  test("rejects when a file has been deleted meanwhile", async () => {
+  test("rejects when a planned file does not exist", async () => {
     const folder = memoryFolder("shop", { "manifest.yaml": manifest });
     const plan = { facts: await factsOf(folder), files: ["gone.js"], excluded: [] };
     await expect(packFolder(folder, plan, signal)).rejects.toThrow("gone.js is not there any more");

@@ -17,18 +17,18 @@ describe("readText", () => {
     ["a single carriage return", "one\rtwo", { text: "one\ntwo", lineEnd: "\n", hasByteOrderMark: false, isFaithful: false }],
     ["a byte order mark", "\uFEFFone", { text: "one", lineEnd: "\n", hasByteOrderMark: true, isFaithful: true }],
     ["nothing", "", { text: "", lineEnd: "\n", hasByteOrderMark: false, isFaithful: true }],
-  ] as const)("reads %s", (_what, raw, expected) => {
+  ] as const)("decodes text with %s", (_what, raw, expected) => {
     expect(readText(encode(raw))).toEqual(expected);
   });
 
   test.each([
     ["a zero byte", new Uint8Array([65, 0, 66])],
     ["invalid UTF-8", new Uint8Array([0xc3, 0x28])],
-  ])("does not take %s for text", (_what, bytes) => {
+  ])("returns undefined for bytes with %s", (_what, bytes) => {
     expect(readText(bytes)).toBeUndefined();
   });
 
-  test.each(["a\r\nb\r\n", "\uFEFFa\nb", "a"])("writes %j back as it was", (raw) => {
+  test.each(["a\r\nb\r\n", "\uFEFFa\nb", "a"])("toBytesText restores the exact text %j", (raw) => {
     const read = readText(encode(raw));
     expect(read && toBytesText(read)).toBe(raw);
   });
@@ -44,23 +44,26 @@ describe("folderAt", () => {
     ["workers/shop/1.0.0/assets", true],
     ["workers/shop/notes", false],
     [".shipped/shop/1.0.0", false],
-  ])("decides whether %s can be changed", (path, isChangeable) => {
+  ])("returns for the path %s whether its files can be changed", (path, isChangeable) => {
     expect(folderAt(shop, roots, path)).toEqual({ of: shop, path, isChangeable });
   });
 
-  test("changes a plugin anywhere below its folder", () => {
+  test("permits changes in every folder below a plugin's folder", () => {
     expect(folderAt({ ...shop, kind: "plugins" }, ["plugins/guard"], "plugins/guard/rules")?.isChangeable).toBe(true);
   });
 
-  test.each(["workers/shopping", "workers", "workers/other/1.0.0"])("knows no folder %s", (path) => {
-    expect(folderAt(shop, roots, path)).toBeUndefined();
-  });
+  test.each(["workers/shopping", "workers", "workers/other/1.0.0"])(
+    "returns undefined for the folder %s outside of the package",
+    (path) => {
+      expect(folderAt(shop, roots, path)).toBeUndefined();
+    },
+  );
 
-  test("compares whole segments", () => {
+  test("isWithin compares whole path segments", () => {
     expect([isWithin("a/b", "a/b"), isWithin("a/b", "a/b/c"), isWithin("a/b", "a/bc")]).toEqual([true, true, false]);
   });
 
-  test("encodes folder and file in the address", () => {
+  test("pageAt percent-encodes folder and file in the URL", () => {
     expect(pageAt(shop, "workers/shop/1.0.0", "a&b.txt")).toBe("apps/shop/files?path=workers%2Fshop%2F1.0.0&file=a%26b.txt");
   });
 });
@@ -71,17 +74,17 @@ const read = (answer: unknown) => {
 };
 
 describe("readFile", () => {
-  test("reads text, and only says the size of what is none", async () => {
+  test("returns the content of a text file and only the size of a binary file", async () => {
     expect(await read(Buffer.from("one\n"))).toMatchObject({ kind: "text", text: { text: "one\n" } });
     expect(await read(Buffer.from([0, 1, 2]))).toEqual({ kind: "binary", sizeBytes: 3 });
   });
 
-  test("does not read files above 512 KB", async () => {
+  test("does not return the content of files above 512 KB", async () => {
     expect(await read(Buffer.alloc(512 * 1024, "a"))).toMatchObject({ kind: "text" });
     expect(await read(Buffer.alloc(512 * 1024 + 1, "a"))).toEqual({ kind: "large", mostBytes: 512 * 1024 });
   });
 
-  test("rejects with the daemon's error", async () => {
+  test("rejects with the daemon's error code", async () => {
     await expect(read(WireAnswer.refusal(404, "PATH_NOT_FOUND", "gone"))).rejects.toMatchObject({ code: "PATH_NOT_FOUND" });
   });
 });

@@ -37,13 +37,13 @@ test.each([
   ["other", false, ["second/other"]],
   ["gateway", true, [".shipped/gateway"]],
   ["nothing", false, []],
-])("finds the folders of %s without asking for one that is not there", async (name, isBuiltIn, roots) => {
+])("finds the folders of %s without listing a missing folder", async (name, isBuiltIn, roots) => {
   const { files, api } = openFiles();
   expect(await findRoots(api, { kind: "workers", name, isBuiltIn, page })).toEqual(roots);
   expect(files.missed).toEqual([]);
 });
 
-test("finds a folder that a listing of too many leaves out", async () => {
+test("finds a package folder that is missing from a truncated listing", async () => {
   const { api } = openFiles(["first"]);
   expect(await findRoots(api, { kind: "workers", name: "shop", isBuiltIn: false, page })).toEqual(["first/shop"]);
 });

@@ -15,13 +15,13 @@ async function plan(files: Readonly<Record<string, string>>) {
 }
 
 describe("planFolder", () => {
-  test("packs everything, sorted, when no rule leaves anything out", async () => {
+  test("includes all files in sorted order when no rule excludes one", async () => {
     const { packed, excluded } = await plan({ "z.js": "", "a/b.js": "" });
     expect(packed).toEqual(["a/b.js", "manifest.yaml", "z.js"]);
     expect(excluded).toEqual([]);
   });
 
-  test("never packs version control, secrets and litter, and does not read such folders", async () => {
+  test("excludes .git, secrets and .DS_Store, and does not list excluded folders", async () => {
     const { packed, excluded, listed } = await plan({
       ".git/config": "",
       ".env.local": "",
@@ -34,7 +34,7 @@ describe("planFolder", () => {
     expect(listed).toEqual([""]);
   });
 
-  test("follows .gitignore, and names the rule", async () => {
+  test("excludes files by .gitignore and returns the rule for each", async () => {
     const { packed, rules } = await plan({ ".gitignore": "*.log\ntmp/\n", "debug.log": "", "tmp/x.js": "", "index.js": "" });
     expect(packed).toContain("index.js");
     expect(packed).not.toContain("tmp/x.js");
@@ -46,48 +46,48 @@ describe("planFolder", () => {
     );
   });
 
-  test("follows .runtimeignore instead of .gitignore", async () => {
+  test("applies .runtimeignore instead of .gitignore when both exist", async () => {
     const { packed } = await plan({ ".gitignore": "dist/\n", ".runtimeignore": "*.map\n", "dist/index.js": "", "dist/index.js.map": "" });
     expect(packed).toContain("dist/index.js");
     expect(packed).not.toContain("dist/index.js.map");
   });
 
-  test("packs only what package.json lists in files, and the metadata", async () => {
+  test("includes only metadata and the files that package.json lists", async () => {
     const { packed } = await plan({ "package.json": '{"name":"shop","files":["dist"]}', "dist/index.js": "", "src/index.ts": "" });
     expect(packed).toEqual(["dist/index.js", "manifest.yaml", "package.json"]);
   });
 
-  test("packs the entrypoint although it is ignored", async () => {
+  test("includes the entrypoint even when .gitignore excludes it", async () => {
     const files = { "manifest.yaml": `${manifest}entrypoint: dist/index.html\n`, ".gitignore": "dist/\n", "dist/index.html": "" };
     expect((await plan(files)).packed).toContain("dist/index.html");
   });
 
-  test("leaves out earlier archives of the package itself", async () => {
+  test("excludes earlier archives of the same package", async () => {
     const { packed, excluded } = await plan({ "team-shop-0.9.0.tgz": "", "other-1.0.0.tgz": "" });
     expect(excluded).toEqual(["team-shop-0.9.0.tgz"]);
     expect(packed).toContain("other-1.0.0.tgz");
   });
 
-  test("rejects a folder with more files than an archive takes", async () => {
+  test("rejects a folder with more files than an archive can contain", async () => {
     const many = Array.from({ length: usualLimits.archiveEntries }, (_, index) => ({ name: `f${index}`, isFolder: false }));
     const folder = memoryFolder("shop", { "manifest.yaml": manifest });
     const large = { ...folder, list: async () => [...many, { name: "manifest.yaml", isFolder: false }] };
     await expect(planFolder(large, "worker", signal)).rejects.toThrow(/The folder has more than [\d,]+ files/);
   });
 
-  test("stops when it is aborted", async () => {
+  test("rejects with the reason of an aborted signal", async () => {
     const folder = memoryFolder("shop", { "manifest.yaml": manifest });
     await expect(planFolder(folder, "worker", AbortSignal.abort(new Error("left the page")))).rejects.toThrow("left the page");
   });
 });
 
-test("names the archive of a folder after its package", async () => {
+test("createArchive names the archive after the package name and version", async () => {
   const folder = memoryFolder("any", { "manifest.yaml": manifest, "index.js": "" });
   const packageArchive = await createArchive({ kind: "folder", folder }, "worker", signal);
   expect(packageArchive).toMatchObject({ filename: "team-shop-1.0.0.tgz", fileCount: 2, excluded: [], facts: { name: "@team/shop" } });
 });
 
-test("lists a chosen folder by the relative paths of its files", async () => {
+test("chosenFolder lists files and folders by their relative paths", async () => {
   const files = ["shop/manifest.yaml", "shop/dist/a/x.js", "shop/dist/y.js"].map((webkitRelativePath) =>
     Object.assign(new File([webkitRelativePath], "file"), { webkitRelativePath }),
   );

@@ -14,20 +14,20 @@ describe("problemsOf", () => {
     ["a custom role without permissions", { role: "custom" }, { permissions: "Choose at least one permission." }],
     ["no namespace", { namespaces: " , " }, { namespaces: "Name at least one, or * for all." }],
     ["a namespace without @", { namespaces: "@team other" }, { namespaces: "other is no namespace" }],
-    ["a lifetime that is none", { expiresIn: "soon" }, { expiresIn: "whole number of d, w, m" }],
-  ])("finds %s", (_what, part, expected) => {
+    ["an invalid lifetime", { expiresIn: "soon" }, { expiresIn: "whole number of d, w, m" }],
+  ])("reports %s", (_what, part, expected) => {
     const problems = problemsOf({ ...draft, ...part });
     expect(Object.keys(problems)).toEqual(Object.keys(expected));
     for (const [field, text] of Object.entries(expected)) expect(problems[field as keyof KeyFormState]).toContain(text);
   });
 
-  test("finds every problem at once", () => {
+  test("reports all problems of a form together", () => {
     const problems = problemsOf({ name: "", role: "custom", permissions: [], namespaces: "", expiresIn: "" });
     expect(Object.keys(problems).toSorted()).toEqual(["expiresIn", "name", "namespaces", "permissions"]);
   });
 });
 
-test("splits namespaces at spaces and commas", () => {
+test("splits a list of namespaces at spaces and commas", () => {
   expect(namespacesOf({ namespaces: " @team,@other  @third " })).toEqual(["@team", "@other", "@third"]);
 });
 
@@ -37,7 +37,7 @@ test.each([
   ["1y", 1000 + 365 * daySeconds],
   ["2 days", "malformed"],
   ["0d", "malformed"],
-])("computes the end of a key with the lifetime %j", (expiresIn, end) => {
+])("endOf computes the expiry of a key with the lifetime %j", (expiresIn, end) => {
   expect(endOf({ expiresIn }, 1000.9)).toBe(end);
 });
 
@@ -46,11 +46,11 @@ test.each([
   [1000 + 30.5 * daySeconds, "30d"],
   [1000 + 400 * daySeconds, "90d"],
   [1000 + 60, "90d"],
-])("offers for a creator that ends at %s a lifetime of %s", (expiresAt, lifetime) => {
+])("offers a creator whose own key expires at %s a default lifetime of %s", (expiresAt, lifetime) => {
   expect(usualLifetime({ expiresAt }, 1000)).toBe(lifetime);
 });
 
-test("lets a principal grant only what it holds itself", () => {
+test("mayGrant permits only permissions that the principal has itself", () => {
   const reader = { ...operator, permissions: ["workers:read" as const] };
   expect(mayGrant(reader, ["workers:read"])).toBe(true);
   expect(mayGrant(reader, ["workers:read", "keys:create"])).toBe(false);
@@ -61,6 +61,6 @@ test.each([
   [1000, "ended"],
   [1001, "ends soon"],
   [1000 + 14 * daySeconds, "active"],
-])("calls a key that ends at %s, at the time 1000, %s", (expiresAt, state) => {
+])("keyState of a key with expiry %s at time 1000 is %s", (expiresAt, state) => {
   expect(keyState({ expiresAt }, 1000)).toBe(state);
 });

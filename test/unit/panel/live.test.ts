@@ -25,7 +25,7 @@ function question() {
 const open = { isOpen: () => true, leastIntervalMs: () => 0 };
 
 describe("Observable", () => {
-  test("notifies listeners of another value, not of the same, until they unsubscribe", () => {
+  test("notifies subscribers only of changed values, until they unsubscribe", () => {
     const observable = new Observable(1);
     const listener = vi.fn<() => void>();
     const stop = observable.subscribe(listener);
@@ -40,8 +40,8 @@ describe("Observable", () => {
   });
 });
 
-describe("LiveResource", () => {
-  test("sends a request at once, then at each interval, until the last watcher leaves", async () => {
+describe("QueryState", () => {
+  test("sends a request at once and then at each interval until the watcher stops", async () => {
     const [resource, { ask }] = [new QueryState<number>(open), question()];
     const leave = resource.watch(ask, 5000);
     await vi.advanceTimersByTimeAsync(0);
@@ -53,7 +53,7 @@ describe("LiveResource", () => {
     expect(ask).toHaveBeenCalledTimes(3);
   });
 
-  test("keeps the last data beside the error, and asks less often after each failure", async () => {
+  test("keeps its data after a failure and doubles the interval after each failure", async () => {
     const [resource, { ask, state }] = [new QueryState<number>(open), question()];
     resource.watch(ask, 5000);
     await vi.advanceTimersByTimeAsync(0);
@@ -69,14 +69,14 @@ describe("LiveResource", () => {
     expect(resource.state.get()).toMatchObject({ data: 1, error: undefined });
   });
 
-  test("asks only once when the interval is infinite", async () => {
+  test("sends one request when the interval is infinite", async () => {
     const [resource, { ask }] = [new QueryState<number>(open), question()];
     resource.watch(ask, Infinity);
     await vi.advanceTimersByTimeAsync(3_600_000);
     expect(ask).toHaveBeenCalledTimes(1);
   });
 
-  test("asks nothing while its conditions are closed", async () => {
+  test("sends no request while polling is closed", async () => {
     const { ask } = question();
     let isOpen = false;
     const resource = new QueryState<number>({ ...open, isOpen: () => isOpen });
@@ -89,7 +89,7 @@ describe("LiveResource", () => {
     expect(resource.state.get().data).toBe(1);
   });
 
-  test("asks again after a change when a response is on its way already", async () => {
+  test("refreshes after a change even when a request is already pending", async () => {
     const responses = [Promise.withResolvers<number>(), Promise.withResolvers<number>()] as const;
     const ask = vi.fn<() => Promise<number>>();
     for (const { promise } of responses) ask.mockReturnValueOnce(promise);
@@ -106,7 +106,7 @@ describe("LiveResource", () => {
 });
 
 describe("Resources", () => {
-  test("gives the same resource for the same name until it forgets", () => {
+  test("returns the same resource for a name until forget is called", () => {
     const resources = new Resources({ isOpen: () => true });
     const first = resources.of("workers");
     expect(resources.of("workers")).toBe(first);
@@ -114,7 +114,7 @@ describe("Resources", () => {
     expect(resources.of("workers")).not.toBe(first);
   });
 
-  test("polls the resources that the daemon reports rarely while it does", async () => {
+  test("polls changes that the event stream reports at most once per 60 s", async () => {
     const [workers, metrics] = [question(), question()];
     const resources = new Resources({ isOpen: () => true });
     resources.of<number>("workers").watch(workers.ask, 1000);
@@ -159,7 +159,7 @@ function openFeed(answer: unknown) {
 const event = (id: number, type: string) => ({ id, type, at: 0 });
 
 describe("EventSubscription", () => {
-  test("reports what an event touched, and everything when the stream begins", async () => {
+  test("reports all resources when the stream opens, then those that an event changed", async () => {
     const stream = new FakeStream([event(1, "stream.opened")]);
     const { heard, feed } = openFeed(stream);
     feed.setReader(operator);
@@ -173,7 +173,7 @@ describe("EventSubscription", () => {
     feed.setReader(undefined);
   });
 
-  test("collects events that follow each other within 500 ms", async () => {
+  test("reports events within 500 ms as one change", async () => {
     const stream = new FakeStream([event(1, "stream.opened")]);
     const { heard, feed } = openFeed(stream);
     feed.setReader(operator);
@@ -186,7 +186,7 @@ describe("EventSubscription", () => {
     feed.setReader(undefined);
   });
 
-  test("opens the stream again after it was lost, later each time", async () => {
+  test("reopens a lost stream after 1 s, then 2 s", async () => {
     const { transport, heard, feed } = openFeed(new WireAnswer(503, "{}"));
     feed.setReader(operator);
     await vi.advanceTimersByTimeAsync(0);
@@ -201,7 +201,7 @@ describe("EventSubscription", () => {
     feed.setReader(undefined);
   });
 
-  test("reports a credential that does not count any more, and stops", async () => {
+  test("stops and reports a credential that the daemon rejects", async () => {
     const { transport, heard, feed } = openFeed(WireAnswer.refusal(401, "AUTH_REQUIRED", "Sign in."));
     feed.setReader(operator);
     await vi.advanceTimersByTimeAsync(60_000);
@@ -221,7 +221,7 @@ describe("EventSubscription", () => {
 });
 
 describe("Toasts", () => {
-  test("shows the last three messages, and those with an action for longer", async () => {
+  test("shows the last three messages, and a message with an action for up to 12 s", async () => {
     const toasts = new Toasts();
     for (const text of ["one", "two", "three", "four"]) toasts.say(text);
     expect(toasts.shown.get().map(({ text }) => text)).toEqual(["two", "three", "four"]);

@@ -23,7 +23,7 @@ function follow(answer: unknown) {
   return { transport, follower: new LogFollower(createClient(transport.send, "/api", logOperations), "@team/shop", query) };
 }
 
-test("collects entries and counts them", async () => {
+test("collects log entries and counts them", async () => {
   const stream = new FakeStream([entry(1), entry(2)]);
   const { follower } = follow(stream);
   await vi.advanceTimersByTimeAsync(100);
@@ -34,7 +34,7 @@ test("collects entries and counts them", async () => {
   follower.close();
 });
 
-test("keeps the newest 1000 entries", async () => {
+test("keeps the newest 1000 log entries", async () => {
   const stream = new FakeStream(Array.from({ length: 1500 }, (_, index) => entry(index + 1)));
   const { follower } = follow(stream);
   await vi.advanceTimersByTimeAsync(100);
@@ -43,7 +43,7 @@ test("keeps the newest 1000 entries", async () => {
   follower.close();
 });
 
-test("keeps at most 2 MB of characters", async () => {
+test("keeps log entries of at most 2 MB of characters", async () => {
   const stream = new FakeStream(Array.from({ length: 5 }, (_, index) => entry(index + 1, "x".repeat(600_000))));
   const { follower } = follow(stream);
   await vi.advanceTimersByTimeAsync(100);
@@ -71,7 +71,7 @@ test("resumes after the last received entry when the connection is lost", async 
   follower.close();
 });
 
-test("stops when the daemon refuses, and tries again when only the session has ended", async () => {
+test("stops after a 404 response and retries after a 401 response", async () => {
   const refused = follow(WireAnswer.refusal(404, "WORKER_NOT_FOUND", "gone"));
   await vi.advanceTimersByTimeAsync(30_000);
   expect(refused.follower.state.get()).toMatchObject({ phase: "refused", error: { code: "WORKER_NOT_FOUND" } });
@@ -83,7 +83,7 @@ test("stops when the daemon refuses, and tries again when only the session has e
   ended.follower.close();
 });
 
-test("closes its stream", async () => {
+test("closes its log stream", async () => {
   const stream = new FakeStream([entry(1)]);
   const { follower } = follow(stream);
   await vi.advanceTimersByTimeAsync(100);

@@ -15,7 +15,7 @@ test.each([
   ["/board", "https://evil.test/board/", false],
   ["/board", "javascript:alert(1)", false],
   ["", "/api/keys", false],
-])("decides whether a plugin with the base %j itself serves %s", (base, path, isOwn) => {
+])("isOwnPage of a plugin with base %j returns for %s whether it serves that path", (base, path, isOwn) => {
   expect(isOwnPage({ base }, { path }, origin)).toBe(isOwn);
 });
 
@@ -25,11 +25,11 @@ test.each([
   [["@team"], undefined],
   [["guard", "files"], undefined],
   [[], undefined],
-])("reads the name in %j", (rest, name) => {
+])("nameIn reads a plugin name from the path segments %j", (rest, name) => {
   expect(nameIn(rest)).toBe(name);
 });
 
-test("encodes the path of a plugin's page in its address", () => {
+test("pageOf percent-encodes the path of a plugin's page in its URL", () => {
   expect(pageOf("@team/board", { title: "Board", path: "/board/?a=1&b=2" })).toBe("plugins/@team/board?at=%2Fboard%2F%3Fa%3D1%26b%3D2");
 });
 
@@ -47,11 +47,11 @@ describe("checkFrame", () => {
     [200, { "x-frame-options": "SAMEORIGIN" }, undefined],
     [200, { "content-security-policy": "default-src 'self'; frame-ancestors 'none'" }, "unframeable"],
     [200, { "content-security-policy": "frame-ancestors 'self'", "x-frame-options": "DENY" }, undefined],
-  ])("judges status %d with the headers %j", async (status, headers, refusal) => {
+  ])("classifies status %d with the headers %j", async (status, headers, refusal) => {
     expect(await check(status, headers)).toBe(refusal);
   });
 
-  test("rejects when nothing answers", async () => {
+  test("rejects when the daemon is unreachable", async () => {
     await expect(checkFrame("/board/", new AbortController().signal, failing)).rejects.toThrow("failed to fetch");
   });
 });
@@ -60,7 +60,7 @@ const plugin = (name: string) =>
   ({ name, path: "", removable: true, source: "uploaded", version: "1.0.0", enabled: true, status: "loaded" }) as const;
 const loaded = (name: string, dependencies: string[]) => ({ name, base: "", dependencies, optionalDependencies: [], menus: [] });
 
-test("lists the hook position and the dependents of each plugin", () => {
+test("toRows returns the hook position and the dependents of each plugin", () => {
   const rows = toRows([plugin("guard"), plugin("audit"), plugin("off")], [loaded("guard", []), loaded("audit", ["guard"])]);
   expect(rows.map(({ position, neededBy }) => [position, neededBy])).toEqual([
     [1, ["audit"]],

@@ -47,31 +47,31 @@ describe("placeOf", () => {
     ["http://daemon.test/cpanel/", "/cpanel/", ""],
     ["https://example.test/x/cpanel/", "/x/cpanel/", "/x"],
     ["https://example.test/x/y/cpanel/index.html", "/x/y/cpanel/", "/x/y"],
-  ])("finds the paths of panel and daemon for %s", (baseUrl, panelPath, daemonPath) => {
+  ])("derives the paths of panel and daemon from %s", (baseUrl, panelPath, daemonPath) => {
     expect(placeOf(baseUrl)).toEqual({ panelPath, daemonPath });
   });
 });
 
 describe("Router", () => {
-  test.each(["/cpanel/", "/cpanel"])("lands on the overview when %s is opened, and keeps the query", (path) => {
+  test.each(["/cpanel/", "/cpanel"])("redirects %s to the overview and keeps the query", (path) => {
     const { browser, router } = open(`${path}?theme=dark`);
     expect(browser.location.href).toBe("http://daemon.test/cpanel/overview?theme=dark");
     expect(router.route.get()).toMatchObject({ segments: ["overview"], visit: 0 });
     expect(browser.entries).toHaveLength(1);
   });
 
-  test("decodes the segments below the panel's base path", () => {
+  test("decodes the path segments below the panel's base path", () => {
     const { router } = open("/x/cpanel/apps/%40team/shop%20one?tab=files", "/x/cpanel/");
     expect(router.route.get().segments).toEqual(["apps", "@team", "shop one"]);
     expect(router.route.get().search.get("tab")).toBe("files");
     expect(router.href("keys")).toBe("/x/cpanel/keys");
   });
 
-  test("keeps a segment that is not valid percent-encoding as it is", () => {
+  test("returns a segment with invalid percent-encoding unchanged", () => {
     expect(open("/cpanel/apps/100%").router.route.get().segments).toEqual(["apps", "100%"]);
   });
 
-  test("adds an entry to the history for each page, and counts the visits", () => {
+  test("adds a history entry per page and increments the visit number", () => {
     const { browser, router } = open("/cpanel/overview");
     const onChange = vi.fn<() => void>();
     router.route.subscribe(onChange);
@@ -83,7 +83,7 @@ describe("Router", () => {
     expect(onChange).toHaveBeenCalledTimes(2);
   });
 
-  test("changes the query without a step in the history or a new visit", () => {
+  test("changes the query without a new history entry or visit", () => {
     const { browser, router } = open("/cpanel/apps");
     router.setSearch(new URLSearchParams({ search: "shop" }));
     expect(browser.location.href).toBe("http://daemon.test/cpanel/apps?search=shop");
@@ -93,7 +93,7 @@ describe("Router", () => {
     expect(browser.location.href).toBe("http://daemon.test/cpanel/apps");
   });
 
-  test("stays on a page that a guard holds, by links and by the browser's back button", () => {
+  test("stays on the page while a guard blocks links and the back button", () => {
     const { browser, router } = open("/cpanel/overview");
     router.go("apps/shop?path=a&file=b");
     const release = router.guard(() => false);
@@ -107,7 +107,7 @@ describe("Router", () => {
     expect(router.route.get().segments).toEqual(["keys"]);
   });
 
-  test("asks every guard, and leaves only when all agree", () => {
+  test("leaves the page only when every guard permits it", () => {
     const { router } = open("/cpanel/overview");
     const answers = [true, false];
     for (const [index] of answers.entries()) router.guard(() => answers[index] ?? true);

@@ -39,7 +39,7 @@ function openConnection(replies: Readonly<Record<string, Reply>> = {}, daemonPat
 }
 
 describe("Connection", () => {
-  test("finds the API by discovery, below the path that a proxy puts before it", async () => {
+  test("discovers the API below the path prefix of a proxy", async () => {
     const replies = { "GET /x/.well-known/runtime": () => json(discovery), "GET /x/api/workers": () => json([]) };
     const { connection, calls } = openConnection(replies, "/x");
     await connection.find();
@@ -48,13 +48,13 @@ describe("Connection", () => {
     expect(calls).toEqual(["GET /x/.well-known/runtime", "GET /x/api/workers"]);
   });
 
-  test("sends the cookie and follows no redirect", async () => {
+  test("sends the session cookie and rejects redirects", async () => {
     const { connection, fetched } = openConnection();
     await connection.find();
     expect(fetched.mock.calls[0]?.[1]).toMatchObject({ credentials: "same-origin", redirect: "error", cache: "no-store" });
   });
 
-  test("tries a daemon that does not answer again after 1 s, then 2 s, until it answers", async () => {
+  test("retries an unreachable daemon after 1 s, then 2 s, until it responds", async () => {
     const { connection, state, fetched } = openConnection();
     state.isAway = true;
     await connection.find();
@@ -69,14 +69,14 @@ describe("Connection", () => {
     expect(connection.state.get()).toEqual({ awaySinceMs: undefined, discovery });
   });
 
-  test.each([502, 503, 504])("takes status %d from a proxy for a daemon that is away", async (status) => {
+  test.each([502, 503, 504])("treats status %d from a proxy as an unreachable daemon", async (status) => {
     const { connection } = openConnection({ "GET /api/workers": () => new Response("<html>", { status }) });
     await connection.find();
     await expect(connection.client(operations).workers.list()).rejects.toBeInstanceOf(DaemonAwayError);
     expect(connection.state.get()).toEqual({ awaySinceMs: expect.any(Number) as number, discovery });
   });
 
-  test("passes on the daemon's own 503 as its error", async () => {
+  test("rejects with the error code of the daemon's own 503 response", async () => {
     const { connection } = openConnection({ "GET /api/workers": () => refusal(503, "KEY_STORE_UNAVAILABLE") });
     await connection.find();
     await expect(connection.client(operations).workers.list()).rejects.toMatchObject({ code: "KEY_STORE_UNAVAILABLE" });
@@ -86,7 +86,7 @@ describe("Connection", () => {
   test.each([
     ["AUTH_REQUIRED", 1],
     ["INVALID_KEY", 0],
-  ])("reports a 401 with %s as an ended session %d times", async (code, count) => {
+  ])("reports a 401 with %s as an expired session %d times", async (code, count) => {
     const { connection, onRefused } = openConnection({ "GET /api/workers": () => refusal(401, code) });
     await connection.find();
     await expect(connection.client(operations).workers.list()).rejects.toMatchObject({ code });
@@ -106,27 +106,27 @@ async function openSession(replies: Readonly<Record<string, Reply>>, remembered?
 const shown = () => json({ authenticated: true, principal: operator });
 
 describe("Session", () => {
-  test("asks nothing when this browser remembers no session", async () => {
+  test("sends no session request when the browser has stored no session", async () => {
     const { session, calls } = await openSession({});
     await session.look();
     expect(session.state.get()).toEqual({ phase: "signed-out", hasLeft: false });
     expect(calls).toEqual(["GET /.well-known/runtime"]);
   });
 
-  test("resumes a remembered session with its end", async () => {
+  test("restores a stored session with its expiry", async () => {
     const { session } = await openSession({ "GET /api/admin/session": shown }, String(nowSeconds + 60));
     await session.look();
     expect(session.state.get()).toEqual({ phase: "signed-in", principal: operator, endsAt: nowSeconds + 60, hasEnded: false });
   });
 
-  test("forgets a session that the daemon does not know", async () => {
+  test("deletes a stored session that the daemon rejects", async () => {
     const { session, storage } = await openSession({ "GET /api/admin/session": () => refusal(401, "AUTH_REQUIRED") }, "0");
     await session.look();
     expect(session.state.get().phase).toBe("signed-out");
     expect(storage.items.size).toBe(0);
   });
 
-  test("keeps looking while the daemon is away", async () => {
+  test("keeps the stored session while the daemon is unreachable", async () => {
     const { session, state, storage } = await openSession({}, "0");
     state.isAway = true;
     await session.look();
@@ -134,7 +134,7 @@ describe("Session", () => {
     expect(storage.items.size).toBe(1);
   });
 
-  test("signs in with a key, and remembers when the session ends, not the key", async () => {
+  test("signs in with a key and stores only the expiry of the session", async () => {
     const reply = () => json({ authenticated: true, principal: operator, endsAt: nowSeconds + 3600 });
     const { session, storage, fetched } = await openSession({ "POST /api/admin/session": reply });
     await session.signIn("rtk_secret");
@@ -143,14 +143,14 @@ describe("Session", () => {
     expect([...storage.items.values()]).toEqual([String(nowSeconds + 3600)]);
   });
 
-  test("stays signed out when the key is wrong", async () => {
+  test("does not sign in when the daemon rejects the key", async () => {
     const { session, storage } = await openSession({ "POST /api/admin/session": () => refusal(401, "INVALID_KEY") });
     await expect(session.signIn("wrong")).rejects.toMatchObject({ code: "INVALID_KEY" });
     expect(session.state.get().phase).toBe("looking");
     expect(storage.items.size).toBe(0);
   });
 
-  test("signs out only when the daemon has cleared the cookie", async () => {
+  test("signs out only after the daemon has deleted the cookie", async () => {
     const { session, state, storage } = await openSession({ "GET /api/admin/session": shown }, "0");
     await session.look();
     await expect(session.signOut()).rejects.toThrow("NOT_FOUND");
@@ -161,7 +161,7 @@ describe("Session", () => {
     expect(storage.items.size).toBe(0);
   });
 
-  test("keeps the principal when the session ends, so that signing in loses nothing", async () => {
+  test("keeps the principal of an expired session for a new sign-in", async () => {
     const { session } = await openSession({ "GET /api/admin/session": shown }, "0");
     session.end();
     expect(session.state.get()).toEqual({ phase: "looking" });
@@ -172,7 +172,7 @@ describe("Session", () => {
 });
 
 describe("RememberedSession", () => {
-  test("keeps the sessions of daemons behind one origin apart", () => {
+  test("stores sessions of several daemons on one origin separately", () => {
     const storage = new MemoryStorage();
     const [one, other] = ["/a/cpanel/", "/b/cpanel/"].map((panelPath) => new RememberedSession({ storage, panelPath }));
     one?.keep(nowSeconds + 60);
@@ -186,13 +186,13 @@ describe("RememberedSession", () => {
     [String(nowSeconds - 1), undefined],
     ["0", undefined],
     ["nonsense", undefined],
-  ])("reads %s as the end %s", (stored, endsAt) => {
+  ])("reads the stored value %s as the expiry %s", (stored, endsAt) => {
     const storage = new MemoryStorage();
     storage.setItem("cpanel.session /cpanel/", stored);
     expect(new RememberedSession({ storage, panelPath: "/cpanel/" }).endsAt).toBe(endsAt);
   });
 
-  test("assumes that there may be a session in a browser that keeps nothing", () => {
+  test("assumes a possible session when the browser blocks storage", () => {
     const storage = new MemoryStorage();
     storage.isBlocked = true;
     const remembered = new RememberedSession({ storage, panelPath: "/cpanel/" });
@@ -205,7 +205,7 @@ describe("RememberedSession", () => {
 const root = () => ({ dataset: {} as DOMStringMap });
 
 describe("Theme", () => {
-  test("applies the stored choice, and stores another one", () => {
+  test("applies the stored theme and stores a new choice", () => {
     const [storage, element] = [new MemoryStorage(), root()];
     storage.setItem("cpanel.theme", "dark");
     const theme = new Theme(storage, element);
@@ -216,7 +216,7 @@ describe("Theme", () => {
     expect([storage.getItem("cpanel.theme"), element.dataset["theme"]]).toEqual([null, undefined]);
   });
 
-  test("follows the system when nothing valid is stored, or nothing can be", () => {
+  test("uses the system theme for an invalid stored value, and works without storage", () => {
     const storage = new MemoryStorage();
     storage.setItem("cpanel.theme", "purple");
     expect(new Theme(storage, root()).choice.get()).toBe("system");

@@ -6,7 +6,7 @@ test("the default keymap has no conflicts", () => {
   expect((Object.keys(actionTable) as ActionId[]).filter((id) => keymap.keyOf(id) === "")).toEqual([]);
 });
 
-test("an action bound to another key is no longer bound to its default key", () => {
+test("binding an action to another key releases its default key", () => {
   const keymap = new Keymap({ "workers.delete": "X" });
   expect(keymap.actionsOf("X")).toEqual(["workers.delete"]);
   expect(keymap.actionsOf("d")).not.toContain("workers.delete");
@@ -17,11 +17,11 @@ test.each([
   [{ quit: "r" }, "the key r is assigned to both refresh and quit"],
   [{ "workers.delete": "j" }, "the key j is assigned to both list.down and workers.delete"],
   [{ "workers.delete": "q" }, "the key q is assigned to both workers.delete and quit"],
-])("rejects a key with two actions on one screen and names both: %j", (changes, message) => {
+])("rejects one key for two actions on a screen and names both actions: %j", (changes, message) => {
   expect(() => new Keymap(changes)).toThrow(message);
 });
 
-test("different screens can bind the same key", () => {
+test("permits the same key on different screens", () => {
   expect(() => new Keymap({ "connect.signIn": "e" })).not.toThrow();
 });
 

@@ -10,6 +10,6 @@ test.each([
   ["!us", true],
   ["shop !eu", false],
   ["!", true],
-])("matches %j against `@team/shop-EU on`: %s", (filter, expected) => {
+])("the filter %j matches the row `@team/shop-EU on`: %s", (filter, expected) => {
   expect(matchesFilter("@team/shop-EU on", filter)).toBe(expected);
 });

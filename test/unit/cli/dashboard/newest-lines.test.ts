@@ -11,14 +11,14 @@ const line = (id: number, text = "a line"): LogLine => ({
   text,
 });
 
-test("keeps the newest lines up to the maximum number", () => {
+test("keeps only the newest lines up to the maximum line count", () => {
   const kept = newestLines(Array.from({ length: mostLines + 10 }, (_, id) => line(id)));
   expect(kept).toHaveLength(mostLines);
   expect(kept[0]?.id).toBe(10);
   expect(kept.at(-1)?.id).toBe(mostLines + 9);
 });
 
-test("drops older lines earlier when lines are long", () => {
+test("drops older lines before the maximum line count when lines are long", () => {
   const kept = newestLines(Array.from({ length: 100 }, (_, id) => line(id, "x".repeat(100_000))));
   expect(kept).toHaveLength(20);
   expect(kept.at(-1)?.id).toBe(99);

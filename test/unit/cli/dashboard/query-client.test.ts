@@ -26,7 +26,7 @@ function liveData() {
   return { live, refused };
 }
 
-test("requests new queries at once, then in turn, at most one request per second", async () => {
+test("sends first requests at once, then at most one request per second", async () => {
   const [{ live }, { asked, ask }] = [liveData(), daemon()];
   for (const name of ["a", "b", "c", "d", "e"]) live.resource(name, ask).subscribe(() => {});
   await vi.advanceTimersByTimeAsync(0);
@@ -48,7 +48,7 @@ test("sends no requests for a query without subscribers", async () => {
   live.close();
 });
 
-test("does not notify subscribers of an unchanged response", async () => {
+test("does not notify subscribers when the response is unchanged", async () => {
   const [{ live }, { asked, state, ask }] = [liveData(), daemon()];
   const told = vi.fn<() => void>();
   live.resource("a", ask).subscribe(told);
@@ -88,7 +88,7 @@ test("retries an unreachable daemon after 1 to 30 s and keeps its last responses
   live.close();
 });
 
-test("refresh retries an unreachable daemon at once", async () => {
+test("refresh sends a request to an unreachable daemon at once", async () => {
   const [{ live }, { asked, state, ask }] = [liveData(), daemon()];
   state.isThere = false;
   live.resource("a", ask).subscribe(() => {});
@@ -100,7 +100,7 @@ test("refresh retries an unreachable daemon at once", async () => {
   live.close();
 });
 
-test("reports a rejected key and does not treat the daemon as away", async () => {
+test("reports a rejected key without marking the daemon as unreachable", async () => {
   const { live, refused } = liveData();
   const error = new CommandError("NOT_SIGNED_IN", "no key", { exitCode: exitCodes.notAuthenticated });
   const resource = live.resource("a", () => Promise.reject(error));

@@ -8,10 +8,10 @@ test.each([
   ["workers upload 'my app'/x", ["workers", "upload", "my app/x"]],
   [`api GET ""`, ["api", "GET", ""]],
   ["", []],
-])("splits %j into %j", (line, words) => {
+])("splits the command line %j into %j", (line, words) => {
   expect(splitWords(line)).toEqual(words);
 });
 
-test("rejects an unclosed quote", () => {
+test("rejects a command line with an unclosed quote", () => {
   expect(() => splitWords(`workers upload "my app`)).toThrow("a quotation mark is not closed");
 });

@@ -12,7 +12,7 @@ async function contentOf(bytes: Uint8Array) {
   return await readArchiveContent(file);
 }
 
-test.each([["package"], ["shop-1.0.0"], [""]])("reads an archive below its top folder %j", async (prefix) => {
+test.each([["package"], ["shop-1.0.0"], [""]])("reads the files of an archive below its top folder %j", async (prefix) => {
   const content = await contentOf(
     await packFiles({ "manifest.yaml": manifestOf("shop", "1.2.0"), "lib/a.js": "abc", "index.html": "" }, prefix),
   );
@@ -29,13 +29,13 @@ test.each([["package"], ["shop-1.0.0"], [""]])("reads an archive below its top f
   });
 });
 
-test("rejects an archive without a name", async () => {
+test("rejects an archive whose metadata has no name", async () => {
   const content = await contentOf(await packFiles({ "package.json": `{"version":"1.0.0"}` }));
   if (!content) throw new Error("the archive was not read");
   await expect(readPackageInfo(archiveSource("ready.tgz", content))).rejects.toMatchObject({ code: "MISSING_PACKAGE_NAME" });
 });
 
-test("returns undefined for an unreadable archive, which the daemon has to judge", async () => {
+test("returns undefined for an unreadable archive", async () => {
   expect(await contentOf(Buffer.from("no archive at all"))).toBeUndefined();
   expect(await contentOf((await packFiles({ "package.json": "{}" })).subarray(0, 40))).toBeUndefined();
 });

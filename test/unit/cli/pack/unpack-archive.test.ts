@@ -25,7 +25,7 @@ const zip = (entries: Readonly<Record<string, string>>) => buildZip(Object.entri
 test.each([
   ["app.tgz", tar(...Object.entries(files).map(([name, content]) => ({ name, content })))],
   ["app.zip", zip(files)],
-])("unpacks %s to the root of the package", async (name, bytes) => {
+])("unpacks %s to the root of the package folder", async (name, bytes) => {
   const { folder, files: unpacked } = await (await unpack(name, bytes)).unpacking;
   expect(unpacked.map((file) => [file.path, file.sizeBytes])).toEqual([
     ["lib/a.js", 3],
@@ -34,7 +34,7 @@ test.each([
   expect(await readFile(path.join(folder, "lib/a.js"), "utf8")).toBe("abc");
 });
 
-test("keeps the executable flag of files", async () => {
+test("keeps the executable permission of files", async () => {
   const bytes = tar({ name: "manifest.yaml", content: "name: app\n" }, { name: "tool", content: "#!", mode: 0o755 });
   const { files: unpacked } = await (await unpack("app.tgz", bytes)).unpacking;
   expect(unpacked.map((file) => [file.path, file.executable])).toEqual([
@@ -54,7 +54,7 @@ describe("unpackArchive", () => {
     ["no files", "a.tgz", tar(), "INVALID_ARCHIVE"],
     ["an invalid tar", "a.tgz", Buffer.from("no archive at all"), "INVALID_ARCHIVE"],
     ["an invalid zip", "a.zip", Buffer.from("no archive at all"), "INVALID_ARCHIVE"],
-  ])("rejects %s and writes nothing outside of the folder", async (_, name, bytes, code) => {
+  ])("rejects %s and writes nothing outside of the target folder", async (_, name, bytes, code) => {
     const { directory, unpacking } = await unpack(name, bytes);
     await expect(unpacking).rejects.toMatchObject({ code });
     expect(await treeDigest(directory)).not.toContain("evil");

@@ -56,7 +56,7 @@ test("reports problems of package.json with line and column", async () => {
   );
 });
 
-test("warns of variables that look like secrets, without their values", async () => {
+test("warns of variables that look like secrets, without printing their values", async () => {
   const manifest = "name: shop\nenv:\n  LOG_LEVEL: debug\n  STRIPE_KEY: of-a-customer\n";
   const problems = await problemsOf({ "manifest.yaml": manifest });
   expect(problems).toEqual([
@@ -85,7 +85,7 @@ test("rejects a reserved name and a missing name", async () => {
   expect((await problemsOf({}))[0]).toContain("MISSING_PACKAGE_NAME");
 });
 
-test("accepts a valid manifest and other keys as the configuration of a plugin", async () => {
+test("accepts unknown keys in a plugin manifest as its configuration", async () => {
   expect(await problemsOf({ "manifest.yaml": "name: app\nversion: 1.0.0\ntimeout: 5s\ndescription: Ours\n" })).toEqual([]);
   expect(await problemsOf({ "manifest.yaml": "name: app\nbase: /app\ngreeting: Hello\n", "plugin.js": "" })).toEqual([]);
   expect(await problemsOf({ "manifest.yaml": "name: app\nbase: app\n" })).toEqual([expect.stringContaining("manifest.yaml:2:7: base: ")]);
@@ -98,12 +98,12 @@ describe("findPackageKind", () => {
     ["an index.html beside a plugin.js", { "manifest.yaml": "name: a\n", "index.html": "", "plugin.js": "" }, "worker"],
     ["an explicit entrypoint", { "manifest.yaml": "name: a\nentrypoint: plugin.js\n", "plugin.js": "" }, "worker"],
     ["the dependencies of a package.json", { "package.json": '{"name":"a","dependencies":{}}', "index.js": "" }, "worker"],
-  ])("detects the kind by %s", async (_, files, kind) => {
+  ])("detects the package kind by %s", async (_, files, kind) => {
     expect(await findPackageKind(folderSource(await folderOf(files)))).toBe(kind);
   });
 });
 
-test("reports paths that a daemon rejects and files that look like secrets", async () => {
+test("reports paths that a daemon rejects, and warns of files that look like secrets", async () => {
   const folder = await folderOf({
     "manifest.yaml": "name: a\n",
     "index.js": "",
@@ -124,7 +124,7 @@ const problemsIn = async (files: Readonly<Record<string, string>>) =>
   await findSyntaxProblems(await planPack(await folderOf({ "manifest.yaml": "name: app\n", ...files })));
 
 describe("code that does not parse", () => {
-  test.each(["index.js", "index.ts"])("is an error in the loaded file %s, with line, column and source line", async (file) => {
+  test.each(["index.js", "index.ts"])("in the loaded file %s is an error with line, column and source line", async (file) => {
     expect(await problemsIn({ [file]: "export default { fetch( { return 1 }\n" })).toEqual([
       {
         severity: "error",
@@ -138,7 +138,7 @@ describe("code that does not parse", () => {
     ]);
   });
 
-  test("is a warning in other files, and ignored in packages and static sites", async () => {
+  test("in other files is a warning, and in packages and static sites is ignored", async () => {
     const entry = { "index.js": "export default { fetch: () => new Response() };\n" };
     expect(await problemsIn({ ...entry, "other.js": "let a = ;\n", "node_modules/a/index.js": "let a = ;\n" })).toMatchObject([
       { severity: "warning", file: "other.js", line: 1 },

@@ -6,7 +6,7 @@ import { credentialsOf } from "../../../../src/server/access/credentials.js";
 const secretsOf = (headers: IncomingHttpHeaders) => credentialsOf(headers, undefined).map(({ secret }) => secret);
 
 describe("the order of credentials", () => {
-  test("is X-API-Key, bearer token, cookie, each with its channel", () => {
+  test("is X-API-Key, bearer token, cookie, and each has its channel", () => {
     expect(credentialsOf({ "x-api-key": "a", authorization: "Bearer b", cookie: "runtime_api_key=c" }, undefined)).toEqual([
       { secret: "a", channel: "header" },
       { secret: "b", channel: "header" },
@@ -32,7 +32,7 @@ describe("bearer tokens", () => {
     ["Basic cm9vdDpr", []],
     ["Token rtk_x", []],
     ["rtk_x", []],
-  ])("of Authorization: %s are %j", (authorization, expected) => {
+  ])("of the header Authorization: %s are %j", (authorization, expected) => {
     expect(secretsOf({ authorization })).toEqual(expected);
   });
 });
@@ -67,7 +67,7 @@ describe("the session cookie", () => {
     ["__Host-runtime_api_key=; runtime_api_key=abc", ["abc"]],
     ["__host-runtime_api_key=junk; runtime_api_key=abc", ["abc"]],
     ["__Secure-runtime_api_key=junk", []],
-  ])("of Cookie: %s are %j", (cookie, expected) => {
+  ])("of the header Cookie: %s are %j", (cookie, expected) => {
     expect(secretsOf({ cookie })).toEqual(expected);
   });
 });
@@ -77,7 +77,7 @@ test.each([
   ["panel.example.org:8000", ["abc"]],
   ["apps.example.org", []],
   [undefined, []],
-])("reads with a panel host the cookie of a request to %s as %j", (host, expected) => {
+])("with a panel host, a request to %s has the session cookies %j", (host, expected) => {
   const headers = { cookie: "runtime_api_key=abc", ...(host !== undefined && { host }) };
   expect(credentialsOf(headers, PanelHost.parse("panel.example.org")).map(({ secret }) => secret)).toEqual(expected);
   expect(credentialsOf({ ...headers, "x-api-key": "key" }, PanelHost.parse("panel.example.org"))[0]).toEqual({
@@ -92,7 +92,7 @@ test("reads at most eight session cookies", () => {
   expect(secretsOf({ cookie })).toEqual(["0", "1", "2", "3", "4", "5", "6", "7"]);
 });
 
-test("ignores a credential that is longer than any key", () => {
+test("ignores a credential that is longer than any valid key", () => {
   const longest = "k".repeat(512);
   const tooLong = `${longest}k`;
 

@@ -17,31 +17,31 @@ test.each<[string, Principal, { permissions: readonly Permission[]; namespaces: 
   ["an admin grants everything", admin, { permissions, namespaces: ["*"] }],
   ["an admin grants a narrow namespace", admin, { permissions, namespaces: ["@team"] }],
   ["a key grants what it holds", holderOf(readers), { permissions: readers, namespaces: ["*"] }],
-  ["a key grants less than it holds", holderOf(readers), { permissions: ["workers:read"], namespaces: ["@a", "@b"] }],
+  ["a key grants fewer permissions than it has", holderOf(readers), { permissions: ["workers:read"], namespaces: ["@a", "@b"] }],
   ["a restricted key grants its own namespace", holderOf(readers, ["@a", "@b"]), { permissions: readers, namespaces: ["@b"] }],
-])("allows: %s", (_, principal, grant) => {
+])("permits a new key: %s", (_, principal, grant) => {
   expect(() => assertMayGrant(principal, { ...grant, expiresAt: undefined })).not.toThrow();
 });
 
 test.each<[string, Principal, { permissions: readonly Permission[]; namespaces: string[] }, string]>([
-  ["a permission it lacks", holderOf(readers), { permissions: ["keys:revoke"], namespaces: ["*"] }, "keys:revoke"],
+  ["a permission that its creator lacks", holderOf(readers), { permissions: ["keys:revoke"], namespaces: ["*"] }, "keys:revoke"],
   ["one permission too many", holderOf(readers), { permissions: [...readers, "workers:remove"], namespaces: ["*"] }, "workers:remove"],
   ["the role admin", holderOf(rolePermissions.editor), { permissions, namespaces: ["*"] }, "keys:read"],
   ["all namespaces", holderOf(readers, ["@a"]), { permissions: readers, namespaces: ["*"] }, "*"],
   ["another namespace", holderOf(readers, ["@a"]), { permissions: readers, namespaces: ["@b"] }, "@b"],
   ["its own namespace and another", holderOf(readers, ["@a"]), { permissions: readers, namespaces: ["@a", "@ab"] }, "@ab"],
-])("rejects a key that grants %s", (_, principal, grant, named) => {
+])("rejects a new key that grants %s", (_, principal, grant, named) => {
   const refusal = expect.objectContaining({ code: "PERMISSION_ESCALATION", status: 403, message: expect.stringContaining(named) });
 
   expect(() => assertMayGrant(principal, { ...grant, expiresAt: undefined })).toThrow(refusal);
 });
 
 test.each<[string, number | undefined, number | undefined, boolean]>([
-  ["a key that never expires grants one that never expires", undefined, undefined, true],
-  ["a key that never expires grants one that expires", undefined, 2000, true],
-  ["a key that expires grants one that expires with it", 2000, 2000, true],
-  ["a key that expires does not grant one that expires later", 2000, 2001, false],
-  ["a key that expires does not grant one that never expires", 2000, undefined, false],
+  ["a key that never expires creates a key that never expires", undefined, undefined, true],
+  ["a key that never expires creates a key that expires", undefined, 2000, true],
+  ["a key that expires creates a key with the same expiry", 2000, 2000, true],
+  ["a key that expires cannot create a key with a later expiry", 2000, 2001, false],
+  ["a key that expires cannot create a key that never expires", 2000, undefined, false],
 ])("%s", (_, own, granted, isAllowed) => {
   const principal = { ...admin, ...(own === undefined ? {} : { expiresAt: own }) };
   const grant = () => assertMayGrant(principal, { permissions, namespaces: ["*"], expiresAt: granted });

@@ -63,7 +63,7 @@ const open = (file: string, migrations: readonly KeyMigration[]) => {
   return finished;
 };
 
-test("numbers the released steps 1, 2, 3 and so on", () => {
+test("released migration steps have consecutive numbers from 1", () => {
   expect(keyMigrations.map(({ schema }) => schema)).toEqual(keyMigrations.map((_, index) => index + 1));
 });
 
@@ -82,7 +82,7 @@ describe("a store with an older schema", () => {
     expect(open(file, [...newer, renameNote])).toEqual([]);
   });
 
-  test("can be opened by the older program again from its backup", async () => {
+  test("can be restored from its backup for the older program", async () => {
     const { directory, file, rows } = await stateWithKeys();
     open(file, newer);
 
@@ -94,7 +94,7 @@ describe("a store with an older schema", () => {
     expect(store.create(newKey()).id).toBe(rows.length + 1);
   });
 
-  test("keeps changes from its write-ahead log, in the store and in the backup", async () => {
+  test("keeps changes of its write-ahead log in the store and in the backup", async () => {
     const { directory, file } = await stateWithKeys();
     const crashed = path.join(await temporaryDirectory(), "keys.db");
     const database = openKeyDatabase(file);
@@ -109,7 +109,7 @@ describe("a store with an older schema", () => {
     expect(await filesIn(directory)).toEqual(["keys.db"]);
   });
 
-  test("is migrated when it comes from a backup of the running daemon", async () => {
+  test("is migrated when it was restored from a backup of a running daemon", async () => {
     const { file, rows } = await stateWithKeys();
     const restored = path.join(await temporaryDirectory(), "keys.db");
     await copyKeyDatabase(file, restored);
@@ -120,7 +120,7 @@ describe("a store with an older schema", () => {
     expect(schemaIn(restored)).toBe(current + 1);
   });
 
-  test("writes one log line with both schemas and the backup", async () => {
+  test("writes one log line with both schema versions and the backup path", async () => {
     const { directory, file } = await stateWithKeys();
     const lines: string[] = [];
     const log = pino({ level: "info" }, { write: (line) => lines.push(line) });
@@ -132,7 +132,7 @@ describe("a store with an older schema", () => {
     ]);
   });
 
-  test("keeps an earlier backup of the same schema with other content under another name", async () => {
+  test("keeps an earlier backup of the same schema with different content", async () => {
     const { directory, file } = await stateWithKeys();
     const earlier = path.join(directory, backupName);
     await writeFile(earlier, "of an earlier upgrade", { mode: 0o644 });
@@ -147,7 +147,7 @@ describe("a store with an older schema", () => {
   });
 });
 
-describe("a step that fails", () => {
+describe("a migration step that fails", () => {
   test("leaves the store unchanged and names the step and the backup", async () => {
     const { directory, file, rows } = await stateWithKeys();
     const before = await readFile(file);
@@ -167,7 +167,7 @@ describe("a step that fails", () => {
     expect(open(file, newer)).toHaveLength(1);
   });
 
-  test("runs no step when the backup cannot be written", async () => {
+  test("does not run when the backup cannot be written", async () => {
     const { directory, file } = await stateWithKeys();
     const before = await readFile(file);
     const blocked: KeyMigration = { ...addNote, apply: () => expect.unreachable() };
@@ -180,8 +180,8 @@ describe("a step that fails", () => {
   });
 });
 
-describe("a second opening during a migration", () => {
-  test("fails without a change, and the first one commits", async () => {
+describe("a second process that opens the store during a migration", () => {
+  test("fails without changes, and the migration of the first process completes", async () => {
     const { file } = await stateWithKeys();
     const refusals: unknown[] = [];
     const openingTwice: KeyMigration = {
@@ -205,7 +205,7 @@ describe("a second opening during a migration", () => {
 });
 
 describe("a store with a newer schema", () => {
-  test("is rejected with both schemas and the backup to restore, and is not changed", async () => {
+  test("is rejected unchanged and names both schemas and the backup to restore", async () => {
     const { directory, file } = await stateWithKeys();
     open(file, newer);
     const before = await readFile(file);
@@ -220,7 +220,7 @@ describe("a store with a newer schema", () => {
     expect((await readFile(file)).equals(before)).toBe(true);
   });
 
-  test("is rejected with the restore command when there is no supported backup", async () => {
+  test("is rejected with the restore command when no supported backup exists", async () => {
     const { directory, file } = await stateWithKeys();
     open(file, newer);
     await copyFile(path.join(directory, backupName), path.join(directory, `keys.db.schema-${current + 1}.backup`));

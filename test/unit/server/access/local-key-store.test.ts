@@ -62,7 +62,7 @@ describe("a stored key", () => {
     }
   });
 
-  test("keeps all its fields when the store is opened again", async () => {
+  test("keeps all fields when the store is opened again", async () => {
     const directory = await temporaryDirectory();
     const store = openStore(directory);
     const secret = createKeySecret();
@@ -77,7 +77,7 @@ describe("a stored key", () => {
     expect(reopened.findByHash(hashKeySecret(secret))).toEqual(created);
   });
 
-  test("survives a crash after its acknowledgment", async () => {
+  test("survives a crash after the store acknowledged it", async () => {
     const directory = await temporaryDirectory();
     const crashed = openStore(directory);
     const secret = createKeySecret();
@@ -90,7 +90,7 @@ describe("a stored key", () => {
     expect(database.prepare("SELECT id, hash FROM keys").all()).toEqual([{ id, hash: hashKeySecret(secret) }]);
   });
 
-  test("has an ID that is never used again, even after it was revoked", async () => {
+  test("has an ID that is not reused after its revocation", async () => {
     const directory = await temporaryDirectory();
     const store = openStore(directory);
     const first = store.create(newKey(createKeySecret()));
@@ -106,7 +106,7 @@ describe("a stored key", () => {
     expect(reopened.list().map(({ id }) => id)).toEqual([third.id]);
   });
 
-  test("is not found after it was revoked and cannot be revoked twice", async () => {
+  test("is not found after its revocation and cannot be revoked twice", async () => {
     const directory = await temporaryDirectory();
     const store = openStore(directory);
     const secret = createKeySecret();
@@ -121,7 +121,7 @@ describe("a stored key", () => {
     expect(openStore(directory).findByHash(hashKeySecret(secret))).toBeUndefined();
   });
 
-  test("is flushed to disk with each commit, also in a store that is opened again", async () => {
+  test("is flushed to disk with each commit, also after reopening the store", async () => {
     const file = path.join(await temporaryDirectory(), "keys.db");
     openKeyDatabase(file).close();
 
@@ -132,7 +132,7 @@ describe("a stored key", () => {
     expect(reopened.pragma("synchronous", { simple: true })).toBe(2);
   });
 
-  test("is in files that only the owner can read", async () => {
+  test("is stored in files that only the owner can read", async () => {
     const directory = await temporaryDirectory();
     openStore(directory).close();
     // Mode as left by careless users.
@@ -146,10 +146,10 @@ describe("a stored key", () => {
   });
 });
 
-describe("a rotation", () => {
+describe("a key rotation", () => {
   const later = 1_700_000_500;
 
-  test("adds the replacement key and shortens the old key, also on disk", async () => {
+  test("adds the replacement key and shortens the old key, in memory and on disk", async () => {
     const directory = await temporaryDirectory();
     const store = openStore(directory);
     const [secret, twinSecret] = [createKeySecret(), createKeySecret()];
@@ -181,7 +181,7 @@ describe("a rotation", () => {
     expect(openStore(directory).list()).toEqual([twin]);
   });
 
-  test("of an ID without an active key adds no key", async () => {
+  test("of an ID without an active key adds no replacement key", async () => {
     const store = openStore(await temporaryDirectory());
     const { id } = store.create(newKey(createKeySecret()));
     store.revoke(id, later);
@@ -192,7 +192,7 @@ describe("a rotation", () => {
     expect(store.list()).toEqual([]);
   });
 
-  test("that fails halfway leaves the old key unchanged in memory and on disk", async () => {
+  test("that fails in the middle leaves the old key unchanged, in memory and on disk", async () => {
     const directory = await temporaryDirectory();
     const store = openStore(directory);
     const [first, second] = [createKeySecret(), createKeySecret()];
@@ -213,8 +213,8 @@ describe("a rotation", () => {
   });
 });
 
-describe("last use", () => {
-  test("is visible immediately and written when the store closes", async () => {
+describe("the last use of a key", () => {
+  test("is visible immediately and is written when the store closes", async () => {
     const directory = await temporaryDirectory();
     const store = openStore(directory);
     const { id } = store.create(newKey(createKeySecret()));
@@ -229,7 +229,7 @@ describe("last use", () => {
     expect(lastUseOnDisk(directory)).toEqual([1_700_000_020, null]);
   });
 
-  test("is ignored after the revocation", async () => {
+  test("is ignored after the key's revocation", async () => {
     const directory = await temporaryDirectory();
     const store = openStore(directory);
     const { id } = store.create(newKey(createKeySecret()));
@@ -243,7 +243,7 @@ describe("last use", () => {
 });
 
 describe("a store whose file shrank", () => {
-  test("stays damaged when the file grows again, and rejects changes", async () => {
+  test("rejects changes even after the file grows again", async () => {
     const directory = await temporaryDirectory();
     const file = path.join(directory, "keys.db");
     const store = openStore(directory);
@@ -261,7 +261,7 @@ describe("a store whose file shrank", () => {
   });
 });
 
-test("restores the state before an interrupted change of a store without a log", async () => {
+test("restores the state before an interrupted change when the store has no log", async () => {
   const directory = await temporaryDirectory();
   const store = openStore(directory);
   for (let count = 0; count < 200; count += 1) store.create(newKey(createKeySecret()));
@@ -280,8 +280,8 @@ test("restores the state before an interrupted change of a store without a log",
   expect(openStore(path.dirname(killed)).list()).toEqual(before);
 });
 
-describe("an unusable store", () => {
-  test("is rejected with a fix and not changed when it is not a database", async () => {
+describe("an unusable key store", () => {
+  test("that is not a database is rejected with a fix and not changed", async () => {
     const directory = await temporaryDirectory();
     const file = path.join(directory, "keys.db");
     const content = Buffer.alloc(8_192, "not a database ");
@@ -293,7 +293,7 @@ describe("an unusable store", () => {
     expect(await readdir(directory)).toEqual(["keys.db"]);
   });
 
-  test("is rejected and not changed when a page is damaged", async () => {
+  test("with a damaged page is rejected and not changed", async () => {
     const directory = await temporaryDirectory();
     const store = openStore(directory);
     for (let count = 0; count < 100; count += 1) store.create(newKey(createKeySecret()));
@@ -309,7 +309,7 @@ describe("an unusable store", () => {
     expect((await readFile(file)).equals(damaged)).toBe(true);
   });
 
-  test("is rejected with the advice to upgrade and not changed for a newer schema", async () => {
+  test("with a newer schema is rejected with upgrade advice and not changed", async () => {
     const directory = await temporaryDirectory();
     const file = path.join(directory, "keys.db");
     const newer = new Database(file);
@@ -324,7 +324,7 @@ describe("an unusable store", () => {
     expect(await readdir(directory)).toEqual(["keys.db"]);
   });
 
-  test("rejects changes with 503 while another process holds the write lock", async () => {
+  test("with a write lock of another process rejects changes with 503", async () => {
     const directory = await temporaryDirectory();
     const store = openStore(directory);
     const secret = createKeySecret();

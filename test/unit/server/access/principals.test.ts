@@ -46,7 +46,7 @@ describe("the root key", () => {
   });
 
   test.each(["", "r", "root ke", "root key ", " root key", "ROOT KEY", "root keyx", "root\0key", "root key".repeat(60), "röot"])(
-    "does not match %j",
+    "does not match the key %j",
     async (wrong) => {
       const { principals } = await openPrincipals("root key");
 
@@ -54,13 +54,13 @@ describe("the root key", () => {
     },
   );
 
-  test("matches nothing when it is not set, not even an empty key", async () => {
+  test("matches no key when it is not configured, not even an empty key", async () => {
     const { principals } = await openPrincipals(undefined);
 
     for (const secret of ["", "undefined", "null", "root"]) expect(principals.principalOf(secret)).toBeUndefined();
   });
 
-  test("is compared before the stored keys", async () => {
+  test("is compared before stored keys", async () => {
     const { principals, addKey, store } = await openPrincipals("both");
     const { id } = addKey("both");
 
@@ -70,7 +70,7 @@ describe("the root key", () => {
 });
 
 describe("stored keys", () => {
-  test("have the permissions of their role, custom keys their own", async () => {
+  test("have the permissions of their role, and custom keys their own permissions", async () => {
     const { principals, addKey } = await openPrincipals(undefined);
     addKey("an editor", { role: "editor", permissions: ["keys:create"] });
     addKey("a custom", { role: "custom", permissions: ["keys:read"], namespaces: ["@team"] });
@@ -90,7 +90,7 @@ describe("stored keys", () => {
     expect(principals.principalOf("a key")).toBeUndefined();
   });
 
-  test("remain listed after their expiry without a use for rejected calls", async () => {
+  test("remain listed after their expiry, and rejected calls do not count as use", async () => {
     const { principals, addKey, store, clock } = await openPrincipals(undefined);
     addKey("a key", { expiresAt: createdAt + 60 });
     clock.now = createdAt + 61;
@@ -113,7 +113,7 @@ describe("stored keys", () => {
     expect(principals.principalOf("a key") !== undefined).toBe(letsIn);
   });
 
-  test("work again when the clock was ahead and is set back", async () => {
+  test("are valid again when a clock that was ahead is set back", async () => {
     const { principals, addKey, clock } = await openPrincipals(undefined);
     addKey("a key", { expiresAt: createdAt + 60 });
     clock.now = createdAt + 31_536_000;
@@ -126,7 +126,7 @@ describe("stored keys", () => {
 });
 
 describe("several credentials", () => {
-  test("resolve to the first valid one, with its channel", async () => {
+  test("resolve to the first valid credential, with its channel", async () => {
     const { principals, addKey } = await openPrincipals("root");
     const { id } = addKey("a key");
 
@@ -143,7 +143,7 @@ describe("several credentials", () => {
   });
 });
 
-test("recognizes the root key and all keys with its prefix as the daemon's keys", async () => {
+test("isOurKey recognizes the root key and each key with the prefix rtk_", async () => {
   const { principals } = await openPrincipals("the root key");
 
   expect(principals.isOurKey(createKeySecret())).toBe(true);

@@ -9,13 +9,13 @@ const ceiling = new NetworkCeiling({
   allowsLoopback: false,
 });
 
-describe("the network ceiling", () => {
+describe("the maximum network permissions", () => {
   test.each([
     ["a", { mode: "public" as const, allow: [] }],
     ["a", { mode: "none" as const, allow: [] }],
     ["a", { allow: ["db.internal:5432", "DB.Internal:5432", "unix:/run/redis.sock"] }],
     ["@team/a", { allow: ["cache:6379"] }],
-  ])("allows %s to request %j", (name, network) => {
+  ])("of %s allow a request for %j", (name, network) => {
     expect(ceiling.refusal({ network }, name)).toBeUndefined();
   });
 
@@ -26,16 +26,16 @@ describe("the network ceiling", () => {
     ["@teams/a", { allow: ["cache:6379"] }, "cache:6379"],
     ["a", { allow: ["unix:/run/redis.sock2"] }, "unix:/run/redis.sock2"],
     ["a", { allow: ["db.internal:*"] }, "db.internal:*"],
-  ])("denies %s to request %j", (name, network, part) => {
+  ])("of %s deny a request for %j", (name, network, part) => {
     expect(ceiling.refusal({ network }, name)).toContain(part);
   });
 
-  test("allows everything with the mode all", () => {
+  test("allow every request with the mode all", () => {
     const open = new NetworkCeiling({ mode: "all", grants: [], allowsLoopback: false });
     expect(open.refusal({ network: { mode: "all", allow: ["10.0.0.1:1", "unix:/x"] } }, "a")).toBeUndefined();
   });
 
-  test("returns the default object of standby isolates for a manifest without network", () => {
+  test("return the default of standby isolates for a manifest without network", () => {
     expect(ceiling.of({})).toBe(ceiling.usual);
     expect(ceiling.of({ network: { allow: ["db.internal:5432"] } })).toEqual({
       mode: "public",
@@ -46,7 +46,7 @@ describe("the network ceiling", () => {
 });
 
 test.each(["db", "db:", ":5432", "db:70000", "db:5432/x", "unix:run", "unix:/a,b", "[::1]", "a b:1", "http://a:1"])(
-  "rejects the target %j",
+  "rejects the network target %j",
   (text) => {
     expect(parseNetworkTarget(text)).toBeUndefined();
   },

@@ -17,7 +17,7 @@ async function next(stream: AsyncGenerator<RuntimeEvent[]>): Promise<string[]> {
   return ((value ?? []) as RuntimeEvent[]).map(({ type, subject }) => subject?.name ?? type);
 }
 
-test("reports dropped events of a slow reader as a gap, followed by the kept ones", async () => {
+test("reports dropped events of a slow reader as a gap, then sends the kept events", async () => {
   const { events, tell } = eventsOf(3);
   const stream = events.follow(all, start, new AbortController().signal);
   expect(await next(stream)).toEqual(["stream.opened"]);
@@ -32,7 +32,7 @@ test("reports dropped events of a slow reader as a gap, followed by the kept one
   expect(events.followerCount).toBe(0);
 });
 
-test("resumes without a gap while all missed events are kept", async () => {
+test("resumes without a gap while all missed events are stored", async () => {
   const { events, startId, tell } = eventsOf(5);
   for (const name of ["a", "b", "c"]) tell(name);
   const from = (lastEventId: number) => next(events.follow(all, { ...start, lastEventId }, new AbortController().signal));
@@ -42,7 +42,7 @@ test("resumes without a gap while all missed events are kept", async () => {
   expect(await from(startId + 999)).toEqual(["stream.gap"]);
 });
 
-test("reports a gap after a time only when events can be missing", async () => {
+test("reports a gap after a given time only when events can be missing", async () => {
   const { events, startId, tell } = eventsOf(5);
   for (const name of ["a", "b", "c"]) tell(name);
   const from = (sinceMs: number) => next(events.follow(all, { ...start, sinceMs }, new AbortController().signal));

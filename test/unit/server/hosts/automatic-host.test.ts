@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { automaticLabel, targetOfLabel } from "../../../../src/shared/automatic-host.js";
 import { normalHostName } from "../../../../src/shared/host-name.js";
 
-describe("the automatic label", () => {
+describe("the automatic host label", () => {
   test.each([
     ["shop", undefined, "shop"],
     ["@team/shop", undefined, "shop--team"],
@@ -28,12 +28,12 @@ describe("the automatic label", () => {
     ["shop", "1.4.2-beta.1"],
     ["shop", "1.4.2+build"],
     ["shop", "latest"],
-  ])("of %s %s does not exist, with a reason", (name, version) => {
+  ])("of %s %s is undefined and has a reason", (name, version) => {
     expect(automaticLabel(name, version)).toEqual({ reason: expect.any(String) as string });
   });
 
   test.each(["xn--shop", "a--b--c", "v01-4-2---shop", "shop--", "--team", "", "SHOP", "v1-4---shop", "ab--team"])(
-    "%s names no worker",
+    "%s is not the label of a worker",
     (label) => {
       expect(targetOfLabel(label)).toBeUndefined();
     },
@@ -87,7 +87,7 @@ describe("a host name", () => {
     "a/b",
     "user@a.test",
     "a".repeat(64),
-  ])("%j is none", (text) => {
+  ])("%j is rejected as invalid", (text) => {
     expect(normalHostName(text)).toBeUndefined();
   });
 });

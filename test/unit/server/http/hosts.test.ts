@@ -23,12 +23,12 @@ describe("the panel's host", () => {
     ["panel.example.org", "panel.example.org/", false],
     ["[::1]", "[0:0::1]:8000", true],
     ["panel.example.org", undefined, false],
-  ])("%s matches a request for %s: %s", (configured, host, isMatch) => {
+  ])("%s matches a request with Host %s: %s", (configured, host, isMatch) => {
     expect(parse(configured).matches(host)).toBe(isMatch);
   });
 
   test.each(["", "https://panel.example.org", "panel.example.org/", "a b", "panel.example.org:port", "*.example.org"])(
-    "cannot be %j",
+    "rejects the configured value %j",
     (text) => {
       expect(PanelHost.parse(text)).toBeUndefined();
     },
@@ -39,7 +39,7 @@ describe("the panel's host", () => {
     ["panel.localhost", "127.0.0.1:8000", "http", "http://panel.localhost:8000/cpanel/"],
     ["panel.example.org:8443", "apps.example.org:443", "https", "https://panel.example.org:8443/cpanel/"],
     ["panel.example.org", undefined, "http", "http://panel.example.org/cpanel/"],
-  ] as const)("%s redirects from %s over %s to %s", (configured, host, scheme, url) => {
+  ] as const)("%s redirects requests with Host %s over %s to %s", (configured, host, scheme, url) => {
     expect(parse(configured).urlOf("/cpanel/", { scheme, host })).toBe(url);
   });
 });
@@ -61,7 +61,10 @@ describe("allowed hosts", () => {
     },
   );
 
-  test.each(["localhost:8000", "http://localhost", "*", "*.", "a.*.example.org", "a b", "[::1]:80"])("cannot include %j", (entry) => {
-    expect(AllowedHosts.parse([entry])).toBeUndefined();
-  });
+  test.each(["localhost:8000", "http://localhost", "*", "*.", "a.*.example.org", "a b", "[::1]:80"])(
+    "reject the configured entry %j",
+    (entry) => {
+      expect(AllowedHosts.parse([entry])).toBeUndefined();
+    },
+  );
 });

@@ -12,7 +12,7 @@ const refusalOf = (headers: { origin?: string; host?: string }) => {
   }
 };
 
-describe("an origin of the requested host is accepted", () => {
+describe("an origin that equals the requested host", () => {
   test.each([
     [host, `http://${host}`],
     // Behind a TLS proxy, the page's scheme differs from the daemon's.
@@ -27,12 +27,12 @@ describe("an origin of the requested host is accepted", () => {
     ["127.0.0.1:8000", "http://127.0.0.1:8000"],
     ["[::1]:8000", "http://[::1]:8000"],
     ["[::1]", "https://[::1]"],
-  ])("accepts Host: %s, Origin: %s", (ownHost, origin) => {
+  ])("is accepted: Host: %s, Origin: %s", (ownHost, origin) => {
     expect(refusalOf({ host: ownHost, origin })).toBeUndefined();
   });
 });
 
-describe("an origin other than the requested host is a mismatch", () => {
+describe("an origin that differs from the requested host", () => {
   test.each([
     "null",
     "http://evil.example",
@@ -73,12 +73,12 @@ describe("an origin other than the requested host is a mismatch", () => {
     "http://[",
     "undefined",
     "*",
-  ])("rejects %s", (origin) => {
+  ])("is rejected: %s", (origin) => {
     expect(refusalOf({ host, origin })).toBe("CSRF_ORIGIN_MISMATCH");
   });
 });
 
-describe("an invalid Host never matches", () => {
+describe("an invalid Host header", () => {
   test.each([
     ["user@runtime.example", "http://runtime.example"],
     ["evil.example:x@runtime.example", "http://runtime.example"],
@@ -93,13 +93,13 @@ describe("an invalid Host never matches", () => {
     ["", "http://"],
     [undefined, "http://runtime.example"],
     [undefined, "http://undefined"],
-  ])("rejects Host: %s, Origin: %s", (ownHost, origin) => {
+  ])("is rejected: Host: %s, Origin: %s", (ownHost, origin) => {
     expect(refusalOf({ origin, ...(ownHost === undefined ? {} : { host: ownHost }) })).toBe("CSRF_ORIGIN_MISMATCH");
   });
 });
 
-describe("a missing origin", () => {
-  test.each([undefined, ""])("rejects %j with the header to add", (origin) => {
+describe("a missing Origin header", () => {
+  test.each([undefined, ""])("with the value %j is rejected with the header to add", (origin) => {
     const headers = { host, ...(origin === undefined ? {} : { origin }) };
 
     expect(() => assertOwnOrigin(headers)).toThrow(
@@ -107,7 +107,7 @@ describe("a missing origin", () => {
     );
   });
 
-  test("omits a hostile Host from the message", () => {
+  test("is rejected without repeating a hostile Host in the message", () => {
     expect(() => assertOwnOrigin({ host: "x' ; rm -rf /" })).toThrow(
       expect.objectContaining({ message: expect.not.stringContaining("rm") }),
     );

@@ -18,8 +18,8 @@ async function write(plugins: readonly PluginMetrics[]): Promise<Map<string, Fam
   return parseExposition(await new PrometheusExporter().write({ workers: [], daemon, plugins }));
 }
 
-describe("a counter", () => {
-  test("counts by labels in any order", () => {
+describe("a plugin counter", () => {
+  test("counts equal labels together in any order", () => {
     const counters = new PluginCounters();
     const counter = counters.counter("p", "seen", "What was seen.");
     counter.add({ rule: "a", kind: "x" });
@@ -43,7 +43,7 @@ describe("a counter", () => {
     ]);
   });
 
-  test("counts equal labels together, whether reused, recreated or grouped as other", () => {
+  test("counts equal labels once when they are reused, recreated or grouped as other", () => {
     const counters = new PluginCounters();
     const counter = counters.counter("p", "seen", "");
     const kept = Object.freeze({ rule: "a" });
@@ -60,25 +60,25 @@ describe("a counter", () => {
     expect(["a", "b", "c", "other", "late"].map((rule) => counts.get(rule))).toEqual([5, 1, 1, 2, undefined]);
   });
 
-  test("only grows", () => {
+  test("rejects increments that are negative or not finite", () => {
     const counters = new PluginCounters();
     const counter = counters.counter("p", "seen", "");
     for (const count of [-1, Number.NaN, Number.POSITIVE_INFINITY]) expect(() => counter.add({}, count)).toThrow(RangeError);
     expect(valuesOf(counters)).toEqual([]);
   });
 
-  test.each(["", "Seen", "1st", "se-en", "seen\n", "é", "a".repeat(101)])("cannot be named %j", (name) => {
+  test.each(["", "Seen", "1st", "se-en", "seen\n", "é", "a".repeat(101)])("rejects the name %j", (name) => {
     const counters = new PluginCounters();
     expect(() => counters.counter("p", name, "")).toThrow(TypeError);
   });
 
-  test.each(["plugin", "__name__", "a-b", "1", "", 'a"b'])("cannot have the label %j", (name) => {
+  test.each(["plugin", "__name__", "a-b", "1", "", 'a"b'])("rejects the label %j", (name) => {
     const counters = new PluginCounters();
     expect(() => counters.counter("p", "seen", "").add({ [name]: "x" })).toThrow(TypeError);
     expect(valuesOf(counters)).toEqual([]);
   });
 
-  test("keeps 200 combinations and counts the rest as other", () => {
+  test("keeps 200 label combinations and counts all others as other", () => {
     const counters = new PluginCounters();
     const counter = counters.counter("p", "seen", "");
     for (let index = 0; index < 1000; index += 1) counter.add({ client: `c${index}` });
@@ -92,7 +92,7 @@ describe("a counter", () => {
     expect(values.at(-1)).toEqual({ labels: { client: "other" }, value: 802 });
   });
 
-  test("has no duplicate series when a value is named other", () => {
+  test("has one series for a label value named other and the grouped values", () => {
     const counters = new PluginCounters();
     const counter = counters.counter("p", "seen", "");
     counter.add({ client: "other" });
@@ -112,8 +112,8 @@ describe("a counter", () => {
   });
 });
 
-describe("a plugin", () => {
-  test("continues its counts after a reload and starts at zero after its deletion", () => {
+describe("the counters of a plugin", () => {
+  test("continue after a reload and start at zero after the plugin's deletion", () => {
     const counters = new PluginCounters();
     const before = counters.counter("p", "seen", "old words");
     before.add();
@@ -127,7 +127,7 @@ describe("a plugin", () => {
     expect(valuesOf(counters)).toEqual([{ labels: {}, value: 1 }]);
   });
 
-  test("can have 50 counters, independent of other plugins", () => {
+  test("have a limit of 50, independent of other plugins", () => {
     const counters = new PluginCounters();
     for (let index = 0; index < 50; index += 1) counters.counter("p", `c${index}`, "");
     expect(() => counters.counter("p", "one_more", "")).toThrow("a plugin may have 50 counters");
@@ -141,7 +141,7 @@ describe("a plugin", () => {
 });
 
 describe("the Prometheus exporter", () => {
-  test("merges counters of one name and escapes their values", async () => {
+  test("merges counters of equal name and escapes their label values", async () => {
     const counters = new PluginCounters();
     counters.counter("@team/one", "seen", "Two\n lines \\ and a slash").add({ text: 'a "quoted"\nline \\' }, 2);
     counters.counter("two", "seen", "Others").add();
@@ -162,7 +162,7 @@ describe("the Prometheus exporter", () => {
     ]);
   });
 
-  test("writes no counters without plugins", async () => {
+  test("writes no plugin counters without plugins", async () => {
     expect([...(await write([])).keys()].filter((name) => name.includes("plugin"))).toEqual([]);
   });
 });

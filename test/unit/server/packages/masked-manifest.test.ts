@@ -4,18 +4,18 @@ import { readManifest } from "../../../../src/shared/manifest-yaml.js";
 
 const secret = "sk_live_1234";
 
-describe("the env of a manifest", () => {
+describe("the env of a displayed manifest", () => {
   test.each([
     ["a block", `name: app\nenv:\n  # old: ${secret}\n  KEY: ${secret} # ${secret}\n  PORT: 80\nttl: 5m\n`],
     ["a flow mapping", `name: app\nenv: { KEY: ${secret}, PORT: 80 }\nttl: 5m\n`],
     ["an explicit key", `name: app\n? "env"\n: KEY: |\n    ${secret}\n  PORT: 80\nttl: 5m\n`],
-  ])("has *** for values in %s, without its comments", (_, text) => {
+  ])("has *** instead of values in %s, and no comments", (_, text) => {
     const masked = maskEnv(text, "manifest.yaml");
     expect(masked).not.toContain(secret);
     expect(readManifest(masked).manifest?.fields).toEqual({ name: "app", env: { KEY: "***", PORT: "***" }, ttl: "5m" });
   });
 
-  test("keeps comments elsewhere, and a text without env unchanged", () => {
+  test("leaves comments elsewhere and a manifest without env unchanged", () => {
     expect(maskEnv(`# note\nname: app # shop\nenv: { KEY: ${secret} }\n`, "manifest.yml")).toBe(
       '# note\nname: app # shop\nenv:\n  KEY: "***"\n',
     );
@@ -38,7 +38,7 @@ describe("the env of a manifest", () => {
     ["defines the anchor of env twice", `name: &key other\nhosts: [&key ${secret}]\nenv: { KEY: *key }\n`],
     ["has the env as alias of an alias", `name: &a ${secret}\nhosts: [*a]\nenv: [[{ KEY: *a }]]\n`],
     ["has an alias as key", `name: &name env\n*name : { KEY: ${secret} }\n`],
-  ])("hides the whole file when it %s", (_, text) => {
+  ])("is hidden with the whole file when the file %s", (_, text) => {
     expect(maskEnv(text, "manifest.yaml")).toMatch(/^# Only keys that can install packages see this file/);
   });
 
@@ -79,6 +79,6 @@ test.each([
   [["@team", "shop", "1.0.0", "node_modules", "package.json"], undefined],
   [["shop", "1.0.0", "index.js"], undefined],
   [[], undefined],
-])("the metadata file at %j is %s", (below, expected) => {
+])("the path %j is a metadata file: %s", (below, expected) => {
   expect(metadataFileAt(below)).toBe(expected);
 });

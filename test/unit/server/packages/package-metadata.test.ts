@@ -19,7 +19,7 @@ async function read(files: Readonly<Record<string, string>>) {
 }
 
 describe("package metadata", () => {
-  test("prefers manifest.yaml to manifest.yml, with defaults from package.json", async () => {
+  test("comes from manifest.yaml before manifest.yml, with defaults of package.json", async () => {
     const metadata = await read({
       "manifest.yaml": "name: from-yaml\ntimeout: 5s\nversion:\n",
       "manifest.yml": "name: from-yml\nversion: 9.9.9\n",
@@ -39,7 +39,7 @@ describe("package metadata", () => {
     });
   });
 
-  test("is undefined for a folder without these files", async () => {
+  test("is undefined for a folder without metadata files", async () => {
     expect(await read({ "index.html": "" })).toBeUndefined();
   });
 
@@ -116,8 +116,8 @@ const refused: readonly [what: string, files: Record<string, string>, code: stri
   ["a package.json of 2 MB", { "package.json": `{"name":"app","x":"${"x".repeat(2 * 1024 * 1024)}"}` }, "INVALID_PACKAGE_METADATA"],
 ];
 
-describe("unusable metadata is rejected within 4 s with its error code", () => {
-  test.for(refused)("for %s", async ([, files, code, message]) => {
+describe("unusable metadata", () => {
+  test.for(refused)("is rejected within 4 s with its error code: %s", async ([, files, code, message]) => {
     await writeFiles(folder, files);
     const startedAt = performance.now();
     const error = failureOf(() => readPackageMetadata(folder));
@@ -126,14 +126,14 @@ describe("unusable metadata is rejected within 4 s with its error code", () => {
     if (message) expect((error as Error).message).toMatch(message);
   });
 
-  test("for text that is not UTF-8", async () => {
+  test("is rejected when its text is not UTF-8", async () => {
     await writeFile(path.join(folder, "package.json"), Buffer.from('{"name":"app"}', "utf16le"));
     expect(failureOf(() => readPackageMetadata(folder))).toMatchObject({ code: "INVALID_PACKAGE_METADATA" });
     await writeFile(path.join(folder, "manifest.yaml"), Buffer.from([0x6e, 0x61, 0xff, 0xfe]));
     expect(failureOf(() => readPackageMetadata(folder))).toMatchObject({ code: "INVALID_PACKAGE_METADATA" });
   });
 
-  test("for a folder, a link or a named pipe in place of the manifest", async () => {
+  test("is rejected when the manifest is a folder, a link or a named pipe", async () => {
     const manifest = path.join(folder, "manifest.yaml");
     await mkdir(manifest);
     expect(failureOf(() => readPackageMetadata(folder))).toMatchObject({ code: "INVALID_PACKAGE_METADATA" });
@@ -145,7 +145,7 @@ describe("unusable metadata is rejected within 4 s with its error code", () => {
     expect(failureOf(() => readPackageMetadata(folder))).toMatchObject({ code: "INVALID_PACKAGE_METADATA" });
   });
 
-  test("but a __proto__ key is ignored", async () => {
+  test("ignores the key __proto__ without an error", async () => {
     const metadata = await read({
       "manifest.yaml": `${named}__proto__: { polluted: true }\n`,
       "package.json": '{"__proto__":{"polluted":true}}',
@@ -155,7 +155,7 @@ describe("unusable metadata is rejected within 4 s with its error code", () => {
   });
 });
 
-test("rejects a worker's manifest with the name of the field", async () => {
+test("rejects an invalid worker manifest and names the field", async () => {
   const metadata = await read({ "manifest.yaml": `${named}timeout: soon\nentrypoint: ../x\n` });
   const error = failureOf(() => parseWorkerManifest(metadata as NonNullable<typeof metadata>)) as Error;
   expect(error).toMatchObject({ code: "INVALID_PACKAGE_METADATA" });

@@ -88,8 +88,8 @@ const more = [
 ];
 const values = [...words, ...odd, ...quoted, ...special];
 
-describe("a plain manifest", () => {
-  test.for([...shapes, ...more])("is parsed like YAML: %j", (shape) => {
+describe("the parser of plain manifests", () => {
+  test.for([...shapes, ...more])("parses %j like the YAML parser", (shape) => {
     for (const value of values) {
       const text = shape.replace("VALUE", () => value);
       const plain = plainManifest(text);
@@ -97,19 +97,19 @@ describe("a plain manifest", () => {
     }
   });
 
-  test("covers the keys of most manifests", () => {
+  test("supports the keys of most manifests", () => {
     const text =
       '# ours\nname: "@team/app"\nversion: 1.4.2\nenabled: false\nentrypoint: dist/index.html\n\ntimeout: 30s\nmemory: 64mb\ninstances: 2\n';
     expect(plainManifest(text)).toEqual(parseManifest(text, "manifest.yaml").fields);
   });
 
-  test("covers the manifests of runtimectl deploy", () => {
+  test("supports the manifests that runtimectl deploy writes", () => {
     const text = `name: app\nversion: 1.4.2\ndeploy:\n  digest: "${"12".repeat(32)}"\n  at: 1795302000\n  commit: "9f31c0a"\n  dirty: false\n  message: "Fix: it's #7 (again), 100%"\n`;
     expect(plainManifest(text)).toMatchObject({ deploy: { at: 1795302000, dirty: false, message: "Fix: it's #7 (again), 100%" } });
     expect(plainManifest(text)).toEqual(parseManifest(text, "manifest.yaml").fields);
   });
 
-  test("does not cover text that needs a YAML parser", () => {
+  test("returns undefined for text that needs a YAML parser", () => {
     for (const text of [
       "",
       "# nothing\n",

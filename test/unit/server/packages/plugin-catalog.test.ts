@@ -16,7 +16,7 @@ const found = (name: string) => fixture.packages.discover().find((plugin) => plu
 const names = () => fixture.packages.discover().map(({ name }) => name);
 const write = (text: string) => writeFiles(fixture.uploads, { "guard/manifest.yaml": `name: guard\n${text}` });
 
-test("prefers keys of the manifest to package.json, without npm's dependencies", async () => {
+test("reads manifest keys before package.json and ignores npm dependencies", async () => {
   await writeFiles(fixture.uploads, {
     "guard/manifest.yaml": "base: /guard\ndependencies: [logger]\nenv: { A: 1 }\nlimit: 10\nconfig: { limit: 20, rules: [a] }\n",
     "guard/package.json": JSON.stringify({
@@ -41,7 +41,7 @@ test("prefers keys of the manifest to package.json, without npm's dependencies",
   expect(found("npm")).not.toHaveProperty("problem");
 });
 
-test("creates the app of a plugin from its entrypoint and worker settings", async () => {
+test("creates the worker of a plugin from its entrypoint and worker settings", async () => {
   await writeFiles(fixture.uploads, {
     "shop/manifest.yaml": "name: shop\nbase: /shop\nentrypoint: app/index.html\nenv: { PUBLIC_A: 1 }\n",
   });
@@ -49,7 +49,7 @@ test("creates the app of a plugin from its entrypoint and worker settings", asyn
   expect(found("shop")?.app).toMatchObject({ entrypoint: "app/index.html", env: { PUBLIC_A: "1" }, memory: 128 * 1024 ** 2 });
 });
 
-test("ignores folders without metadata, hidden folders and links to outside", async () => {
+test("ignores folders without metadata, hidden folders and links to the outside", async () => {
   await writeFiles(fixture.root, { "outside/manifest.yaml": "name: outside\n" });
   await writeFiles(fixture.uploads, { "notes/readme.md": "", ".hidden/manifest.yaml": "name: hidden\n", "plugin.js": "" });
   await symlink(path.join(fixture.root, "outside"), inUploads("outside"));
@@ -65,7 +65,7 @@ test.for([
   ["a reserved base", { "manifest.yaml": "name: bad\nbase: /api" }, "/api"],
   ["a flag of the wrong type", { "manifest.yaml": "name: bad\nenabled: 'no'" }, "enabled"],
   ["an app with a disallowed permission", { "manifest.yaml": "name: bad\nentrypoint: a.js\npermissions: [addons]" }, "not given"],
-] as const)("lists a plugin with %s with its problem, without effect on others", async ([, files, problem]) => {
+] as const)("lists a plugin with %s with its problem and still lists other plugins", async ([, files, problem]) => {
   await writeFiles(inUploads("bad"), files);
   await writeFiles(inUploads("good"), { "manifest.yaml": "name: good\n" });
 
@@ -78,7 +78,7 @@ test.for([
   expect(names()).toEqual(["good"]);
 });
 
-test("reports a reserved name as a problem unless it is built in", async () => {
+test("reports a reserved name as a problem of an uploaded plugin only", async () => {
   await writeFiles(fixture.uploads, { "api/manifest.yaml": "name: api\n" });
   await writeFiles(fixture.builtIn, { "cpanel/manifest.yaml": "name: cpanel\n" });
 
@@ -86,7 +86,7 @@ test("reports a reserved name as a problem unless it is built in", async () => {
   expect(found("cpanel")).not.toHaveProperty("problem");
 });
 
-test("prefers the first directory, then the folder with the plugin's name", async () => {
+test("reads the first directory first, then the folder with the plugin's name", async () => {
   const second = path.join(fixture.root, "second");
   const image = path.join(fixture.root, ".image");
   await writeFiles(image, { "guard/manifest.yaml": "name: guard\nversion: 3.0.0\n", "tool/manifest.yaml": "name: tool\n" });
@@ -107,7 +107,7 @@ test("prefers the first directory, then the folder with the plugin's name", asyn
   expect(found("guard")).toMatchObject({ version: "3.0.0", source: "built-in" });
 });
 
-test("detects a change by hand immediately; toggles and comments keep the hash", async () => {
+test("detects manual changes immediately and ignores toggles and comments", async () => {
   await write("limit: 1\n");
   const first = found("guard")?.manifestHash;
   await write("limit: 1 # of many\nenabled: false\n");

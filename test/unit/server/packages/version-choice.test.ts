@@ -27,7 +27,7 @@ describe("the active version without a range", () => {
     [["1.0.0+b1", "1.0.0+b2"], "1.0.0+b2"],
     [["1.0.0 off"], undefined],
     [[], undefined],
-  ] as const)("of %j is %s", ([versions, expected]) => {
+  ] as const)("of versions %j is %s", ([versions, expected]) => {
     expect(choiceOf(...versions).preferred?.version).toBe(expected);
   });
 });
@@ -55,18 +55,18 @@ describe("the active version for a range", () => {
     ["", undefined],
     ["constructor", undefined],
     ["1".repeat(10_000), undefined],
-  ] as const)("@%s is %s", ([range, expected]) => {
+  ] as const)("of the range @%s is %s", ([range, expected]) => {
     const choice = choiceOf(...versions);
     expect(choice.pick(range)?.version).toBe(expected);
     expect(choice.pick(range)?.version).toBe(expected);
   });
 
-  test("@latest is only a version named latest", () => {
+  test("of the range @latest is only a version named latest", () => {
     expect(choiceOf("1.0.0").pick("latest")).toBeUndefined();
   });
 });
 
-test("lists versions with latest first, then in descending order", () => {
+test("sorts versions with latest first, then in descending order", () => {
   expect(["1.9.0", "1.10.0", "latest", "2.0.0-rc.1", "2.0.0"].toSorted(newestFirst)).toEqual([
     "latest",
     "2.0.0",

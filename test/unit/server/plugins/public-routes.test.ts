@@ -29,11 +29,11 @@ describe("public routes", () => {
     ["login", "/login", true],
     ["/a/**/secret", "/a/x/secret", false],
     ["/*.js", "/app.js", false],
-  ])("with the pattern %s and the path %s: %s", (pattern, path, expected) => {
+  ])("with the pattern %s match the path %s: %s", (pattern, path, expected) => {
     expect(isPublic([pattern], path)).toBe(expected);
   });
 
-  test("by method apply to HEAD like GET, but not to a handshake", () => {
+  test("for one method apply to HEAD like GET, but not to a WebSocket handshake", () => {
     const declared = { get: ["/a"], POST: ["/b"] };
     expect(isPublic(declared, "/a")).toBe(true);
     expect(isPublic(declared, "/a", { method: "HEAD" })).toBe(true);
@@ -68,11 +68,11 @@ describe("public routes", () => {
     "/p/x#y",
     "/p/%3fx",
     "p/x",
-  ])("never include %s", (path) => {
+  ])("never include the path %s", (path) => {
     expect(isPublic(["/p/**", "**", "/*/*"], path)).toBe(false);
   });
 
-  test("below a folder never include a path that can be resolved outside of it", () => {
+  test("below a folder never include a path that resolves outside of the folder", () => {
     const piece = fc.oneof(
       fc.constantFrom(
         "..",
@@ -115,7 +115,7 @@ describe("public routes", () => {
 describe("reserved paths", () => {
   const reserved = new ReservedPaths({ apiBase: "/_/api" });
 
-  test("are detected in any spelling, and other paths are not", () => {
+  test("are detected in any spelling, and other paths are not reserved", () => {
     for (const path of [
       "/_/api",
       "/_/api/x",
@@ -135,7 +135,7 @@ describe("reserved paths", () => {
     for (const path of ["/", "/api", "/cpanels", "/x/cpanel", "/_/apis", "/.well-knownx"]) expect(reserved.has(path), path).toBe(false);
   });
 
-  test("cannot be bypassed by random paths", () => {
+  test("cannot be bypassed by 10,000 random paths", () => {
     const piece = fc.constantFrom("/", "\\", "%2f", "%5c", "..", ".", "%2e", "cpanel", "%63panel", "x", "%", "%zz");
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 8 }), (pieces) => {
@@ -150,7 +150,7 @@ describe("reserved paths", () => {
 
 const handler = () => new Response("x");
 
-describe("server routes", () => {
+describe("routes of a plugin server", () => {
   test.each([
     [{ x: handler }, "must start with a slash"],
     [{ "/*/x": handler }, "can have a star only at its end"],
@@ -161,11 +161,11 @@ describe("server routes", () => {
     [{ "/a": {} }, "needs a function"],
     [{ "/a": { get: handler } }, "needs a function"],
     [{ "/a": null }, "needs a function"],
-  ])("reject %j", (declared, message) => {
+  ])("reject the invalid pattern %j", (declared, message) => {
     expect(() => new ServerRoutes(declared as never)).toThrow(message);
   });
 
-  test("match paths as they are sent", () => {
+  test("match percent-encoded paths and decode their parameters", () => {
     const routes = new ServerRoutes({ "/ä/:id": handler, "/files/*": handler, "/": handler });
     expect(routes.match("GET", "/%C3%A4/a%2Fb")?.params).toEqual({ id: "a/b" });
     expect(routes.match("GET", "/files/")?.params).toEqual({ "*": "" });

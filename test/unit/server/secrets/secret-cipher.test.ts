@@ -5,20 +5,23 @@ import { seal, toSecretsKey, unseal, valueBytes } from "../../../../src/server/s
 const key = toSecretsKey(randomBytes(32));
 const place = "@team/shop STRIPE_KEY";
 
-describe("a sealed value", () => {
-  test.each(["x", "sk_live_1234", "two\nlines", "€ and 🔑", "y".repeat(32 * 1024)])("opens with its key at its place (%#)", (value) => {
-    const sealed = seal(key, value, place);
-    expect(unseal(key, sealed, place)).toBe(value);
-    expect(sealed.keyId).toBe(key.id);
-    expect(valueBytes(sealed)).toBe(Buffer.byteLength(value));
-    expect(JSON.stringify(sealed)).not.toContain(value.length > 1 ? value : JSON.stringify(value));
-  });
+describe("an encrypted secret", () => {
+  test.each(["x", "sk_live_1234", "two\nlines", "€ and 🔑", "y".repeat(32 * 1024)])(
+    "can be decrypted with its key and context (%#)",
+    (value) => {
+      const sealed = seal(key, value, place);
+      expect(unseal(key, sealed, place)).toBe(value);
+      expect(sealed.keyId).toBe(key.id);
+      expect(valueBytes(sealed)).toBe(Buffer.byteLength(value));
+      expect(JSON.stringify(sealed)).not.toContain(value.length > 1 ? value : JSON.stringify(value));
+    },
+  );
 
-  test("differs each time", () => {
+  test("differs each time for the same value", () => {
     expect(seal(key, "same", place).box).not.toBe(seal(key, "same", place).box);
   });
 
-  test("does not open with another key, at another place, or when a bit was changed", () => {
+  test("cannot be decrypted with another key or context, or after a bit change", () => {
     const sealed = seal(key, "value", place);
     expect(() => unseal(toSecretsKey(randomBytes(32)), sealed, place)).toThrow();
     expect(() => unseal(key, sealed, "@other/shop STRIPE_KEY")).toThrow();
@@ -32,7 +35,7 @@ describe("a sealed value", () => {
       expect(() => unseal(key, { ...sealed, box: bytes.subarray(0, length).toString("base64") }, place), String(length)).toThrow();
   });
 
-  test("names a key by an id that depends on all of its bytes", () => {
+  test("derives a key ID from all bytes of the key", () => {
     const bytes = randomBytes(32);
     const other = Buffer.from(bytes);
     other.writeUInt8(other.readUInt8(31) ^ 1, 31);

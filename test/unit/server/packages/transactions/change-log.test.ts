@@ -22,7 +22,7 @@ beforeEach(async () => {
   reader = new ChangeLog({ file, instance: "reader" });
 });
 
-test("returns each change of other instances once and in order, but none of its own", () => {
+test("returns each change of other instances once, in order, and no own change", () => {
   expect(reader.read()).toEqual(nothing);
   append(writer, "a");
   append(writer, "b");
@@ -33,7 +33,7 @@ test("returns each change of other instances once and in order, but none of its 
   expect(namesOf(writer.read())).toEqual(["c"]);
 });
 
-test("ignores a line truncated by a crash and returns the next one", async () => {
+test("ignores a line that a crash truncated and returns the next line", async () => {
   append(writer, "a");
   await appendFile(file, `{"log":"x","num`);
   expect(namesOf(reader.read())).toEqual(["a"]);
@@ -41,7 +41,7 @@ test("ignores a line truncated by a crash and returns the next one", async () =>
   expect(reader.read()).toEqual({ changes: [changeOf("b")], hasGap: false });
 });
 
-test("limits the size of the file without a gap for frequent readers", async () => {
+test("limits the file size without a gap for frequent readers", async () => {
   const long = "x".repeat(1000);
   const read: (string | undefined)[] = [];
   for (let index = 0; index < 1000; index += 1) {
@@ -55,7 +55,7 @@ test("limits the size of the file without a gap for frequent readers", async () 
   expect((await stat(file)).size).toBeLessThan(1024 * 1024);
 });
 
-test("reports a gap to a rare reader and after a replacement of the file", async () => {
+test("reports a gap to an infrequent reader and after replacing the file", async () => {
   append(writer, "first");
   reader.read();
   const long = "x".repeat(5000);

@@ -32,7 +32,7 @@ async function isolateOf(data: DataFolder, { ignoresDrain = false } = {}) {
 }
 
 describe("a data folder", () => {
-  it("is full above its limit and writable again below 95 % of it", () => {
+  it("becomes full above its limit and writable again below 95 % of it", () => {
     const data = openFolder();
     expect([data.note(usage(1000), 0), data.isFull]).toEqual([false, false]);
     expect([data.note(usage(1001), 0), data.isFull]).toEqual([true, true]);
@@ -40,7 +40,7 @@ describe("a data folder", () => {
     expect([data.note(usage(950), 0), data.isFull]).toEqual([true, false]);
   });
 
-  it("grants files of the size that is left beyond the largest one, at most the limit", async () => {
+  it("limits the file size to the free space beyond the largest file", async () => {
     const data = openFolder();
     expect((await data.lease()).grant).toEqual({ folder: "/data/shop", access: "write", largestFileBytes: 1000 });
     data.note(usage(600, 300), 0);
@@ -49,7 +49,7 @@ describe("a data folder", () => {
     expect((await data.lease()).grant).toMatchObject({ access: "write", largestFileBytes: 1000 });
   });
 
-  it("grants only deletion while it is full", async () => {
+  it("permits only deletion while it is full", async () => {
     const data = openFolder();
     data.note(usage(2000), 0);
     expect((await data.lease()).grant).toMatchObject({ access: "remove", largestFileBytes: 0 });
@@ -64,7 +64,7 @@ describe("a data folder", () => {
     expect(data.isolates).toEqual([before.isolate, after.isolate]);
   });
 
-  it("runs an action when its isolates have ended, and new isolates wait until the end of the action", async () => {
+  it("runs an action after its isolates stop, and delays new isolates until then", async () => {
     const data = openFolder();
     await isolateOf(data);
     const action = Promise.withResolvers<string>();
@@ -82,14 +82,14 @@ describe("a data folder", () => {
     expect(events).toEqual(["action with 0 isolates", "leased"]);
   });
 
-  it("kills isolates that do not end in time", async () => {
+  it("kills isolates that do not stop in time", async () => {
     const data = openFolder();
     const { kills } = await isolateOf(data, { ignoresDrain: true });
     await data.pauseFor(10, () => Promise.resolve());
     expect(kills).toEqual(["its data folder is paused and it did not end in time"]);
   });
 
-  it("drains an isolate that was still loading when the pause began", async () => {
+  it("drains an isolate that was loading when the pause started", async () => {
     const data = openFolder();
     const lease = await data.lease();
     const paused = data.pauseFor(60_000, () => Promise.resolve("done"));
@@ -97,7 +97,7 @@ describe("a data folder", () => {
     expect(await paused).toBe("done");
   });
 
-  it("is open again after an action that failed, and runs pauses one after the other", async () => {
+  it("permits isolates again after a failed action, and runs actions in sequence", async () => {
     const data = openFolder();
     await expect(data.pauseFor(60_000, () => Promise.reject(new Error("disk")))).rejects.toThrow("disk");
     const order: number[] = [];

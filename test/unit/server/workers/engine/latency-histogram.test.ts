@@ -3,13 +3,13 @@ import { LatencyHistogram } from "../../../../../src/server/workers/engine/laten
 
 const secondMs = 1000;
 
-describe("percentiles", () => {
+describe("latency percentiles", () => {
   test.each([
     ["a few microseconds", (share: number) => 0.02 + share * 0.2],
     ["milliseconds", (share: number) => 1 + share * 40],
     ["a long tail", (share: number) => Math.exp(share * 12 - 4)],
     ["two humps", (share: number) => (share < 0.97 ? 2 + share : 900 + share)],
-  ])("of %s are within 5 percent", (_what, durationOf) => {
+  ])("of %s values are within 5 percent of the exact value", (_what, durationOf) => {
     const histogram = new LatencyHistogram(0);
     const durations = Array.from({ length: 10_000 }, (_, index) => durationOf(index / 10_000));
     for (const durationMs of durations) histogram.record(durationMs, 1);
@@ -42,7 +42,7 @@ describe("percentiles", () => {
   });
 });
 
-describe("the last minute", () => {
+describe("the latency of the last minute", () => {
   test("excludes values older than 90 s and includes those younger than 60 s", () => {
     const histogram = new LatencyHistogram(0);
     const everyMs = 500;
@@ -66,7 +66,7 @@ describe("the last minute", () => {
     expect(histogram.failedCount).toBe(5);
   });
 
-  test("is empty after a pause and starts again with the next request", () => {
+  test("is empty without requests and starts again with the next request", () => {
     const histogram = new LatencyHistogram(0);
     histogram.record(5, secondMs);
     expect(histogram.recent(2 * secondMs)).toMatchObject({ count: 1, windowMs: 2 * secondMs });
@@ -78,7 +78,7 @@ describe("the last minute", () => {
   });
 });
 
-test("returns exact counts for the buckets of Prometheus", () => {
+test("returns exact counts for the Prometheus buckets", () => {
   const boundsMs = [0.5, 1, 2.5, 5, 10, 25, 50, 100, 400, 1600, 6400, 25_600];
   const histogram = new LatencyHistogram(0);
   for (const boundMs of boundsMs) for (const factor of [0.9995, 1]) histogram.record(boundMs * factor, 0);

@@ -33,7 +33,7 @@ describe("the batch policy", () => {
     expect(batches(new BatchPolicy(), callCount, 3)).toEqual(sizes);
   });
 
-  it("adapts to a smaller number of calls", () => {
+  it("reduces the batch size when fewer calls arrive", () => {
     const handOver = new BatchPolicy();
     batches(handOver, 256, 100);
     expect(batches(handOver, 4, 3), "all at the end of the turn").toEqual([4]);

@@ -22,7 +22,7 @@ async function open(bytesPerWorker = 100_000) {
   return { directory, files: new LogFiles({ directory, bytesPerWorker }) };
 }
 
-test("returns the newest matching entries in order, also with other files open", async () => {
+test("returns the newest matching entries in order while other files are open", async () => {
   const { directory, files } = await open();
   await files.append("@team/app", [entry(1), entry(2), entry(3)]);
   await files.append("other", [entry(4)]);
@@ -33,7 +33,7 @@ test("returns the newest matching entries in order, also with other files open",
   expect(await other.read("@team/app", all, { limit: 1, leastId: 0 })).toEqual([entry(3)]);
 });
 
-test("keeps the files of a worker within the limit and private", async () => {
+test("keeps the log files of a worker private and within the size limit", async () => {
   const { directory, files } = await open(10_000);
   for (let id = 1; id <= 500; id += 1) await files.append("@team/app", [entry(id)]);
   const names = await readdir(directory);
@@ -68,7 +68,7 @@ test("skips a line that a crash left incomplete, and appends below it", async ()
   expect(await readFile(file, "utf8")).toMatch(/\n$/);
 });
 
-test("deletes the entries of one worker, and accepts new ones after it", async () => {
+test("deletes the log entries of one worker and then accepts new entries", async () => {
   const { directory, files } = await open();
   await Promise.all([files.append("a", [entry(1)]), files.append("b", [entry(2)]), files.delete("a"), files.append("a", [entry(3)])]);
   expect(ids(await files.read("a", all, { limit: 10, leastId: 0 }))).toEqual([3]);

@@ -19,7 +19,7 @@ async function open(limits = { bytesPerWorker: 2000, totalBytes: 100_000 }) {
   return { directory, errors, logs, write };
 }
 
-test("reports a failing disk once, and writes again when the disk works", async () => {
+test("reports a failing disk once and writes logs again when the disk works", async () => {
   const { directory, errors, logs, write } = await open();
   await writeFile(directory, "a file in the place of the folder");
   for (const text of ["one", "two", "three"]) {

@@ -21,7 +21,7 @@ function follow(logs: WorkerLogs, name: string, query: Parameters<WorkerLogs["fo
 }
 
 describe("the workers' logs", () => {
-  test("stay within their sizes, keep the newest entries and assign growing IDs", () => {
+  test("stay within their size limits, keep the newest entries and assign rising IDs", () => {
     const writes = fc.array(fc.tuple(fc.constantFrom("a", "b", "c", "d"), fc.string({ maxLength: 400 })), { maxLength: 300 });
     fc.assert(
       fc.property(
@@ -52,14 +52,14 @@ describe("the workers' logs", () => {
     );
   });
 
-  test("hold at most 10,000 entries of a worker", () => {
+  test("keep at most 10,000 entries of a worker", () => {
     const logs = open({ bytesPerWorker: 100_000_000, totalBytes: 100_000_000 });
     for (let index = 0; index < 12_000; index += 1) write(logs, "busy", String(index));
     const { entries, hasMore } = logs.readMemory(["busy"], everything);
     expect([entries.length, entries[0]?.text, entries.at(-1)?.text, hasMore]).toEqual([10_000, "2000", "11999", false]);
   });
 
-  test("drop the entries of the least recently active worker above the total size", () => {
+  test("drop entries of the least recently active worker above the total size", () => {
     const logs = open({ bytesPerWorker: 1000, totalBytes: 2000 });
     for (const name of ["old", "mid", "old"]) write(logs, name, "x".repeat(700));
     write(logs, "new", "x".repeat(700));
@@ -94,7 +94,7 @@ describe("the workers' logs", () => {
   });
 });
 
-describe("following", () => {
+describe("following a log", () => {
   test("starts with matching entries and continues with new ones", async () => {
     const logs = open();
     for (const text of ["one", "two", "three"]) write(logs, "app", text);
@@ -133,7 +133,7 @@ describe("following", () => {
     );
   });
 
-  test("reports skipped entries to a slow reader with bounded memory", async () => {
+  test("reports the number of skipped entries to a slow reader, in bounded memory", async () => {
     const logs = open({ bytesPerWorker: 1000, totalBytes: 1000 });
     const controller = new AbortController();
     const batches = logs.follow(["app"], { limit: 10 }, { lastEventId: undefined, signal: controller.signal });
@@ -148,7 +148,7 @@ describe("following", () => {
     expect((await batches.next()).done).toBe(true);
   });
 
-  test("ends when the worker is deleted, with its entries", async () => {
+  test("ends after the last entry when the worker is deleted", async () => {
     const logs = open();
     write(logs, "app", "hello");
     const reader = follow(logs, "app", { limit: 10 });
@@ -158,7 +158,7 @@ describe("following", () => {
     expect([logs.readMemory(["app"], everything).entries, logs.sizeBytes]).toEqual([[], 0]);
   });
 
-  test("starts from the first entry for an unknown last ID", async () => {
+  test("starts from the first entry when the last ID is unknown", async () => {
     const logs = open();
     write(logs, "app", "hello");
     const reader = follow(logs, "app", { limit: 10 }, Number.MAX_SAFE_INTEGER);
@@ -167,12 +167,12 @@ describe("following", () => {
   });
 });
 
-describe("requests", () => {
+describe("request entries of the log", () => {
   const request = { method: "GET", path: "/hello", durationMs: 1.5, responseBytes: 5, requestId: "one", client: "127.0.0.1" };
   const writeRequest = (logs: WorkerLogs, name: string, status: number, more: { requestId?: string } = {}) =>
     logs.writeRequest({ name, version: "1.0.0", level: "info", text: `GET /hello ${status}`, request: { ...request, status, ...more } });
 
-  test("do not displace the output of the worker", () => {
+  test("do not displace output entries of the worker", () => {
     const logs = open({ bytesPerWorker: 5000 });
     write(logs, "app", "hello");
     for (let index = 0; index < 1000; index += 1) writeRequest(logs, "app", 200);
@@ -182,7 +182,7 @@ describe("requests", () => {
     expect(logs.sizeBytes).toBeLessThan(10_000);
   });
 
-  test("are filtered by status, class, source and ID, and mixed with output in order", () => {
+  test("are filtered by status, class, source and ID, and sorted with the output", () => {
     const logs = open();
     write(logs, "app", "before");
     for (const status of [200, 404, 500, 503]) writeRequest(logs, "app", status, { requestId: `r${status}` });
@@ -201,8 +201,8 @@ describe("requests", () => {
 
 const isWanted = (name: string) => name !== "c";
 
-describe("several workers", () => {
-  test("are read in order, with the newest entries of all", () => {
+describe("the logs of several workers", () => {
+  test("are read in order, with the newest entries of all workers", () => {
     const logs = open();
     for (const [index, name] of ["a", "b", "a", "c", "b"].entries()) write(logs, name, `${name}${index}`);
     expect(texts(logs.readMemory(isWanted, everything).entries)).toEqual(["a0", "b1", "a2", "b4"]);

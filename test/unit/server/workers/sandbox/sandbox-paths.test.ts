@@ -1,19 +1,19 @@
 import { describe, expect, test } from "vitest";
 import { readableSystemPaths, runnableSystemPaths } from "../../../../../src/server/workers/sandbox/sandbox-paths.js";
 
-describe("paths of the system for programs", () => {
-  test("are whole folders when the daemon has no folder below them", () => {
+describe("readable system paths for programs of a worker", () => {
+  test("are whole folders when no folder of the daemon is below them", () => {
     const paths = runnableSystemPaths({ allowsPrograms: true, closed: ["/srv/state"] });
     expect(paths).toEqual(expect.arrayContaining(["/usr", "/opt", "/lib"]));
   });
 
-  test("contain no secrets of the machine", () => {
+  test("exclude files with secrets of the machine", () => {
     const paths = [...readableSystemPaths({ allowsPrograms: true }), ...readableSystemPaths({ allowsPrograms: false })];
     expect(paths).toContain("/etc/passwd");
     for (const secret of ["/etc", "/etc/shadow", "/etc/ssl/private", "/etc/ssh"]) expect(paths).not.toContain(secret);
   });
 
-  test("exclude a folder of the daemon below one of them", () => {
+  test("exclude a folder of the daemon below a system folder", () => {
     const paths = runnableSystemPaths({ allowsPrograms: true, closed: ["/usr/share/doc", "/usr/lib/os-release"] });
     expect(paths).toEqual(expect.arrayContaining(["/usr/bin", "/usr/share/zoneinfo"]));
     for (const path of ["/usr", "/usr/share", "/usr/share/doc", "/usr/lib", "/usr/lib/os-release", "/lib"])

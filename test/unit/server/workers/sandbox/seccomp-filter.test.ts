@@ -66,11 +66,11 @@ describe.each(["x64", "arm64"])("the seccomp filter of %s", (architecture) => {
     },
   );
 
-  test.each(["clone3", "io_uring_setup"])("reports %s as unknown, so that libraries use an older call", (name) => {
+  test.each(["clone3", "io_uring_setup"])("denies %s with ENOSYS, so that libraries use an older call", (name) => {
     expect(judged(name)).toBe(failing(ENOSYS));
   });
 
-  test("allows threads and denies namespaces and children of the spawner", () => {
+  test("allows threads, and denies namespaces and CLONE_PARENT", () => {
     expect(judged("clone", [0x3d_0f00])).toBe(allowed);
     for (const flag of [0x8000, 0x0002_0000, 0x0200_0000, 0x0400_0000, 0x0800_0000, 0x1000_0000, 0x2000_0000, 0x4000_0000])
       expect(judged("clone", [flag | 17])).toBe(failing(EPERM));
@@ -101,7 +101,7 @@ describe.each(["x64", "arm64"])("the seccomp filter of %s", (architecture) => {
     expect(judged("listen", [], { allowsUdp: true })).toBe(failing(EPERM));
   });
 
-  test("denies changes of attributes without fs-write", () => {
+  test("denies changes of file attributes without the permission fs-write", () => {
     for (const name of ["fchmodat", "fchmodat2", "fchownat", "utimensat", "setxattr", "removexattr", "file_setattr"]) {
       expect(judged(name), name).toBe(failing(EPERM));
       expect(judged(name, [], { allowsAttributes: true }), name).toBe(allowed);
@@ -114,7 +114,7 @@ describe.each(["x64", "arm64"])("the seccomp filter of %s", (architecture) => {
   });
 
   test.each(["prlimit64", "sched_setaffinity", "sched_setscheduler", "sched_setparam", "sched_setattr"])(
-    "allows %s only for its own process",
+    "allows %s only for the isolate's own process",
     (name) => {
       expect(judged(name, [0])).toBe(allowed);
       expect(judged(name, [pid])).toBe(allowed);
@@ -122,7 +122,7 @@ describe.each(["x64", "arm64"])("the seccomp filter of %s", (architecture) => {
     },
   );
 
-  test("allows priorities only of its own process", () => {
+  test("allows priority changes only for the isolate's own process", () => {
     for (const [name, kind] of [
       ["setpriority", 0],
       ["ioprio_set", 1],
@@ -133,26 +133,26 @@ describe.each(["x64", "arm64"])("the seccomp filter of %s", (architecture) => {
     }
   });
 
-  test("denies SO_LINGER and allows every other socket option", () => {
+  test("denies the socket option SO_LINGER and allows all others", () => {
     expect(judged("setsockopt", [5, 1, 13])).toBe(failing(EPERM));
     expect(judged("setsockopt", [5, 1, 9])).toBe(allowed);
     expect(judged("setsockopt", [5, 6, 13])).toBe(allowed);
   });
 
-  test("keeps the signal that ends an isolate with the daemon", () => {
+  test("denies changes of the parent-death signal", () => {
     expect(judged("prctl", [1, 0])).toBe(failing(EPERM));
     expect(judged("prctl", [15])).toBe(allowed);
     expect(judged("io_setup")).toBe(failing(EPERM));
   });
 
-  test("denies socket pairs of datagrams and System V IPC", () => {
+  test("denies datagram socket pairs and System V IPC", () => {
     expect(judged("socketpair", [1, 2])).toBe(failing(EPERM));
     expect(judged("socketpair", [1, 1], { allowsUnixSockets: true })).toBe(allowed);
     for (const name of ["shmget", "shmat", "shmctl", "semget", "semop", "semctl", "msgget", "msgsnd", "msgrcv", "msgctl", "mq_open"])
       expect(judged(name), name).toBe(failing(EPERM));
   });
 
-  test("covers rights that an older Landlock does not have", () => {
+  test("denies operations that an older Landlock version cannot deny", () => {
     expect(judged("kill", [1])).toBe(allowed);
     expect(judged("kill", [1], { landlockAbi: 5 })).toBe(failing(EPERM));
     expect(judged("kill", [pid], { landlockAbi: 5 })).toBe(allowed);
@@ -163,7 +163,7 @@ describe.each(["x64", "arm64"])("the seccomp filter of %s", (architecture) => {
     expect(judged("truncate", [], { landlockAbi: 2, allowsAttributes: true })).toBe(allowed);
   });
 
-  test("denies calls of another architecture and of x32", () => {
+  test("denies system calls of another architecture and of x32", () => {
     const program = encodeFilter(buildSeccompFilter(processor, usual));
     expect(judge(program, { number: 63, architecture: 0x4000_0003 })).toBe(failing(EPERM));
     expect(judge(program, { number: 63, architecture: processor.auditArchitecture })).toBe(allowed);

@@ -22,7 +22,7 @@ function startQueue() {
   };
 }
 
-test("compiles for two workers at once, with one job for each worker", async () => {
+test("compiles for two workers at once, with one job per worker", async () => {
   const queue = startQueue();
   for (const owner of ["a", "a", "a", "b", "c"]) queue.add(owner);
   await turn();
@@ -33,7 +33,7 @@ test("compiles for two workers at once, with one job for each worker", async () 
   expect(queue.running()).toEqual(["c", "a"]);
 });
 
-test("never gives all places to workers that were slow before", async () => {
+test("keeps a free slot for workers without earlier slow compilations", async () => {
   const queue = startQueue();
   for (const owner of ["slow-1", "slow-2"]) queue.add(owner);
   await turn();
