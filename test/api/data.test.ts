@@ -95,7 +95,7 @@ describe("a download", () => {
 });
 
 describe("a removal", () => {
-  test("deletes the folder of one worker, with an event and an entry in the audit log", async () => {
+  test("deletes the folder of one worker, with an entry in the audit log", async () => {
     await storeData("@remove/app");
     await storeData("@remove/other");
     expect(await call("DELETE", "@remove/app")).toMatchObject({ status: 200 });

@@ -1,5 +1,9 @@
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { fileURLToPath } from "node:url";
 import { gunzipSync, gzipSync } from "node:zlib";
 import Database from "better-sqlite3";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -12,6 +16,7 @@ import { temporaryDirectory } from "../../support/temporary-directory.js";
 import { uploadWorker } from "../../support/upload-worker.js";
 
 const rounds = 5;
+const backupProgram = fileURLToPath(new URL("../../../dist/server/backup/main.js", import.meta.url));
 
 function run(directory: string, words: readonly string[]): Promise<InProcessRun> {
   const places = ["--state-dir", "state", "--worker-dirs", "workers", "--plugin-dirs", "plugins"].map((word) =>
@@ -104,6 +109,23 @@ test("a backup of format 1, which has no data folders, leaves data folders uncha
 
   expect(await run(daemon.directory, ["restore", file, "--yes"])).toMatchObject({ status: 0 });
   expect(await readFile(path.join(daemon.directory, "data/store/file"), "utf8")).toBe("kept");
+});
+
+test("a backup that is killed leaves no copy of a data folder", async () => {
+  const daemon = await start();
+  const at = (name: string) => path.join(daemon.directory, name);
+  // Random bytes: compressing them takes longer than noticing the copy.
+  await mkdir(at("data/large"), { recursive: true });
+  await writeFile(at("data/large/file"), randomBytes(100 * 1024 * 1024));
+  const variables = { RUNTIME_STATE_DIR: at("state"), RUNTIME_WORKER_DIRS: at("workers"), RUNTIME_PLUGIN_DIRS: at("plugins") };
+  const job = { action: "backup", file: at("backup.tgz"), variables };
+  const program = spawn(process.execPath, [backupProgram, JSON.stringify(job)], { stdio: "ignore" });
+  await expect.poll(() => hiddenEntriesOf(daemon.directory), { interval: 5 }).toHaveLength(1);
+  program.kill("SIGKILL");
+  await once(program, "exit");
+  expect(program.signalCode).toBe("SIGKILL");
+  await expect.poll(() => hiddenEntriesOf(daemon.directory)).toEqual([]);
+  expect(await readdir(at("data"))).toEqual(["large"]);
 });
 
 test("a backup without a running daemon contains data folders", async () => {
