@@ -40,7 +40,7 @@ export async function* checkDaemon(context: Context, settings: Settings): AsyncG
   yield readiness.finding;
   const checks = readiness.found ?? [];
   yield* checks.filter(({ name }) => name.startsWith("isolation:")).map(checkIsolation);
-  yield* checks.flatMap(checkAccess);
+  yield* checks.flatMap(warningOf);
   yield* checks.filter(({ name }) => name === "secrets-key").map(checkSecretsKey);
   // Ends no session: without a credential, the request only triggers the Origin check.
   yield (await attempt("origin", async () => ({ finding: checkOrigin(settings, await send("DELETE", `${api}/admin/session`)) }))).finding;
@@ -90,10 +90,17 @@ function checkSecretsKey({ name, status, message = status }: HealthCheck): Findi
   return status === "ok" ? ok(name, message) : warn(name, message, "see docs/how-to/environment-and-secrets.md");
 }
 
-/** Returns findings for settings that let keys exceed their permissions. */
-function checkAccess({ name, status, message = status }: HealthCheck): Finding[] {
-  if ((name !== "panel-origin" && name !== "plugin-uploads") || status === "ok") return [];
-  return [warn(name, message, "set the variable and restart the daemon")];
+/** Fixes of checks that are shown only if they fail. */
+const fixes: Readonly<Record<string, string>> = {
+  "panel-origin": "set the variable and restart the daemon",
+  "plugin-uploads": "set the variable and restart the daemon",
+  "worker-data": "delete files through the worker, or deploy a version with a larger `data`; see runtimectl data list",
+};
+
+/** Returns a finding for settings that let keys exceed their permissions, and for full data folders. */
+function warningOf({ name, status, message = status }: HealthCheck): Finding[] {
+  const fix = fixes[name];
+  return fix === undefined || status === "ok" ? [] : [warn(name, message, fix)];
 }
 
 function checkVersions(daemonVersion: string): Finding {

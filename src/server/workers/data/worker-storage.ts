@@ -205,8 +205,9 @@ export class WorkerStorage {
   }
 
   async #checkData(data: DataFolder): Promise<void> {
+    const wasFull = data.isFull;
     await this.#measure(data);
-    if (!data.isFull || (data.usage as DiskUsage).bytes <= data.limitBytes + mostOvershootBytes) return;
+    if (!wasFull || (data.usage as DiskUsage).bytes <= data.limitBytes + mostOvershootBytes) return;
     for (const isolate of data.writers) isolate.kill("it wrote on although its data folder is full");
   }
 
