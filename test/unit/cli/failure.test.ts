@@ -19,19 +19,19 @@ const answer = (status: number) => ({ status, requestId: "id-1", text: "" });
 
 describe("reportFailure returns an exit code for each kind of failure", () => {
   test.each<[string, Error, number]>([
-    ["invalid usage", usageError("no"), 2],
-    ["no valid key", new ApiError("AUTH_REQUIRED", "no"), 4],
-    ["missing permission", new ApiError("PERMISSION_DENIED", "no"), 5],
-    ["another namespace", new ApiError("NAMESPACE_DENIED", "no"), 5],
-    ["unknown worker", new ApiError("WORKER_NOT_FOUND", "no"), 6],
+    ["invalid arguments", usageError("no"), 2],
+    ["a missing or invalid key", new ApiError("AUTH_REQUIRED", "no"), 4],
+    ["a missing permission", new ApiError("PERMISSION_DENIED", "no"), 5],
+    ["a package of another namespace", new ApiError("NAMESPACE_DENIED", "no"), 5],
+    ["an unknown worker", new ApiError("WORKER_NOT_FOUND", "no"), 6],
     ["self-revocation", new ApiError("KEY_SELF_REVOKE_FORBIDDEN", "no"), 7],
     ["an invalid archive", new ApiError("INVALID_ARCHIVE", "no"), 1],
     ["an archive that is too large", new ApiError("ARCHIVE_TOO_LARGE", "no"), 1],
     ["an internal error of the daemon", new ApiError("INTERNAL_ERROR", "no"), 8],
     ["a key store that cannot be written", new ApiError("KEY_STORE_UNAVAILABLE", "no"), 8],
     ["a timeout", timeoutFailure("http://a", 1000), 8],
-    ["a proxy's 502", new UnexpectedAnswerError("no", answer(502)), 8],
-    ["a web page", new UnexpectedAnswerError("no", answer(200)), 1],
+    ["a 502 response of a proxy", new UnexpectedAnswerError("no", answer(502)), 8],
+    ["a web page instead of an API response", new UnexpectedAnswerError("no", answer(200)), 1],
     ["Ctrl-C", new CommandError("INTERRUPTED", "no", { exitCode: 130 }), 130],
     ["any other error", new TypeError("no"), 1],
   ])("returns the exit code for %s", (_, error, exitCode) => {

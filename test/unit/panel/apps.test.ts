@@ -129,7 +129,7 @@ describe("refusalOf", () => {
   const target = { noun: "app", permission: "workers:install" } as const;
 
   test.each([
-    ["holds the permission", operator, "@team/shop", undefined],
+    ["has the permission", operator, "@team/shop", undefined],
     ["lacks the permission", { ...operator, permissions: [] }, "shop", "needs the permission workers:install"],
     ["is limited to the namespace", { ...operator, namespaces: ["@team"] }, "@team/shop", undefined],
     [

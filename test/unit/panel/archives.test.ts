@@ -87,10 +87,10 @@ describe("readArchive", () => {
   });
 
   test.each([
-    ["a tar that is cut off", "a.tgz", gzipSync(buildTar({ name: "index.js", content: "x".repeat(2000) }).subarray(0, 1000))],
-    ["a gzip stream that is cut off", "a.tgz", buildTgz({ name: "index.js", content: "x".repeat(2000) }).subarray(0, 40)],
+    ["a truncated tar archive", "a.tgz", gzipSync(buildTar({ name: "index.js", content: "x".repeat(2000) }).subarray(0, 1000))],
+    ["a truncated gzip stream", "a.tgz", buildTgz({ name: "index.js", content: "x".repeat(2000) }).subarray(0, 40)],
     ["a .tar.gz file that is not gzip", "a.tar.gz", Buffer.from("plain text")],
-    ["a header with a broken size", "a.tgz", buildTgz({ name: "a", rawSize: Buffer.from("zzzzzzzzzzzz") })],
+    ["a header with an invalid size", "a.tgz", buildTgz({ name: "a", rawSize: Buffer.from("zzzzzzzzzzzz") })],
     ["a .zip file that is not a zip archive", "a.zip", Buffer.from("plain text")],
   ])("rejects %s as an invalid archive", async (_what, name, bytes) => {
     await expect(readArchive(archive(name, bytes), signal)).rejects.toMatchObject({ code: "INVALID_ARCHIVE" });

@@ -16,7 +16,7 @@ test.each<[string, Principal, { permissions: readonly Permission[]; namespaces: 
   ["root grants everything", rootPrincipal, { permissions, namespaces: ["*"] }],
   ["an admin grants everything", admin, { permissions, namespaces: ["*"] }],
   ["an admin grants a narrow namespace", admin, { permissions, namespaces: ["@team"] }],
-  ["a key grants what it holds", holderOf(readers), { permissions: readers, namespaces: ["*"] }],
+  ["a key grants its own permissions", holderOf(readers), { permissions: readers, namespaces: ["*"] }],
   ["a key grants fewer permissions than it has", holderOf(readers), { permissions: ["workers:read"], namespaces: ["@a", "@b"] }],
   ["a restricted key grants its own namespace", holderOf(readers, ["@a", "@b"]), { permissions: readers, namespaces: ["@b"] }],
 ])("permits a new key: %s", (_, principal, grant) => {
@@ -25,7 +25,12 @@ test.each<[string, Principal, { permissions: readonly Permission[]; namespaces: 
 
 test.each<[string, Principal, { permissions: readonly Permission[]; namespaces: string[] }, string]>([
   ["a permission that its creator lacks", holderOf(readers), { permissions: ["keys:revoke"], namespaces: ["*"] }, "keys:revoke"],
-  ["one permission too many", holderOf(readers), { permissions: [...readers, "workers:remove"], namespaces: ["*"] }, "workers:remove"],
+  [
+    "its own permissions and one more",
+    holderOf(readers),
+    { permissions: [...readers, "workers:remove"], namespaces: ["*"] },
+    "workers:remove",
+  ],
   ["the role admin", holderOf(rolePermissions.editor), { permissions, namespaces: ["*"] }, "keys:read"],
   ["all namespaces", holderOf(readers, ["@a"]), { permissions: readers, namespaces: ["*"] }, "*"],
   ["another namespace", holderOf(readers, ["@a"]), { permissions: readers, namespaces: ["@b"] }, "@b"],

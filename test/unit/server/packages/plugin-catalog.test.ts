@@ -61,10 +61,10 @@ test.for([
   ["broken YAML", { "manifest.yaml": "name: [" }, "not valid YAML"],
   ["broken JSON", { "package.json": "{" }, "package.json"],
   ["no name", { "manifest.yaml": "base: /x" }, "no name"],
-  ["a bad base", { "manifest.yaml": "name: bad\nversion: 1.0.0\nbase: /a/b" }, "base"],
+  ["an invalid base", { "manifest.yaml": "name: bad\nversion: 1.0.0\nbase: /a/b" }, "base"],
   ["a reserved base", { "manifest.yaml": "name: bad\nbase: /api" }, "/api"],
   ["a flag of the wrong type", { "manifest.yaml": "name: bad\nenabled: 'no'" }, "enabled"],
-  ["an app with a disallowed permission", { "manifest.yaml": "name: bad\nentrypoint: a.js\npermissions: [addons]" }, "not given"],
+  ["worker settings with a disallowed permission", { "manifest.yaml": "name: bad\nentrypoint: a.js\npermissions: [addons]" }, "not given"],
 ] as const)("lists a plugin with %s with its problem and still lists other plugins", async ([, files, problem]) => {
   await writeFiles(inUploads("bad"), files);
   await writeFiles(inUploads("good"), { "manifest.yaml": "name: good\n" });

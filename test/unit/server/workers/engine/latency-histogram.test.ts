@@ -5,10 +5,10 @@ const secondMs = 1000;
 
 describe("latency percentiles", () => {
   test.each([
-    ["a few microseconds", (share: number) => 0.02 + share * 0.2],
-    ["milliseconds", (share: number) => 1 + share * 40],
-    ["a long tail", (share: number) => Math.exp(share * 12 - 4)],
-    ["two humps", (share: number) => (share < 0.97 ? 2 + share : 900 + share)],
+    ["microsecond", (share: number) => 0.02 + share * 0.2],
+    ["millisecond", (share: number) => 1 + share * 40],
+    ["long-tailed", (share: number) => Math.exp(share * 12 - 4)],
+    ["bimodal", (share: number) => (share < 0.97 ? 2 + share : 900 + share)],
   ])("of %s values are within 5 percent of the exact value", (_what, durationOf) => {
     const histogram = new LatencyHistogram(0);
     const durations = Array.from({ length: 10_000 }, (_, index) => durationOf(index / 10_000));
