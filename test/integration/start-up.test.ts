@@ -61,8 +61,8 @@ describe("the arguments of runtimed", () => {
   });
 });
 
-describe("without a root key", () => {
-  test("creates one in a terminal, prints file and panel URL, and keeps using it", async () => {
+describe("a start without a root key", () => {
+  test("creates one in a terminal, prints file and panel URL, and uses it again", async () => {
     const cwd = await temporaryDirectory();
     const run = type([], { cwd, isTerminal: true });
     await expect.poll(run.output).toContain("runtimectl deploy hello");
@@ -95,14 +95,14 @@ describe("without a root key", () => {
     expect((await readFile(file, "utf8")).trim()).toBe(key);
   });
 
-  test("creates none without a terminal and logs that none exists", async () => {
+  test("creates none without a terminal and logs that no root key exists", async () => {
     const cwd = await temporaryDirectory();
     const run = type([], { cwd });
     await expect.poll(run.output).toContain("no root key and no stored key exist");
     expect(await readdir(path.join(cwd, ".runtime/state"))).not.toContain("root.key");
   });
 
-  test("prefers a given root key to the one of the state directory", async () => {
+  test("uses a configured root key before the one in the state directory", async () => {
     const daemon = await startDaemon();
     onTestFinished(daemon.dispose);
     await daemon.stop();
@@ -116,9 +116,9 @@ describe("without a root key", () => {
 
 describe("an unusable state directory", () => {
   test.each([
-    ["below /proc", async () => "/proc/self/nothing/state", "ENOENT"],
+    ["a directory below /proc", async () => "/proc/self/nothing/state", "ENOENT"],
     [
-      "a file",
+      "a file instead of a directory",
       async () => {
         const file = path.join(await temporaryDirectory(), "file");
         await writeFile(file, "");
@@ -127,7 +127,7 @@ describe("an unusable state directory", () => {
       "EEXIST",
     ],
     [
-      "below a file",
+      "a directory below a file",
       async () => {
         const file = path.join(await temporaryDirectory(), "file");
         await writeFile(file, "");
@@ -135,7 +135,7 @@ describe("an unusable state directory", () => {
       },
       "ENOTDIR",
     ],
-  ])("exits with 78 and names its variable: %s", async (_, make, code) => {
+  ])("causes exit code 78 and an error that names its variable: %s", async (_, make, code) => {
     const directory = await make();
     const run = type([], { cwd: await temporaryDirectory(), env: { RUNTIME_STATE_DIR: directory, RUNTIME_ROOT_KEY: "k".repeat(32) } });
     expect(await run.ended).toBe(78);
@@ -145,7 +145,7 @@ describe("an unusable state directory", () => {
   });
 });
 
-test("warns about unknown variables and a short root key only", async () => {
+test("warns only about unknown variables and a short root key", async () => {
   const env = { RUNTIME_STATE_DIRECTORY: "x", RUNTIME_ROOT_KEY: "short-key" };
   const daemon = await startDaemon({ env });
   onTestFinished(daemon.dispose);

@@ -85,7 +85,7 @@ test("migrates a restored backup with an older schema at the next start", async 
   expect(schemaIn(file)).toBe(current + 1);
 });
 
-test("rejects a backup of a key store with a newer schema, and writes no file", async () => {
+test("rejects a backup of a key store with a newer schema and writes no file", async () => {
   const { directory, directories, file, archive } = await stoppedDaemon();
   migrate(file);
   const before = await readFile(file);
@@ -97,7 +97,7 @@ test("rejects a backup of a key store with a newer schema, and writes no file", 
 });
 
 test.each([{ isDryRun: true }, { isDryRun: false }])(
-  "rejects restoring a newer key store and changes nothing: %o",
+  "rejects restoring a key store with a newer schema and changes nothing: %o",
   async ({ isDryRun }) => {
     const { directories, file, archive } = await stoppedDaemon();
     const other = await stoppedDaemon();
@@ -118,7 +118,7 @@ test.each([{ isDryRun: true }, { isDryRun: false }])(
   },
 );
 
-test("rejects moving keys of a newer schema to a primary, and changes nothing", async () => {
+test("rejects moving keys with a newer schema to a primary and changes nothing", async () => {
   const { directories, file } = await stoppedDaemon();
   migrate(file);
   const before = await readFile(file);

@@ -162,12 +162,12 @@ const bad: Readonly<Record<string, readonly [takes: RegExp, values: readonly str
   RUNTIME_ROOT_KEY_FILE: [/the path of a file that can be read \(ENOENT\)/, ["/no/such/file"]],
 };
 
-describe("values that are accepted", () => {
-  test.each(good)("accepts %s=%j", (variable, value, readValue, expected) => {
+describe("accepted values of variables", () => {
+  test.each(good)("include %s=%j", (variable, value, readValue, expected) => {
     expect(readValue(read({ ...neededWith(variable), [variable]: value }))).toEqual(expected);
   });
 
-  test("use the documented defaults when a variable is unset or empty", () => {
+  test("are the documented defaults when a variable is unset or empty", () => {
     const empty = Object.fromEntries(variables.map(({ name }) => [name, ""]));
     const documented = Object.fromEntries(variables.map(({ name, fallback }) => [name, fallback]));
 
@@ -185,7 +185,7 @@ describe("values that are accepted", () => {
     });
   });
 
-  test("cover every variable", () => {
+  test("are tested for every variable", () => {
     const tried = new Set([...good.map(([variable]) => variable), ...Object.keys(bad)]);
 
     expect(variables.map(({ name }) => name).filter((name) => !tried.has(name))).toEqual([]);
@@ -201,23 +201,23 @@ test("hides the password of a rejected URL", () => {
   );
 });
 
-describe("rejected values, with a one-line error that names the variable and accepted values", () => {
+describe("a rejected value causes a one-line error with the variable and accepted values", () => {
   const cases = Object.entries(bad).flatMap(([variable, [takes, values]]) => values.map((value) => ({ variable, value, takes })));
 
-  test.each(cases)("rejects $variable=$value", ({ variable, value, takes }) => {
+  test.each(cases)("for $variable=$value", ({ variable, value, takes }) => {
     const readBad = () => read({ ...neededWith(variable), [variable]: value });
     expect(readBad).toThrow(ConfigError);
     expect(readBad).toThrow(`${variable}=${JSON.stringify(value)} is not accepted: it takes `);
     expect(readBad).toThrow(takes);
   });
 
-  test.each(["schlüssel", "two\nlines", "k".repeat(513), "null\0byte"])("rejects the root key %j without repeating it", (key) => {
+  test.each(["schlüssel", "two\nlines", "k".repeat(513), "null\0byte"])("for the root key %j, without the key itself", (key) => {
     expect(() => read({ RUNTIME_ROOT_KEY: key })).toThrow(/^RUNTIME_ROOT_KEY is not accepted: it takes a key of at most 512 [^\n]*$/);
     expect(() => read({ RUNTIME_ROOT_KEY: key })).not.toThrow(key);
   });
 });
 
-describe("variables of systemd", () => {
+describe("the variables of systemd", () => {
   test.each([
     [{ LISTEN_FDS: "1", LISTEN_PID: "4711" }, [3]],
     [{ LISTEN_FDS: "2", LISTEN_PID: "4711", LISTEN_FDNAMES: "http:http" }, [3, 4]],
@@ -225,7 +225,7 @@ describe("variables of systemd", () => {
     [{ LISTEN_FDS: "1" }, []],
     [{ LISTEN_FDS: "0", LISTEN_PID: "4711" }, []],
     [{ LISTEN_FDS: "x", LISTEN_PID: "4711" }, []],
-  ])("accepts with %j the descriptors %j", (environment, expected) => {
+  ])("with %j provide the descriptors %j", (environment, expected) => {
     expect(read(environment).service.listenFds).toEqual(expected);
   });
 
@@ -235,11 +235,11 @@ describe("variables of systemd", () => {
     [{ WATCHDOG_USEC: "30000000", WATCHDOG_PID: "1" }, undefined],
     [{ WATCHDOG_USEC: "0", WATCHDOG_PID: "4711" }, undefined],
     [{ WATCHDOG_USEC: "soon" }, undefined],
-  ])("sets with %j the watchdog interval to %j ms", (environment, expected) => {
+  ])("with %j set a watchdog interval of %j ms", (environment, expected) => {
     expect(read(environment).service.watchdogMs).toBe(expected);
   });
 
-  test.each([["/run/systemd/notify"], ["@abstract"]])("sends notifications to the socket %s", (address) => {
+  test.each([["/run/systemd/notify"], ["@abstract"]])("select the notification socket %s", (address) => {
     expect(read({ NOTIFY_SOCKET: address }).service.notifySocket).toBe(address);
   });
 });
@@ -276,14 +276,14 @@ test("reads the primary's token from the credential, else the file, else the var
   expect(read(all).primary?.token).toBe("from-the-credential");
 });
 
-test.each(["two words", "a\r\nb", "ä", "t".repeat(8193)])("rejects the token %j without repeating it", (token) => {
+test.each(["two words", "a\r\nb", "ä", "t".repeat(8193)])("rejects the primary's token %j without repeating it in the error", (token) => {
   const environment = { ...neededWith("RUNTIME_AUTH_DB_SYNC_TOKEN"), RUNTIME_AUTH_DB_SYNC_TOKEN: token };
 
   expect(() => read(environment)).toThrow(/^RUNTIME_AUTH_DB_SYNC_TOKEN is not accepted: it takes a token of at most 8192 [^\n]*$/);
   expect(() => read(environment)).not.toThrow(token);
 });
 
-describe("the program", () => {
+describe("runtimed with environment variables", () => {
   test.each([
     ["PORT", "70000"],
     ["RUNTIME_API_PREFIX", "api"],
@@ -301,7 +301,7 @@ describe("the program", () => {
     expect(await readdir(cwd)).toEqual([]);
   });
 
-  test("exits with 1 and names HOST when the address is not one of this machine", async () => {
+  test("exits with 1 and names HOST when the machine does not have the address", async () => {
     // 192.0.2.0/24 is reserved for documentation (RFC 5737).
     const { code, stderr } = await runProgram([program], { cwd: await temporaryDirectory(), env: { HOST: "192.0.2.1", PORT: "0" } });
 

@@ -23,13 +23,13 @@ describe.each(daemonUsers)("the data folder of a worker, with a daemon that runs
   });
   afterAll(() => daemon.dispose());
 
-  it("is env.DATA_DIR and process.env.DATA_DIR", async () => {
+  it("is available as env.DATA_DIR and process.env.DATA_DIR", async () => {
     const folder = path.join(daemon.directory, "data/@team/shop");
     expect((await ask("@team/shop", "folders")).result).toMatchObject({ data: folder, variable: folder });
     expect((await ask("plain", "folders")).result).not.toHaveProperty("data");
   });
 
-  it("keeps files across a new version and a restart of the daemon", async () => {
+  it("keeps its files across a new version and a restart of the daemon", async () => {
     expect(await ask("@team/shop", "write", { name: "kept", text: "first" })).toEqual({ result: null });
     const next = await packFiles({ ...files, "manifest.yaml": manifestOf("@team/shop", "1.1.0", "data: 10mb\n") });
     await client.workers.upload({ file: uploadOf("package.tgz", next) });
@@ -41,12 +41,12 @@ describe.each(daemonUsers)("the data folder of a worker, with a daemon that runs
     expect(await ask("@team/shop", "read", { name: "kept" })).toEqual({ result: "first" });
   });
 
-  it("contains databases of node:sqlite in WAL mode", async () => {
+  it("supports node:sqlite databases in WAL mode", async () => {
     expect(await ask("@team/shop", "insert", { name: "shop.db" })).toEqual({ result: 1 });
     expect(await ask("@team/shop", "insert", { name: "shop.db" })).toEqual({ result: 2 });
   });
 
-  it("is not readable, writable or visible for another worker", async () => {
+  it("cannot be read, written or seen by another worker", async () => {
     await ask("@team/shop", "write", { name: "secret", text: "SECRET" });
     const folder = path.join(daemon.directory, "data/@team/shop");
     for (const [act, query] of [
@@ -63,7 +63,7 @@ describe.each(daemonUsers)("the data folder of a worker, with a daemon that runs
     expect(await ask("@team/shop", "read", { name: "secret" })).toEqual({ result: "SECRET" });
   });
 
-  it("stays when the worker is deleted, until it is removed", async () => {
+  it("remains after the deletion of the worker until its own removal", async () => {
     await uploadWorker(client, "temporary", files, "data: 1mb\n");
     await ask("temporary", "write", { name: "a" });
     await client.workers.remove({ params: { scope: "_", name: "temporary" } });
@@ -73,7 +73,7 @@ describe.each(daemonUsers)("the data folder of a worker, with a daemon that runs
     expect(await readdir(path.join(daemon.directory, "data"))).toEqual(["@team"]);
   });
 
-  it("is empty and new after a removal while requests arrive, none of which fails", async () => {
+  it("is empty after its removal while requests continue without a failure", async () => {
     const done = new AbortController();
     const failures: unknown[] = [];
     const load = async (): Promise<void> => {
@@ -90,7 +90,7 @@ describe.each(daemonUsers)("the data folder of a worker, with a daemon that runs
     expect(failures).toEqual([]);
   });
 
-  it("does not let a check before an upload change the data", async () => {
+  it("is not changed by the check before an upload", async () => {
     const changing = `import fs from "node:fs"; import path from "node:path";
       fs.writeFileSync(path.join(process.env.DATA_DIR, "changed-by-check"), "");
       export default { fetch: () => new Response("new") };`;
@@ -103,7 +103,7 @@ describe.each(daemonUsers)("the data folder of a worker, with a daemon that runs
     expect(await readdir(path.join(daemon.directory, "data/@team/shop"))).not.toContain("changed-by-check");
   });
 
-  it("is rejected above the limit of the operator, without any change", async () => {
+  it("is limited by the operator's maximum, beyond which an upload is rejected", async () => {
     await expect(uploadWorker(client, "large", files, "data: 2gb\n")).rejects.toMatchObject({
       code: "INVALID_PACKAGE_METADATA",
       message: expect.stringContaining("RUNTIME_WORKER_DATA_MAX") as string,

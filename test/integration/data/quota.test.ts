@@ -43,7 +43,7 @@ describe.each(daemonUsers)("the quota of a data folder, with a daemon that runs 
     ["fallocate", "permissions: [child-process]\n", "allocate", { name: "allocated", mb: 45 }],
   ];
 
-  it.each(attempts)("stops %s within 64 MB beyond the limit", async (_title, manifest, act, query) => {
+  it.each(attempts)("limits %s to 64 MB beyond the quota", async (_title, manifest, act, query) => {
     const store = await addWorker(manifest);
     await store.ask("write", { name: "kept", text: "kept" });
     await store.ask(act, query);
@@ -69,7 +69,7 @@ describe.each(daemonUsers)("the quota of a data folder, with a daemon that runs 
     expect(await store.ask("read", { name: "kept" })).toEqual({ result: "kept" });
   });
 
-  it("counts a deleted file until the process that holds it has ended", async () => {
+  it("includes a deleted file until the process that has it open ends", async () => {
     const store = await addWorker();
     // A file of 40 MB is within the limit, two are not.
     await store.ask("fillDeleted", { name: "first", mb: 40 });
@@ -80,7 +80,7 @@ describe.each(daemonUsers)("the quota of a data folder, with a daemon that runs 
     await expect.poll(() => store.ask("write", { name: "new" })).toEqual({ result: null });
   });
 
-  it("stops 100,000 small files within 2 s of writing, at least 96 MB", async () => {
+  it("limits 100,000 small files to 96 MB or 2 s of writing beyond the quota", async () => {
     const store = await addWorker();
     const sample = 5000;
     // The isolate is running before the clock starts.
@@ -95,7 +95,7 @@ describe.each(daemonUsers)("the quota of a data folder, with a daemon that runs 
     await expect.poll(() => store.ask("write", { name: "new" })).toEqual({ code: "EACCES" });
   });
 
-  it("counts the blocks of a sparse file, not its size", async () => {
+  it("includes the blocks of a sparse file, not its size", async () => {
     const store = await addWorker();
     expect(await store.ask("sparse", { name: "sparse", mb: 40 })).toEqual({ result: null });
     expect(store.usedBytes()).toBeLessThan(mb);
@@ -103,14 +103,14 @@ describe.each(daemonUsers)("the quota of a data folder, with a daemon that runs 
     expect(await store.isFull()).toBe(false);
   });
 
-  it("does not stop another worker", async () => {
+  it("of one worker does not stop another worker", async () => {
     const [full, other] = [await addWorker(), await addWorker()];
     await full.ask("fill", { name: "large", mb: 400 });
     await expect.poll(full.isFull).toBe(true);
     expect(await other.ask("write", { name: "a" })).toEqual({ result: null });
   });
 
-  it("limits the temporary folder, which ends with the isolate", async () => {
+  it("limits the temporary folder, which is deleted with the isolate", async () => {
     const store = await addWorker();
     const plain = "plain-writer";
     await uploadWorker(client, plain, files);

@@ -49,16 +49,16 @@ test.each([
   "/app/%2e%2e/cpanel/",
   "/app/..%2fcpanel/",
   "/\\cpanel/",
-])("rejects the panel's path at the main listener when spelled %s", async (path) => {
+])("rejects the panel's path at the main listener in the spelling %s", async (path) => {
   expect(await statusOf(daemon.url, path)).toBe(404);
 });
 
-test("serves apps only at the main listener, whatever their path", async () => {
+test("serves workers only at the main listener, at any path", async () => {
   expect(await (await fetch(`${daemon.url}/app/cpanels/api`)).text()).toBe("app");
   for (const path of ["/app/", "/", "/cpanels/", "/cpanel/../app/"]) expect(await statusOf(admin, path), path).toBe(404);
 });
 
-test("publishes the URL of apps at the admin listener", async () => {
+test("publishes the public URL of workers at the admin listener", async () => {
   expect(await (await fetch(`${admin}/.well-known/runtime`)).json()).toMatchObject({ api: "/_/api", apps: "https://apps.example.org" });
 });
 

@@ -86,7 +86,7 @@ async function installed(connection: RawConnection, name: string): Promise<void>
   expect((await send({ method: "DELETE", path: `/api/workers/_/${name}`, headers: { "x-api-key": daemon.rootKey } })).status).toBe(200);
 }
 
-test("unpacks a large upload while it arrives and shows it when it is complete", async () => {
+test("unpacks a large upload during the transfer and lists it when complete", async () => {
   const connection = await sendHalf(await bigPackage("big"));
   await expect.poll(hasBegun).toBe(true);
   expect((await send({ path: "/big/" })).status).toBe(404);
@@ -103,8 +103,8 @@ test.each([
     "INVALID_MULTIPART",
   ],
   ["ends without its last boundary", "", "INVALID_MULTIPART"],
-  ["grows too large", Buffer.alloc(maxUploadSizeBytes), "PAYLOAD_TOO_LARGE"],
-  ["turns out to be damaged", randomBytes(100_000).toString("hex") + end, "INVALID_ARCHIVE"],
+  ["exceeds the size limit", Buffer.alloc(maxUploadSizeBytes), "PAYLOAD_TOO_LARGE"],
+  ["is damaged", randomBytes(100_000).toString("hex") + end, "INVALID_ARCHIVE"],
 ] as const)("deletes all files of a large upload that %s", async (_, more, code) => {
   const connection = await sendHalf(await bigPackage("big"));
   await expect.poll(hasBegun).toBe(true);

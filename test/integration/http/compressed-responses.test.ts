@@ -19,7 +19,7 @@ async function call(path: string, headers: Record<string, string> = {}, options:
   return { status: response.statusCode, headers: response.headers, body: Buffer.from(await response.body.arrayBuffer()) };
 }
 
-describe("a response of the API", () => {
+describe("an API response", () => {
   test.each([
     ["br", "gzip, deflate, br", brotliDecompressSync],
     ["gzip", "gzip", gunzipSync],
@@ -50,7 +50,7 @@ describe("a response of the API", () => {
     expect([head.status, head.body.length, head.headers["content-length"]]).toEqual([200, 0, undefined]);
   });
 
-  test("that contains a key is never compressed", async () => {
+  test("with a key is never compressed", async () => {
     const created = await call(
       "/api/keys",
       { "accept-encoding": "br, gzip", "content-type": "application/json", origin: daemon.url },
@@ -65,7 +65,7 @@ describe("a response of the API", () => {
     expect(created.body.toString()).toContain("rtk_");
   });
 
-  test("that is an event stream is not compressed", async () => {
+  test("with an event stream is not compressed", async () => {
     const controller = new AbortController();
     const { headers, body } = await request(`${daemon.url}/api/events`, {
       headers: { "x-api-key": daemon.rootKey, "accept-encoding": "br" },

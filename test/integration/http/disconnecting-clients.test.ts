@@ -4,7 +4,7 @@ import { openHttpServer } from "../../support/open-http-server.js";
 
 const get = "GET /app/ HTTP/1.1\r\nHost: a\r\n\r\n";
 
-test("cancels a request when its client closes its side before the response", async () => {
+test("cancels a request when its client half-closes the connection", async () => {
   let isGivenUp = false;
   const url = await openHttpServer((_request, response) => response.once("close", () => (isGivenUp = true)));
   const { socket, closed } = await openConnection(url);
@@ -14,7 +14,7 @@ test("cancels a request when its client closes its side before the response", as
   await expect.poll(() => isGivenUp).toBe(true);
 });
 
-test("closes a connection that its client ends between two requests", async () => {
+test("closes a connection that its client half-closes between two requests", async () => {
   const url = await openHttpServer((_request, response) => response.end("done"));
   const { socket, nextAnswer, closed } = await openConnection(url);
   socket.write(get);

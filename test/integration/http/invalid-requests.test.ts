@@ -23,9 +23,9 @@ const jsonHead = () => `POST /api/keys HTTP/1.1\r\nHost: a\r\nX-API-Key: ${daemo
 
 const expecting = (key: string) => `${jsonHead().replace(daemon.rootKey, key)}Content-Length: 2\r\nExpect: 100-continue\r\n\r\n`;
 
-describe("bytes that are not a valid request get a JSON error", () => {
+describe("an invalid HTTP request", () => {
   test.each([
-    ["a word", "GARBAGE\r\n\r\n"],
+    ["a single word", "GARBAGE\r\n\r\n"],
     ["a method in lower case", "get /api/health HTTP/1.1\r\nHost: a\r\n\r\n"],
     ["an unknown method", "FOO /api/health HTTP/1.1\r\nHost: a\r\n\r\n"],
     ["bare line feeds", "GET /api/health HTTP/1.1\nHost: a\n\n"],
@@ -34,13 +34,13 @@ describe("bytes that are not a valid request get a JSON error", () => {
     ["NUL in a header", "GET /api/health HTTP/1.1\r\nHost: a\r\nX-A: \0\r\n\r\n"],
     ["NUL in the path", "GET /api/health\0 HTTP/1.1\r\nHost: a\r\n\r\n"],
     ["a TLS handshake", "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"],
-    ["HTTP/2 out of the blue", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"],
+    ["an HTTP/2 connection preface", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"],
     ["an unknown version", "GET /api/health HTTP/3.0\r\nHost: a\r\n\r\n"],
-  ])("rejects %s", async (_, bytes) => {
+  ])("gets a JSON error: %s", async (_, bytes) => {
     expectRefusal(await exchange(daemon.url, bytes), "INVALID_REQUEST");
   });
 
-  test("rejects headers that are too large with 431", async () => {
+  test("with too large headers gets 431", async () => {
     const answer = await exchange(daemon.url, `GET /api/health HTTP/1.1\r\nHost: a\r\nX-A: ${"a".repeat(20_000)}\r\n\r\n`);
 
     expect(answer.status).toBe(431);
@@ -49,26 +49,29 @@ describe("bytes that are not a valid request get a JSON error", () => {
   });
 });
 
-describe("a body without a clear end is never processed", () => {
+describe("a request whose body length is ambiguous", () => {
   test.each([
     ["Content-Length and Transfer-Encoding", `Content-Length: ${createKey.length}\r\nTransfer-Encoding: chunked\r\n`],
     ["two lengths", `Content-Length: ${createKey.length}\r\nContent-Length: 1\r\n`],
     ["one length twice", `Content-Length: ${createKey.length}\r\nContent-Length: ${createKey.length}\r\n`],
     ["a signed length", `Content-Length: +${createKey.length}\r\n`],
     ["a negative length", "Content-Length: -1\r\n"],
-    ["chunked that is not last", "Transfer-Encoding: chunked, identity\r\n"],
+    ["a Transfer-Encoding with chunked not last", "Transfer-Encoding: chunked, identity\r\n"],
     ["a chunk without a size", "Transfer-Encoding: chunked\r\n"],
-  ])("rejects %s", async (_, framing) => {
+  ])("is rejected: %s", async (_, framing) => {
     expectRefusal(await exchange(daemon.url, `${jsonHead()}${framing}\r\n${createKey}`), "INVALID_REQUEST");
   });
 
-  test.each(["xchunked", "gzip", "gzip, chunked", "identity"])("rejects Transfer-Encoding: %s as not implemented", async (coding) => {
-    const body = `${createKey.length.toString(16)}\r\n${createKey}\r\n0\r\n\r\n`;
+  test.each(["xchunked", "gzip", "gzip, chunked", "identity"])(
+    "is rejected as not implemented with Transfer-Encoding: %s",
+    async (coding) => {
+      const body = `${createKey.length.toString(16)}\r\n${createKey}\r\n0\r\n\r\n`;
 
-    expectRefusal(await exchange(daemon.url, `${jsonHead()}Transfer-Encoding: ${coding}\r\n\r\n${body}`), "NOT_IMPLEMENTED");
-  });
+      expectRefusal(await exchange(daemon.url, `${jsonHead()}Transfer-Encoding: ${coding}\r\n\r\n${body}`), "NOT_IMPLEMENTED");
+    },
+  );
 
-  test("rejects a call without a body when its headers are ambiguous", async () => {
+  test("is rejected also without a body", async () => {
     const { data } = await connect(daemon.url, daemon.rootKey).keys.create({ body: { name: "stays", role: "viewer" } });
     const head = `DELETE /api/keys/${data.id} HTTP/1.1\r\nHost: a\r\nX-API-Key: ${daemon.rootKey}\r\n`;
 
@@ -79,7 +82,7 @@ describe("a body without a clear end is never processed", () => {
     await connect(daemon.url, daemon.rootKey).keys.revoke({ params: { id: String(data.id) } });
   });
 
-  test("closes the connection on an invalid chunk without a second response", async () => {
+  test("closes the connection at an invalid chunk without a second response", async () => {
     const { socket, nextAnswer, closed } = await openConnection(daemon.url);
     socket.write("POST /api/docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n");
     expectRefusal(await nextAnswer(), "METHOD_NOT_ALLOWED");
@@ -90,17 +93,17 @@ describe("a body without a clear end is never processed", () => {
   });
 });
 
-describe("the host of a request must be unambiguous", () => {
+describe("the Host header of a request", () => {
   test.each([
-    ["no Host", "GET /api/health HTTP/1.1\r\n\r\n"],
-    ["two Hosts", "GET /api/health HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n"],
-    ["one Host twice", "GET /api/health HTTP/1.1\r\nHost: a\r\nHOST: a\r\n\r\n"],
+    ["no Host header", "GET /api/health HTTP/1.1\r\n\r\n"],
+    ["two different Host headers", "GET /api/health HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n"],
+    ["two equal Host headers", "GET /api/health HTTP/1.1\r\nHost: a\r\nHOST: a\r\n\r\n"],
     ["a target of another host", "GET http://evil.example/api/health HTTP/1.1\r\nHost: a\r\n\r\n"],
     ["a target of another port", "GET http://a:1/api/health HTTP/1.1\r\nHost: a\r\n\r\n"],
     ["a target with user info", "GET http://a@evil.example/api/health HTTP/1.1\r\nHost: a\r\n\r\n"],
-    ["two Hosts for a worker", "GET /app/ HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n"],
+    ["two Host headers for a worker", "GET /app/ HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n"],
     ["CONNECT", "CONNECT evil.example:443 HTTP/1.1\r\nHost: evil.example:443\r\n\r\n"],
-  ])("rejects %s", async (_, bytes) => {
+  ])("is rejected: %s", async (_, bytes) => {
     expectRefusal(await exchange(daemon.url, bytes), "INVALID_REQUEST");
   });
 
@@ -108,14 +111,14 @@ describe("the host of a request must be unambiguous", () => {
     ["a target with the same host", "GET http://a:1/api/health HTTP/1.1\r\nHost: A:1\r\n\r\n"],
     ["HTTP/1.0 without a Host", "GET /api/health HTTP/1.0\r\n\r\n"],
     ["an offer to upgrade, which is ignored", "GET /api/health HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n"],
-  ])("accepts %s", async (_, bytes) => {
+  ])("is accepted: %s", async (_, bytes) => {
     const answer = await exchange(daemon.url, bytes);
 
     expect(answer.status).toBe(200);
     expect(JSON.parse(answer.text)).toMatchObject({ status: "healthy" });
   });
 
-  test("ignores Forwarded headers in the Origin check", async () => {
+  test("is not replaced by Forwarded headers in the Origin check", async () => {
     const body = '{"key":"unknown"}';
     const head = `POST /api/admin/session HTTP/1.1\r\nHost: a\r\nOrigin: http://evil.example\r\nX-Forwarded-Host: evil.example\r\nForwarded: host=evil.example\r\n`;
 
@@ -126,7 +129,7 @@ describe("the host of a request must be unambiguous", () => {
 });
 
 describe("Expect: 100-continue", () => {
-  test("rejects a call without requesting its body", async () => {
+  test("gets no 100 Continue when the call is rejected", async () => {
     const { socket, nextAnswer, closed } = await openConnection(daemon.url);
     socket.write(expecting("wrong"));
 
@@ -135,7 +138,7 @@ describe("Expect: 100-continue", () => {
     expect(await closed()).toBe("");
   });
 
-  test("requests the body of an allowed call with 100 Continue", async () => {
+  test("gets 100 Continue when the call is permitted", async () => {
     const { socket, nextAnswer } = await openConnection(daemon.url);
     socket.write(expecting(daemon.rootKey));
     expect((await nextAnswer()).status).toBe(100);
@@ -146,7 +149,7 @@ describe("Expect: 100-continue", () => {
     socket.destroy();
   });
 
-  test("rejects any other expectation", async () => {
+  test("is the only accepted expectation", async () => {
     expectRefusal(await exchange(daemon.url, expecting(daemon.rootKey).replace("100-continue", "the-unexpected")), "EXPECTATION_FAILED");
   });
 });
@@ -161,7 +164,7 @@ test("responds to pipelined requests in order", async () => {
   socket.destroy();
 });
 
-test("keeps running and logs valid lines when a client resets during a response", async () => {
+test("keeps running and writes valid log lines when a client resets a connection", async () => {
   const { socket } = await openConnection(daemon.url);
   socket.write("GET /api/docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: a\r\n\r\n");
   await new Promise((resolve) => socket.once("data", resolve));

@@ -44,7 +44,7 @@ const signInAt = (host: string, { url, rootKey }: TestDaemon) =>
   });
 const cookieOf = ({ rootKey }: TestDaemon, name = "runtime_api_key") => ({ cookie: `${name}=${encodeURIComponent(rootKey)}` });
 
-describe("with RUNTIME_PANEL_HOST", () => {
+describe("a daemon with RUNTIME_PANEL_HOST", () => {
   let daemon: TestDaemon;
   beforeAll(async () => {
     daemon = await startWithPanelHost();
@@ -80,18 +80,18 @@ describe("with RUNTIME_PANEL_HOST", () => {
     expect(answer.headers["cache-control"]).toBe("no-store");
   });
 
-  test("redirects from the root of the panel's host to the panel", async () => {
+  test("redirects / at the panel's host to the panel", async () => {
     const answer = await ask(daemon.url, `${panel}:8000`, { path: "/" });
     expect([answer.status, answer.headers["location"]]).toEqual([308, `http://${panel}:8000/cpanel/`]);
   });
 
-  test("serves workers and plugins at other hosts", async () => {
+  test("serves workers and plugins at all other hosts", async () => {
     expect((await ask(daemon.url, apps, { path: "/teller/" })).text).toBe("routes");
     expect((await ask(daemon.url, apps, { path: "/told" })).text).toBe("told");
     expect((await ask(daemon.url, apps, { path: "/app/" })).text).toBe("none");
   });
 
-  test("accepts a session cookie only at the panel's host, a key header everywhere", async () => {
+  test("accepts a session cookie only at the panel's host, and a key header anywhere", async () => {
     const path = "/api/admin/session";
     expect((await ask(daemon.url, panel, { path, headers: cookieOf(daemon) })).status).toBe(200);
     for (const name of ["runtime_api_key", "__Host-runtime_api_key"])
@@ -114,14 +114,14 @@ describe("with RUNTIME_PANEL_HOST", () => {
   });
 });
 
-describe("with RUNTIME_PANEL_HOST and RUNTIME_ADMIN_PORT", () => {
+describe("a daemon with RUNTIME_PANEL_HOST and RUNTIME_ADMIN_PORT", () => {
   let daemon: TestDaemon;
   beforeAll(async () => {
     daemon = await startWithPanelHost({ RUNTIME_ADMIN_PORT: "0" });
   });
   afterAll(() => daemon.dispose());
 
-  test("serves the panel only at its host of the admin listener", async () => {
+  test("serves the panel only at the panel's host of the admin listener", async () => {
     expect((await ask(daemon.adminUrl, panel, { path: "/cpanel/" })).status).toBe(200);
     const elsewhere = await ask(daemon.adminUrl, apps, { path: "/cpanel/" });
     expect([elsewhere.status, elsewhere.headers["location"]]).toEqual([308, `http://${panel}/cpanel/`]);
@@ -140,14 +140,14 @@ describe("with RUNTIME_PANEL_HOST and RUNTIME_ADMIN_PORT", () => {
   });
 });
 
-describe("with RUNTIME_ALLOWED_HOSTS", () => {
+describe("a daemon with RUNTIME_ALLOWED_HOSTS", () => {
   let daemon: TestDaemon;
   beforeAll(async () => {
     daemon = await startWithPanelHost({ RUNTIME_ALLOWED_HOSTS: "127.0.0.1,*.inner.example" });
   });
   afterAll(() => daemon.dispose());
 
-  test.each(["127.0.0.1:1234", "a.inner.example", panel, apps])("serves %s", async (host) => {
+  test.each(["127.0.0.1:1234", "a.inner.example", panel, apps])("serves the host %s", async (host) => {
     expect((await ask(daemon.url, host, { path: "/api/health" })).status).toBe(200);
   });
 
@@ -155,7 +155,7 @@ describe("with RUNTIME_ALLOWED_HOSTS", () => {
     expectRefusal(await ask(daemon.url, "rebound.example:8000", { path, headers: { "x-api-key": daemon.rootKey } }), "HOST_NOT_SERVED");
   });
 
-  test("responds with 421 to a web socket of another host", async () => {
+  test("responds with 421 to a WebSocket handshake for another host", async () => {
     expect((await WebSocketClient.refusal(`${daemon.url}/app/`, { headers: { host: "rebound.example" } })).status).toBe(421);
   });
 });

@@ -39,8 +39,8 @@ const paths = [...new Set(routes.map(({ sample }) => sample))].map((samplePath) 
   return { path: samplePath, methods: methods.includes("GET") ? [...methods, "HEAD"] : methods };
 });
 
-describe("methods", () => {
-  test.each(paths)("accepts $methods at $path and lists them in Allow for other methods", async ({ path: target, methods }) => {
+describe("the methods of a route", () => {
+  test.each(paths)("are $methods at $path, and other methods get 405 with Allow", async ({ path: target, methods }) => {
     const allow = [...new Set(methods)].toSorted().join(", ");
     const others = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "TRACE", "PROPFIND", "SEARCH"].filter(
       (method) => !methods.includes(method),
@@ -59,7 +59,7 @@ describe("methods", () => {
 
   // Event streams never end and downloads need parameters. Both have their own tests.
   test.each(routes.filter(({ endpoint }) => endpoint.method === "GET" && !endpoint.download && (endpoint.result || !endpoint.events)))(
-    "responds to HEAD $sample like to GET, without a body",
+    "include HEAD for $sample, with the headers of GET and no body",
     async ({ endpoint, sample }) => {
       const target = {
         path: sample + (queries[endpoint.path] ?? ""),
@@ -81,12 +81,12 @@ describe("methods", () => {
     },
   );
 
-  test("requires a key for HEAD when GET does", async () => {
+  test("require a key for HEAD when GET requires one", async () => {
     expect(await send({ method: "HEAD", path: "/api/keys" })).toMatchObject({ status: 401, text: "" });
   });
 });
 
-describe("paths", () => {
+describe("an unknown path or query", () => {
   test.each([
     "/api",
     "/api/",
@@ -123,42 +123,39 @@ describe("paths", () => {
     "/%2e%2e/%2e%2e/etc/passwd",
     "/api%2fhealth",
     "/api\\health",
-  ])("responds with NOT_FOUND at %s", async (target) => {
+  ])("gets NOT_FOUND at %s", async (target) => {
     expectRefusal(await send({ path: target, headers: { "x-api-key": daemon.rootKey } }), "NOT_FOUND", target);
   });
 
   test.each(["?a=1", `?${"a=1&".repeat(2_000)}`, "?__proto__=x&constructor=y", "?a[]=1&a[b]=2", "?%", "?%ff", "?", "??"])(
-    "ignores the unknown query %s",
+    "is ignored: %s",
     async (query) => {
       expect((await send({ path: `/api/health/live${query}` })).status).toBe(200);
     },
   );
 });
 
-describe("request IDs", () => {
+describe("the request ID of a response", () => {
   const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-  test.each(["/api/health/live", "/api/nothing", "/api/keys", "/nothing", "/.well-known/runtime"])(
-    "returns a valid ID at %s",
-    async (target) => {
-      for (const id of ["a", "~!\"#$%&'()", "f".repeat(128)])
-        expect((await send({ path: target, headers: { "x-request-id": id } })).headers["x-request-id"]).toBe(id);
-    },
-  );
+  test.each(["/api/health/live", "/api/nothing", "/api/keys", "/nothing", "/.well-known/runtime"])("is valid at %s", async (target) => {
+    for (const id of ["a", "~!\"#$%&'()", "f".repeat(128)])
+      expect((await send({ path: target, headers: { "x-request-id": id } })).headers["x-request-id"]).toBe(id);
+  });
 
-  test.each(["/api/health/live", "/api/nothing", "/api/keys", "/nothing"])("replaces an invalid ID at %s", async (target) => {
+  test.each(["/api/health/live", "/api/nothing", "/api/keys", "/nothing"])("replaces an invalid ID of the client at %s", async (target) => {
     for (const id of ["", "f".repeat(129), "two words", "tab\tbed", "ünlaut", ["one", "two"]])
       expect((await send({ path: target, headers: { "x-request-id": id } })).headers["x-request-id"]).toMatch(uuid);
   });
 
-  test("generates a different ID for each request", async () => {
+  test("is different for each request", async () => {
     const answers = [await send({ path: "/api/health/live" }), await send({ path: "/api/health/live" })];
 
     expect(answers[0]?.headers["x-request-id"]).not.toBe(answers[1]?.headers["x-request-id"]);
   });
 });
 
-test("logs an internal error in full and sends the client no details of it", async () => {
+test("logs an internal error in full and sends no details to the client", async () => {
   const body = '--B\r\nContent-Disposition: form-data; name="file"; filename="a.tgz"\r\n\r\nx\r\n--B--\r\n';
   const headers = { "x-api-key": daemon.rootKey, "content-type": "multipart/form-data; boundary=B", "x-request-id": "the-failing-call" };
 

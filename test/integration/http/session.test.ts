@@ -56,7 +56,7 @@ const createWithoutOrigin = (headers: Record<string, string>) =>
   });
 
 describe("signing in", () => {
-  test("sets a cookie with exactly the documented attributes that authenticates", async () => {
+  test("sets an authenticating cookie with exactly the documented attributes", async () => {
     const answer = await signIn(rootKey);
 
     expect(answer.status).toBe(200);
@@ -77,7 +77,7 @@ describe("signing in", () => {
     expect(answer.text).not.toContain(key);
   });
 
-  test("with an unknown key is rejected 1,000 times, without a cookie or a lockout", async () => {
+  test("with an unknown key fails 1,000 times, without a cookie or a lockout", async () => {
     for (let attempt = 0; attempt < 1_000; attempt += 1) {
       const answer = await signIn(`wrong ${attempt}`);
       expect(answer.status).toBe(401);
@@ -106,11 +106,11 @@ describe("signing in", () => {
   });
 });
 
-describe("over HTTPS", () => {
+describe("a session over HTTPS", () => {
   const https = { "x-forwarded-proto": "https" };
   const attributes = "Path=/; HttpOnly; SameSite=Strict; Secure";
 
-  test("sets a second cookie with the __Host- prefix, and sign-out clears both", async () => {
+  test("has a second cookie with the __Host- prefix, and sign-out clears both", async () => {
     expect((await signIn(rootKey, https)).headers["set-cookie"]).toEqual([
       `runtime_api_key=${encodedRootKey}; Max-Age=1800; ${attributes}`,
       `__Host-runtime_api_key=${encodedRootKey}; Max-Age=1800; ${attributes}`,
@@ -121,7 +121,7 @@ describe("over HTTPS", () => {
     ]);
   });
 
-  test("prefers the __Host- cookie and accepts the other one alone", async () => {
+  test("uses the __Host- cookie before the other cookie, or either one alone", async () => {
     const { key } = await createKey("second cookie");
     expect(nameIn(await whoAmI({ cookie: `runtime_api_key=${encodedRootKey}; __Host-runtime_api_key=${key}` }))).toBe("second cookie");
     expect(nameIn(await whoAmI({ cookie: `runtime_api_key=${encodedRootKey}` }))).toBe("root");
@@ -133,10 +133,10 @@ describe("signing out", () => {
   test.each([
     ["no cookie", {}],
     ["an unknown key", { cookie: "runtime_api_key=unknown" }],
-    ["a broken cookie", { cookie: "runtime_api_key=%E0%A4%A" }],
+    ["a malformed cookie", { cookie: "runtime_api_key=%E0%A4%A" }],
     ["the root key", { cookie: `runtime_api_key=${encodedRootKey}` }],
     ["the root key, the second time", { cookie: `runtime_api_key=${encodedRootKey}` }],
-  ])("with %s clears the cookie", async (_, headers) => {
+  ])("with %s clears the session cookie", async (_, headers) => {
     const answer = await signOut(headers);
 
     expect(answer.status).toBe(204);
@@ -145,8 +145,8 @@ describe("signing out", () => {
   });
 });
 
-describe("credentials", () => {
-  test("are tried in the order X-API-Key, bearer, cookie until one resolves", async () => {
+describe("request credentials", () => {
+  test("are tried in the order X-API-Key, bearer token, cookie until one is valid", async () => {
     const first = (await createKey("first")).key;
     const second = (await createKey("second")).key;
 
@@ -163,7 +163,7 @@ describe("credentials", () => {
     expectRefusal(await whoAmI({ "x-api-key": [key, key] }), "AUTH_REQUIRED");
   });
 
-  test.each([["x"], ["\t"], ["ü"], ["k".repeat(14_000)], ['"']])("are rejected for the root key with %j added", async (addition) => {
+  test.each([["x"], ["\t"], ["ü"], ["k".repeat(14_000)], ['"']])("are rejected when %j is added to the root key", async (addition) => {
     const key = rootKey + addition;
     const expected = addition === "\t" ? 200 : 401;
 
@@ -173,14 +173,14 @@ describe("credentials", () => {
   });
 });
 
-describe("changing calls without an Origin", () => {
-  test("are accepted with the root key in either header", async () => {
+describe("a changing call without an Origin header", () => {
+  test("is accepted with the root key in either header", async () => {
     expect((await createWithoutOrigin({ "x-api-key": rootKey })).status).toBe(201);
     expect((await createWithoutOrigin({ authorization: `Bearer ${rootKey}` })).status).toBe(201);
     expect((await createWithoutOrigin({ "x-api-key": rootKey, origin: "http://evil.example" })).status).toBe(201);
   });
 
-  test("are accepted with X-Runtime-Internal and a key, but not without a key", async () => {
+  test("is accepted with X-Runtime-Internal only together with a key", async () => {
     const { key } = await createKey("inside");
 
     expect((await createWithoutOrigin({ "x-api-key": key, "x-runtime-internal": "true" })).status).toBe(201);
@@ -188,7 +188,7 @@ describe("changing calls without an Origin", () => {
     expectRefusal(await createWithoutOrigin({ "x-runtime-internal": "true" }), "AUTH_REQUIRED");
   });
 
-  test("are rejected when a header is sent beside a root key in a cookie", async () => {
+  test("is rejected with the root key in a cookie and another key in a header", async () => {
     const { key } = await createKey("header first");
 
     expectRefusal(await createWithoutOrigin({ "x-api-key": key, cookie: `runtime_api_key=${encodedRootKey}` }), "CSRF_ORIGIN_REQUIRED");

@@ -12,8 +12,8 @@ beforeAll(async () => {
 });
 afterAll(() => daemon.dispose());
 
-describe("a browser that opens the origin", () => {
-  test("gets a page without a version that links to the panel and the API", async () => {
+describe("the start page at /", () => {
+  test("links to the panel and the API and shows no version", async () => {
     const response = await fetch(`${daemon.url}/?from=bookmark`, { headers: browser });
     expect([response.status, response.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
     expect(response.headers.get("content-security-policy")).toContain("default-src 'none'");
@@ -28,14 +28,14 @@ describe("a browser that opens the origin", () => {
   });
 
   test.each([
-    ["a program", { headers: { accept: "application/json" } }],
-    ["a form", { method: "POST", headers: browser }],
-  ])("gets the page, but %s gets NOT_FOUND", async (_, init) => {
+    ["an API client", { headers: { accept: "application/json" } }],
+    ["a form submission", { method: "POST", headers: browser }],
+  ])("is sent to browsers, but %s gets NOT_FOUND", async (_, init) => {
     const response = await fetch(`${daemon.url}/`, init);
     expect([response.status, await response.json()]).toEqual([404, { error: expect.objectContaining({ code: "NOT_FOUND" }) as object }]);
   });
 
-  test("gets the response of a plugin when a plugin handles the request", async () => {
+  test("is replaced by the response of a plugin that handles the request", async () => {
     const plugin = {
       "manifest.yaml": manifestOf("front", "1.0.0", "base: /front\n"),
       "plugin.js": `export default { onRequest: (request) => new URL(request.url).pathname === "/" ? new Response("of the plugin") : undefined };`,
@@ -46,7 +46,7 @@ describe("a browser that opens the origin", () => {
 });
 
 test.each([{ RUNTIME_ADMIN_PORT: "0" }, { RUNTIME_PANEL_HOST: "panel.example.org", RUNTIME_PUBLIC_URL: "https://apps.example.org" }])(
-  "with %j shows a page without links to the panel",
+  "has no links to the panel when the daemon has %j",
   async (env) => {
     const separated = await startDaemon({ env });
     try {

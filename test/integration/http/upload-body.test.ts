@@ -52,7 +52,7 @@ const filePart = (filename: string, content: string, name = "file") =>
 const fieldPart = (name: string, value: string) => `--B\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
 const end = "--B--\r\n";
 
-describe("a rejected multipart body", () => {
+describe("an invalid multipart body", () => {
   test.each([
     ["without a boundary", "multipart/form-data", filePart("a.tgz", "x") + end, "INVALID_MULTIPART"],
     ["with an empty boundary", "multipart/form-data; boundary=", filePart("a.tgz", "x") + end, "INVALID_MULTIPART"],
@@ -63,20 +63,25 @@ describe("a rejected multipart body", () => {
     ["with invalid headers of a part", multipart, `--B\r\nContent Disposition\r\n\r\nx\r\n${end}`, "INVALID_MULTIPART"],
     ["that is empty", multipart, "", "INVALID_MULTIPART"],
     ["that is not multipart at all", multipart, "just text", "INVALID_MULTIPART"],
-    ["with two files of the right name", multipart, filePart("a.tgz", "x") + filePart("b.tgz", "y") + end, "INVALID_MULTIPART"],
-    ["with a file of another name", multipart, filePart("a.tgz", "x", "archive") + end, "INVALID_MULTIPART"],
-    ["with a file of another name first", multipart, filePart("a", "x", "f") + filePart("a.tgz", "x") + end, "INVALID_MULTIPART"],
-    ["with a file named __proto__", multipart, filePart("a.tgz", "x", "__proto__") + end, "INVALID_MULTIPART"],
+    ["with two files in the field file", multipart, filePart("a.tgz", "x") + filePart("b.tgz", "y") + end, "INVALID_MULTIPART"],
+    ["with a file in another field", multipart, filePart("a.tgz", "x", "archive") + end, "INVALID_MULTIPART"],
+    [
+      "with a file in another field before the expected field",
+      multipart,
+      filePart("a", "x", "f") + filePart("a.tgz", "x") + end,
+      "INVALID_MULTIPART",
+    ],
+    ["with a file in the field __proto__", multipart, filePart("a.tgz", "x", "__proto__") + end, "INVALID_MULTIPART"],
     ["without parts", multipart, end, "NO_FILE_PROVIDED"],
     ["with fields only", multipart, fieldPart("file", "x") + fieldPart("__proto__", "y") + end, "NO_FILE_PROVIDED"],
     ["of another type", "application/json", "{}", "UNSUPPORTED_MEDIA_TYPE"],
     ["of another multipart type", "multipart/mixed; boundary=B", filePart("a.tgz", "x") + end, "UNSUPPORTED_MEDIA_TYPE"],
-    ["of a name without a known extension", multipart, filePart("a.rar", "x") + end, "INVALID_FILE_TYPE"],
-    ["of a form without a selected file", multipart, filePart("", "") + end, "NO_FILE_PROVIDED"],
-    ["of a file that is not an archive", multipart, filePart("a.tgz", "x") + end, "INVALID_ARCHIVE"],
-    ["of a file with .. in its name", multipart, filePart("../../../a.tgz", "x") + end, "INVALID_ARCHIVE"],
-    ["of a file with a very long name", multipart, filePart(`${"a".repeat(10_000)}.zip`, "x") + end, "INVALID_ARCHIVE"],
-  ] as const)("%s leaves no file", async (_, contentType, body, code) => {
+    ["with a file name without a known extension", multipart, filePart("a.rar", "x") + end, "INVALID_FILE_TYPE"],
+    ["from a form without a selected file", multipart, filePart("", "") + end, "NO_FILE_PROVIDED"],
+    ["with a file that is not an archive", multipart, filePart("a.tgz", "x") + end, "INVALID_ARCHIVE"],
+    ["with a file name that contains ..", multipart, filePart("../../../a.tgz", "x") + end, "INVALID_ARCHIVE"],
+    ["with a file name of 10,000 characters", multipart, filePart(`${"a".repeat(10_000)}.zip`, "x") + end, "INVALID_ARCHIVE"],
+  ] as const)("%s is rejected and leaves no file", async (_, contentType, body, code) => {
     const sent = [Buffer.from(body), Readable.from([Buffer.from(body)])];
 
     for (const payload of sent) expectRefusal(await upload({ "content-type": contentType }, payload), code);
@@ -87,7 +92,7 @@ describe("a rejected multipart body", () => {
     expectRefusal(await upload({}, "x"), "NO_FILE_PROVIDED");
   });
 
-  test.each(["gzip", "br", "deflate", "identity, gzip"])("with Content-Encoding %s is not decompressed", async (encoding) => {
+  test.each(["gzip", "br", "deflate", "identity, gzip"])("with Content-Encoding %s is rejected", async (encoding) => {
     const answer = await upload({ "content-type": multipart, "content-encoding": encoding }, filePart("a.tgz", "x") + end);
 
     expectRefusal(answer, "UNSUPPORTED_MEDIA_TYPE");
@@ -97,7 +102,7 @@ describe("a rejected multipart body", () => {
     ["5,000 fields", fieldPart("a", "b").repeat(5_000)],
     ["3,000 files", filePart("a.tgz", "x").repeat(3_000)],
     ["5,000 fields after the file", filePart("a.tgz", "x") + fieldPart("a", "b").repeat(5_000)],
-  ])("of %s is rejected", async (_, parts) => {
+  ])("with %s is rejected", async (_, parts) => {
     expectRefusal(await upload({ "content-type": multipart }, parts + end), "INVALID_MULTIPART");
   });
 });
@@ -125,12 +130,12 @@ describe("the upload size limit", () => {
   });
 });
 
-describe("a disconnecting client", () => {
+describe("a client that disconnects or continues to send", () => {
   const body = filePart("a.tgz", "x".repeat(200_000)) + end;
   const head = () =>
     `POST /api/workers/upload HTTP/1.1\r\nHost: a\r\nX-API-Key: ${daemon.rootKey}\r\nContent-Type: ${multipart}\r\nContent-Length: ${body.length}\r\n\r\n`;
 
-  test.each([0, 50, 99])("leaves no file after %i percent of its upload", async (percent) => {
+  test.each([0, 50, 99])("leaves no file after it sent %i percent of its upload", async (percent) => {
     const sent = body.slice(0, (body.length * percent) / 100);
     const before = await openDescriptors();
 
@@ -145,7 +150,7 @@ describe("a disconnecting client", () => {
     await expect.poll(openDescriptors, { timeout: 10_000 }).toBeLessThanOrEqual(before + 1);
   });
 
-  test("gets the rejection while it still sends, and can reuse the connection afterwards", async () => {
+  test("gets the rejection during its upload and can reuse the connection", async () => {
     const { socket, nextAnswer } = await openConnection(daemon.url);
     const refused = filePart("a.tgz", "x", "wrong") + "x".repeat(100_000);
     socket.write(head().replace(String(body.length), String(refused.length)) + refused.slice(0, 50_000));
@@ -166,7 +171,7 @@ describe("a disconnecting client", () => {
   });
 });
 
-test("leaves no file after 200 uploads rejected during file creation", async () => {
+test("leaves no file after 200 uploads that are rejected during file creation", async () => {
   const spoolDirectory = await temporaryDirectory();
   const server = createServer((incoming, response) => {
     const reading = readUpload(incoming, { field: "file", spoolDirectory, maxSizeBytes: maxUploadSizeBytes, assertAllowed: () => {} });
@@ -186,7 +191,7 @@ test("leaves no file after 200 uploads rejected during file creation", async () 
   expect(await readdir(spoolDirectory)).toEqual([]);
 });
 
-test("installs a valid upload unchanged after many rejected ones", async () => {
+test("installs a valid upload unchanged after many rejected uploads", async () => {
   const archive = await packFiles({ "manifest.yaml": manifestOf("sound", "1.0.0"), "index.html": "<p>sound" });
   const body = Buffer.concat([Buffer.from(filePart("a.tgz", "\0").split("\0")[0] ?? ""), archive, Buffer.from(`\r\n${end}`)]);
 

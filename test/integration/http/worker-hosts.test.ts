@@ -61,7 +61,7 @@ async function ask(host: string | undefined, call: Call) {
 
 const appAt = async (host: string, path = "/") => (JSON.parse((await ask(host, { path })).text) as { app: string }).app;
 
-describe("at its host a worker", () => {
+describe("a worker at its host", () => {
   test.each([
     ["shop.test", "shop 1"],
     ["SHOP.Test:8443", "shop 1"],
@@ -72,11 +72,11 @@ describe("at its host a worker", () => {
     ["shop--team.apps.test:1", "team shop"],
     ["v1-0-0---shop.apps.test", "shop 1"],
     ["V1-0-0---SHOP--TEAM.apps.test", "team shop"],
-  ])("responds to Host %s", async (host, label) => {
+  ])("responds to requests with Host %s", async (host, label) => {
     expect(await appAt(host)).toBe(label);
   });
 
-  test("has the whole path, an empty base, its own cookies and origin-wide headers", async () => {
+  test("receives the whole path and an empty base, and can set origin-wide headers", async () => {
     const answer = await ask("shop.test", { path: "/api/keys?x=1", headers: { cookie: "own=1; runtime_api_key=secret" } });
 
     expect(JSON.parse(answer.text)).toEqual({ app: "shop 1", path: "/api/keys?x=1", host: "shop.test", base: "", cookie: "own=1" });
@@ -88,14 +88,14 @@ describe("at its host a worker", () => {
     expect(answer.headers).not.toHaveProperty("x-accel-redirect");
   });
 
-  test("has no headers that bind the origin at its path", async () => {
+  test("cannot set origin-wide headers at its path on the main host", async () => {
     const answer = await ask("main.test", { path: "/shop/x" });
     expect(JSON.parse(answer.text)).toMatchObject({ app: "shop 1", path: "/x", base: "/shop" });
     expect(answer.headers).not.toHaveProperty("strict-transport-security");
     expect(answer.headers).not.toHaveProperty("clear-site-data");
   });
 
-  test("serves a static site with its headers, and without a redirect at the root", async () => {
+  test("serves a static site with its headers and without a redirect at the root", async () => {
     const answer = await ask("site.test", { path: "/" });
     expect([answer.status, answer.text]).toEqual([200, "<title>site</title>"]);
     expect(answer.headers).toMatchObject({ "strict-transport-security": "max-age=60", "x-own": "1" });
@@ -105,13 +105,13 @@ describe("at its host a worker", () => {
   });
 
   test.each(["/api/keys", "/api/health", "/.well-known/runtime", "/cpanel/", "/cpanel@1/x", "/%63panel/", "/team/"])(
-    "has the path %s, which neither API nor panel gets",
+    "receives requests for %s, instead of the API or panel",
     async (path) => {
       expect(await appAt("shop.test", path)).toBe("shop 1");
     },
   );
 
-  test("opens a WebSocket, below the path of the API too", async () => {
+  test("opens a WebSocket also at a path of the API", async () => {
     for (const path of ["/", "/api/socket"]) {
       const socket = await WebSocketClient.open(`${daemon.url}${path}`, [], { headers: { host: "shop.test" } });
       expect(await socket.next()).toBe("shop 1");
@@ -119,7 +119,7 @@ describe("at its host a worker", () => {
   });
 });
 
-describe("no worker responds", () => {
+describe("a host without a worker", () => {
   test.each([
     "nobody.apps.test",
     "a.b.apps.test",
@@ -127,17 +127,17 @@ describe("no worker responds", () => {
     "xn--a.apps.test",
     "my-site.apps.test",
     "team--shop.apps.test",
-  ])("at %s, and neither do API and panel", async (host) => {
+  ])("responds with 404 for every path when it is %s", async (host) => {
     for (const path of ["/", "/api/health", "/cpanel/", "/shop/"]) expectRefusal(await ask(host, { path }), "NOT_FOUND", path);
     expect((await WebSocketClient.refusal(`${daemon.url}/`, { headers: { host } })).status).toBe(404);
   });
 
-  test.each(["panel.test", "PANEL.test."])("at %s", async (host) => {
+  test.each(["panel.test", "PANEL.test."])("responds with 404 to a worker's path when it is the panel host %s", async (host) => {
     expectRefusal(await ask(host, { path: "/shop/" }), "NOT_FOUND");
   });
 
   test.each(["main.test", "apps.test", "127.0.0.1", "[::1]:80", "unknown.test", "shop.test.evil.test", "evilapps.test"])(
-    "without its name in the path at %s",
+    "serves API and workers by path when it is %s",
     async (host) => {
       expect((await ask(host, { path: "/api/health" })).status).toBe(200);
       expect(await appAt(host, "/shop/")).toBe("shop 1");
@@ -145,8 +145,8 @@ describe("no worker responds", () => {
   );
 });
 
-describe("hosts", () => {
-  test("are live, changed and gone as soon as the call succeeds", async () => {
+describe("the hosts of a worker", () => {
+  test("take effect before the response to adding, changing or removing them", async () => {
     const host = "new.test";
     await client.hosts.add({ params: { host }, body: { worker: "shop" } });
     expect(await appAt(host)).toBe("shop 1");
@@ -159,7 +159,7 @@ describe("hosts", () => {
     await client.workers.removeVersion({ params: { scope: "_", name: "shop", version: "2.0.0" } });
   });
 
-  test("of another worker, of the daemon and below the app domain cannot be added", async () => {
+  test("cannot be hosts of another worker, of the daemon or below the app domain", async () => {
     const before = await client.hosts.list();
     const add = (host: string) => client.hosts.add({ params: { host }, body: { worker: "@team/shop" } });
     await expect(add("shop.test")).rejects.toMatchObject({ code: "HOST_TAKEN", status: 409 });
@@ -168,7 +168,7 @@ describe("hosts", () => {
     expect(await client.hosts.list()).toEqual(before);
   });
 
-  test("can be added by a key of a namespace only below its suffixes", async () => {
+  test("can be added by a restricted key only below the suffixes of its namespace", async () => {
     const { data } = await client.keys.create({ body: { name: "team", role: "editor", namespaces: ["@team"] } });
     const team = connect(daemon.url, data.key);
     const add = (host: string, worker: string) => team.hosts.add({ params: { host }, body: { worker } });
@@ -183,7 +183,7 @@ describe("hosts", () => {
     await team.hosts.remove({ params: { host: "a.team.test" } });
   });
 
-  test("that a manifest asks for are listed until they are added", async () => {
+  test("are listed as requested when a manifest declares them, until they are added", async () => {
     await upload("wishes", app("wishes"), { manifest: "hosts: [Wish.test]\n" });
     expect((await client.hosts.list()).requested).toEqual([{ host: "wish.test", worker: "wishes" }]);
     expect((await ask("wish.test", { path: "/wishes/" })).status).toBe(200);
@@ -203,22 +203,25 @@ describe("hosts", () => {
 const question = (domain: string, headers: Record<string, string> = {}) =>
   ask("127.0.0.1", { path: `/api/hosts/ask?domain=${encodeURIComponent(domain)}`, headers });
 
-describe("the question of a proxy for a certificate", () => {
+describe("a proxy's certificate check at /api/hosts/ask", () => {
   test.each(["shop.test", "SHOP.test", "xn--mnchen-3ya.test", "shop.apps.test", "panel.test", "main.test"])(
-    "is answered with 200 for %s",
+    "responds with 200 for %s",
     async (domain) => {
       expect((await question(domain)).status).toBe(200);
     },
   );
 
   test.each(["unknown.test", "nobody.apps.test", "v9-0-0---shop.apps.test", "", "127.0.0.1", "*.test"])(
-    "is answered with 404 for %j",
+    "responds with 404 for %j",
     async (domain) => {
       expectRefusal(await question(domain), "HOST_NOT_FOUND");
     },
   );
 
-  test.each(["x-forwarded-for", "x-forwarded-anything", "forwarded", "via"])("is not answered with a header %s", async (name) => {
-    expectRefusal(await question("shop.test", { [name]: "1.1.1.1" }), "NOT_FOUND");
-  });
+  test.each(["x-forwarded-for", "x-forwarded-anything", "forwarded", "via"])(
+    "responds with 404 to a request with the header %s",
+    async (name) => {
+      expectRefusal(await question("shop.test", { [name]: "1.1.1.1" }), "NOT_FOUND");
+    },
+  );
 });

@@ -26,7 +26,7 @@ async function refusal(folder: string): Promise<CommandError> {
   return error as CommandError;
 }
 
-describe("packed files", () => {
+describe("the packed files of a folder", () => {
   const dependencies = JSON.stringify({ name: "app", dependencies: { hono: "4" }, devDependencies: { vite: "8", shared: "1" } });
   const installed = {
     "node_modules/hono/package.json": '{"dependencies":{"shared":"1"}}',
@@ -90,7 +90,7 @@ describe("packed files", () => {
       [".gitignore", "index.js", "keep.map", "manifest.yaml", "package.json"],
     ],
     [
-      "an allow-list in .runtimeignore",
+      "by an allow-list in .runtimeignore",
       { "manifest.yaml": manifest, ".runtimeignore": "/*\n!/dist\n", "index.js": "", "dist/a.js": "", "src/a.ts": "" },
       ["dist/a.js", "index.js", "manifest.yaml"],
     ],
@@ -159,12 +159,12 @@ describe("packed files", () => {
       },
       ["manifest.yaml", "out/main.js"],
     ],
-  ])("follow the rules: %s", async (_, files, expected) => {
+  ])("follow the exclusion rules: %s", async (_, files, expected) => {
     expect(await packed(files)).toEqual(expected);
   });
 });
 
-test("lists the rule for each excluded file", async () => {
+test("exclude files with the rule as reason", async () => {
   const plan = await planPack(
     await folderOf({ "manifest.yaml": manifest, "index.js": "", ".env": "", ".runtimeignore": "# notes\n*.map\n", "a.map": "" }),
   );
@@ -175,7 +175,7 @@ test("lists the rule for each excluded file", async () => {
   ]);
 });
 
-test("packs targets of links within the folder and excludes other links with a reason", async () => {
+test("include targets of links within the folder and exclude other links", async () => {
   const folder = await folderOf({
     "manifest.yaml": manifest,
     "index.js": "",
@@ -204,7 +204,7 @@ test("packs targets of links within the folder and excludes other links with a r
   });
 });
 
-test("terminates on a link to a parent folder", async () => {
+test("are found even when a link points to a parent folder", async () => {
   const folder = await folderOf({ "manifest.yaml": manifest, "index.js": "", "a/b/c.js": "" });
   await symlink("../..", path.join(folder, "a/b/up"));
   await symlink("..", path.join(folder, "a/b/parent"));
@@ -213,7 +213,7 @@ test("terminates on a link to a parent folder", async () => {
   expect(plan.links.map((link) => link.path)).toEqual(["a/b/parent", "a/b/up"]);
 });
 
-test("rejects FIFOs, sockets and invalid names with a list, unless they are ignored", async () => {
+test("cannot include FIFOs, sockets and invalid names unless these are ignored", async () => {
   const folder = await folderOf({ "manifest.yaml": manifest, "index.js": "", "back\\slash.js": "" });
   execFileSync("mkfifo", [path.join(folder, "pipe")]);
   const server = createServer().listen(path.join(folder, "socket"));
@@ -228,14 +228,14 @@ test("rejects FIFOs, sockets and invalid names with a list, unless they are igno
 
 describe("a package that the daemon would reject", () => {
   test.each<[string, Record<string, string>, string]>([
-    ["no metadata at all", { "index.js": "" }, "MISSING_PACKAGE_NAME"],
+    ["no metadata file", { "index.js": "" }, "MISSING_PACKAGE_NAME"],
     ["no name", { "manifest.yaml": "version: 1.0.0\n" }, "MISSING_PACKAGE_NAME"],
-    ["a name in upper case", { "manifest.yaml": "name: App\n" }, "INVALID_PACKAGE_NAME"],
+    ["an uppercase name", { "manifest.yaml": "name: App\n" }, "INVALID_PACKAGE_NAME"],
     ["a name with ..", { "package.json": '{"name":"../app"}' }, "INVALID_PACKAGE_NAME"],
     ["a version that is a number", { "manifest.yaml": "name: app\nversion: 1.0\n" }, "INVALID_PACKAGE_VERSION"],
     ["broken YAML", { "manifest.yaml": "name: [\n" }, "INVALID_PACKAGE_METADATA"],
     ["broken JSON", { "package.json": "{" }, "INVALID_PACKAGE_METADATA"],
-    ["an entrypoint outside", { "manifest.yaml": "name: app\nentrypoint: ../a.js\n" }, "INVALID_PACKAGE_METADATA"],
+    ["an entrypoint outside of the folder", { "manifest.yaml": "name: app\nentrypoint: ../a.js\n" }, "INVALID_PACKAGE_METADATA"],
     ["a missing entrypoint", { "manifest.yaml": "name: app\nentrypoint: dist/a.js\n" }, "ENTRYPOINT_NOT_FOUND"],
   ])("is rejected before the upload: %s", async (_, files, code) => {
     expect((await refusal(await folderOf(files))).code).toBe(code);

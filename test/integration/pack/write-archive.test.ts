@@ -24,7 +24,7 @@ async function appFolder(more: Readonly<Record<string, string | Uint8Array>> = {
   return folder;
 }
 
-test("creates identical archives for identical content despite other times and modes", async () => {
+test("creates identical archives for identical content with other times and modes", async () => {
   const folder = await appFolder({ "large.bin": Buffer.alloc(3_000_000, "large") });
   const first = await pack(folder, `${folder}-1.tgz`);
   await utimes(path.join(folder, "index.js"), 1, 2);
@@ -66,7 +66,7 @@ test.each([
   ["in a small file", `const key = "${key}";`],
   ["at the end of a large file", `${" ".repeat(2_000_000)}${key}`],
   ["across two chunks of a large file", `${" ".repeat(64 * 1024 - 20)}${key}${" ".repeat(2_000_000)}`],
-])("stops at an API key %s and names the file, not the key", async (_, text) => {
+])("stops at an API key %s and names the file, but not the key", async (_, text) => {
   const folder = await appFolder({ "src/config.js": text });
   const error: unknown = await pack(folder, `${folder}.tgz`).catch((reason: unknown) => reason);
   expect(error).toBeInstanceOf(CommandError);
@@ -75,7 +75,7 @@ test.each([
   expect((error as Error).message).not.toContain(key);
 });
 
-test("accepts the public prefix of a key", async () => {
+test("accepts a file with only the public prefix of a key", async () => {
   const folder = await appFolder({ "notes.md": "the key rtk_V5gNhTQO ends in May" });
   await expect(pack(folder, `${folder}.tgz`)).resolves.toMatchObject({ sizeBytes: expect.any(Number) as number });
 });

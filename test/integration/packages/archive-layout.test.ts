@@ -14,8 +14,8 @@ beforeEach(async () => {
 });
 afterEach(() => fixture.close());
 
-describe("layout of an archive", () => {
-  test("determines the folder by name and version", async () => {
+describe("the layout of an archive", () => {
+  test("is stored in a folder by name and version", async () => {
     expect(await fixture.install(buildTgz({ name: "package/manifest.yaml", content: "name: app\nversion: 1.0.0\n" }))).toEqual({
       name: "app",
       version: "1.0.0",
@@ -66,7 +66,7 @@ describe("layout of an archive", () => {
       ["manifest.yaml"],
     ],
     [
-      "zip: with a comment that is one",
+      "zip: with an archive comment",
       buildZip([{ name: "manifest.yaml", content: manifest }], { comment: Buffer.from("made by hand") }),
       "a.zip",
       ["manifest.yaml"],
@@ -108,7 +108,7 @@ describe("layout of an archive", () => {
     expect(entriesOf(fixture.uploads)).toEqual([]);
   });
 
-  test("sets modes 644, 755 and 700 regardless of archive and umask, without hard links", async () => {
+  test("gets modes 644, 755 and 700 regardless of archive and umask, and no hard links", async () => {
     const modes = [0o4755, 0o2755, 0o1777, 0, 0o600, 0o111];
     const before = process.umask(0o077);
     try {

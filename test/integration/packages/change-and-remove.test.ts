@@ -31,8 +31,8 @@ afterEach(() => fixture.close());
 const inUploads = (...parts: string[]) => path.join(fixture.uploads, ...parts);
 const answering = (name: string) => fixture.packages.resolve(name, undefined)?.version;
 
-describe("enabling and disabling", () => {
-  test("activates the next version and restores it, and keeps the manifests' text", async () => {
+describe("enabling and disabling a version", () => {
+  test("changes the active version and keeps the text of the manifests", async () => {
     expect(answering("app")).toBe("2.0.0");
     await fixture.packages.setEnabled("app", "2.0.0", false);
     expect(answering("app")).toBe("1.0.0");
@@ -50,21 +50,21 @@ describe("enabling and disabling", () => {
     expect(answering("app")).toBe("2.0.0");
   });
 
-  test("retires a disabled version after another one became active", async () => {
+  test("retires a disabled version after another version became active", async () => {
     let answerAtRetirement: string | undefined = "never retired";
     Object.assign(fixture.options, { retire: async () => void (answerAtRetirement = answering("app")) });
     await fixture.packages.setEnabled("app", "2.0.0", false);
     expect(answerAtRetirement).toBe("1.0.0");
   });
 
-  test("changes nothing when the version already has that state", async () => {
+  test("changes nothing when the version already has the requested state", async () => {
     const before = await treeLines(fixture.uploads);
     await fixture.packages.setEnabled("app", "2.0.0", true);
     expect(await treeLines(fixture.uploads)).toEqual(before);
     expect(fixture.retirements).toEqual([]);
   });
 
-  test("applies the last of 100 concurrent toggles", async () => {
+  test("applies the last of 100 concurrent changes", async () => {
     await Promise.all(Array.from({ length: 100 }, (_, index) => fixture.packages.setEnabled("app", "1.0.0", index % 2 === 0)));
     expect(await readFile(inUploads("app/1.0.0/manifest.yaml"), "utf8")).toBe("# ours\nenabled: false\nname: app\nversion: 1.0.0 # one\n");
     expect(fixture.packages.resolve("app", "1.0.0")).toBeUndefined();
@@ -83,8 +83,8 @@ describe("enabling and disabling", () => {
   });
 });
 
-describe("deleting", () => {
-  test("deletes one version, and with the last one its empty folders", async () => {
+describe("deleting workers and versions", () => {
+  test("deletes one version, and with the last version its empty folders", async () => {
     await fixture.packages.removeVersion("app", "2.0.0");
     expect(answering("app")).toBe("1.0.0");
     await fixture.packages.removeVersion("app", "1.0.0");
@@ -96,7 +96,7 @@ describe("deleting", () => {
     await expect.poll(() => entriesOf(fixture.uploads)).toEqual(["mixed"]);
   });
 
-  test("deletes all versions of a worker and passes their new folders to retire", async () => {
+  test("deletes all versions of a worker and reports their new folders to retire", async () => {
     const filesAtRetirement: string[][] = [];
     Object.assign(fixture.options, {
       retire: async (folder: string, movedTo: string) => {
@@ -129,7 +129,7 @@ describe("deleting", () => {
     expect(entriesOf(second)).toEqual([]);
   });
 
-  test("deletes links to a version but no other worker's version", async () => {
+  test("deletes links to a version, but no version of another worker", async () => {
     await symlink("../app/2.0.0", inUploads("mixed", "linked"));
     await fixture.reopen();
     await fixture.packages.removeVersion("app", "2.0.0");
@@ -160,7 +160,7 @@ describe("deleting", () => {
     expect(fixture.retirements).toEqual([]);
   });
 
-  test("leaves a consistent state when installs and deletions of one version race", async () => {
+  test("leaves a consistent state after concurrent installs and deletions", async () => {
     const archive = buildTgz({ name: "manifest.yaml", content: "name: racing\nversion: 1.0.0\n" }, { name: "a", content: "a" });
     for (let round = 0; round < 10; round += 1) {
       const outcomes = await Promise.allSettled([

@@ -33,7 +33,7 @@ function named(name: string): Buffer {
 const installedMark = (version: string) => readFile(path.join(fixture.uploads, "app", version, "mark"), "utf8");
 
 describe("replacing a version", () => {
-  test("replaces all files and passes the old version's new folder to retire", async () => {
+  test("replaces all files and reports the old version's new folder to retire", async () => {
     await fixture.install(app("1.0.0", "old", [{ name: "package/only-old" }]));
     const before = fixture.packages.resolve("app", undefined);
     let filesOfOld: string[] = [];
@@ -51,7 +51,7 @@ describe("replacing a version", () => {
     expect(readdirSync(path.join(fixture.uploads, "app", "1.0.0")).toSorted()).toEqual(["manifest.yaml", "mark"]);
   });
 
-  test("keeps the old folder until its isolates have ended, then deletes it", async () => {
+  test("keeps the old folder until its isolates have stopped, then deletes it", async () => {
     const running = new EventEmitter();
     let moved: string | undefined;
     Object.assign(fixture.options, {
@@ -67,7 +67,7 @@ describe("replacing a version", () => {
     await expect.poll(() => existsSync(path.join(fixture.uploads, ".staging"))).toBe(false);
   });
 
-  test("replaces a file or link in place of the version without following it", async () => {
+  test("replaces a file or link at the version's path without following the link", async () => {
     const outside = path.join(fixture.root, "outside");
     await writeFiles(outside, { "kept.txt": "kept" });
     await mkdir(path.join(fixture.uploads, "app"));
@@ -82,7 +82,7 @@ describe("replacing a version", () => {
     }
   });
 
-  test("replaces a file or link in place of the worker's or the scope's folder", async () => {
+  test("replaces a file or link at the path of the worker's or scope's folder", async () => {
     const outside = path.join(fixture.root, "outside");
     await mkdir(outside);
     await symlink(outside, path.join(fixture.uploads, "app"));
@@ -94,7 +94,7 @@ describe("replacing a version", () => {
     expect(readdirSync(outside)).toEqual([]);
   });
 
-  test("moves a worker without a version folder into one beside the new version", async () => {
+  test("moves a worker without a version folder into a folder beside the new version", async () => {
     await writeFiles(path.join(fixture.uploads, "app"), { "manifest.yaml": "name: app\nversion: 0.9.0\n", mark: "bare" });
     await fixture.reopen();
     await fixture.install(app("1.0.0", "new"));
@@ -106,7 +106,7 @@ describe("replacing a version", () => {
     await expect.poll(() => entriesOf(fixture.uploads)).toEqual(["app"]);
   });
 
-  test("replaces a worker without a version folder when the version is the same", async () => {
+  test("replaces a worker without a version folder when the version is equal", async () => {
     await writeFiles(path.join(fixture.uploads, "app"), { "manifest.yaml": "name: app\nversion: 1.0.0\n", mark: "bare" });
     await fixture.reopen();
     await fixture.install(app("1.0.0", "new"));
@@ -115,7 +115,7 @@ describe("replacing a version", () => {
   });
 });
 
-describe("rejecting an install", () => {
+describe("a rejected install", () => {
   test("changes nothing when the caller lacks permission for the name", async () => {
     await fixture.install(app("1.0.0", "old"));
     const before = await treeLines(fixture.root);
@@ -141,8 +141,8 @@ describe("rejecting an install", () => {
   test.for([
     ["a reserved name", "name: cpanel\n", "INVALID_PACKAGE_NAME"],
     ["a name with ..", 'name: "../x"\n', "INVALID_PACKAGE_NAME"],
-    ["a version of ..", 'name: app\nversion: ".."\n', "INVALID_PACKAGE_VERSION"],
-    ["a version without quotes", "name: app\nversion: 1.0\n", "INVALID_PACKAGE_VERSION"],
+    ["the version ..", 'name: app\nversion: ".."\n', "INVALID_PACKAGE_VERSION"],
+    ["a version that YAML parses as a number", "name: app\nversion: 1.0\n", "INVALID_PACKAGE_VERSION"],
     ["a field of the wrong type", "name: app\nmemory: plenty\n", "INVALID_PACKAGE_METADATA"],
     ["a manifest nested too deeply to parse", "[".repeat(60_000), "INVALID_PACKAGE_METADATA"],
   ] as const)("changes nothing for %s", async ([, manifest, code]) => {
@@ -152,14 +152,14 @@ describe("rejecting an install", () => {
     expect(await treeLines(fixture.root)).toEqual(before);
   });
 
-  test("rejects a version that is built in", async () => {
+  test("happens for a built-in version", async () => {
     await writeFiles(path.join(fixture.builtIn, "app"), { "manifest.yaml": "name: app\nversion: 1.0.0\n" });
     await fixture.reopen();
     await expect(fixture.install(app("1.0.0"))).rejects.toMatchObject({ code: "BUILT_IN_WORKER_CHANGE_FORBIDDEN" });
     expect(entriesOf(fixture.uploads)).toEqual([]);
   });
 
-  test("rejects an install without a writable directory", async () => {
+  test("happens without a writable directory", async () => {
     const hidden = path.join(fixture.root, ".image");
     const parentless = path.join(fixture.root, "missing", "workers");
     const file = path.join(fixture.root, "file");
@@ -179,7 +179,7 @@ describe("rejecting an install", () => {
     expect(readdirSync(hidden)).toEqual([]);
   });
 
-  test("creates a directory that does not exist", async () => {
+  test("creates a missing directory for uploads", async () => {
     const fresh = path.join(fixture.root, "fresh");
     const packages = await WorkerPackages.open({
       ...fixture.options,

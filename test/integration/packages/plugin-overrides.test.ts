@@ -28,7 +28,7 @@ const builtInFolder = () => path.join(fixture.builtIn, "gateway");
 const found = (name: string) => fixture.packages.discover().find((plugin) => plugin.name === name);
 const onlyFolders = (...folders: string[]) => expect.poll(() => entriesOf(fixture.uploads)).toEqual(folders);
 
-test("overrides keys but not code, and restores the shipped plugin when deleted", async () => {
+test("overrides manifest keys but not code, until the override is deleted", async () => {
   const before = found("gateway");
   expect(before).toMatchObject({ enabled: false, source: "built-in", config: { limit: 10, cors: "none" } });
 
@@ -54,7 +54,7 @@ test("overrides keys but not code, and restores the shipped plugin when deleted"
   await onlyFolders();
 });
 
-test("creates an override with only the flag on enable and deletes it on disable", async () => {
+test("enabling a built-in plugin creates an override, and disabling deletes it", async () => {
   await fixture.packages.setEnabled("gateway", false);
   expect(entriesOf(fixture.uploads)).toEqual([]);
 
@@ -83,7 +83,7 @@ test.for([
   ["an index module", { "index.js": "1" }],
   ["a module that its manifest names", { "lib/a.js": "1", "manifest.yaml": "name: gateway\npluginEntry: lib/a.js\n" }],
   ["an entrypoint", { "index.html": "1", "manifest.yaml": "name: gateway\nentrypoint: index.html\n" }],
-] as const)("rejects code for a built-in plugin: %s", async ([, files]) => {
+] as const)("rejects uploaded code for a built-in plugin: %s", async ([, files]) => {
   const packed = { "manifest.yaml": "name: gateway\n", ...files };
   await expect(fixture.install(packed)).rejects.toMatchObject({ code: "BUILT_IN_PLUGIN_CHANGE_FORBIDDEN" });
   await writeFiles(inUploads("gateway"), packed);
@@ -93,7 +93,7 @@ test.for([
   await expect(fixture.packages.setEnabled("gateway", true)).rejects.toMatchObject({ code: "BUILT_IN_PLUGIN_CHANGE_FORBIDDEN" });
 });
 
-test("rejects an override with only a package.json", async () => {
+test("rejects an override that has only a package.json", async () => {
   const refused = fixture.install({ "package.json": '{"name":"gateway"}' });
   await expect(refused).rejects.toMatchObject({ code: "BUILT_IN_PLUGIN_CHANGE_FORBIDDEN" });
   expect(entriesOf(fixture.uploads)).toEqual([]);
@@ -113,7 +113,7 @@ test("reports an unreadable override as a problem of the plugin", async () => {
   expect(found("gateway")).toMatchObject({ source: "built-in" });
 });
 
-test("overrides plugins of a dot folder, which belongs to the image", async () => {
+test("accepts overrides of plugins in a hidden folder of the container image", async () => {
   const image = path.join(fixture.root, ".image");
   await writeFiles(image, { "tool/manifest.yaml": "name: tool\n", "tool/index.mjs": "1" });
   Object.assign(fixture.options, { directories: [fixture.uploads, image] });

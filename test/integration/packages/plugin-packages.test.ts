@@ -20,8 +20,8 @@ const names = () => fixture.packages.discover().map(({ name }) => name);
 const onlyFolders = (...folders: string[]) => expect.poll(() => entriesOf(fixture.uploads)).toEqual(folders);
 const plugin = (manifest: string) => ({ "manifest.yaml": manifest, "plugin.js": "new" });
 
-describe("installing", () => {
-  test("stores a plugin in a folder with its name, below its scope if it has one", async () => {
+describe("installing a plugin", () => {
+  test("stores it in a folder with its name, below the folder of its scope", async () => {
     expect(await fixture.install({ "manifest.yaml": "name: guard\nversion: 1.2.0\n", "plugin.js": "1" })).toEqual({
       name: "guard",
       version: "1.2.0",
@@ -38,7 +38,7 @@ describe("installing", () => {
     await onlyFolders("@team", "guard");
   });
 
-  test("replaces all files of the installed plugin, whatever its version, and retires it", async () => {
+  test("replaces all files of the installed plugin with any version, and retires it", async () => {
     await fixture.install({ "manifest.yaml": "name: guard\nversion: 1.0.0\n", "plugin.js": "1", "old.js": "1" });
     await fixture.install({ "manifest.yaml": "name: guard\nversion: 0.9.0\n", "plugin.js": "2" });
 
@@ -48,7 +48,7 @@ describe("installing", () => {
     await onlyFolders("guard");
   });
 
-  test("keeps old files until the code that uses them is done", async () => {
+  test("keeps old files until the code that uses them has ended", async () => {
     let done: (() => void) | undefined;
     let movedTo = "";
     Object.assign(fixture.options, {
@@ -100,9 +100,9 @@ describe("installing", () => {
       "menus",
     ],
     ["a configuration that is not a mapping", plugin("name: guard\nconfig: [1]"), "INVALID_PACKAGE_METADATA", "config"],
-    ["an app with a bad limit", plugin("name: guard\nentrypoint: a.js\nmemory: lots"), "INVALID_PACKAGE_METADATA", "memory"],
+    ["worker settings with an invalid limit", plugin("name: guard\nentrypoint: a.js\nmemory: lots"), "INVALID_PACKAGE_METADATA", "memory"],
     [
-      "an app with a disallowed permission",
+      "worker settings with a disallowed permission",
       plugin("name: guard\nentrypoint: a.js\npermissions: [addons]"),
       "INVALID_PACKAGE_METADATA",
       "not given",
@@ -123,7 +123,7 @@ describe("installing", () => {
     expect(fixture.retirements).toEqual([]);
   });
 
-  test("rejects a denied caller before it creates any file", async () => {
+  test("rejects a caller without permission before creating any file", async () => {
     const denied = new Error("denied");
     const refused = fixture.install(plugin("name: '@other/guard'\nbase: /api"), (name) => {
       expect(name).toBe("@other/guard");
@@ -134,7 +134,7 @@ describe("installing", () => {
     expect(entriesOf(fixture.uploads)).toEqual([]);
   });
 
-  test("rejects an install without a writable directory", async () => {
+  test("fails without a writable directory", async () => {
     const hidden = path.join(fixture.root, ".image");
     await writeFiles(fixture.builtIn, { "shipped/manifest.yaml": "name: shipped\n" });
     await mkdir(hidden);
@@ -149,8 +149,8 @@ describe("installing", () => {
   });
 });
 
-describe("enabling and disabling", () => {
-  test("changes only the flag in the manifest", async () => {
+describe("enabling and disabling a plugin", () => {
+  test("changes only the enabled flag in the manifest", async () => {
     const text = "# ours\nname: guard # the guard\nenabled: true # for now\n\nlimit: 0x10\n";
     await writeFiles(fixture.uploads, { "guard/manifest.yml": text, "guard/plugin.js": "1" });
 
@@ -162,7 +162,7 @@ describe("enabling and disabling", () => {
     await onlyFolders("guard");
   });
 
-  test("applies the last of 50 concurrent toggles", async () => {
+  test("applies the last of 50 concurrent changes", async () => {
     await writeFiles(fixture.uploads, { "guard/manifest.yaml": "# ours\nname: guard\n" });
     await Promise.all(Array.from({ length: 50 }, (_, index) => fixture.packages.setEnabled("guard", index % 2 === 0)));
     expect(await readFile(inUploads("guard/manifest.yaml"), "utf8")).toBe("# ours\nenabled: false\nname: guard\n");
@@ -170,8 +170,8 @@ describe("enabling and disabling", () => {
 
   test.for([
     ["an unknown plugin", "nothing", "PLUGIN_NOT_FOUND"],
-    ["one with only a package.json", "npm", "PLUGIN_MANIFEST_NOT_FOUND"],
-    ["one whose manifest cannot be read", "broken", "INVALID_PACKAGE_METADATA"],
+    ["a plugin with only a package.json", "npm", "PLUGIN_MANIFEST_NOT_FOUND"],
+    ["a plugin whose manifest cannot be read", "broken", "INVALID_PACKAGE_METADATA"],
   ] as const)("rejects %s and changes nothing", async ([, name, code]) => {
     await writeFiles(fixture.uploads, { "npm/package.json": '{"name":"npm"}', "broken/manifest.yaml": "name: [" });
     const before = await treeLines(fixture.root);
@@ -182,8 +182,8 @@ describe("enabling and disabling", () => {
   });
 });
 
-describe("deleting", () => {
-  test("deletes a plugin and its empty scope folder, and reports the retired folder", async () => {
+describe("deleting a plugin", () => {
+  test("deletes its folder and the empty scope folder, and reports the retired folder", async () => {
     await fixture.install({ "manifest.yaml": "name: '@team/guard'\n", "plugin.js": "1" });
 
     await fixture.packages.remove("@team/guard");
@@ -193,7 +193,7 @@ describe("deleting", () => {
     await onlyFolders();
   });
 
-  test("rejects an unknown or built-in plugin", async () => {
+  test("fails for an unknown or built-in plugin", async () => {
     await writeFiles(fixture.builtIn, { "shipped/manifest.yaml": "name: shipped\n" });
     await expect(fixture.packages.remove("nothing")).rejects.toMatchObject({ code: "PLUGIN_NOT_FOUND" });
     await expect(fixture.packages.remove("shipped")).rejects.toMatchObject({ code: "BUILT_IN_PLUGIN_REMOVE_FORBIDDEN" });
@@ -201,7 +201,7 @@ describe("deleting", () => {
   });
 });
 
-test("completes a change at start that a crash interrupted", async () => {
+test("completes a change at the start when a crash interrupted it", async () => {
   await writeFiles(fixture.uploads, {
     "guard/manifest.yaml": "name: guard\nversion: 1.0.0\n",
     ".staging/one/content/package/manifest.yaml": "name: guard\nversion: 2.0.0\n",

@@ -20,8 +20,8 @@ afterEach(() => fixture.close());
 const manifest = (version: string) => `name: app\nversion: ${version}\n`;
 const listed = async () => (await fixture.packages.list()).map(({ name, source, versions }) => `${source} ${name} ${versions.join(" ")}`);
 
-describe("the list", () => {
-  test("has every folder with metadata, under the metadata's name and version", async () => {
+describe("the list of workers", () => {
+  test("contains every folder with metadata, with name and version of the metadata", async () => {
     await writeFiles(fixture.uploads, {
       "app/1.0.0/manifest.yaml": "name: app\nversion: 1.0.0\n",
       "app/1.10.0/package.json": '{"name":"app","version":"1.10.0"}',
@@ -77,7 +77,7 @@ describe("the list", () => {
     expect(fixture.packages.resolve("app", undefined)?.folder).toBe(path.join(fixture.uploads, "app", "1.0.0"));
   });
 
-  test("has the first of equal versions and separate rows for built-in and uploaded ones", async () => {
+  test("contains the first of equal versions, and separate built-in and uploaded rows", async () => {
     const second = path.join(fixture.root, "second");
     const image = path.join(fixture.root, ".image");
     await writeFiles(fixture.builtIn, { "app/manifest.yaml": manifest("1.0.0") });
@@ -95,7 +95,7 @@ describe("the list", () => {
     await packages.close();
   });
 
-  test("has invalid packages with their problem, under the name of their folder", async () => {
+  test("contains invalid packages with their problem and the name of their folder", async () => {
     await writeFiles(fixture.uploads, {
       "field/1.0.0/manifest.yaml": "name: field\nversion: 1.0.0\ntimeout: soon\n",
       "broken/1.0.0/manifest.yaml": "name: [",
@@ -109,7 +109,7 @@ describe("the list", () => {
     expect(fixture.packages.resolve("deep", undefined)?.problem).toMatch(/nested/);
   });
 
-  test("has a reserved name only when it is built in", async () => {
+  test("contains a reserved name only when the worker is built in", async () => {
     await writeFiles(fixture.builtIn, { "cpanel/manifest.yaml": "name: cpanel\nversion: 1.0.0\n" });
     await writeFiles(fixture.uploads, { "cpanel/manifest.yaml": "name: cpanel\nversion: 9.0.0\n", "api/manifest.yaml": "name: api\n" });
     await fixture.reopen();
@@ -117,7 +117,7 @@ describe("the list", () => {
   });
 });
 
-describe("changes by hand", () => {
+describe("manual changes in the directory", () => {
   test("are detected for workers, versions and scopes", async () => {
     await writeFiles(fixture.uploads, { "app/1.0.0/manifest.yaml": "name: app\nversion: 1.0.0\n" });
     await expect.poll(listed, noticed).toEqual(["uploaded app 1.0.0"]);
@@ -144,7 +144,7 @@ describe("changes by hand", () => {
     expect(fixture.packages.resolve("app", undefined)?.generation).not.toBe(before);
   });
 
-  test("keep the generation of unchanged packages", async () => {
+  test("keep the generation number of unchanged packages", async () => {
     await writeFiles(fixture.uploads, { "app/1.0.0/manifest.yaml": "name: app\nversion: 1.0.0\n" });
     await fixture.reopen();
     const before = fixture.packages.resolve("app", undefined);

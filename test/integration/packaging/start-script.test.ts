@@ -15,7 +15,7 @@ async function start(port: number): Promise<{ status: number | null; output: str
   return { status, output };
 }
 
-test("fails before the build when another program uses the port", async () => {
+test("npm start fails before the build when another program uses the port", async () => {
   const other = createServer((socket) => socket.destroy());
   await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
   const { port } = other.address() as AddressInfo;
@@ -29,7 +29,7 @@ test("fails before the build when another program uses the port", async () => {
   }
 });
 
-test("names the running daemon when a daemon uses the port", async () => {
+test("npm start names the running daemon when a daemon uses the port", async () => {
   const daemon = createHttpServer((_request, response) => response.end(JSON.stringify({ name: "runtimed" })));
   await new Promise<void>((resolve) => daemon.listen(0, "127.0.0.1", resolve));
   const { port } = daemon.address() as AddressInfo;

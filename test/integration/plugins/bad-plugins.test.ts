@@ -58,8 +58,8 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-describe("a plugin fails to load", () => {
-  test.each(Object.entries(badCode))("with the reason when it %s", async (_what, [code, reason]) => {
+describe("a plugin that fails to load", () => {
+  test.each(Object.entries(badCode))("reports the reason when it %s", async (_what, [code, reason]) => {
     const fixture = await PluginFixture.open();
     await fixture.add("bad", code);
     await fixture.add("good", good);
@@ -74,7 +74,7 @@ describe("a plugin fails to load", () => {
   test.each([
     ["onInit", "onInit() { globalThis.told.push('opened'); throw new Error('half way'); }"],
     ["provides", "onInit() { globalThis.told.push('opened'); }, provides() { throw new Error('half way'); }"],
-  ])("and closes its resources when %s throws", async (_what, hook) => {
+  ])("closes its resources when %s throws", async (_what, hook) => {
     const fixture = await PluginFixture.open();
     await fixture.add("bad", `export default () => ({ ${hook}, onShutdown() { globalThis.told.push("closed"); } });`);
     await fixture.add("good", good);
@@ -87,7 +87,7 @@ describe("a plugin fails to load", () => {
     ["the import", "globalThis.told.push('begun'); await new Promise(() => {}); export default {};"],
     ["the factory", "export default () => { globalThis.told.push('begun'); return new Promise(() => {}); };"],
     ["onInit", "export default { onInit: () => { globalThis.told.push('begun'); return new Promise(() => {}); } };"],
-  ])("when %s never ends", async (what, code) => {
+  ])("is reported after 30 s when %s never ends", async (what, code) => {
     const fixture = await PluginFixture.open();
     await fixture.add("bad", code);
     await fixture.add("good", good);
@@ -101,7 +101,7 @@ describe("a plugin fails to load", () => {
     expect(fixture.names).toEqual(["good"]);
   });
 
-  test("together with all plugins that require it and no others", async () => {
+  test("causes all plugins that require it to fail, and no others", async () => {
     const fixture = await PluginFixture.open();
     await fixture.add("broken", "throw new Error('broken');");
     await fixture.add("child", good, { manifest: { dependencies: ["broken"] } });
@@ -115,7 +115,7 @@ describe("a plugin fails to load", () => {
     });
   });
 
-  test("when a plugin that it requires is not installed, disabled or invalid", async () => {
+  test("reports a required plugin that is missing, disabled or invalid", async () => {
     const fixture = await PluginFixture.open();
     await fixture.add("a", good, { manifest: { dependencies: ["nowhere"] } });
     await fixture.add("b", good, { manifest: { dependencies: ["off"] } });
@@ -133,7 +133,7 @@ describe("a plugin fails to load", () => {
     });
   });
 
-  test("when dependencies are circular, also through optional ones", async () => {
+  test("reports circular dependencies, also through optional dependencies", async () => {
     const fixture = await PluginFixture.open();
     await fixture.add("a", good, { manifest: { dependencies: ["b"] } });
     await fixture.add("b", good, { manifest: { optionalDependencies: ["c"] } });
@@ -151,7 +151,7 @@ describe("a plugin fails to load", () => {
     });
   });
 
-  test("when its base is reserved or in use, and the first owner keeps the base", async () => {
+  test("reports a base that is reserved or in use, and the first owner keeps it", async () => {
     const fixture = await PluginFixture.open();
     const served = `export default { routes: { fetch: () => new Response("served") } };`;
     await fixture.add("shop", served, { manifest: { base: "/shop" } });
@@ -170,7 +170,7 @@ describe("a plugin fails to load", () => {
   });
 
   test.each(["/api/keys", "/api", "/cpanel/x", "/.well-known/runtime", "/_/api/keys", "/shop/cart"])(
-    "when it declares the server route %s",
+    "reports the reserved server route %s",
     async (pattern) => {
       const fixture = await PluginFixture.open();
       await fixture.add("evil", `export default { server: { routes: { ${JSON.stringify(pattern)}: () => new Response("mine") } } };`);
@@ -181,7 +181,7 @@ describe("a plugin fails to load", () => {
     },
   );
 
-  test("until a reload after its repair", async () => {
+  test("loads at the next reload after its repair", async () => {
     const fixture = await PluginFixture.open();
     await fixture.add("bad", "export default {;");
     await fixture.load();
@@ -190,7 +190,7 @@ describe("a plugin fails to load", () => {
     expect(await fixture.load()).toEqual({ bad: true });
   });
 
-  test("without effect on a reload when its onShutdown throws", async () => {
+  test("does not prevent a reload when its onShutdown throws", async () => {
     const fixture = await PluginFixture.open();
     await fixture.add("bad", `export default { onShutdown() { throw new Error("never"); } };`);
     await fixture.load();

@@ -33,8 +33,8 @@ afterAll(async () => {
   await server.stop();
 });
 
-describe("server.routes", () => {
-  test("respond by pattern and method, the most literal pattern first", async () => {
+describe("server.routes of a plugin", () => {
+  test("respond by pattern and method, with the most literal pattern first", async () => {
     server.use({
       server: {
         routes: {
@@ -59,14 +59,14 @@ describe("server.routes", () => {
     expect(await server.text("/app/x")).toBe("worker /x 0");
   });
 
-  test("send their 404 as the response and leave other methods to other plugins", async () => {
+  test("send a 404 response and leave other methods to other plugins", async () => {
     server.use({ server: { routes: { "/app/x": { POST: notMine } } } }, { server: { routes: { "/app/x": { GET: notMine } } } });
     expect(await server.text("/app/x")).toBe("not mine");
   });
 });
 
-describe("server.fetch", () => {
-  test("runs in order until one response is not 404, each with the unread body", async () => {
+describe("server.fetch of plugins", () => {
+  test("runs in order until one response is not 404, each time with an unread body", async () => {
     const asked: string[] = [];
     server.use(
       { server: { fetch: (request) => (asked.push(`1 ${new URL(request.url).pathname}`), notMine()) } },
@@ -84,7 +84,7 @@ describe("server.fetch", () => {
     expect(asked).toEqual(["1 /app/x", "body", "1 /app/x", "body"]);
   });
 
-  test("that read the body has its 404 sent to the client", async () => {
+  test("sends its 404 to the client when it has read the body", async () => {
     server.use({ server: { fetch: async (request) => (await request.text(), notMine()) } });
     const response = await server.fetch("/app/x", { method: "POST", body: "body" });
     expect([response.status, await response.text()]).toEqual([404, "not mine"]);
@@ -116,8 +116,8 @@ describe("server.fetch", () => {
   });
 });
 
-describe("a plugin's base", () => {
-  test("serves its routes with paths relative to the base", async () => {
+describe("the base of a plugin", () => {
+  test("is removed from the paths that its routes receive", async () => {
     const app = new Hono();
     app.use(async (c, next) => {
       await next();
@@ -137,7 +137,7 @@ describe("a plugin's base", () => {
     expect(await server.text("/px")).toContain("NOT_FOUND");
   });
 
-  test("serves paths of its app that its routes respond to with 404", async () => {
+  test("serves paths of its worker when its routes respond with 404", async () => {
     server.use({
       name: "shop",
       base: "/p",
@@ -164,7 +164,7 @@ describe("a plugin's base", () => {
   });
 });
 
-describe("a handler", () => {
+describe("a plugin handler", () => {
   test.each([
     [
       "throws",
@@ -191,7 +191,7 @@ describe("a handler", () => {
         return answer;
       },
     ],
-  ])("that %s gets a 500 for the client and an error in the log", async (_what, handler) => {
+  ])("that %s causes a 500 for the client and an error in the log", async (_what, handler) => {
     server.use({ server: { routes: { "/x": handler as never } } });
     const answer = await send({ path: "/x" });
     expectRefusal(answer, "INTERNAL_ERROR");
@@ -232,7 +232,7 @@ describe("a handler", () => {
     expect(await send({ path: "/same" })).toMatchObject({ status: 304, text: "", headers: { etag: '"1"' } });
   });
 
-  test("streams at the speed of the client and is cancelled when the client leaves", async () => {
+  test("streams at the speed of the client and is cancelled on disconnect", async () => {
     let pulls = 0;
     let cancelled = false;
     let aborted = false;
@@ -260,7 +260,7 @@ describe("a handler", () => {
     await expect.poll(() => [cancelled, aborted]).toEqual([true, true]);
   });
 
-  test("closes the connection when its body fails or does not match its length", async () => {
+  test("closes the connection when its body fails or has the wrong length", async () => {
     server.use({
       server: {
         routes: {

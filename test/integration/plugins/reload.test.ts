@@ -22,8 +22,8 @@ const inTwoFiles = (text: string) => ({
   "lib/part.js": `export default { provides: () => "${text}" };`,
 });
 
-describe("a reload", () => {
-  test("loads plugins in the order of their dependencies and shuts them down in reverse", async () => {
+describe("a reload of plugins", () => {
+  test("loads plugins in the order of their dependencies and shuts down in reverse", async () => {
     const fixture = await PluginFixture.open();
     await fixture.add("a", diary("a"), { manifest: { dependencies: ["b"], optionalDependencies: ["absent"] } });
     await fixture.add("b", diary("b"), { manifest: { optionalDependencies: ["c"] } });
@@ -51,7 +51,7 @@ describe("a reload", () => {
     expect(told().toSorted()).toEqual(["init changed ", "init kept ", "shutdown changed", "shutdown kept"].toSorted());
   });
 
-  test("starts the new plugin before it shuts down the old one and swaps both at once", async () => {
+  test("starts a new plugin before the old one stops, and swaps all plugins at once", async () => {
     const fixture = await PluginFixture.open();
     await fixture.add("a", diary("a"));
     await fixture.load();
@@ -75,7 +75,7 @@ describe("a reload", () => {
     expect(told()).toEqual(["import base", "init base ", "init user ", "shutdown user", "shutdown base"]);
   });
 
-  test("restarts a plugin object only when its manifest changed", async () => {
+  test("restarts the plugin object without new code when only its manifest changed", async () => {
     const fixture = await PluginFixture.open();
     const object = `export default {
       onInit(ctx) { globalThis.told.push("init " + ctx.config.say); }, onShutdown() { globalThis.told.push("shutdown"); } };`;
@@ -88,7 +88,7 @@ describe("a reload", () => {
     expect(told()).toEqual(["init one", "shutdown", "init two"]);
   });
 
-  test("detects changes of imported files and gives each plugin its own modules", async () => {
+  test("detects changes of imported files and loads separate modules per plugin", async () => {
     const fixture = await PluginFixture.open();
     await fixture.add("one", inTwoFiles("first"));
     await fixture.add("two", inTwoFiles("first"));
@@ -131,7 +131,7 @@ describe("a reload", () => {
     expect(fixture.plugins.set.plugins[0]?.hooks.provides?.()).toBe("second");
   });
 
-  test("does not delay a shutdown while 100 reloads wait", async () => {
+  test("does not delay a shutdown while 100 other reloads wait", async () => {
     const fixture = await PluginFixture.open();
     await fixture.add("one", diary("one"));
     await fixture.add("slow", `export default () => ({ onInit: () => new Promise((resolve) => setTimeout(resolve, 100)) });`);
@@ -145,7 +145,7 @@ describe("a reload", () => {
     expect(fixture.names).toEqual([]);
   });
 
-  test("runs one reload at a time, in the order of the calls", async () => {
+  test("runs after all earlier reloads, one at a time", async () => {
     const fixture = await PluginFixture.open();
     await fixture.add(
       "slow",
@@ -197,7 +197,7 @@ describe("a reload", () => {
     expect(copies.length).toBeLessThanOrEqual(11);
   });
 
-  test("does not grow memory with 200 reloads of unchanged code", async () => {
+  test("does not increase memory after 200 reloads of unchanged code", async () => {
     const fixture = await PluginFixture.open();
     await fixture.add("big", `const held = new Array(50_000).fill("x".repeat(20)); export default () => ({ provides: () => [...held] });`);
     for (let count = 0; count < 20; count += 1) await fixture.load({ fresh: true });

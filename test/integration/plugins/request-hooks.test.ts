@@ -40,8 +40,8 @@ describe("a plugin without request hooks", () => {
   });
 });
 
-describe("onRequest", () => {
-  test("changes nothing when it returns undefined or a promise of it", async () => {
+describe("an onRequest hook", () => {
+  test("changes nothing when it returns undefined or a promise of undefined", async () => {
     server.use({ onRequest: () => undefined }, { onRequest: async () => undefined });
     const answer = await seen("/app/a?b=c", { method: "POST", body: "body", headers: { "x-own": "1" } });
     expect(answer).toMatchObject({ method: "POST", path: "/a?b=c", body: "body" });
@@ -49,7 +49,7 @@ describe("onRequest", () => {
     expect(server.complaints).toEqual([]);
   });
 
-  test("receives a Request without the operator's credentials, and the target app", async () => {
+  test("receives a Request without the daemon's credentials, and the target worker", async () => {
     const calls: unknown[] = [];
     server.use({
       onRequest(request, info) {
@@ -75,7 +75,7 @@ describe("onRequest", () => {
     expect((calls[0] as unknown[])[3]).not.toHaveProperty("x-base");
   });
 
-  test("resolves the client's credentials from the request, its clone and its successor", async () => {
+  test("gets the principal from the request, its clone and its replacement", async () => {
     const keys: unknown[] = [];
     const keyOf = (request: Request) => server.router.messageOf(request)?.headers["x-api-key"];
     server.use(
@@ -88,7 +88,7 @@ describe("onRequest", () => {
     expect(keys).toEqual(["k", "k", "k", "k", undefined]);
   });
 
-  test("sends a returned Response and calls no later hook", async () => {
+  test("that returns a Response ends the request, and later hooks do not run", async () => {
     server.use(
       { onRequest: () => new Response("no", { status: 401, headers: { "www-authenticate": "x" } }) },
       {
@@ -105,7 +105,7 @@ describe("onRequest", () => {
     expect(server.complaints).toEqual([]);
   });
 
-  test("replaces path, method, headers and body by those of a returned Request", async () => {
+  test("that returns a Request replaces path, method, headers and body", async () => {
     const paths: string[] = [];
     server.use(
       {
@@ -125,14 +125,14 @@ describe("onRequest", () => {
     expect(paths).toEqual(["/other/new", "other"]);
   });
 
-  test("can add a header while a large body streams through", async () => {
+  test("can add a header while a large body is streamed", async () => {
     server.use({ onRequest: (request) => new Request(request, { headers: [...request.headers, ["x-added", "1"]] }) });
     const answer = await seen("/app/a", { method: "POST", body: "x".repeat(2_000_000), headers: { "x-forwarded-for": "10.0.0.1" } });
     expect(answer).toMatchObject({ length: 2_000_000 });
     expect(answer.headers).toMatchObject({ "x-added": "1", "x-forwarded-for": "10.0.0.1, 127.0.0.1" });
   });
 
-  test("can read the body of a clone while the app gets the whole body", async () => {
+  test("can read the body of a clone while the worker gets the whole body", async () => {
     const bodies: number[] = [];
     server.use({ onRequest: async (request) => void bodies.push((await request.clone().text()).length) });
     expect(await seen("/app/a", { method: "POST", body: "x".repeat(500_000) })).toMatchObject({ length: 500_000 });
@@ -140,7 +140,7 @@ describe("onRequest", () => {
     expect(bodies).toEqual([500_000, 5]);
   });
 
-  test("keeps HEAD responses empty and frames responses when it changes the method", async () => {
+  test("that changes the method keeps HEAD responses empty and correctly framed", async () => {
     server.use({ onRequest: (request) => new Request(request.url) });
     const head = await server.fetch("/app/ok", { method: "HEAD" });
     expect([head.status, head.headers.get("content-length"), await head.text()]).toEqual([200, "2", ""]);
@@ -163,7 +163,7 @@ describe("onRequest", () => {
     },
   );
 
-  test("runs for the resolved URL of a target with dot segments", async () => {
+  test("receives the resolved URL of a target with dot segments", async () => {
     const urls: string[] = [];
     server.use({ onRequest: (request, info) => void urls.push(`${new URL(request.url).pathname} ${info?.name}`) });
     const send = createSender(server.url);
@@ -202,7 +202,7 @@ describe("onRequest", () => {
       expect(server.complaints).toHaveLength(1);
     });
 
-    test("causes PLUGIN_HOOK_FAILED when it consumed the body, also with fail-open", async () => {
+    test("causes PLUGIN_HOOK_FAILED when it read the body, also with fail-open", async () => {
       for (const onRequestFailOpen of [false, true]) {
         server.use({ onRequest: async (request) => void (await request.text()), onRequestFailOpen });
         expect(await server.refusal("/app/a", { method: "POST", body: "x" })).toMatchObject({ code: "PLUGIN_HOOK_FAILED" });
@@ -219,7 +219,7 @@ describe("onRequest", () => {
     });
   });
 
-  test("is skipped for a valid key in a header, but not for a cookie or an invalid key", async () => {
+  test("is skipped for a valid key in a header, but not in a cookie", async () => {
     let asked = 0;
     server.use({ onRequest: () => void (asked += 1) });
     await server.text("/app/ok", { headers: { "x-api-key": ourKey } });
@@ -231,7 +231,7 @@ describe("onRequest", () => {
     expect([asked, server.keyChecks]).toEqual([2, 3]);
   });
 
-  test("is skipped for public routes of the app", async () => {
+  test("is skipped for public routes of the worker", async () => {
     server.use({ onRequest: () => new Response("stop", { status: 401 }) });
     const send = createSender(server.url);
     const status = async (path: string, method = "GET") => (await send({ path, method })).status;
@@ -252,7 +252,7 @@ describe("onRequest", () => {
     await send.close();
   });
 
-  test("aborts request.signal and serves no response when the client disconnects", async () => {
+  test("gets an aborted request.signal when the client disconnects", async () => {
     let release: (() => void) | undefined;
     const isAborted = new Promise<void>((resolve) => {
       server.use({
@@ -285,7 +285,7 @@ describe("onRequest", () => {
 });
 
 describe("a WebSocket handshake", () => {
-  test("passes the hooks unchanged or with added headers", async () => {
+  test("reaches the worker unchanged, or with headers that a hook added", async () => {
     const seenUpgrade: unknown[] = [];
     server.use({ onRequest: (request) => void seenUpgrade.push(request.headers.get("upgrade")), onResponse: () => undefined });
     const client = await WebSocketClient.open(`${server.url}/sockets/echo`);

@@ -71,7 +71,7 @@ describe("an onResponse hook", () => {
       }
   });
 
-  test("receives status, headers, app and request", async () => {
+  test("receives status, headers, worker and request", async () => {
     const seen: unknown[] = [];
     server.use({
       onResponse: (response, info, request) =>
@@ -145,7 +145,7 @@ describe("an onResponse hook", () => {
     for (const path of ["/app/", "/own", "/stop"]) expect((await send({ path })).text, path).toBe("added 1");
   });
 
-  test("causes a 503 when it consumed a stream and keeps a short response", async () => {
+  test("causes a 503 when it consumed a streamed body, but not a short body", async () => {
     server.use({ onResponse: async (response) => void (await response.arrayBuffer()) });
     expect((await send({ path: "/app/" })).text).toBe("ok");
     expect(await server.refusal("/app/stream")).toMatchObject({ code: "PLUGIN_HOOK_FAILED" });
@@ -163,7 +163,7 @@ describe("an onResponse hook", () => {
     ["a hook that adds a header", withHeader],
     ["a hook that wraps the body", (response: Response) => new Response(response.body?.pipeThrough(new TransformStream()), response)],
     [
-      "a hook that copies it",
+      "a hook that copies the body",
       (response: Response) => {
         const copy = response.clone();
         void copy.body?.cancel();

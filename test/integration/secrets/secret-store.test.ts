@@ -39,8 +39,8 @@ async function withStore<Result>(opening: Opening, use: (store: SecretStore, cha
 const secret = (name: string, value: string, owner = "@team/shop") => ({ owner, name, value, isStaged: false, setAt: 1, setBy: "root" });
 const valuesOf = (store: SecretStore) => store.environmentOf("@team/shop", manifest);
 
-describe("the key", () => {
-  test("is created with mode 0600 when the first secret is set, and read again", async () => {
+describe("the encryption key of secrets", () => {
+  test("is created with mode 0600 at the first secret, and read after a restart", async () => {
     const directory = path.join(await temporaryDirectory(), "state");
     const file = path.join(directory, "secrets.key");
     await withStore({ directory }, async (store) => {
@@ -57,7 +57,7 @@ describe("the key", () => {
     await withStore({ directory }, async (store) => expect(valuesOf(store)).toEqual({ A: "1", B: "2" }));
   });
 
-  test("is that of the systemd credential, before a file; the daemon never writes either", async () => {
+  test("is read from the systemd credential before a file, and never written there", async () => {
     const directory = await temporaryDirectory();
     const credentials = path.join(directory, "credentials");
     await mkdir(credentials);
@@ -71,7 +71,7 @@ describe("the key", () => {
     expect(await readdir(directory)).not.toContain("secrets.key");
   });
 
-  test("is not created with a primary, and a missing file of the operator ends the start", async () => {
+  test("is not created with a primary, and a missing key file prevents the start", async () => {
     const directory = await temporaryDirectory();
     await withStore({ directory, hasPrimary: true }, async (store) => {
       await expect(store.set(secret("A", "1"))).rejects.toMatchObject({ code: "SECRETS_KEY_UNAVAILABLE" });
@@ -82,14 +82,17 @@ describe("the key", () => {
     await expect(withStore({ directory, environment }, async () => undefined)).rejects.toThrow(/RUNTIME_SECRETS_KEY_FILE.*not accepted/);
   });
 
-  test.each(["", "\n", "short", "A".repeat(44), `${keyLine()} ${keyLine()}`])("of another form (%#) ends the start", async (text) => {
-    const directory = await temporaryDirectory();
-    await writeFile(path.join(directory, "keys"), text);
-    const environment = { RUNTIME_SECRETS_KEY_FILE: "keys" };
-    await expect(withStore({ directory, environment }, async () => undefined)).rejects.toThrow(/keys of 32 bytes in Base64/);
-  });
+  test.each(["", "\n", "short", "A".repeat(44), `${keyLine()} ${keyLine()}`])(
+    "in an invalid format (%#) prevents the start",
+    async (text) => {
+      const directory = await temporaryDirectory();
+      await writeFile(path.join(directory, "keys"), text);
+      const environment = { RUNTIME_SECRETS_KEY_FILE: "keys" };
+      await expect(withStore({ directory, environment }, async () => undefined)).rejects.toThrow(/keys of 32 bytes in Base64/);
+    },
+  );
 
-  test("that is lost makes its secrets unreadable; with a primary it ends the start", async () => {
+  test("makes stored secrets unreadable when lost, or with a primary prevents the start", async () => {
     const directory = await temporaryDirectory();
     await withStore({ directory }, (store) => store.set(secret("A", "1")));
     await rm(path.join(directory, "secrets.key"));
@@ -104,8 +107,8 @@ describe("the key", () => {
   });
 });
 
-describe("a rotation", () => {
-  test("uses the first of the operator's keys, and needs the old one no more afterwards", async () => {
+describe("a rotation of the encryption key", () => {
+  test("uses the first key of the operator's file and then no longer needs the old one", async () => {
     const directory = await temporaryDirectory();
     const environment = { RUNTIME_SECRETS_KEY_FILE: "keys" };
     const [first, second] = [keyLine(), keyLine()];
@@ -122,7 +125,7 @@ describe("a rotation", () => {
     await withStore(opening, async (store) => expect(valuesOf(store)).toEqual({ A: "1" }));
   });
 
-  test("keeps what is set meanwhile, changes no value, and starts no isolate", async () => {
+  test("keeps concurrent changes, changes no value and starts no isolate", async () => {
     const directory = await temporaryDirectory();
     await withStore({ directory }, async (store, changed) => {
       for (let index = 0; index < 90; index += 1) await store.set(secret(`KEY_${index}`, String(index)));
@@ -137,7 +140,7 @@ describe("a rotation", () => {
     });
   });
 
-  test("that was interrupted is finished by the next start", async () => {
+  test("that was interrupted is completed at the next start", async () => {
     const directory = await temporaryDirectory();
     await withStore({ directory }, async (store) => {
       for (let index = 0; index < 90; index += 1) await store.set(secret(`KEY_${index}`, String(index)));

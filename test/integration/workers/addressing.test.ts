@@ -27,8 +27,8 @@ async function raw(target: string, lines = "Host: example.test"): Promise<string
   return answer;
 }
 
-describe("a worker's address", () => {
-  test("serves an unscoped worker below its name with relative paths", async () => {
+describe("the path of a worker", () => {
+  test("serves an unscoped worker below its name, and strips the name from the path", async () => {
     expect(await (await server.fetch("/app/a/b?x=1&y=%20")).json()).toEqual({
       url: `${server.url}/a/b?x=1&y=%20`,
       method: "GET",
@@ -36,7 +36,7 @@ describe("a worker's address", () => {
     });
   });
 
-  test("serves a scoped worker below its name with @", async () => {
+  test("serves a scoped worker below @scope/name", async () => {
     expect(await (await server.fetch("/@team/app/")).json()).toEqual({ url: `${server.url}/`, method: "GET", base: "/@team/app" });
   });
 
@@ -62,14 +62,14 @@ describe("a worker's address", () => {
     expect(await server.refusal(target)).toMatchObject({ status: 404, code: "NOT_FOUND" });
   });
 
-  test("redirects GET and HEAD of the bare base with its query and serves other methods", async () => {
+  test("without a final slash redirects GET and HEAD with the query", async () => {
     const response = await server.fetch("/app?x=1", { redirect: "manual" });
     expect([response.status, response.headers.get("location")]).toEqual([308, "/app/?x=1"]);
     expect((await server.fetch("/@team/app", { method: "HEAD", redirect: "manual" })).headers.get("location")).toBe("/@team/app/");
     expect(await (await server.fetch("/app", { method: "POST" })).json()).toMatchObject({ url: `${server.url}/`, method: "POST" });
   });
 
-  test("responds with the reason when a package cannot start, also at its bare base", async () => {
+  test("responds with the reason when a package cannot start, also without the slash", async () => {
     expect(await server.refusal("/off/")).toMatchObject({
       status: 502,
       code: "WORKER_START_FAILED",
@@ -80,7 +80,7 @@ describe("a worker's address", () => {
   });
 });
 
-describe("a hostile request target", () => {
+describe("an unusual request target", () => {
   test.each([
     ["http://evil.test/app/x", "http://example.test/x"],
     ["/app//evil.test/x", "http://example.test//evil.test/x"],
@@ -88,11 +88,11 @@ describe("a hostile request target", () => {
     ["/app/%2e%2e/%2e%2e/secret", "http://example.test/secret"],
     ["/app/a%2fb%00c%zz", "http://example.test/a%2fb%00c%zz"],
     ["/app/\\evil.test", "http://example.test//evil.test"],
-  ])("maps %s to %s within the app", async (target, url) => {
+  ])("%s is mapped to %s within the worker", async (target, url) => {
     expect(await raw(target)).toContain(JSON.stringify(url));
   });
 
-  test.each(["//app/x", "//evil.test/app", "*", "http://evil.test", "/app#x"])("finds no worker for %s", async (target) => {
+  test.each(["//app/x", "//evil.test/app", "*", "http://evil.test", "/app#x"])("%s finds no worker", async (target) => {
     expect(await raw(target)).toMatch(/^HTTP\/1\.1 40[04] /);
   });
 
@@ -101,7 +101,7 @@ describe("a hostile request target", () => {
     expect(await raw("http://evil.test/app")).toContain("location: /app/\r\n");
   });
 
-  test.each(["evil:x@host", "a b", "a:99999", "a/b", "[::1"])("rejects the Host %s", async (host) => {
+  test.each(["evil:x@host", "a b", "a:99999", "a/b", "[::1"])("with the Host %s is rejected", async (host) => {
     expect(await raw("/app/", `Host: ${host}`)).toMatch(/^HTTP\/1\.1 400 /);
   });
 });

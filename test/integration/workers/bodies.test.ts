@@ -71,7 +71,7 @@ function upload(bytes: number): ReadableStream<Uint8Array> {
 
 const counters = async () => (await (await server.fetch("/bodies/counters")).json()) as { aborted: number; cancelled: number };
 
-describe("a body", () => {
+describe("a request or response body", () => {
   test.each([0, 1, 1000, 16 * 1024, 16 * 1024 + 1, 300_000, 5 * megabyte])("of %i bytes is echoed unchanged", async (bytes) => {
     const body = Buffer.alloc(bytes, "abcdefghij");
     const echoed = Buffer.from(await (await server.fetch("/bodies/echo", { method: "POST", body })).arrayBuffer());
@@ -79,13 +79,13 @@ describe("a body", () => {
     expect(await server.text("/bodies/length", { method: "POST", body })).toBe(String(bytes));
   });
 
-  test.each([0, 1, 5000, 100_000, 200_000, 3 * megabyte])("of %i text characters arrives whole with its length", async (length) => {
+  test.each([0, 1, 5000, 100_000, 200_000, 3 * megabyte])("of %i text characters arrives complete with its length", async (length) => {
     const response = await server.fetch(`/bodies/plain?length=${length}`);
     expect(response.headers.get("content-length")).toBe(String(2 * length));
     expect(await response.text()).toBe("é".repeat(length));
   });
 
-  test("arrives in chunks while the app still writes it", async () => {
+  test("arrives in chunks while the worker is still writing it", async () => {
     const reader = (await server.fetch("/bodies/two-parts")).body!.pipeThrough(new TextDecoderStream()).getReader();
     expect((await reader.read()).value).toBe("one,");
     await server.text("/bodies/write-second-part");
@@ -114,7 +114,7 @@ describe("a body", () => {
     expect(watch.stop()).toBeLessThan(2 * boundedGrowthBytes);
   });
 
-  test("of 20 endless responses waits in the app while no client reads", async () => {
+  test("of 20 endless responses waits in the worker while no client reads", async () => {
     const watch = watchMemory();
     const responses = await Promise.all(Array.from({ length: 20 }, () => request("/bodies/endless-response")));
     for (const response of responses) response.pause();
@@ -125,17 +125,17 @@ describe("a body", () => {
     await expect.poll(async () => (await counters()).cancelled - before).toBe(20);
   });
 
-  test("that the app ignores blocks neither the response nor the next request", async () => {
+  test("that the worker ignores blocks neither the response nor the next request", async () => {
     expect(await server.text("/bodies/ignore", { method: "POST", body: Buffer.alloc(2 * megabyte) })).toBe("ignored");
     expect(await server.text("/bodies/first", { method: "POST", body: Buffer.alloc(2 * megabyte) })).toBe("enough");
     expect(await server.text("/bodies/ignore", { method: "POST", body: upload(2 * megabyte), duplex: "half" })).toBe("ignored");
   });
 });
 
-describe("a body beyond the limit", () => {
+describe("a request body above the limit", () => {
   const tooLarge = { status: 413, code: "PAYLOAD_TOO_LARGE" };
 
-  test("is rejected by its Content-Length before the app receives it", async () => {
+  test("is rejected by its Content-Length before the worker receives it", async () => {
     expect(await server.refusal("/small/echo", { method: "POST", body: Buffer.alloc(20 * 1024 + 1) })).toMatchObject(tooLarge);
   });
 
@@ -148,8 +148,8 @@ describe("a body beyond the limit", () => {
   });
 });
 
-describe("cancellation", () => {
-  test("aborts request.signal when a client disconnects", async () => {
+describe("a client that disconnects", () => {
+  test("aborts request.signal", async () => {
     const before = (await counters()).aborted;
     const abort = new AbortController();
     const response = server.fetch("/bodies/slow", { signal: abort.signal });
@@ -159,7 +159,7 @@ describe("cancellation", () => {
     await expect.poll(async () => (await counters()).aborted - before).toBe(1);
   });
 
-  test("cancels 1,000 aborted responses", async () => {
+  test("cancels the response, 1,000 times", async () => {
     const before = (await counters()).cancelled;
     for (let batch = 0; batch < 10; batch += 1) {
       const responses = await Promise.all(Array.from({ length: 100 }, () => request("/bodies/endless-response")));
@@ -169,7 +169,7 @@ describe("cancellation", () => {
     expect(await server.text("/bodies/ignore")).toBe("ignored");
   });
 
-  test("keeps serving when a client disconnects within its body", async () => {
+  test("within its request body does not affect other requests", async () => {
     const socket = connect(server.port, "127.0.0.1");
     socket.write("POST /bodies/count HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n" + "x".repeat(50_000));
     await once(connectionProbe(), "seen");
@@ -191,7 +191,7 @@ describe("a truncated response", () => {
     expect(outcome === "cut" || outcome.includes("WORKER_BAD_RESPONSE")).toBe(true);
   });
 
-  test("that stalls beyond the timeout closes the connection", async () => {
+  test("that stalls longer than the timeout closes the connection", async () => {
     await expect(server.text("/small/stall")).rejects.toThrow();
     expect(await server.text("/small/ignore")).toBe("ignored");
   });

@@ -35,12 +35,12 @@ async function get(target: string, headers: Record<string, string> = {}, method:
 const decompressed = async (target: string) => brotliDecompressSync((await get(target, { "accept-encoding": "br" })).body).toString();
 const storedFiles = async () => (await readdir(path.join(server.directory, ".compressed-files"))).toSorted();
 
-describe("a file for a client that accepts compression", () => {
+describe("a static file for a client that accepts compression", () => {
   test.each([
     ["br", "gzip, deflate, br, zstd", "br", brotliDecompressSync],
     ["gzip over plain http", "gzip, deflate", "gzip", gunzipSync],
     ["gzip when br is not accepted", "br;q=0, gzip", "gzip", gunzipSync],
-    ["br for any accepted coding", "*", "br", brotliDecompressSync],
+    ["br when the client accepts any encoding", "*", "br", brotliDecompressSync],
   ] as const)("is compressed with %s", async (_, acceptEncoding, coding, decompress) => {
     for (const [target, content] of [
       ["/site/app.js", script],
@@ -59,7 +59,7 @@ describe("a file for a client that accepts compression", () => {
     expect([headers["content-encoding"], headers["vary"], body.toString()]).toEqual([undefined, "accept-encoding", script]);
   });
 
-  test("has an ETag and a 304 of its own for each coding", async () => {
+  test("has an own ETag and 304 response for each encoding", async () => {
     const etags = new Set<string>();
     for (const acceptEncoding of ["br", "gzip", "identity"]) {
       const first = await get("/site/app.js", { "accept-encoding": acceptEncoding });
@@ -80,7 +80,7 @@ describe("a file for a client that accepts compression", () => {
     }
   });
 
-  test("is uncompressed in range responses and whole when If-Range has another ETag", async () => {
+  test("is uncompressed in range responses, and whole when If-Range does not match", async () => {
     const compressed = await get("/site/app.js", { "accept-encoding": "br" });
     const part = await get("/site/app.js", { "accept-encoding": "br", range: "bytes=2-9" });
     expect([part.status, part.headers["content-encoding"], part.body.toString()]).toEqual([206, undefined, script.slice(2, 10)]);
@@ -93,14 +93,14 @@ describe("a file for a client that accepts compression", () => {
     expect([mixed.status, mixed.body.toString()]).toEqual([200, script]);
   });
 
-  test("is compressed again after a change in place", async () => {
+  test("is compressed again after the file changed", async () => {
     const version = await server.add("edited", { files: { "index.html": "<p>", "a.js": script } });
     expect(await decompressed("/edited/a.js")).toBe(script);
     await writeFile(path.join(version.folder, "a.js"), script.replaceAll("42", "43"));
     await expect.poll(() => decompressed("/edited/a.js"), { timeout: 5000 }).toBe(script.replaceAll("42", "43"));
   });
 
-  test("is distinct from another file of the same size and time", async () => {
+  test("is distinct from another file of equal size and time", async () => {
     const other = largeScript.replaceAll("more", "less");
     const version = await server.add("twins", { files: { "index.html": "<p>", "a.js": largeScript, "b.js": other } });
     const time = new Date(1_000_000_000_000);
@@ -115,7 +115,7 @@ describe("a file for a client that accepts compression", () => {
     }
   });
 
-  test("includes the base and variables of its page", async () => {
+  test("contains the base and variables of its page", async () => {
     await server.add("injected", { files, manifest: { injectBase: "relative", env: { PUBLIC_A: "1" } } });
     for (const [target, base] of [
       ["/injected/", "./"],
@@ -129,7 +129,7 @@ describe("a file for a client that accepts compression", () => {
   });
 });
 
-describe("a file that is excluded from compression", () => {
+describe("a static file that is excluded from compression", () => {
   test.each(["small.js", "too-large.js", "picture.png", "plain.bin"])("is sent uncompressed and without Vary: %s", async (name) => {
     const { status, headers, body } = await get(`/site/${name}`, { "accept-encoding": "br, gzip" });
     expect([status, headers["content-encoding"], headers["vary"]]).toEqual([200, undefined, undefined]);
@@ -152,8 +152,8 @@ describe("a file that is excluded from compression", () => {
   });
 });
 
-describe("compressed copies", () => {
-  test("are stored once by the digest of their content, for all sites", async () => {
+describe("compressed copies of files", () => {
+  test("are stored once per content digest for all sites", async () => {
     const content = text(randomBytes(8).toString("hex"), 5000);
     const digest = createHash("sha256").update(content).digest("base64url");
     await server.add("one", { files: { "index.html": "<p>", "a.js": content } });
@@ -163,7 +163,7 @@ describe("compressed copies", () => {
     expect((await storedFiles()).filter((name) => name.startsWith(digest))).toEqual([`${digest}.br`]);
   });
 
-  test("are sent even if they cannot be stored", async () => {
+  test("are sent even when they cannot be stored", async () => {
     const content = text(randomBytes(8).toString("hex"), 5000);
     await writeFile(path.join(server.directory, "a-file"), "");
     const blocked = await WorkerServer.start({ compressedFilesDirectory: path.join(server.directory, "a-file") });

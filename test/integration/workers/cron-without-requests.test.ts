@@ -27,13 +27,13 @@ const logOf = async ({ url, rootKey }: TestDaemon, name = "job") =>
   (await fetch(`${url}/api/workers/_/${name}/logs`, { headers: { "x-api-key": rootKey } })).text();
 const callsIn = (log: string) => log.split(called).length - 1;
 
-test("runs a job on a daemon that has served no request", async () => {
+test("runs a cron job on a daemon that has served no request", async () => {
   const daemon = await startQuiet("");
   await expect.poll(() => logOf(daemon)).toContain(called);
   expect(await logOf(daemon)).not.toContain("returned status 4");
 });
 
-test("runs a job again after its worker was idle and evicted", async () => {
+test("runs a cron job again after its idle worker was evicted", async () => {
   const daemon = await startQuiet("idleTimeout: 1s\nttl: 2s\n", { RUNTIME_POOL_SIZE: "1" });
   await expect.poll(async () => callsIn(await logOf(daemon))).toBeGreaterThan(0);
   const file = uploadOf("other.tgz", await packFiles({ "manifest.yaml": "name: other\n", "index.js": app }));
@@ -44,7 +44,7 @@ test("runs a job again after its worker was idle and evicted", async () => {
   await expect.poll(async () => callsIn(await logOf(daemon))).toBeGreaterThan(before);
 });
 
-test("runs a job after a restart of its worker and of the daemon", async () => {
+test("runs a cron job after a restart of its worker and of the daemon", async () => {
   const daemon = await startQuiet("");
   await expect.poll(() => logOf(daemon)).toContain(called);
   await connect(daemon.url, daemon.rootKey).workers.restart({ params: { scope: "_", name: "job", version: "1.0.0" } });
@@ -56,12 +56,12 @@ test("runs a job after a restart of its worker and of the daemon", async () => {
   await expect.poll(() => logOf(again)).toContain(called);
 });
 
-test("runs a job with ttl: 0 in a new isolate each time", async () => {
+test("runs a cron job with ttl: 0 in a new isolate each time", async () => {
   const daemon = await startQuiet("ttl: 0\n");
   await expect.poll(async () => callsIn(await logOf(daemon))).toBeGreaterThan(1);
 });
 
-test("stops jobs of a disabled version and logs the stop", async () => {
+test("stops cron jobs of a disabled version and logs the stop", async () => {
   const daemon = await startQuiet("");
   const { workers } = connect(daemon.url, daemon.rootKey);
   const params = { scope: "_", name: "job", version: "1.0.0" };

@@ -47,7 +47,7 @@ describe("a cron job", () => {
     expect(await response.json()).toMatchObject({ cronOfThis: null });
   });
 
-  test("skips a run during its previous run and logs that", async () => {
+  test("skips a run during its previous run and logs the skip", async () => {
     await upload(`name: slow\n${everySecond("/slow")}`);
     await expect.poll(() => logOf("slow"), { timeout: 10_000 }).toContain("its previous run has not finished");
   });
@@ -66,7 +66,7 @@ describe("a cron job", () => {
   });
 });
 
-test("rejects an upload with an invalid schedule and names its place in the manifest", async () => {
+test("rejects an upload with an invalid cron schedule and names its manifest key", async () => {
   const refused = await upload(`name: wrong\n${everySecond("/fine")}  - schedule: "61 * * * *"\n    endpoint: /x\n`);
   expect(refused.status).toBe(400);
   expect(await refused.json()).toMatchObject({
@@ -76,12 +76,12 @@ test("rejects an upload with an invalid schedule and names its place in the mani
 });
 
 test.each([["* * * *"], ["2030-01-01T00:00:00"], ["0 0 30 2 *"], ["@sometimes"], [""], ["a b c d e"]])(
-  "rejects the schedule %j",
+  "rejects the cron schedule %j",
   (schedule) => {
     expect(cronRefusal({ cron: [{ schedule, endpoint: "/", method: "POST" }] })).toContain("cron.0.schedule");
   },
 );
 
-test.each([["*/5 * * * *"], ["0 0 * * MON"], ["30 0 0 1 * *"], ["@daily"]])("accepts the schedule %j", (schedule) => {
+test.each([["*/5 * * * *"], ["0 0 * * MON"], ["30 0 0 1 * *"], ["@daily"]])("accepts the cron schedule %j", (schedule) => {
   expect(cronRefusal({ cron: [{ schedule, endpoint: "/", method: "POST" }] })).toBeUndefined();
 });

@@ -84,7 +84,7 @@ const shape = (name: string) => fetch(`${daemon.url}/shapes/${name}`);
 const logOf = async (name: string) =>
   (await fetch(`${daemon.url}/api/workers/_/${name}/logs`, { headers: { "x-api-key": daemon.rootKey } })).text();
 
-describe("a Response of another implementation", () => {
+describe("a Response object of another implementation", () => {
   test("from GraphQL Yoga is sent", async () => {
     const response = await fetch(`${daemon.url}/yoga/`, {
       method: "POST",
@@ -151,7 +151,7 @@ describe("a Response of another implementation", () => {
   test.each([
     ["bad-header", "Invalid header"],
     ["throwing", "no headers here"],
-  ])("is rejected when unreadable: %s, and the log has the reason", async (name, reason) => {
+  ])("is rejected when unreadable: %s, and the log contains the reason", async (name, reason) => {
     expect((await shape(name)).status).toBe(502);
     expect((await logOf("shapes")).toLowerCase()).toContain(reason.toLowerCase());
   });

@@ -49,8 +49,8 @@ function cut(bytes: Buffer, places: readonly number[]): Buffer[] {
   return ends.map((end, index) => bytes.subarray(ends[index - 1] ?? 0, end));
 }
 
-describe("frames", () => {
-  test("arrive as written, wherever the stream is split", () => {
+describe("protocol frames", () => {
+  test("arrive unchanged at any split of the stream", () => {
     const body = fc.oneof(fc.uint8Array({ maxLength: 50 }), fc.uint8Array({ minLength: 7000, maxLength: 100_000, size: "max" }));
     const frame = fc.record({ exchange: fc.nat(0xffff_ffff), body });
     fc.assert(
@@ -168,7 +168,7 @@ describe("frames", () => {
     expect(read.at(-1)?.kind).toBe(FrameKind.End);
   });
 
-  test("are not started for responses that exceed the length of a frame", () => {
+  test("are not created for responses that exceed the maximum frame length", () => {
     const pieces: Uint8Array[] = [];
     const writer = writeInto(pieces, false);
     for (const body of [

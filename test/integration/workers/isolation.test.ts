@@ -68,13 +68,13 @@ async function attempt(what: string, value = ""): Promise<{ value?: unknown; err
   return (await response.json()) as { value?: unknown; error?: string };
 }
 
-describe("an app", () => {
+describe("an isolated worker", () => {
   test("gets only the variables of its manifest and TMPDIR", async () => {
     expect(await attempt("environment")).toEqual({ value: { NAME: "value", COUNT: "3", TMPDIR: expect.stringMatching(/\/tmp$/) } });
     expect(await attempt("env")).toEqual({ value: { NAME: "value", COUNT: "3" } });
   });
 
-  test("can read its own files and use the platform", async () => {
+  test("can read its own files and use the platform APIs", async () => {
     expect(await attempt("own")).toEqual({ value: "own file" });
     expect(await attempt("network")).toEqual({ value: "reached" });
     expect(((await attempt("modules")).value as string).startsWith("string,function")).toBe(true);
@@ -93,7 +93,7 @@ describe("an app", () => {
     },
   );
 
-  test("cannot read other apps, other sandbox folders or its own real path", async () => {
+  test("cannot read other workers, other sandbox folders or its own real path", async () => {
     for (const file of [
       path.join(otherFolder, "secret.txt"),
       path.join(ownFolder, "own.txt"),

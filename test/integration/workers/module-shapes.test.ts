@@ -18,7 +18,7 @@ async function answer(files: Record<string, string>, target = "", manifest: Reco
   return server.text(`/shape-${names}/${target}`);
 }
 
-describe("a module", () => {
+describe("a worker module", () => {
   test.each<[string, Record<string, string>]>([
     ["an object with fetch", { "index.js": `export default { fetch: () => new Response("ok") }` }],
     [
@@ -31,17 +31,17 @@ describe("a module", () => {
       { "index.js": `export default { async fetch() { await new Promise(setImmediate); return new Response("ok"); } }` },
     ],
     ["named exports", { "index.js": `export function fetch() { return new Response("ok"); }` }],
-    ["CommonJS", { "index.js": `module.exports = { fetch: () => new Response("ok") }` }],
+    ["a CommonJS module", { "index.js": `module.exports = { fetch: () => new Response("ok") }` }],
     [
-      "compiled CommonJS",
+      "a CommonJS module compiled from ES modules",
       {
         "index.js": `Object.defineProperty(exports, "__esModule", { value: true }); exports.default = { fetch: () => new Response("ok") }`,
       },
     ],
-    ["index.mjs", { "index.mjs": `export default { fetch: () => new Response("ok") }` }],
+    ["the file index.mjs", { "index.mjs": `export default { fetch: () => new Response("ok") }` }],
     ["the main of package.json", { "package.json": `{"main":"lib/app"}`, "lib/app.cjs": `module.exports = () => new Response("ok")` }],
     [
-      "in a package of type module",
+      "an ES module in a package of type module",
       {
         "package.json": `{"type":"module"}`,
         "index.js": `import { text } from "./lib/text.js"; export default () => new Response(text)`,
@@ -49,13 +49,13 @@ describe("a module", () => {
       },
     ],
     [
-      "TypeScript",
+      "a TypeScript module",
       {
         "index.ts": `import { text } from "./text"; interface Env { A: string } export default { fetch(request: Request, env: Env): Response { return new Response(text satisfies string); } };`,
         "text.ts": `export const text: string = "ok"; enum Kind { One }`,
       },
     ],
-  ])("can be %s", async (_, files) => {
+  ])("serves requests as %s", async (_, files) => {
     expect(await answer(files)).toBe("ok");
   });
 
@@ -65,7 +65,7 @@ describe("a module", () => {
   });
 });
 
-describe("routes", () => {
+describe("the routes of a worker", () => {
   const source = `export default {
     routes: {
       "/": new Response("home", { headers: { "x-kept": "1" } }),
@@ -75,7 +75,7 @@ describe("routes", () => {
     },
   };`;
 
-  test("prefer literal to named to wildcard patterns, on every request", async () => {
+  test("apply literal before named before wildcard patterns, on every request", async () => {
     await server.add("routed", { files: { "index.js": source } });
     expect(await server.text("/routed/")).toBe("home");
     expect(await server.text("/routed/")).toBe("home");
@@ -88,14 +88,14 @@ describe("routes", () => {
     expect((await server.fetch("/routed/none")).status).toBe(404);
   });
 
-  test("fall through to fetch", async () => {
+  test("pass requests without a matching route to fetch", async () => {
     const files = { "index.js": `export default { routes: { "/a": () => new Response("route") }, fetch: () => new Response("fetch") }` };
     expect(await answer(files, "a")).toBe("route");
     expect(await answer(files, "b")).toBe("fetch");
   });
 });
 
-describe("TypeScript", () => {
+describe("a TypeScript worker", () => {
   test("can import its packages, JSON and its own files", async () => {
     expect(
       await answer({
@@ -150,8 +150,8 @@ describe("TypeScript", () => {
   });
 });
 
-describe("a framework from npm", () => {
-  test("runs: Hono", async () => {
+describe("a worker with a framework from npm", () => {
+  test("runs Hono", async () => {
     const version = await server.add("hono", {
       files: {
         "index.js": `
@@ -185,7 +185,7 @@ describe("a framework from npm", () => {
     expect((await server.fetch("/hono/none")).status).toBe(404);
   });
 
-  test("runs: itty-router", async () => {
+  test("runs itty-router", async () => {
     const version = await server.add("itty", {
       files: {
         "package.json": `{"type":"module"}`,

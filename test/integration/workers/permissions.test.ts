@@ -45,7 +45,7 @@ async function attempt(name: string, what: string, value = ""): Promise<unknown>
 const denied = { error: "ERR_ACCESS_DENIED" };
 
 describe("an isolate", () => {
-  test("has only the permissions of its manifest within the ceiling", async () => {
+  test("has only the permissions of its manifest that the operator allows", async () => {
     await server.add("runner", { files: { "index.js": prober }, manifest: { permissions: ["child-process"] } });
     await server.add("threads", { files: { "index.js": prober }, manifest: { permissions: ["worker-threads"] } });
     expect(await attempt("runner", "exec")).toEqual({ value: "ran" });
@@ -60,7 +60,7 @@ describe("an isolate", () => {
     expect(await attempt("forker", "processes")).toEqual({ value: "2048" });
   });
 
-  test("has four libuv threads, whatever its environment sets", async () => {
+  test("has four libuv threads regardless of its environment", async () => {
     const code = `import { randomBytes } from "node:crypto";
 process.env.UV_THREADPOOL_SIZE = "100";
 export default { async fetch() {
@@ -72,7 +72,7 @@ export default { async fetch() {
     expect(Number(/^Threads:\t(\d+)$/m.exec(status)?.[1])).toBeLessThan(20);
   });
 
-  test("lacks permissions that only the ceiling has", async () => {
+  test("lacks permissions that only the operator allows", async () => {
     await server.add("modest", { files: { "index.js": prober } });
     for (const what of ["exec", "thread"]) expect(await attempt("modest", what)).toEqual(denied);
   });
@@ -108,7 +108,7 @@ export default { fetch() {
   expect(await addonServer.text("/plain/")).toMatch(/^denied: /);
 });
 
-describe("a permission beyond the ceiling", () => {
+describe("a permission that the operator does not allow", () => {
   test("blocks the version with an error that names permission and operator variable", async () => {
     await server.add("greedy", { files: { "index.js": prober }, manifest: { permissions: ["child-process", "addons"] } });
     expect(await server.refusal("/greedy/")).toMatchObject({
@@ -118,7 +118,7 @@ describe("a permission beyond the ceiling", () => {
     });
   });
 
-  test("is a path that no allowed path of the same kind contains", () => {
+  test("can be a path that no allowed path of the same kind contains", () => {
     const ceiling = new PermissionPolicy(["fs-read:/srv/data"]);
     for (const permission of ["fs-read:/srv/data", "fs-read:/srv/data/", "fs-read:/srv/data/a/b"]) {
       expect(ceiling.refusal({ permissions: [permission] })).toBeUndefined();
@@ -128,7 +128,7 @@ describe("a permission beyond the ceiling", () => {
     }
   });
 
-  test.runIf(!process.allowedNodeEnvironmentFlags.has("--allow-inspector"))("is one that this Node does not support", () => {
+  test.runIf(!process.allowedNodeEnvironmentFlags.has("--allow-inspector"))("can be one that this Node.js version does not support", () => {
     expect(new PermissionPolicy(["inspector"]).refusal({ permissions: ["inspector"] })).toContain(process.version);
   });
 });

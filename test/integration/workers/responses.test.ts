@@ -48,7 +48,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-describe("an invalid response of an app", () => {
+describe("an invalid response of a worker", () => {
   test.each([
     "/undefined",
     "/null",
@@ -81,8 +81,8 @@ async function exchange(...requests: string[]): Promise<string> {
   return text;
 }
 
-describe("a response on the wire", () => {
-  test("has correct framing headers instead of the app's", async () => {
+describe("a worker's response on the wire", () => {
+  test("has correct framing headers instead of the worker's", async () => {
     const text = await exchange("GET /answers/framing", "GET /answers/body");
     expect(text).toContain("content-length: 6\r\n");
     expect(text).not.toMatch(/transfer-encoding: gzip|upgrade|trailer|content-length: 3/i);
@@ -104,17 +104,17 @@ describe("a response on the wire", () => {
     expect(await exchange("HEAD /answers/sized-head")).toContain("content-length: 1234\r\n");
   });
 
-  test("has separate cookies and never the session cookie from an app", async () => {
+  test("has separate cookies and never the session cookie from a worker", async () => {
     expect((await server.fetch("/answers/cookies")).headers.getSetCookie()).toEqual(["a=1", "b=2", "runtime_api_key2=mine"]);
   });
 
-  test("has no headers of the app with an effect on other apps", async () => {
+  test("has no headers that affect other workers", async () => {
     const { headers } = await server.fetch("/answers/reach");
     expect([headers.get("clear-site-data"), headers.get("service-worker-allowed"), headers.get("x-own")]).toEqual([null, null, "kept"]);
     expect(headers.get("x-request-id")).toMatch(/^request-/);
   });
 
-  test("has the app's status and Latin-1 values", async () => {
+  test("has the worker's status and Latin-1 values", async () => {
     expect((await server.fetch("/answers/teapot")).status).toBe(418);
     expect((await server.fetch("/answers/latin")).headers.get("x-latin")).toBe("café");
   });
@@ -129,7 +129,7 @@ async function seen(headers: Record<string, string | string[]>): Promise<Record<
   return Object.fromEntries((JSON.parse(Buffer.concat(chunks).toString()) as { headers: [string, string][] }).headers);
 }
 
-describe("the request of an app", () => {
+describe("the request that a worker receives", () => {
   test("has no credentials of the daemon, in any spelling", async () => {
     const headers = await seen({
       "X-API-Key": ourKey,
@@ -144,7 +144,7 @@ describe("the request of an app", () => {
     expect(Object.keys(await seen({ Cookie: "runtime_api_key=x" }))).not.toContain("cookie");
   });
 
-  test("has the app's own credentials and cookies", async () => {
+  test("has the worker's own credentials and cookies", async () => {
     expect(await seen({ Authorization: "Bearer own-token", Cookie: "session=1" })).toMatchObject({
       authorization: "Bearer own-token",
       cookie: "session=1",
@@ -186,7 +186,7 @@ describe("the request of an app", () => {
   });
 });
 
-test("sends a response without waiting for later work of the app", async () => {
+test("sends a response without waiting for later work of the worker", async () => {
   await (await server.fetch("/answers/busy-afterwards")).text();
   const answeredMs = Date.now();
   const busyUntilMs = Number(await (await server.fetch("/answers/busy-until")).text());

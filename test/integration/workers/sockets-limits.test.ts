@@ -19,22 +19,22 @@ const app = (path: string) => `${server.url}/app${path}`;
 const handshake = (path: string, lines = "") =>
   `GET /app${path} HTTP/1.1\r\nHost: a\r\nConnection: keep-alive, Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n${lines}\r\n`;
 
-describe("the end of a socket", () => {
-  test("has code 1009 after a message that is too large", async () => {
+describe("the close code of a WebSocket", () => {
+  test("is 1009 after a message that is too large", async () => {
     const client = await WebSocketClient.open(app("/echo"));
     client.send(Buffer.alloc(1024 * 1024 + 1));
     expect((await client.closed).code).toBe(1009);
     await expect.poll(async () => server.text("/app/seen")).toContain("close 1009");
   });
 
-  test("has code 1011 when the worker's process ends", async () => {
+  test("is 1011 when the worker's process ends", async () => {
     await server.add("crash", { fixture: "sockets" });
     const client = await WebSocketClient.open(`${server.url}/crash/crash`);
     client.send("go");
     expect((await client.closed).code).toBe(1011);
   });
 
-  test("has code 1012 after the worker was replaced, and the old process ends", async () => {
+  test("is 1012 after the worker was replaced, and the old process ends", async () => {
     const version = await server.add("replaced", { fixture: "sockets" });
     const client = await WebSocketClient.open(`${server.url}/replaced/echo`);
     await server.add("replaced", { fixture: "sockets" });
@@ -44,13 +44,13 @@ describe("the end of a socket", () => {
     await retired;
   });
 
-  test("has code 1013 when a worker sends much more than its client reads", async () => {
+  test("is 1013 when a worker sends much more than its client reads", async () => {
     const client = await WebSocketClient.open(app("/flood?bytes=20000000"));
     expect((await client.closed).code).toBe(1013);
   });
 });
 
-test("closes only the socket of a client that sends invalid frames", async () => {
+test("closes only the WebSocket of a client that sends invalid frames", async () => {
   const socket = connect(server.port, "127.0.0.1");
   socket.write(handshake("/echo"));
   await once(socket, "data");
@@ -61,7 +61,7 @@ test("closes only the socket of a client that sends invalid frames", async () =>
   expect(await server.text("/app/")).toBe("ok");
 });
 
-describe("an upgrade", () => {
+describe("an upgrade request", () => {
   test.each([
     ["h2c", "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAARAAAAAAAIAAAAA\r\n"],
     ["an unknown protocol", "Connection: upgrade\r\nUpgrade: foo/2\r\n"],
@@ -71,9 +71,9 @@ describe("an upgrade", () => {
   });
 
   test.each([
-    ["with a body", handshake("/echo", "Content-Length: 5\r\n") + "hello", 400],
-    ["without a key", handshake("/echo").replace("Sec-WebSocket-Key", "X-Key"), 400],
-    ["to another version", handshake("/echo").replace("Version: 13", "Version: 8"), 426],
+    ["with a request body", handshake("/echo", "Content-Length: 5\r\n") + "hello", 400],
+    ["without Sec-WebSocket-Key", handshake("/echo").replace("Sec-WebSocket-Key", "X-Key"), 400],
+    ["to another version of the protocol", handshake("/echo").replace("Version: 13", "Version: 8"), 426],
   ])("%s is rejected", async (_, bytes, status) => {
     const answer = await exchange(server.url, bytes);
     expect(answer.status).toBe(status);
@@ -81,7 +81,7 @@ describe("an upgrade", () => {
   });
 });
 
-test("releases 200 sockets that clients close or terminate", async () => {
+test("releases 200 WebSockets that clients close or terminate", async () => {
   const clients = await Promise.all(Array.from({ length: 200 }, () => WebSocketClient.open(app("/chat"))));
   for (const [index, client] of clients.entries()) {
     if (index % 2 === 0) client.webSocket.terminate();

@@ -48,7 +48,7 @@ describe("a worker that responds with 101", () => {
     await expect.poll(() => server.text("/app/peers")).toBe("0");
   });
 
-  test("adds headers to the handshake except those that would break it", async () => {
+  test("adds its headers to the handshake, except headers of the protocol", async () => {
     const client = new WebSocketClient(app("/headers"), [], {
       headers: { cookie: "a=1; runtime_api_key=secret", "x-api-key": "k", authorization: `Bearer ${ourKey}` },
     });
@@ -70,7 +70,7 @@ describe("a worker that responds with 101", () => {
     await client.close();
   });
 
-  test("selects the subprotocol among those that the client offers", async () => {
+  test("selects one of the subprotocols that the client offers", async () => {
     const client = await WebSocketClient.open(app("/protocol"), ["chat.v1", "chat.v2"]);
     expect(client.webSocket.protocol).toBe("chat.v2");
     expect(await client.ask("which?")).toBe("chat.v2");
@@ -83,11 +83,11 @@ describe("a worker that responds with 101", () => {
     await plain.close();
   });
 
-  test("is called below its name without a slash, instead of a redirect", async () => {
+  test("is called without a redirect at its path without a final slash", async () => {
     expect((await WebSocketClient.refusal(`${server.url}/app`)).text).toBe("ok");
   });
 
-  test("has socket ends of the types WebSocket and EventTarget with Cloudflare's members", async () => {
+  test("has WebSocket objects of type EventTarget with the methods of Cloudflare", async () => {
     const client = await WebSocketClient.open(app("/instance"));
     expect(JSON.parse((await client.next()) as string)).toEqual([
       true,
@@ -105,12 +105,12 @@ describe("a worker that responds with 101", () => {
     await client.close();
   });
 
-  test("can use both ends of a pair itself", async () => {
+  test("can use both ends of a WebSocketPair itself", async () => {
     expect(JSON.parse(await server.text("/app/inside"))).toEqual(["echo hello", "right 4000 enough", "left 4000 enough true 33"]);
     expect(await server.text("/app/unaccepted")).toBe("TypeError: accept() must be called before send().");
   });
 
-  test("keeps its socket after listeners threw, and logs their errors", async () => {
+  test("keeps its WebSocket after listeners threw, and logs their errors", async () => {
     const client = await WebSocketClient.open(app("/handler-throws"));
     expect(await client.ask("1")).toBe("still here: 1");
     expect(await client.ask("2")).toBe("still here: 2");
@@ -123,7 +123,7 @@ describe("a worker that responds with 101", () => {
 });
 
 describe("a worker that responds to an upgrade without 101", () => {
-  test("can reject with status, headers and body", async () => {
+  test("can reject it with status, headers and body", async () => {
     const answer = await WebSocketClient.refusal(app("/refuse"));
     expect(answer).toMatchObject({ status: 401, text: "who are you?" });
     expect(answer.headers).toMatchObject({ "www-authenticate": "Bearer", connection: "close" });
@@ -152,26 +152,26 @@ describe("a worker that responds to an upgrade without 101", () => {
     expect(answer.text).toContain("WORKER_BAD_RESPONSE");
   });
 
-  test("causes a 502 with an end that was used before", async () => {
+  test("causes a 502 with a WebSocket end that was used before", async () => {
     const client = await WebSocketClient.open(app("/twice"));
     await client.closed;
     expect((await WebSocketClient.refusal(app("/again"))).status).toBe(502);
   });
 
-  test("causes a 502 with a socket in the response to a plain request", async () => {
+  test("causes a 502 with a WebSocket in the response to a plain request", async () => {
     expect(await server.refusal("/app/echo")).toMatchObject({ status: 502, code: "WORKER_BAD_RESPONSE" });
     await expect.poll(seen).toEqual(["error", "close 1006  false"]);
     expect(await server.text("/app/")).toBe("ok");
   });
 });
 
-describe("a close", () => {
+describe("a WebSocket close", () => {
   test.each([
     ["1000 and a reason", "?code=1000&reason=done", { code: 1000, reason: "done" }],
     ["1011", "?code=1011", { code: 1011, reason: "" }],
     ["4999", "?code=4999", { code: 4999, reason: "" }],
     ["no code", "", { code: 1005, reason: "" }],
-  ])("of the worker with %s reaches the client as its last message", async (_, query, expected) => {
+  ])("by the worker with %s reaches the client as its last message", async (_, query, expected) => {
     const client = await WebSocketClient.open(app(`/close${query}`));
     client.send("close!");
     expect(await client.closed).toEqual(expected);
@@ -187,14 +187,14 @@ describe("a close", () => {
     ["2999", "InvalidAccessError"],
     ["5000", "InvalidAccessError"],
     [`1000&reason=${"ä".repeat(62)}`, "SyntaxError"],
-  ])("of the worker with %s throws the error of the standard", async (query, name) => {
+  ])("by the worker with %s throws the error of the standard", async (query, name) => {
     const client = await WebSocketClient.open(app(`/close?code=${query}`));
     expect(await client.ask("close!")).toMatch(new RegExp(`^${name}: `));
     await client.close();
     await expect.poll(seen).toHaveLength(2);
   });
 
-  test("of the client reaches the worker with code and reason", async () => {
+  test("by the client reaches the worker with code and reason", async () => {
     const client = await WebSocketClient.open(app("/echo"));
     await client.close(4001, "leaving ä");
     await expect.poll(seen).toEqual(["close 4001 leaving ä true"]);

@@ -24,7 +24,7 @@ function form(): FormData {
   return data;
 }
 
-describe("the request of an app", () => {
+describe("the Request object that a worker receives", () => {
   const bytes = [...Buffer.from(text)];
   test.each<[string, RequestInit, unknown[]]>([
     ["isRequest", {}, [true, "[object Request]", true, true, true]],
@@ -57,7 +57,7 @@ describe("the request of an app", () => {
   });
 });
 
-describe("the Response of an app", () => {
+describe("the Response object that a worker returns", () => {
   test.each<[string, unknown[]]>([
     ["isResponse", [true, true, true, true, true, true, true, false, false, "Response", true]],
     ["fields", [201, true, "", "1", "text/plain;charset=UTF-8", "default", "", false]],

@@ -82,13 +82,13 @@ describe("a static site", () => {
     expect(Buffer.from(await (await get("large.bin")).arrayBuffer()).equals(large)).toBe(true);
   });
 
-  test("redirects a folder to its slash and serves its index", async () => {
+  test("redirects a folder without a final slash, and serves its index page", async () => {
     const response = await server.fetch("/site/docs?q=1", { redirect: "manual" });
     expect([response.status, response.headers.get("location")]).toEqual([308, "./docs/?q=1"]);
     expect(await (await get("docs?q=1")).text()).toBe("docs page");
   });
 
-  test("serves about.html at about, beside a folder without an index", async () => {
+  test("serves about.html at /about beside a folder without an index page", async () => {
     const response = await get("about");
     expect([response.status, response.headers.get("content-type"), await response.text()]).toEqual([
       200,
@@ -106,13 +106,13 @@ describe("a static site", () => {
     expect(await response.json()).toMatchObject({ error: { code: "METHOD_NOT_ALLOWED" } });
   });
 
-  test("serves its page for a missing path to navigations, 404 to other requests", async () => {
+  test("serves its page for a missing path to navigations, and 404 to other requests", async () => {
     expect(await (await get("deep/link", { accept: "text/html,*/*;q=0.8" })).text()).toBe(page);
     expect((await get("deep/link", { accept: "application/json" })).status).toBe(404);
     expect((await get("missing.js")).status).toBe(404);
   });
 
-  test("serves a file that was changed in place", async () => {
+  test("serves the new content of a changed file", async () => {
     const version = await server.add("edited", { files: { "index.html": "old" } });
     expect(await server.text("/edited/")).toBe("old");
     await writeFile(path.join(version.folder, "index.html"), "new");
@@ -120,7 +120,7 @@ describe("a static site", () => {
   });
 });
 
-describe("a static site's hidden files", () => {
+describe("the hidden files of a static site", () => {
   test.each([
     ".env",
     ".git/config",
@@ -139,7 +139,7 @@ describe("a static site's hidden files", () => {
     "style.css/",
     "style.css/x",
     "x".repeat(5000),
-  ])("responds with 404 to %s", async (target) => {
+  ])("get a 404 at %s", async (target) => {
     const response = await new Promise<http.IncomingMessage>((resolve, reject) =>
       http.get({ host: "127.0.0.1", port: server.port, path: `/site/${target}` }, resolve).on("error", reject),
     );
@@ -147,13 +147,13 @@ describe("a static site's hidden files", () => {
     expect(response.statusCode).toBe(404);
   });
 
-  test("serves package.json below the root", async () => {
+  test("do not include package.json below the root", async () => {
     expect((await get("docs/package.json")).status).toBe(200);
   });
 });
 
-describe("conditional requests and ranges", () => {
-  test("responds with 304 to If-None-Match and If-Modified-Since", async () => {
+describe("conditional and range requests", () => {
+  test("get a 304 for If-None-Match and If-Modified-Since", async () => {
     const first = await get("style.css");
     const etag = first.headers.get("etag") ?? "";
     for (const headers of [
@@ -168,7 +168,7 @@ describe("conditional requests and ranges", () => {
     expect((await get("style.css", { "if-none-match": '"other"', "if-modified-since": new Date().toUTCString() })).status).toBe(200);
   });
 
-  test("sends the same response on kept and closed connections", async () => {
+  test("get the same response on kept and closed connections", async () => {
     const etag = (await get("style.css")).headers.get("etag") ?? "";
     for (const headers of [{}, { "if-none-match": etag }]) {
       const answers = await Promise.all(["keep-alive", "close"].map((connection) => answerOf({ ...headers, connection })));
@@ -186,7 +186,7 @@ describe("conditional requests and ranges", () => {
     ["bytes=0-1,4-5", 200, undefined, large],
     ["lines=1-2", 200, undefined, large],
     ["bytes=-", 200, undefined, large],
-  ] as const)("responds to Range: %s with %i", async (range, status, contentRange, body) => {
+  ] as const)("with Range: %s get status %i", async (range, status, contentRange, body) => {
     const response = await get("large.bin", { range });
     expect(response.status).toBe(status);
     expect(response.headers.get("content-range")).toBe(contentRange ? `${contentRange}/${large.length}` : null);
@@ -194,13 +194,13 @@ describe("conditional requests and ranges", () => {
     expect(Buffer.from(await response.arrayBuffer()).equals(body)).toBe(true);
   });
 
-  test("responds to a range beyond the end with 416 and the size", async () => {
+  test("beyond the end get 416 with the size", async () => {
     const response = await get("large.bin", { range: "bytes=99999999-" });
     expect([response.status, response.headers.get("content-range")]).toEqual([416, `bytes */${large.length}`]);
     expect((await get("empty.txt", { range: "bytes=0-" })).status).toBe(416);
   });
 
-  test("sends a range with If-Range only while the file is unchanged", async () => {
+  test("with If-Range get a range only while the file is unchanged", async () => {
     const first = await get("style.css");
     const range = "bytes=0-3";
     expect((await get("style.css", { range, "if-range": first.headers.get("etag") ?? "" })).status).toBe(206);
@@ -209,7 +209,7 @@ describe("conditional requests and ranges", () => {
   });
 });
 
-describe("injectBase", () => {
+describe("the manifest setting injectBase", () => {
   test("inserts base and public variables into pages, escaped", async () => {
     await server.add("injected", {
       files: { "index.html": "<!doctype html><html><HEAD data-x='1'><title>$& é</title></HEAD></html>", "a.txt": "<head>" },
@@ -238,7 +238,7 @@ describe("injectBase", () => {
 });
 
 describe("manifest settings for files", () => {
-  test("sends the manifest's headers with every file, except reserved ones", async () => {
+  test("add the manifest's headers to every file, except reserved headers", async () => {
     const headers = {
       "Content-Security-Policy": "default-src 'self'",
       "content-length": "1",
@@ -260,7 +260,7 @@ describe("manifest settings for files", () => {
     }
   });
 
-  test("marks only files of immutable folders as cacheable", async () => {
+  test("mark only files of immutable folders as cacheable", async () => {
     const files = { "index.html": "<p>", "assets/a-1f2e.js": "1", "assets/deep/b-3d4c.css": "2", "assets.txt": "3" };
     await server.add("kept", { files, manifest: { immutable: ["assets"] } });
     const cacheOf = async (target: string) => (await server.fetch(target)).headers.get("cache-control");

@@ -56,7 +56,7 @@ async function openPackageFiles(): Promise<number> {
 }
 const namesIn = async (folder: string) => (await root.workerFiles.list({ query: { path: folder } })).data.entries.map(({ name }) => name);
 
-test("lists the mounts without a path, and no hidden entries", async () => {
+test("lists the mounted directories without a path, and no hidden entries", async () => {
   await mkdir(path.join(daemon.directory, "workers", ".hidden"), { recursive: true });
   const { name } = await addWorker({ "index.html": "hello" });
 
@@ -68,7 +68,7 @@ test("lists the mounts without a path, and no hidden entries", async () => {
   await rejectsWith(root.workerFiles.list({ query: { path: "workers/.hidden" } }), "PATH_NOT_FOUND");
 });
 
-test("serves the new bytes of a static file as soon as the upload returns", async () => {
+test("serves the new bytes of a static file before the upload call returns", async () => {
   const { unit, name, folder } = await addWorker({ "index.html": "old", "asset.js": "old" });
   expect(await served(`/${name}/`)).toEqual([200, "old"]);
 
@@ -112,7 +112,7 @@ test("serves a version created file by file and deletes it with its empty folder
   expect(await readdir(path.join(daemon.directory, "workers"))).not.toContain("@made");
 });
 
-test("renames, moves and deletes files and never overwrites an existing one", async () => {
+test("renames, moves and deletes files and never overwrites an existing file", async () => {
   const { unit } = await addWorker({ "index.html": "", "a.txt": "a", "b.txt": "b", "sub/c.txt": "c" });
 
   await root.workerFiles.rename({ body: { path: `${unit}/a.txt`, newName: "ä.txt" } });
@@ -129,7 +129,7 @@ test("renames, moves and deletes files and never overwrites an existing one", as
   expect(await namesIn(unit)).toEqual(["index.html", "manifest.yaml"]);
 });
 
-test("writes no file when one target of the upload is rejected", async () => {
+test("writes no file when one file of the upload is rejected", async () => {
   const { unit } = await addWorker({ "index.html": "old" });
 
   await rejectsWith(put(unit, { "index.html": "new", "../../x": "out" }), "PATH_TRAVERSAL");
@@ -144,7 +144,7 @@ test("writes no file when one target of the upload is rejected", async () => {
   expect(await readdir(path.join(daemon.directory, "state", "spool"))).toEqual([]);
 });
 
-test("downloads a file whole, in ranges or not at all, always as an attachment", async () => {
+test("downloads files whole or in ranges, always as an attachment", async () => {
   const { unit, folder } = await addWorker({ "index.html": "", empty: "" });
   await writeFile(path.join(folder, 'name é".txt'), "0123456789");
   const query = `download?path=${encodeURIComponent(`${unit}/name é".txt`)}`;
@@ -179,7 +179,7 @@ test("keeps the ETag of a module's file when an isolate starts", async () => {
   expect((await download(query, {}, "HEAD")).headers.etag).toBe(before);
 });
 
-test("downloads folders as a valid zip without links", async () => {
+test("downloads folders as valid zip archives without links", async () => {
   const { unit, folder } = await addWorker({ "index.html": "page", "sub/a.txt": "a", "sub/b.bin": "b".repeat(300_000) });
   await mkdir(path.join(folder, "empty"));
   await symlink("/etc/passwd", path.join(folder, "sub", "link"));
@@ -207,7 +207,7 @@ test("closes all files when a client disconnects during a download", async () =>
   await expect.poll(openPackageFiles).toBeLessThanOrEqual(before);
 });
 
-test("lists and deletes a link itself and never follows it", async () => {
+test("lists and deletes links themselves and never follows them", async () => {
   const { unit, folder } = await addWorker({ "index.html": "page", "real/a.txt": "a" });
   await writeFile(path.join(daemon.directory, "outside.txt"), "outside");
   await symlink(path.join(daemon.directory, "outside.txt"), path.join(folder, "file-link"));
@@ -276,7 +276,7 @@ async function listZip(answer: Awaited<ReturnType<typeof download>>): Promise<st
   return names.toSorted();
 }
 
-test("overwrites a file only when it still matches the ETag that was read", async () => {
+test("overwrites a file only when the file still has the ETag that was read", async () => {
   const { unit, folder } = await addWorker({ "index.html": "as read", "other.txt": "other" });
   const file = path.join(folder, "index.html");
   const tagOf = async (name: string) => {

@@ -59,13 +59,13 @@ describe("an invalid manifest", () => {
     expect(error.message).toContain(place);
   });
 
-  test("is rejected as package.json, with the error's position, and as manifest.yml", async () => {
+  test("is rejected as package.json, with the position, and as manifest.yml", async () => {
     const json = await refusalOf(() => write("package.json", '{\n  "name": "app",\n}'));
     expect(json.message).toContain("package.json cannot be used: it is not valid JSON (line 3, column 1)");
     expect((await refusalOf(() => write("manifest.yml", "name: [\n"))).code).toBe("INVALID_PACKAGE_METADATA");
   });
 
-  test("cannot get the name of a manifest by rename, move or batch move", async () => {
+  test("cannot become the manifest by a rename, a move or a batch move", async () => {
     await client.workerFiles.remove({ body: { path: `${folder}/manifest.yaml` } }).catch(() => undefined);
     await install();
     const rename = () => client.workerFiles.rename({ body: { path: `${folder}/spare.yaml`, newName: "manifest.yml" } });
@@ -85,7 +85,7 @@ describe("an invalid manifest", () => {
     expect(error.code).toBe("INVALID_PACKAGE_METADATA");
   });
 
-  test("blocks deletion of the valid manifest that hides it", async () => {
+  test("cannot become effective by the deletion of the valid manifest above it", async () => {
     await write("manifest.yaml", `${good}publicRoutes: []\n`);
     const files = [uploadOf("package.json", Buffer.from('{ "name": "app", "version": "1.0" }'))];
     await client.workerFiles.upload({ fields: { path: folder }, files });
@@ -93,7 +93,7 @@ describe("an invalid manifest", () => {
     expect(error.code).toBe("INVALID_PACKAGE_VERSION");
   });
 
-  test("can be replaced by a valid one", async () => {
+  test("can be replaced by a valid manifest", async () => {
     await write("manifest.yaml", `${good}timeout: 5s\n`);
     expect(await readFile(path.join(daemon.directory, "workers/app/1.0.0/manifest.yaml"), "utf8")).toContain("timeout: 5s");
     expect(await served()).toBe("served");

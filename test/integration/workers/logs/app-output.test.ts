@@ -23,7 +23,7 @@ async function run(name: string, body: string, worker: { manifest?: Record<strin
 }
 
 describe("console output of a worker", () => {
-  test("becomes entries with a level, in order, formatted like Node's", async () => {
+  test("becomes entries with a level, in order, formatted like in Node.js", async () => {
     await run(
       "levels",
       `console.log("a %s is %d", "b", 1, { c: [1, { d: 2 }] }); console.debug("d"); console.info("i"); console.warn("w"); console.error("e");
@@ -46,7 +46,7 @@ describe("console output of a worker", () => {
     ]);
   });
 
-  test("has only the app's frames in a trace, with paths relative to its folder", async () => {
+  test("has only the worker's frames in a trace, with paths relative to its folder", async () => {
     await run("trace", `console.trace("here")`);
     const [entry] = appEntries("trace");
     expect(entry).toMatchObject({ level: "debug", text: expect.stringMatching(/^Trace: here\n +at Object\.fetch \(index\.js:1:\d+\)/) });
@@ -91,11 +91,11 @@ describe("console output of a worker", () => {
   });
 });
 
-describe("an uncaught error", () => {
+describe("an uncaught error of a worker", () => {
   const failing = `interface Visit { n: number }\n\n\nexport function fail(visit: Visit): never {\n  throw new Error("broken " + visit.n);\n}\n`;
   const entry = `import { fail } from "./fail";\nexport default { fetch(): Response { return fail({ n: 1 }); } };\n`;
 
-  test.each(["inline", "linked"] as const)("has source positions from an %s source map", async (sourcemap) => {
+  test.each(["inline", "linked"] as const)("has source positions from a source map (%s)", async (sourcemap) => {
     const result = await build({
       stdin: { contents: entry, resolveDir: "/srv/project/src", sourcefile: "/srv/project/src/index.ts", loader: "ts" },
       plugins: [
