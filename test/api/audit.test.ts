@@ -35,7 +35,7 @@ async function install(client: Client, name: string): Promise<void> {
 const call = async (method: string, target: string, headers: Record<string, string> = {}) =>
   (await fetch(`${daemon.url}/api${target}`, { method, headers })).status;
 
-test("records a change with all details before the caller gets the response", async () => {
+test("records a change with all details before the response is sent", async () => {
   const key = await createKey("deployer", "admin");
   await install(connect(daemon.url, key.key), "@team/app");
   const entry = (await read()).at(-1);
@@ -76,7 +76,7 @@ test("records rejected and failed attempts with error code and known principal",
   expect((await root.workers.list()).map(({ name }) => name)).toContain("@team/app");
 });
 
-test("records the proxy's entry when X-Forwarded-For is longer than the limit", async () => {
+test("records the address that the proxy appended to a too long X-Forwarded-For", async () => {
   const forwarded = `${"198.51.100.1, ".repeat(300)}203.0.113.7`;
   expect(await call("DELETE", "/keys/12345", { "x-api-key": daemon.rootKey, "x-forwarded-for": forwarded })).toBe(404);
   await expect
@@ -84,7 +84,7 @@ test("records the proxy's entry when X-Forwarded-For is longer than the limit", 
     .toMatchObject({ code: "KEY_NOT_FOUND", forwardedFor: `${"198.51.100.1, ".repeat(13)}203.0.113.7` });
 });
 
-test("never records a key that a caller puts into a name, request ID or header", async () => {
+test("never records a key that a caller sends in a name, request ID or header", async () => {
   const { key } = await createKey("victim");
   await createKey(`named ${key}`);
   await call("POST", "/plugins/reload", { "x-api-key": daemon.rootKey, "x-request-id": key, "x-forwarded-for": daemon.rootKey });
@@ -94,7 +94,7 @@ test("never records a key that a caller puts into a name, request ID or header",
   expect(text).not.toContain(daemon.rootKey);
 });
 
-test("filters by action, principal, time and count, and pages from the newest entry", async () => {
+test("filters entries by action, principal, time and count, newest page first", async () => {
   const other = await createKey("pager", "admin");
   const pager = connect(daemon.url, other.key);
   for (const name of ["p1", "p2", "p3"]) await install(pager, name);
@@ -132,7 +132,7 @@ function follow(lastEventId?: number) {
   return { seen, names: () => seen.map(({ subject }) => subject?.name), stop: () => (controller.abort(), done) };
 }
 
-test("streams new entries and resumes after the last entry seen", async () => {
+test("streams new entries and resumes after the last received entry", async () => {
   await createKey("before");
   const reader = follow();
   await expect.poll(reader.names).toEqual(["before"]);
@@ -146,7 +146,7 @@ test("streams new entries and resumes after the last entry seen", async () => {
   await again.stop();
 });
 
-test("samples and counts a flood of rejected attempts and keeps every change in it", async () => {
+test("samples and counts 1,000s of rejected attempts and records every change", async () => {
   const before = (await read()).at(-1)?.id ?? 0;
   for (let index = 0; index < 30; index += 1)
     await Promise.all(Array.from({ length: 10 }, () => call("DELETE", "/workers/_/nothing", { "x-api-key": "wrong" })));
@@ -159,7 +159,7 @@ test("samples and counts a flood of rejected attempts and keeps every change in 
   expect(shown(after)).toContain("key.created done among the flood");
 });
 
-test("rotates files by size and count, resumes ids after a restart, counts entries", async () => {
+test("rotates files by size and count, and continues entry IDs after a restart", async () => {
   const first = (await read())[0];
   for (let index = 0; index < 60; index += 1) await createKey(`filler ${index} ${"x".repeat(80)}`);
   const files = await readdir(folder());

@@ -43,13 +43,13 @@ async function follow(
   return { seen, shown, done, stop: () => (controller.abort(), done) };
 }
 
-test("declares an event for every changing operation and none for reads", () => {
+test("each changing operation declares an event, and no reading operation does", () => {
   const changing = operations.filter(({ id, endpoint }) => endpoint.method !== "GET" && id !== "session.remove");
   expect(changing.filter(({ endpoint }) => endpoint.change === undefined).map(({ id }) => id)).toEqual([]);
   expect(operations.filter(({ endpoint }) => endpoint.method === "GET" && endpoint.change !== undefined)).toEqual([]);
 });
 
-describe("the stream of events", () => {
+describe("the event stream", () => {
   test("reports each change with its principal, request ID and subject", async () => {
     const reader = await follow(root);
     const { data: key } = await root.keys.create({ body: { name: "deployer", role: "admin" } });
@@ -102,7 +102,7 @@ describe("the stream of events", () => {
     await reader.stop();
   });
 
-  test("reports paths of changed files only to keys that can read the worker", async () => {
+  test("sends paths of changed files only to keys that can read the worker", async () => {
     await install("@team/filed");
     const { data } = await root.keys.create({ body: { name: "other", role: "viewer", namespaces: ["@other"] } });
     const [reader, other] = [await follow(root, { type: "worker" }), await follow(connect(daemon.url, data.key))];
@@ -128,7 +128,7 @@ describe("the stream of events", () => {
     await reader.stop();
   });
 
-  test("sends only events that the reader's permissions and namespaces cover", async () => {
+  test("contains only events that the reader's permissions and namespaces permit", async () => {
     const readerWith = async (permissions: ("workers:read" | "plugins:read" | "keys:read" | "keys:create")[], namespaces = ["*"]) => {
       const { data } = await root.keys.create({ body: { name: "reader", role: "custom", permissions, namespaces } });
       return follow(connect(daemon.url, data.key));
@@ -191,7 +191,7 @@ describe("the stream of events", () => {
     for (const one of [again, lately]) await one.stop();
   });
 
-  test("ends within 1 s of events when the reader's key is revoked", async () => {
+  test("ends within 1 s of an event after the reader's key was revoked", async () => {
     const { data } = await root.keys.create({ body: { name: "short", role: "viewer" } });
     const reader = await follow(connect(daemon.url, data.key));
     let hasEnded = false;

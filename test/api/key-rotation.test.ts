@@ -72,7 +72,7 @@ describe("the old key", () => {
     expect((await listed(old.id))?.expiresAt).toBe(old.expiresAt);
   });
 
-  test("expires immediately with a grace period of 0", async () => {
+  test("expires immediately with a grace period of 0 s", async () => {
     const old = await create();
 
     const { key } = await rotate(root, old.id, "0");
@@ -82,7 +82,7 @@ describe("the old key", () => {
     expect(await works(key)).toBe(true);
   });
 
-  test("cannot be rotated after it was revoked", async () => {
+  test("cannot be rotated after its revocation", async () => {
     const { id } = await create();
     await root.keys.revoke({ params: { id: String(id) } });
     const before = await root.keys.list();
@@ -94,7 +94,7 @@ describe("the old key", () => {
 });
 
 describe("a key that calls rotate", () => {
-  test("keeps working for the grace period and cannot set that to 0 for itself", async () => {
+  test("is valid for the grace period and cannot set it to 0 s for itself", async () => {
     const own = await create({ role: "admin" });
     const by = connect(daemon.url, own.key);
     const before = await withoutUse();
@@ -107,7 +107,7 @@ describe("a key that calls rotate", () => {
     expect([await works(own.key), await works(key)]).toEqual([true, true]);
   });
 
-  test("cannot get a key with more permissions than its own", async () => {
+  test("cannot rotate a key with more permissions than its own", async () => {
     const both = ["keys:create", "keys:revoke"] as const;
     const limited = await create({ role: "custom", permissions: [...both, "workers:read"], namespaces: ["@team"] });
     const targets = [

@@ -50,7 +50,7 @@ describe("a new key", () => {
     expect(await listed(key.id)).not.toHaveProperty("expiresAt");
   });
 
-  test("is returned with its secret once and listed without it", async () => {
+  test("is returned once with its secret and then listed without the secret", async () => {
     const { key, ...created } = await create({ name: "  Déploiement ✓  ", role: "editor", namespaces: ["@b", "@a", "@b"] });
 
     expect(key).toMatch(/^rtk_[A-Za-z0-9_-]{43}$/);
@@ -64,14 +64,14 @@ describe("a new key", () => {
     expect(Math.abs(created.createdAt - Date.now() / 1000)).toBeLessThan(60);
   });
 
-  test("stores each permission once and replaces all namespaces by * when * is given", async () => {
+  test("stores each permission once, and only * when the namespaces contain *", async () => {
     const everywhere = await create({ role: "custom", permissions: ["keys:read", "workers:read", "keys:read"], namespaces: ["@a", "*"] });
 
     expect(everywhere).toMatchObject({ permissions: ["keys:read", "workers:read"], namespaces: ["*"] });
     expect((await create()).namespaces).toEqual(["*"]);
   });
 
-  test("gets its own ID and secret when 100 keys share one name", async () => {
+  test("has its own ID and secret even when 100 keys have the same name", async () => {
     const keys = await Promise.all(Array.from({ length: 100 }, () => create({ name: "one of many" })));
 
     expect(new Set(keys.map(({ id }) => id)).size).toBe(100);
@@ -79,7 +79,7 @@ describe("a new key", () => {
     expect((await root.keys.list()).keys.filter(({ name }) => name === "one of many")).toHaveLength(100);
   });
 
-  test("shows its last use from its first use on", async () => {
+  test("has a last use only after its first use", async () => {
     const { id, key } = await create();
     expect(await listed(id)).not.toHaveProperty("lastUsedAt");
 
@@ -116,8 +116,8 @@ describe("a key that creates keys", () => {
   });
 });
 
-describe("revoking", () => {
-  test("rejects the next call in every channel, also on an open connection", async () => {
+describe("revocation of a key", () => {
+  test("takes effect for the next call in every channel, also on an open connection", async () => {
     const { id, key } = await create({ role: "admin" });
     const channels = [{ "x-api-key": key }, { authorization: `Bearer ${key}` }, { cookie: `runtime_api_key=${key}` }];
     for (const headers of channels) expect((await send({ path: "/api/keys", headers })).status).toBe(200);
@@ -128,7 +128,7 @@ describe("revoking", () => {
     expect(await listed(id)).toBeUndefined();
   });
 
-  test.each(["header", "bearer", "cookie"] as const)("of a key by itself is rejected, by %s", async (channel) => {
+  test.each(["header", "bearer", "cookie"] as const)("by the key itself is rejected when sent as %s", async (channel) => {
     const { id, key } = await create({ role: "admin" });
     const credential = {
       header: { "x-api-key": key },
@@ -142,7 +142,7 @@ describe("revoking", () => {
     expect((await listed(id))?.id).toBe(id);
   });
 
-  test("responds with KEY_NOT_FOUND for an ID without an active key", async () => {
+  test("fails with KEY_NOT_FOUND for an ID without an active key", async () => {
     const { id } = await create();
     await root.keys.revoke({ params: { id: String(id) } });
 
@@ -159,7 +159,7 @@ describe("revoking", () => {
   });
 });
 
-test("lists roles, permissions and the permissions of each role", async () => {
+test("the list of roles contains all permissions and those of each role", async () => {
   const meta = await root.keys.meta();
 
   expect(meta).toEqual({ roles: ["admin", "editor", "viewer", "custom"], permissions: [...permissions], rolePermissions });

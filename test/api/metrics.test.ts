@@ -54,8 +54,8 @@ function valueOf(families: Map<string, Family>, name: string, labels: Record<str
   return family?.samples.find((sample) => sample.name === name && wanted.every(([key, value]) => sample.labels[key] === value))?.value;
 }
 
-describe("requests", () => {
-  test("are counted exactly under load, in JSON and in the exposition format", async () => {
+describe("request metrics", () => {
+  test("count all requests exactly under load, in JSON and in Prometheus format", async () => {
     await install("busy", app("return new Response(await request.text() + 'ok');"));
     const { "2xx": answered, errors } = await autocannon({
       url: `${daemon.url}/busy/`,
@@ -88,7 +88,7 @@ describe("requests", () => {
     expect(valueOf(families, "runtimed_worker_answer_body_bytes_total", labels)).toBe(14_000);
   });
 
-  test("of the control panel are counted in its own row and in no total", async () => {
+  test("count requests to the control panel in their own row and in no total", async () => {
     const before = (await root.metrics.show({ query: { detail: "totals" } })).totals;
     for (let request = 0; request < 3; request += 1) expect(await get("/cpanel/")).toBe(200);
 
@@ -97,7 +97,7 @@ describe("requests", () => {
     expect(totals.requests.total).toBe(before.requests.total);
   });
 
-  test("are counted by the class of their status", async () => {
+  test("count requests by status class", async () => {
     await install("statuses", app("return new Response(null, { status: Number(new URL(request.url).pathname.slice(1)) });"));
     const statuses = [200, 204, 301, 304, 400, 404, 404, 418, 500, 503];
     for (const status of statuses) expect(await get(`/statuses/${status}`)).toBe(status);
@@ -108,7 +108,7 @@ describe("requests", () => {
     expect(requests.byStatus).toEqual({ "1xx": 0, "2xx": 2, "3xx": 3, "4xx": 4, "5xx": 2, aborted: 0 });
   });
 
-  test("to a static site are counted like those to a module", async () => {
+  test("count requests to a static site like those to a module", async () => {
     await install("site", { "index.html": "page", "large.bin": "x".repeat(3_000_000) });
     const statuses = [await get("/site/"), await get("/site/"), await get("/site/large.bin"), await get("/site/none"), await get("/site")];
     statuses.push(await get("/site/", { method: "POST" }), await get("/site/", { headers: { range: "bytes=9-" } }));
@@ -121,7 +121,7 @@ describe("requests", () => {
     expect(row.errors.byCode).toEqual({ NOT_FOUND: 1, METHOD_NOT_ALLOWED: 1 });
   });
 
-  test("count as in flight until the response, and as aborted when the client leaves", async () => {
+  test("count a request as in flight until its response, and as aborted by the client", async () => {
     await install("slow", app("if (request.url.endsWith('/now')) return new Response(); await new Promise(() => {});"));
     expect(await get("/slow/now")).toBe(200);
     const waiting = [1, 2, 3].map(() => httpRequest(`${daemon.url}/slow/later`).on("error", () => undefined));
@@ -135,8 +135,8 @@ describe("requests", () => {
   });
 });
 
-describe("errors", () => {
-  test("count as failed once for a 5xx or a truncated response, never for a 4xx", async () => {
+describe("error metrics", () => {
+  test("count a 5xx or truncated response once as failed, and never a 4xx", async () => {
     await install(
       "unwell",
       app(`
@@ -167,7 +167,7 @@ describe("errors", () => {
     ["PAYLOAD_TOO_LARGE", "narrow", app("return new Response(await request.text());"), "maxBodySize: 10"],
   ];
 
-  test.each(faults)("counts %s under its code", async (code, name, files, manifest) => {
+  test.each(faults)("count %s under its error code", async (code, name, files, manifest) => {
     await install(name, files, manifest);
     const status = await get(`/${name}/`, { method: "POST", body: "more than ten bytes" });
 
@@ -177,7 +177,7 @@ describe("errors", () => {
     expect(valueOf(await scrape(), "runtimed_worker_errors_total", { worker: name, error: code })).toBe(1);
   });
 
-  test("counts WORKER_POOL_SATURATED for each request beyond the full queue", async () => {
+  test("count WORKER_POOL_SATURATED for each request beyond the full queue", async () => {
     const held: ServerResponse[] = [];
     const gate = createServer((_request, response) => void held.push(response)).listen(0, "127.0.0.1");
     await once(gate, "listening");
@@ -198,7 +198,7 @@ describe("errors", () => {
     expect(row.errors.byCode).toEqual({ WORKER_POOL_SATURATED: 5 });
   });
 
-  test("counts a truncated response by its status and its error", async () => {
+  test("count a truncated response by its status and its error code", async () => {
     await install(
       "cut",
       app(
@@ -211,7 +211,7 @@ describe("errors", () => {
     expect((await rowOf("cut"))?.errors.byCode).toEqual({ WORKER_BAD_RESPONSE: 1 });
   });
 
-  test("counts unserved requests with their worker, or as unknown paths", async () => {
+  test("count unserved requests for their worker, or as unknown paths", async () => {
     await install("hidden", app("return new Response();"));
     expect(await get("/hidden/")).toBe(200);
     await root.workers.disable({ params: { scope: "_", name: "hidden", version: "1.0.0" } });
@@ -231,8 +231,8 @@ describe("errors", () => {
   });
 });
 
-describe("a worker", () => {
-  test("is listed after its first request, across replacements, until it is deleted", async () => {
+describe("the metrics of a worker", () => {
+  test("exist from its first request, across replacements, until its deletion", async () => {
     await install("fleeting", app("return new Response('1');"));
     expect(await rowOf("fleeting")).toBeUndefined();
     expect(await get("/fleeting/")).toBe(200);
@@ -247,8 +247,8 @@ describe("a worker", () => {
   });
 });
 
-describe("a key that is restricted to namespaces", () => {
-  test("gets worker and daemon metrics without data of other workers", async () => {
+describe("the metrics for a key that is restricted to namespaces", () => {
+  test("contain worker and daemon figures without data of other workers", async () => {
     await install("@team/app", app("return new Response();"));
     await install("@other/app", app("return new Response();"));
     await Promise.all([get("/@team/app/"), get("/@other/app/"), get("/nobody/")]);
@@ -271,8 +271,8 @@ describe("a key that is restricted to namespaces", () => {
   });
 });
 
-describe("the daemon", () => {
-  test("reports its process, isolate pool and uploads", async () => {
+describe("the metrics of the daemon", () => {
+  test("contain its process, isolate pool and uploads", async () => {
     const before = await root.metrics.show({ query: { detail: "totals" } });
     await install("one-more", { "index.html": "x" });
     await expect(root.workers.upload({ file: uploadOf("worker.tgz", Buffer.from("no archive")) })).rejects.toThrow();
@@ -297,7 +297,7 @@ describe("the daemon", () => {
       expect(valueOf(families, name), name).toBeGreaterThan(0);
   });
 
-  test("stops without delay after a metrics request", async () => {
+  test("do not delay the shutdown of the daemon", async () => {
     const other = await startDaemon();
     try {
       const response = await fetch(`${other.url}/api/metrics`, { headers: { "x-api-key": other.rootKey, connection: "close" } });

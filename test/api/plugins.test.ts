@@ -37,10 +37,10 @@ const files = () => settledDigest(folder());
 const uploadedNames = async (client: Client) =>
   (await client.plugins.list()).filter(({ source }) => source === "uploaded").map(({ name }) => name);
 
-describe("a key with some namespaces", () => {
+describe("a key restricted to a namespace", () => {
   const denied = expect.objectContaining({ code: "NAMESPACE_DENIED", status: 403 });
 
-  test("lists and reloads only plugins of its namespaces, while root lists all", async () => {
+  test("lists and reloads only plugins of its namespace; the root key lists all", async () => {
     expect(await team.plugins.list()).toMatchObject([{ name: "@team/guard", removable: true, source: "uploaded", version: "1.0.0" }]);
     expect((await team.plugins.loaded()).every(({ name }) => name === "@team/guard")).toBe(true);
     expect((await team.plugins.reload()).data.plugins).toMatchObject([{ name: "@team/guard", version: "1.0.0" }]);
@@ -48,7 +48,7 @@ describe("a key with some namespaces", () => {
   });
 
   test.each(["@other/guard", "@other/new", "@teams/new", "plain", "new", "team"])(
-    "cannot install %s, and no file of it remains",
+    "cannot install %s, and the daemon keeps no file of the attempt",
     async (name) => {
       const before = await files();
       await expect(install(team, name, "limit: 2\n")).rejects.toEqual(denied);
@@ -57,7 +57,7 @@ describe("a key with some namespaces", () => {
   );
 
   test.each(["@other/guard", "@teams/guard", "plain", "team", "@other/not-installed"])(
-    "cannot change %s, and gets the same error whether it exists or not",
+    "cannot change %s, with the same error for existing and missing plugins",
     async (name) => {
       const before = await files();
       for (const operation of ["enable", "disable", "remove"] as const) {
@@ -67,7 +67,7 @@ describe("a key with some namespaces", () => {
     },
   );
 
-  test("installs, disables, enables and deletes its own plugin", async () => {
+  test("installs, disables, enables and deletes a plugin of its namespace", async () => {
     const params = { name: "@shared/tool" };
     await install(team, params.name, "# ours\n");
     const manifest = path.join(folder(), "@shared/tool/manifest.yaml");
@@ -87,7 +87,7 @@ describe("a key with some namespaces", () => {
   });
 });
 
-test("rejects a plugin name that is not one encoded path segment or leaves the folder", async () => {
+test("rejects a plugin name with several path segments or outside of the folder", async () => {
   const headers = { "x-api-key": daemon.rootKey };
   const call = (name: string) => send({ method: "POST", path: `/api/plugins/${name}/enable`, headers });
 
@@ -97,7 +97,7 @@ test("rejects a plugin name that is not one encoded path segment or leaves the f
     expectRefusal(await call(name), "INVALID_PACKAGE_NAME", name);
 });
 
-test("rejects enable and disable for a plugin without a manifest", async () => {
+test("rejects enabling and disabling a plugin without a manifest", async () => {
   const archive = await packFiles({ "package.json": '{"name":"npm","version":"2.0.0"}', "index.js": "export default {};\n" });
   expect((await root.plugins.upload({ file: uploadOf("a.tgz", archive) })).data.plugin).toEqual({
     name: "npm",

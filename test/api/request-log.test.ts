@@ -47,7 +47,7 @@ const lines = (entries: readonly LogEntry[]) =>
   entries.map(({ request }) => `${request?.method} ${request?.path} ${request?.status} ${request?.responseBytes}`);
 
 describe("the request log", () => {
-  test("has method, path, status, bytes, time, ID and client of a module's requests", async () => {
+  test("contains method, path, status, bytes, time, ID and client for a module", async () => {
     const response = await get("/app/one/two?token=hidden", { headers: { "x-forwarded-for": "203.0.113.9" } });
     for (const target of ["/app", "/app/empty", "/app/503"]) await get(target);
     await get("/app/", { method: "HEAD" });
@@ -72,7 +72,7 @@ describe("the request log", () => {
     expect(entries[3]?.level).toBe("error");
   });
 
-  test("has the files, redirects and errors of a static site", async () => {
+  test("contains files, redirects and errors of a static site", async () => {
     for (const target of ["/", "/", "/about", "/none.txt"]) await get(`/@team/site${target}`);
     await get("/@team/site/", { method: "DELETE" });
     expect(lines(await requestsOf("@team/site"))).toEqual([
@@ -84,20 +84,20 @@ describe("the request log", () => {
     ]);
   });
 
-  test("has requests to a failed worker, and 499 for a disconnected client", async () => {
+  test("contains requests to a failed worker, and 499 for a disconnected client", async () => {
     await get("/broken/");
     expect((await requestsOf("broken"))[0]).toMatchObject({ level: "error", request: { status: 502 } });
     await expect(fetch(`${daemon.url}/app/slow`, { signal: AbortSignal.timeout(300) })).rejects.toThrow();
     await expect.poll(async () => lines(await requestsOf("app", { status: "4xx" }))).toEqual(["GET /app/slow 499 0"]);
   });
 
-  test("is found by status and by request ID", async () => {
+  test("can be filtered by status and by request ID", async () => {
     const id = (await get("/app/418")).headers.get("x-request-id") ?? "";
     expect(lines(await requestsOf("app", { requestId: id }))).toEqual(["GET /app/418 418 5"]);
     expect(lines(await requestsOf("app", { status: "418" }))).toEqual(["GET /app/418 418 5"]);
   });
 
-  test("has the request ID that is the trace ID of the worker's request", async () => {
+  test("contains the trace ID of the worker's request as request ID", async () => {
     const response = await fetch(`${daemon.url}/app/trace`);
     const traceparent = await response.text();
     const [entry] = await requestsOf("app", { limit: 1 });
@@ -112,7 +112,7 @@ describe("the request log", () => {
 });
 
 describe("the logs of several workers", () => {
-  test("list the entries of all workers by time, or only those of the named workers", async () => {
+  test("contain entries of all workers by time, or only of the requested workers", async () => {
     await get("/app/");
     await get("/@team/site/");
     const all = (await root.logs.list({ query: { source: "request", limit: 2 } })).entries;
@@ -121,7 +121,7 @@ describe("the logs of several workers", () => {
     expect(new Set(named.map(({ worker }) => worker))).toEqual(new Set(["quiet", "@team/site"]));
   });
 
-  test("have only workers in the namespaces of the key", async () => {
+  test("contain only workers in the namespaces of the key", async () => {
     const { data } = await root.keys.create({ body: { name: "team", role: "viewer", namespaces: ["@team"] } });
     const team = connect(daemon.url, data.key);
     const { entries } = await team.logs.list();

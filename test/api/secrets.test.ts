@@ -41,8 +41,8 @@ async function read(name: string, variable: string): Promise<unknown> {
 }
 const code = (expected: string) => expect.objectContaining({ error: expect.objectContaining({ code: expected }) as unknown }) as unknown;
 
-describe("a value", () => {
-  test("is in env and process.env of the worker, also of one that runs already", async () => {
+describe("the value of a secret", () => {
+  test("is in env and process.env of the worker, also when the worker is running", async () => {
     await set("reads", "STRIPE_KEY", "before the upload");
     await deploy("reads");
     expect(await read("reads", "STRIPE_KEY")).toBe("before the upload");
@@ -52,7 +52,7 @@ describe("a value", () => {
     expect(await read("reads", "STRIPE_KEY")).toBe(null);
   });
 
-  test("of the worker overrides that of the namespace, which overrides the manifest", async () => {
+  test("of a worker overrides the value of its namespace and of its manifest", async () => {
     await deploy("layers", { manifest: "env: { LAYER: manifest }\n" });
     expect(await read("layers", "LAYER")).toBe("manifest");
     await setForAll("LAYER", "namespace");
@@ -65,7 +65,7 @@ describe("a value", () => {
     expect(await read("layers", "LAYER")).toBe("manifest");
   });
 
-  test("that is staged takes effect with the next upload", async () => {
+  test("with staged: true takes effect at the next upload", async () => {
     await deploy("staged");
     await set("staged", "TOKEN", "old");
     await set("staged", "TOKEN", "new", true);
@@ -79,7 +79,7 @@ describe("a value", () => {
     expect((await list("staged")).secrets.map(({ staged }) => staged)).toEqual([false]);
   });
 
-  test("survives a change under load: each of 2,000 requests gets the old or the new one", async () => {
+  test("changes during 2,000 requests, each of which gets the old or the new value", async () => {
     await set("busy", "TURN", "0");
     await deploy("busy");
     let turn = 0;
@@ -99,7 +99,7 @@ describe("a value", () => {
 describe("a required secret", () => {
   const manifest = "secrets: [NEEDED, { name: DEBUG, optional: true }]\n";
 
-  test("that is missing rejects the upload, and nothing changes", async () => {
+  test("that is not set causes an upload to fail without changes", async () => {
     await deploy("needs");
     await expect(deploy("needs", { version: "2.0.0", manifest })).rejects.toMatchObject({
       code: "SECRET_MISSING",
@@ -112,7 +112,7 @@ describe("a required secret", () => {
     expect(await read("needs", "NEEDED")).toBe("staged counts");
   });
 
-  test("is removed only by force while an active version needs it", async () => {
+  test("can be removed only by force while an active version requires it", async () => {
     await set("keeps", "NEEDED", "x");
     await deploy("keeps", { manifest });
     await expect(remove("keeps", "NEEDED")).rejects.toMatchObject({ code: "SECRET_IN_USE", status: 409 });
@@ -144,7 +144,7 @@ const writeEdited = (name: string, content: string) =>
     files: [uploadOf(name, Buffer.from(content))],
   });
 
-test("is required by a changed manifest, and not by changes of other files", async () => {
+test("checks required secrets when the manifest changes, not for other files", async () => {
   await deploy("edited");
   await expect(writeEdited("manifest.yaml", editedManifest("secrets: [NEEDED]\n"))).rejects.toMatchObject({
     code: "SECRET_MISSING",
@@ -158,8 +158,8 @@ test("is required by a changed manifest, and not by changes of other files", asy
   expect(await read("edited", "NEEDED")).toBe(null);
 });
 
-describe("the API", () => {
-  test("lists names, authors and times, never values", async () => {
+describe("the secrets API", () => {
+  test("lists names, authors and times, but never values", async () => {
     await set("listed", "A_KEY", "value-of-a");
     await setForAll("B_KEY", "value-of-b");
     const { secrets } = await list("listed");
@@ -184,7 +184,7 @@ describe("the API", () => {
     await expect(other.secrets.rotateKey()).rejects.toMatchObject(denied);
   });
 
-  test("records names in the audit log and the events, never values", async () => {
+  test("records names in audit log and events, but never values", async () => {
     const { data } = await root.keys.create({ body: { name: "team reader", role: "viewer", namespaces: ["@shop"] } });
     await set("logged", "A_KEY", "value-of-a");
     await remove("logged", "A_KEY");
@@ -217,7 +217,7 @@ describe("the API", () => {
     expect(JSON.stringify([entries, seen])).not.toMatch(/value.{0,6}of-/);
   });
 
-  test("limits number and size of the secrets of a worker", async () => {
+  test("limits the number and size of a worker's secrets", async () => {
     for (const key of ["BIG_1", "BIG_2"]) await set("large", key, "x".repeat(32 * 1024));
     await expect(set("large", "BIG_3", "x")).rejects.toMatchObject({ code: "TOO_MANY_SECRETS", status: 409 });
     await deploy("large");
@@ -228,7 +228,7 @@ describe("the API", () => {
   });
 });
 
-test("encrypts all values with a new key, and a restarted daemon reads them", async () => {
+test("key rotation encrypts all values with a new key that survives a restart", async () => {
   await set("rotates", "KEPT", "kept");
   await set("rotates", "LATER", "later", true);
   await deploy("waits");

@@ -48,7 +48,7 @@ function follow(client: Client, query: object = {}, options: Partial<FollowOptio
 }
 
 describe("the log of a worker", () => {
-  test("filters by level, text, version and time, and returns the newest N in order", async () => {
+  test("can be filtered by level, text, version and time, and limited to N entries", async () => {
     for (const [level, text] of [
       ["debug", "d1"],
       ["info", "Info One"],
@@ -103,13 +103,13 @@ describe("the log of a worker", () => {
     ]);
   });
 
-  test("of an unknown worker is rejected, with and without follow", async () => {
+  test("is NOT_FOUND for an unknown worker, with and without follow", async () => {
     const none = { scope: "_", name: "none" };
     await expect(root.workers.logs({ params: none })).rejects.toMatchObject({ code: "WORKER_NOT_FOUND", status: 404 });
     expect(await follow(root, {}, {}, none).done).toMatchObject({ code: "WORKER_NOT_FOUND" });
   });
 
-  test("is deleted with the worker, and its followers' streams end", async () => {
+  test("is deleted with the worker, which ends the streams of its readers", async () => {
     await say("soon gone", { worker: "@team/doomed" });
     const doomed = { scope: "@team", name: "doomed" };
     const reader = follow(root, {}, {}, doomed);
@@ -121,7 +121,7 @@ describe("the log of a worker", () => {
 });
 
 describe("following the log of a worker", () => {
-  test("responds with an unbuffered event stream, and to HEAD with its headers only", async () => {
+  test("responds with an unbuffered event stream, and to HEAD with headers only", async () => {
     const url = `${daemon.url}/api/workers/@team/talker/logs?follow=1`;
     const controller = new AbortController();
     for (const method of ["GET", "HEAD"]) {
@@ -153,7 +153,7 @@ describe("following the log of a worker", () => {
     expect(await again.stop()).toBe("stopped");
   });
 
-  test("ends with AUTH_REQUIRED when the key is revoked and new entries follow", async () => {
+  test("ends with AUTH_REQUIRED at the first new entry after the key is revoked", async () => {
     const { data } = await root.keys.create({ body: { name: "short", role: "viewer" } });
     const reader = follow(connect(daemon.url, data.key));
     let hasEnded = false;
@@ -169,7 +169,7 @@ describe("following the log of a worker", () => {
     expect(await follow(connect(daemon.url, data.key)).done).toMatchObject({ code: "NAMESPACE_DENIED" });
   });
 
-  test("allows 100 readers and rejects one more with TOO_MANY_STREAMS", async () => {
+  test("accepts 100 readers and rejects another reader with TOO_MANY_STREAMS", async () => {
     const readers = Array.from({ length: 100 }, () => follow(root));
     await Promise.all(readers.map(({ opened }) => opened));
     expect(await follow(root).done).toMatchObject({ code: "TOO_MANY_STREAMS", status: 503 });
@@ -179,7 +179,7 @@ describe("following the log of a worker", () => {
     await next.stop();
   });
 
-  test("does not delay the daemon's shutdown, even with a stalled reader", async () => {
+  test("does not delay the daemon's shutdown, even for a stalled reader", async () => {
     // This test needs its own daemon: the stop waits for connections of other tests' readers.
     await daemon.dispose();
     daemon = await startDaemon();

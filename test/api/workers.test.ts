@@ -43,7 +43,7 @@ const bodyOf = async () => (await fetch(`${daemon.url}/checked/`)).text();
 /** The digest covers one worker: standby isolates change the folder beside it. */
 const installed = () => settledDigest(path.join(daemon.directory, "workers", "checked"));
 
-describe("an upload with a check", () => {
+describe("an upload with check=true", () => {
   test.each([
     ["with a syntax error", "export default { fetch( { return 1 }", 'SyntaxError: index.js:1:34: Expected "}" but found "1"'],
     ["that throws", 'throw new Error("no database");', "Error: no database"],
@@ -69,16 +69,16 @@ describe("an upload with a check", () => {
   });
 });
 
-describe("a key with some namespaces", () => {
+describe("a key restricted to a namespace", () => {
   const denied = expect.objectContaining({ code: "NAMESPACE_DENIED", status: 403 });
 
-  test("lists only the workers of its namespaces, while root lists all", async () => {
+  test("lists only workers of its namespace; the root key lists all", async () => {
     expect(await team.workers.list()).toMatchObject([{ name: "@team/app" }]);
     expect(await uploadedNames(root)).toEqual(expect.arrayContaining(["@team/app", "@teams/app", "@other/app", "plain", "team"]));
   });
 
   test.each(["@other/app", "@other/new", "@teams/new", "plain", "new", "team"])(
-    "cannot install %s, and no file of it remains",
+    "cannot install %s, and the daemon keeps no file of the attempt",
     async (name) => {
       const before = await files();
 
@@ -88,7 +88,7 @@ describe("a key with some namespaces", () => {
     },
   );
 
-  test("installs, disables, enables and deletes its own worker", async () => {
+  test("installs, disables, enables and deletes a worker of its namespace", async () => {
     const version = { scope: "@shared", name: "tool", version: "1.0.0" };
     await install(team, "@shared/tool");
 
@@ -106,7 +106,7 @@ describe("a key with some namespaces", () => {
     ["@teams", "app"],
     ["_", "plain"],
     ["_", "team"],
-  ])("cannot change %s/%s, and gets the same error whether it exists or not", async (scope, name) => {
+  ])("cannot change %s/%s, with the same error for existing and missing workers", async (scope, name) => {
     const before = await files();
     for (const target of [name, "not-installed"]) {
       const params = { scope, name: target, version: "1.0.0" };
@@ -120,7 +120,7 @@ describe("a key with some namespaces", () => {
   });
 });
 
-test("distinguishes an unknown worker from an unknown version of a worker", async () => {
+test("responds with different errors for an unknown worker and an unknown version", async () => {
   const missing = { scope: "@team", name: "missing", version: "1.0.0" };
   const otherVersion = { scope: "@team", name: "app", version: "9.9.9" };
   const { enable, disable, removeVersion, remove } = root.workers;

@@ -44,7 +44,7 @@ describe.each([
     await daemon.dispose();
   });
 
-  test("serves a document that is valid OpenAPI 3.1", async () => {
+  test("serves a valid OpenAPI 3.1 document", async () => {
     const config = await createConfig({
       extends: ["recommended-strict"],
       rules: {
@@ -67,7 +67,7 @@ describe.each([
     expect(openapi.servers).toEqual([{ url: apiBase }]);
   });
 
-  test("documents every operation of the contract and no other", () => {
+  test("documents exactly the operations of the contract", () => {
     const documented = Object.entries(openapi.paths).flatMap(([path, { servers, ...methods }]) =>
       Object.entries(methods).map(
         ([method, { operationId }]) => `${operationId}: ${method.toUpperCase()} ${servers?.[0]?.url ?? ""}${path}`,
@@ -104,7 +104,7 @@ describe.each([
     });
   });
 
-  test("serves a documentation page that loads only files of the daemon", async () => {
+  test("serves a documentation page that loads files only from the daemon", async () => {
     const page = await send({ path: `${apiBase}/docs` });
     expect(page.headers["content-type"]).toBe("text/html; charset=utf-8");
     expectOwnFilesOnly(page);
@@ -131,7 +131,7 @@ describe.each([
     expect(new URL("openapi.json", `${daemon.url}${apiBase}/docs`).pathname).toBe(`${apiBase}/openapi.json`);
   });
 
-  test("supports every operation of the typed client with responses of the contract", async () => {
+  test("responds to each operation of the typed client according to the contract", async () => {
     const client = connect(daemon.url, daemon.rootKey, { apiBase });
     const archive = await packFiles({ "manifest.yaml": manifestOf("@team/app", "1.0.0"), "index.html": "hello" });
     const version = { scope: "@team", name: "app", version: "1.0.0" };
@@ -155,7 +155,7 @@ describe.each([
     await expect(connect(daemon.url, data.key, { apiBase }).keys.list()).rejects.toMatchObject({ code: "AUTH_REQUIRED" });
   });
 
-  test("serves the API at no other path and reserves its path for worker names", async () => {
+  test("is served only at its path, which is reserved as a worker name", async () => {
     const elsewhere = ["/api", "/_/api", "/deep/er/api", "/API", `${apiBase}x`, `/.${apiBase}`].filter((base) => base !== apiBase);
     for (const base of elsewhere) expect((await send({ path: `${base}/health/live` })).status, base).toBe(404);
 
