@@ -17,7 +17,7 @@ const run = (...words: string[]) => runRuntimectl(daemon, words);
 
 const start = (...words: string[]) => startRuntimectl(daemon, words);
 
-test("audit prints the entries that match --action, --principal and --since", async () => {
+test("runtimectl audit prints entries that match --action, --principal and --since", async () => {
   const { status, stdout } = await run("audit", "--since", "1h", "--action", "key.created", "--principal", "root");
   expect(status).toBe(0);
   expect(stdout).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z\tkey\.created\tdone\tfirst key 1\troot\t127\.0\.0\.1\t[0-9a-f-]{36}\n$/);
@@ -41,11 +41,11 @@ test.each([
   [["audit", "--limit", "1001"], "--limit"],
   [["events", "--type", "worker.exploded"], "--type"],
   [["events", "--since", "soon"], "--since"],
-])("rejects %j before it sends a request", async (words, named) => {
+])("runtimectl audit rejects %j before it sends a request", async (words, named) => {
   expect(await run(...words)).toMatchObject({ status: 2, stdout: "", stderr: expect.stringContaining(named) });
 });
 
-test("audit -f prints new entries, reconnects after a daemon restart, stops on Ctrl-C", async () => {
+test("audit -f prints new entries, reconnects after a restart and stops on Ctrl-C", async () => {
   const { child, shown, ended } = start("audit", "-f", "--action", "key", "--limit", "1");
   await expect.poll(() => shown.stdout).toContain("first");
   await createKey("second");
@@ -61,7 +61,7 @@ test("audit -f prints new entries, reconnects after a daemon restart, stops on C
   expect(await ended).toBe(130);
 });
 
-test("events prints new events, one JSON document per line with --json", async () => {
+test("runtimectl events --json prints one JSON document per line for each new event", async () => {
   const { child, shown, ended } = start("events", "--type", "key", "--since", "1h", "--json");
   await expect.poll(() => shown.stdout).toContain("\n");
   await createKey("fourth");

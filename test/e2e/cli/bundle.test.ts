@@ -97,7 +97,7 @@ const shop = {
   ].join("\n"),
 };
 
-describe("a bundle", () => {
+describe("a bundle of --bundle", () => {
   beforeAll(() => folder("shop", shop, ["hono", "itty-router"]));
 
   test("contains one code file as the entrypoint and the files that the worker reads", async () => {
@@ -114,13 +114,13 @@ describe("a bundle", () => {
     expect(leftOut.map((entry) => entry.path)).toEqual(["node_modules/", "src/index.ts", "src/lib/old.cjs", "src/lib/page.tsx"]);
   });
 
-  test("is byte-identical when built again or from another folder", async () => {
+  test("is byte-identical when built twice or from another folder", async () => {
     const { sha256 } = await bundlePlan("shop");
     await folder("elsewhere/shop", shop, ["itty-router", "hono"]);
     expect((await bundlePlan("elsewhere/shop")).sha256).toBe(sha256);
   });
 
-  test("runs like its sources: packages, CommonJS, tsconfig paths, file reads", async () => {
+  test("behaves like its sources: packages, CommonJS, tsconfig paths, file reads", async () => {
     const run = await runtimectl("workers upload shop --bundle");
     expect(run.status, run.stderr).toBe(0);
     expect(run.stdout).toBe(`${daemon.url}/shop/\n`);
@@ -132,7 +132,7 @@ describe("a bundle", () => {
     await expect.poll(() => daemon.output()).toMatch(/a boom of the shop[^]*src\/index\.ts:25:9/);
   });
 
-  test("keeps its source map private, even if the worker serves its whole folder", async () => {
+  test("keeps its source map private, even when the worker serves its whole folder", async () => {
     const fetched = async (file: string) => (await fetch(`${daemon.url}/shop/file/${file}`)).status;
     expect(await fetched("index.mjs")).toBe(200);
     expect(await fetched("public/page.html")).toBe(200);
@@ -146,7 +146,7 @@ describe("a bundle", () => {
     expect((await fetch(`${daemon.url}/shop/.source-maps/src/index.mjs.map`)).status).toBe(404);
   });
 
-  test("works with a JavaScript entrypoint and without a manifest", async () => {
+  test("can have a JavaScript entrypoint and no manifest", async () => {
     const files = {
       "package.json": JSON.stringify({ name: "plain", main: "index.js" }),
       "index.js": 'import { AutoRouter } from "itty-router"; export default { ...AutoRouter().get("/", () => "routed") };',
@@ -158,7 +158,7 @@ describe("a bundle", () => {
   });
 });
 
-test("compiles jsx with the options of tsconfig.json", async () => {
+test("compiles JSX with the options of tsconfig.json", async () => {
   const files = {
     ...shop,
     "manifest.yaml": "name: jsx\nentrypoint: src/index.tsx\n",
@@ -169,8 +169,8 @@ test("compiles jsx with the options of tsconfig.json", async () => {
   expect(await (await fetch(`${daemon.url}/jsx/`)).text()).toBe("<b>tsx</b>");
 });
 
-describe("workers upload --bundle reports the cause and uploads nothing", () => {
-  test("reports file, line, column and source line of a syntax error", async () => {
+describe("workers upload --bundle fails and uploads nothing", () => {
+  test("for a syntax error, with file, line, column and source line", async () => {
     const words = await refusal({ "index.ts": 'import "./src/b";\n', "src/b.ts": "const a = 1;\nconst b = ;\n" });
     expect(words).toContain("src/b.ts:2:11: Unexpected");
     expect(words).toContain("2 | const b = ;\n");
@@ -178,17 +178,17 @@ describe("workers upload --bundle reports the cause and uploads nothing", () => 
     expect(words).toContain("BUNDLE_FAILED");
   });
 
-  test("names the packages to install when an import has no package", async () => {
+  test("for an import of a missing package, with the packages to install", async () => {
     const words = await refusal({ "index.ts": 'import a from "@team/a/deep";\nimport b from "left-pad";\nexport default { a, b };\n' });
     expect(words).toContain('index.ts:1:15: Could not resolve "@team/a/deep"');
     expect(words).toContain("hint: npm install @team/a left-pad\n");
   });
 
-  test("names a missing module of the folder", async () => {
+  test("for an import of a missing file, with its name", async () => {
     expect(await refusal({ "index.ts": 'export { x } from "./Lib/x.js";\n' })).toContain("hint: ./Lib/x.js does not exist");
   });
 
-  test("rejects a native addon that is imported by its path", async () => {
+  test("for a native addon that is imported by its path", async () => {
     const words = await refusal({
       "index.ts": 'import db from "fast-db"; export default db;\n',
       "node_modules/fast-db/package.json": '{"name":"fast-db","main":"index.js"}',
@@ -200,7 +200,7 @@ describe("workers upload --bundle reports the cause and uploads nothing", () => 
     );
   });
 
-  test("rejects a package that builds a native addon", async () => {
+  test("for a package that builds a native addon", async () => {
     const words = await refusal({
       "index.ts": 'import db from "fast-db"; export default db;\n',
       "node_modules/fast-db/package.json": '{"name":"fast-db","main":"index.js"}',
@@ -210,7 +210,7 @@ describe("workers upload --bundle reports the cause and uploads nothing", () => 
     expect(words).toContain("fast-db is a native addon");
   });
 
-  test("rejects a static page and an archive", async () => {
+  test("for a static page and for an archive", async () => {
     await folder("page", { "manifest.yaml": "name: page\n", "index.html": "page" });
     const page = await runtimectl("workers upload page --bundle");
     expect(page.status).toBe(1);

@@ -80,7 +80,7 @@ describe("bash completion", () => {
     ["runtimectl workers delete @te", ["@team/app"]],
     ["runtimectl workers delete @team/app@", ["@1.0.0"]],
     ["runtimectl workers enable @te", ["@team/app@1.0.0"]],
-  ])("completes installed names: %s", (line, expected) => {
+  ])("completes names of installed packages: %s", (line, expected) => {
     expect(pressUntilAnswered(line)).toEqual(expected);
   });
 
@@ -134,7 +134,7 @@ describe("bash completion", () => {
   }, 30_000);
 });
 
-describe("completion prints nothing", () => {
+describe("completion prints nothing and exits with 0", () => {
   const nothing = { status: 0, stdout: "", stderr: "" };
 
   test("without a daemon, a valid key, the given profile or a readable config file", async () => {
@@ -145,7 +145,7 @@ describe("completion prints nothing", () => {
     expect(await shell.run("__complete bash profile use d", { env: { RUNTIMECTL_CONFIG_DIR: `${shell.home}/broken` } })).toEqual(nothing);
   });
 
-  test("when the daemon does not respond, and exits within 3 s", async () => {
+  test("within 3 s when the daemon does not respond", async () => {
     const url = await serve(() => {});
     const startedAtMs = performance.now();
     expect(await shell.run("__complete bash workers delete @", { env: { RUNTIMECTL_URL: url, RUNTIMECTL_KEY: "some-key" } })).toEqual(
@@ -182,7 +182,7 @@ function isThere(file: string): boolean {
   }
 }
 
-test("the scripts for zsh and fish parse in the installed shells", () => {
+test("the completion scripts for zsh and fish parse in the installed shells", () => {
   for (const name of installed) execFileSync(name, ["-n", path.join(shell.home, `completion.${name}`)]);
   expect(Object.keys(completionScripts)).toEqual(["bash", "zsh", "fish"]);
 });

@@ -108,7 +108,7 @@ const lasting = ["dev", "tui", "events", "files get"];
 /** Commands that need systemd, the directories of a daemon, or a host name that resolves. Other files test them. */
 const elsewhere = ["daemon backup", "daemon migrate-keys", "daemon restore", "daemon status", "hosts check"];
 
-test("covers every command", async () => {
+test("the examples cover every command", async () => {
   expect([...Object.keys(successes), ...lasting, ...elsewhere].toSorted()).toEqual(
     (await commandTree()).map(({ words }) => words).toSorted(),
   );
@@ -121,7 +121,7 @@ function undeclaredFields(document: object, fields: readonly string[]): string[]
   return rows.flatMap((row) => Object.keys(row)).filter((field) => !fields.includes(field));
 }
 
-describe("--json prints exactly one document", () => {
+describe("each command prints exactly one JSON document with --json", () => {
   test.each(["in a pipe", "with CI set", "on a terminal"])(
     "%s",
     async (where) => {
@@ -146,13 +146,13 @@ describe("--json prints exactly one document", () => {
   );
 });
 
-describe("a failure sets its exit code, writes an error document to stderr, and leaves stdout empty", () => {
+describe("a failed command with --json writes an error document only to stderr", () => {
   test.each<[string, string, number, string]>([
     ["an unknown command", "wrokers", 2, "USAGE"],
     ["an unknown verb", "workers lsit", 2, "USAGE"],
     ["an unknown flag", "workers list --loud", 2, "USAGE"],
     ["a missing argument", "workers enable", 2, "USAGE"],
-    ["one argument too many", "workers list all", 2, "USAGE"],
+    ["too many arguments", "workers list all", 2, "USAGE"],
     ["an invalid choice", "keys create --role boss", 2, "USAGE"],
     ["a deletion without confirmation", "workers delete app", 2, "USAGE"],
     ["a prompt without a terminal", "auth login", 2, "USAGE"],
@@ -164,37 +164,37 @@ describe("a failure sets its exit code, writes an error document to stderr, and 
     ["an unknown field", "workers list --json=colour", 2, "USAGE"],
     ["two output formats", "workers list --plain", 2, "USAGE"],
     ["an unknown shell", "completion tcsh", 2, "USAGE"],
-    ["a header that holds a credential", "api GET workers -H cookie:a=b", 2, "USAGE"],
-    ["a report that would overwrite a file", "doctor --bundle root.key", 7, "FILE_EXISTS"],
+    ["a header that contains a credential", "api GET workers -H cookie:a=b", 2, "USAGE"],
+    ["a doctor report that would overwrite a file", "doctor --bundle root.key", 7, "FILE_EXISTS"],
     ["an invalid duration", "status --timeout soon", 2, "USAGE"],
     ["an unknown worker", "workers delete nobody --yes", 6, "WORKER_NOT_FOUND"],
-    ["an unknown worker to show", "workers show nobody", 6, "WORKER_NOT_FOUND"],
-    ["an unknown version to show", "workers show pair@9.9.9", 6, "WORKER_VERSION_NOT_FOUND"],
-    ["an unknown worker to open", "workers open nobody", 6, "WORKER_NOT_FOUND"],
-    ["an unknown version to open", "workers open pair@9.9.9", 6, "WORKER_VERSION_NOT_FOUND"],
-    ["an unknown worker to roll back", "workers rollback nobody", 6, "WORKER_NOT_FOUND"],
-    ["an unknown version to roll back to", "rollback pair --to 9.9.9", 6, "WORKER_VERSION_NOT_FOUND"],
-    ["a rollback with a version", "workers rollback pair@1.0.0", 2, "USAGE"],
+    ["showing an unknown worker", "workers show nobody", 6, "WORKER_NOT_FOUND"],
+    ["showing an unknown version", "workers show pair@9.9.9", 6, "WORKER_VERSION_NOT_FOUND"],
+    ["opening an unknown worker", "workers open nobody", 6, "WORKER_NOT_FOUND"],
+    ["opening an unknown version", "workers open pair@9.9.9", 6, "WORKER_VERSION_NOT_FOUND"],
+    ["rolling back an unknown worker", "workers rollback nobody", 6, "WORKER_NOT_FOUND"],
+    ["rolling back to an unknown version", "rollback pair --to 9.9.9", 6, "WORKER_VERSION_NOT_FOUND"],
+    ["a rollback of a worker with a version", "workers rollback pair@1.0.0", 2, "USAGE"],
     ["a rollback to an invalid version", "workers rollback pair --to next", 2, "USAGE"],
-    ["a check with an invalid path", "workers rollback pair --check health", 2, "USAGE"],
+    ["a rollback check with an invalid path", "workers rollback pair --check health", 2, "USAGE"],
     ["a secret of neither a worker nor a namespace", "secrets list Team", 2, "USAGE"],
     ["a secret with an invalid name", "secrets set app A-B", 2, "USAGE"],
-    ["a value on the command line", "secrets set app TOKEN=value", 2, "USAGE"],
-    ["a missing file with a value", "secrets set app TOKEN --from-file nowhere", 2, "USAGE"],
+    ["a secret value on the command line", "secrets set app TOKEN=value", 2, "USAGE"],
+    ["a missing file for the value of a secret", "secrets set app TOKEN --from-file nowhere", 2, "USAGE"],
     ["a staged secret of a namespace", "secrets set @team TOKEN --stage --from-file root.key", 2, "USAGE"],
-    ["an import without variables", "secrets import app app/index.js", 2, "USAGE"],
+    ["an import of secrets without variables", "secrets import app app/index.js", 2, "USAGE"],
     ["data of a worker with an invalid name", "data get Store!", 2, "USAGE"],
     ["a data folder that does not exist", "data get nobody", 6, "DATA_NOT_FOUND"],
-    ["a missing data folder to remove", "data remove nobody --yes", 6, "DATA_NOT_FOUND"],
+    ["removing a missing data folder", "data remove nobody --yes", 6, "DATA_NOT_FOUND"],
     ["a removal of data without confirmation", "data remove store", 2, "USAGE"],
-    ["an unknown secret to remove", "secrets remove app TOKEN --yes", 6, "SECRET_NOT_FOUND"],
-    ["an unknown plugin to show", "plugins show nobody", 6, "PLUGIN_NOT_FOUND"],
-    ["an unknown key to show", "keys show 4711", 6, "KEY_NOT_FOUND"],
+    ["removing an unknown secret", "secrets remove app TOKEN --yes", 6, "SECRET_NOT_FOUND"],
+    ["showing an unknown plugin", "plugins show nobody", 6, "PLUGIN_NOT_FOUND"],
+    ["showing an unknown key", "keys show 4711", 6, "KEY_NOT_FOUND"],
     ["an invalid id", "keys show seven", 2, "USAGE"],
-    ["an unknown key to rotate", "keys rotate 4711", 6, "KEY_NOT_FOUND"],
+    ["rotating an unknown key", "keys rotate 4711", 6, "KEY_NOT_FOUND"],
     ["an invalid grace period", "keys rotate 4711 --overlap soon", 2, "USAGE"],
     ["a rotation without grace period and without confirmation", "keys rotate 4711 --overlap 0", 2, "USAGE"],
-    ["several unknown keys to revoke", "keys revoke 4711 4712 --yes", 6, "KEY_NOT_FOUND"],
+    ["revoking several unknown keys", "keys revoke 4711 4712 --yes", 6, "KEY_NOT_FOUND"],
     ["one invalid id among several", "keys revoke 4711 seven --yes", 2, "USAGE"],
     ["an unknown preset", "keys create --preset boss", 2, "USAGE"],
     ["a preset with a role", "keys create --preset viewer --role admin", 2, "USAGE"],
@@ -213,11 +213,11 @@ describe("a failure sets its exit code, writes an error document to stderr, and 
     ["an archive inside the packed folder", "pack app --out app/all.tgz", 2, "USAGE"],
     ["existing files", "init app", 7, "PATH_EXISTS"],
     ["an unknown template", "init new --template rust", 2, "USAGE"],
-    ["an invalid check", "deploy app --check /=1", 2, "USAGE"],
+    ["an invalid deployment check", "deploy app --check /=1", 2, "USAGE"],
     ["a service for one user in another root directory", "daemon install --user --root .", 2, "USAGE"],
     ["an invalid listen address", "daemon install --listen here", 2, "USAGE"],
     ["a missing Node executable", "daemon install --user --node nowhere --dry-run", 2, "USAGE"],
-    ["a host that does not listen", "status --url http://127.0.0.1:1", 8, "UNREACHABLE"],
+    ["a host check without a listening server", "status --url http://127.0.0.1:1", 8, "UNREACHABLE"],
     ["an unknown host name", "status --url http://nowhere.invalid", 8, "UNREACHABLE"],
   ])("exits with the documented code for %s", async (_, words, status, code) => {
     await expectFailure(shell, words, { status, code });

@@ -96,7 +96,7 @@ test("restores a backup made during uploads and key changes into an empty direct
   expect(await (await call(next, "/api/plugins")).text()).toContain("@team/plugin");
 });
 
-test("restore replaces everything and keeps the old state; a dry run changes nothing", async () => {
+test("restore replaces all files and keeps the old state; --dry-run changes nothing", async () => {
   const daemon = await start();
   await upload(daemon, "workers", await workerOf("x"));
   const key = await createKey(daemon);
@@ -179,7 +179,7 @@ test("restore rejects a changed, truncated or invalid backup and changes nothing
   }
 });
 
-test("backup skips a link and reports it; it fails when there is no key store", async () => {
+test("backup skips and reports a link, and fails without a key store", async () => {
   const directory = await temporaryDirectory();
   const missing = await run(directory, ["backup", "b.tgz"]);
   expect(missing.status).toBe(6);

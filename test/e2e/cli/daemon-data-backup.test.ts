@@ -41,8 +41,8 @@ async function hiddenEntriesOf(directory: string): Promise<string[]> {
   return (await readdir(path.join(directory, "data"))).filter((name) => name.startsWith(".copy-"));
 }
 
-describe.each(daemonUsers)("data folders, with a daemon that runs as %s", (_, user) => {
-  test("are backed up with a whole database while requests write to it, none of which fails", { timeout: 120_000 }, async () => {
+describe.each(daemonUsers)("data folders of workers, with a daemon that runs as %s", (_, user) => {
+  test("are backed up with a consistent database during successful writes", { timeout: 120_000 }, async () => {
     const daemon = await start(user);
     const url = await addStore(daemon);
     await askStorage(url, "insert", { name: "rows.db" });
@@ -94,7 +94,7 @@ describe.each(daemonUsers)("data folders, with a daemon that runs as %s", (_, us
   });
 });
 
-test("a backup of format 1, which has no data folders, leaves data folders unchanged", async () => {
+test("restoring a backup of format 1 without data folders leaves them unchanged", async () => {
   const daemon = await start();
   const file = path.join(daemon.directory, "backup.tgz");
   expect(await run(daemon.directory, ["backup", file])).toMatchObject({ status: 0 });

@@ -38,7 +38,7 @@ test("install --dry-run prints each step in order and changes nothing", async ()
   expect(await readdir(shell.home)).toEqual([]);
 });
 
-test("install writes units with local paths and the given address, and no key", async () => {
+test("install writes units with local paths and the given address, but no key", async () => {
   const { mode, changed, steps } = await plan("daemon install --user --dry-run --listen [::1]:8123");
   const [service = "", socket = ""] = steps.flatMap(({ content = [] }) => content);
 
@@ -48,7 +48,7 @@ test("install writes units with local paths and the given address, and no key", 
   expect(listenLinesOf(socket)).toEqual(["ListenStream=[::1]:8123"]);
 });
 
-test("install restricts plugin uploads and sets the panel host only if given", async () => {
+test("install restricts plugin uploads, and sets a panel host only when given", async () => {
   expect(await serviceOf("")).toMatch(/^Environment=RUNTIME_PLUGIN_UPLOADS=admin$/m);
   expect(await serviceOf("")).not.toMatch(/^Environment=RUNTIME_PANEL_HOST=/m);
   expect(await serviceOf("--panel-host panel.example.org")).toMatch(/^Environment=RUNTIME_PANEL_HOST=panel\.example\.org$/m);

@@ -18,7 +18,7 @@ afterAll(async () => {
 
 const answer = async () => (await fetch(`${daemon.url}/fragile/`)).text();
 
-test("reads the name from package.json without a manifest or with an empty one", async () => {
+test("deploy reads the name from package.json when the manifest has no name", async () => {
   const code = "export default { fetch: () => new Response('npm') };";
   await writeTree(shell.home, {
     "npm-only/package.json": '{ "name": "npm-only", "version": "1.0.0" }',
@@ -33,7 +33,7 @@ test("reads the name from package.json without a manifest or with an empty one",
   }
 });
 
-test("rejects code that throws while it loads, with file, line and column", async () => {
+test("deploy rejects code that throws while loading, with file, line and column", async () => {
   await writeTree(shell.home, {
     "thrower/manifest.yaml": "name: thrower\nversion: 1.0.0\n",
     "thrower/index.js": 'import { url } from "./lib/database.js";\nexport default { fetch: () => new Response(url) };\n',
@@ -46,7 +46,7 @@ test("rejects code that throws while it loads, with file, line and column", asyn
   expect(refused.stderr).toContain("Error: no database url (lib/database.js:2:7). Nothing changed.");
 });
 
-test("rejects code that does not parse and keeps serving the active version", async () => {
+test("deploy rejects a syntax error and keeps serving the active version", async () => {
   await writeTree(shell.home, {
     "fragile/manifest.yaml": "name: fragile\nversion: 1.0.0\n",
     "fragile/index.js": 'export default { fetch: () => new Response("before") };\n',

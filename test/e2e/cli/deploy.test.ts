@@ -52,7 +52,7 @@ async function refused(words: string, expected: { status: number; code: string }
   return run.stderr;
 }
 
-test("deploys a worker, rejects the same version again, deploys a new one, undoes it", async () => {
+test("deploys a version, rejects its repetition, deploys the next and undoes it", async () => {
   await shop("app");
   const first = succeeded(await shell.run("deploy app --message first"));
   expect(first.stdout).toBe(`${daemon.url}/app/\n`);
@@ -91,7 +91,7 @@ test("keeps the comments of the manifest and adds the deployment note", async ()
   expect(manifest).toContain('message: "shown"');
 });
 
-test("records the commit and whether the working tree was dirty", async () => {
+test("records the commit and whether the working tree had uncommitted changes", async () => {
   await shop("tracked");
   const git = (...words: string[]) =>
     execFileSync("git", ["-c", "user.name=Ada", "-c", "user.email=ada@example.org", ...words], {
@@ -112,8 +112,8 @@ test("records the commit and whether the working tree was dirty", async () => {
   expect((await shell.run("workers list")).stdout).toContain(`tracked\t1.1.0\ton\tlive\tuploaded\t${commit.slice(0, 7)}*\t`);
 });
 
-describe("--if-changed", () => {
-  test("sends nothing for the same content, from a folder or from its archive", async () => {
+describe("deploy --if-changed", () => {
+  test("sends nothing for unchanged content of a folder or its archive", async () => {
     await shop("same");
     const { digest } = await deployJson("same");
     const installed = (await workerNamed("same"))?.deploys;
@@ -133,8 +133,8 @@ describe("--if-changed", () => {
   });
 });
 
-describe("--dry-run", () => {
-  test("prints the plan, exits with 10 if it would change something, changes nothing", async () => {
+describe("deploy --dry-run", () => {
+  test("prints the plan, exits with 10 when it contains changes, and changes nothing", async () => {
     await shop("planned");
     await writeTree(shell.home, { "planned/.env": "SECRET=1" });
     const run = await shell.run("deploy planned --dry-run --exit-code --json");
@@ -146,22 +146,22 @@ describe("--dry-run", () => {
     succeeded(await shell.run("deploy planned --dry-run --exit-code"));
   });
 
-  test("reports what the deployment would reject", async () => {
+  test("reports the error that the deployment would cause", async () => {
     await shop("planned", { text: "other" });
     await refused("deploy planned --dry-run --exit-code", { status: 7, code: "VERSION_EXISTS" });
     await refused("deploy planned --exit-code", { status: 2, code: "USAGE" });
   });
 });
 
-describe("--check", () => {
-  test("polls below the version's URL until the response has the expected status", async () => {
+describe("deploy --check", () => {
+  test("polls a path of the version's URL until the response has the expected status", async () => {
     await shop("checked");
     const { check } = await deployJson("checked --check /health?a=b=200");
     expect(check).toMatchObject({ url: `${daemon.url}/checked/health?a=b`, status: 200 });
     succeeded(await shell.run("deploy checked --version 1.0.1 --check /broken=500"));
   });
 
-  test("exits with 12 when it fails and keeps the deployed version", async () => {
+  test("exits with 12 when the check fails and keeps the deployed version", async () => {
     const run = await shell.run("deploy checked --version 1.1.0 --check /broken --check-timeout 1500ms --json");
     expect(run).toMatchObject({ status: 12, stdout: "" });
     expect(JSON.parse(run.stderr)).toMatchObject({
@@ -171,7 +171,7 @@ describe("--check", () => {
     expect((await workerNamed("checked"))?.disabledVersions).toEqual([]);
   });
 
-  test("exits with 11 with --rollback-on-fail when it fails, and restores the version", async () => {
+  test("with --rollback-on-fail exits with 11 and restores the previous version", async () => {
     await shop("checked", { text: "bad" });
     const run = await shell.run("deploy checked --version 2.0.0 --check /broken --check-timeout 1500ms --rollback-on-fail --json");
     expect(run).toMatchObject({ status: 11, stdout: "" });
@@ -206,7 +206,7 @@ test("--no-enable installs a disabled version and keeps the active version", asy
   expect(await answerOf(`${daemon.url}/quiet/`)).toBe("2.0.0");
 });
 
-test("--keep deletes the oldest versions except the active and the deployed one", async () => {
+test("--keep deletes the oldest versions except the active and the deployed version", async () => {
   for (const version of ["1.0.0", "1.1.0", "1.2.0"]) {
     await shop("kept", { version });
     await deployJson("kept");
@@ -230,7 +230,7 @@ test("--keep deploys and exits with 9 when the key is not allowed to delete", as
   expect((await workerNamed("kept"))?.versions).toEqual(["1.5.0", "1.3.0", "1.0.5"]);
 });
 
-test("--replace and --keep require the profile's name on a production profile", async () => {
+test("--replace and --keep require typing the profile name on a production profile", async () => {
   await shop("replaced");
   await deployJson("replaced");
   await shop("replaced", { text: "second" });
@@ -287,8 +287,8 @@ function answering(text: string): string {
   return `export default { routes: { fetch: () => new Response(${JSON.stringify(text)}) } };`;
 }
 
-describe("a plugin", () => {
-  test("is detected by its manifest and replaced by its next version", async () => {
+describe("the deployment of a plugin", () => {
+  test("detects the plugin by its manifest and replaces it by its next version", async () => {
     await guard(answering("one"));
     expect(await deployJson("guard --check / --rollback-on-fail")).toMatchObject({ kind: "plugin", url: `${daemon.url}/guarded/` });
     expect(await answerOf(`${daemon.url}/guarded/`)).toBe("one");
@@ -310,7 +310,7 @@ describe("a plugin", () => {
     expect(run.stderr).toContain("it failed to load: No luck.");
   });
 
-  test("is selected by --kind when the manifest fits both kinds", async () => {
+  test("is forced by --kind plugin when the package could also be a worker", async () => {
     await writeTree(shell.home, {
       "both/manifest.yaml": "name: both\nversion: 1.0.0\n",
       "both/index.js": answering("plugin").replace("routes", "server"),

@@ -22,7 +22,7 @@ beforeEach(async ({ task }) => {
   run.forget();
 });
 
-test("serves a changed file and prints only the URL to stdout", async () => {
+test("dev serves a changed file and prints only the URL to stdout", async () => {
   await run.save("index.js", answering("changed"));
   await run.shows(/reloaded in \d+ ms\n/);
   expect(await run.text()).toBe("changed");
@@ -31,7 +31,7 @@ test("serves a changed file and prints only the URL to stdout", async () => {
   expect(run.stderr).not.toContain("\u001b");
 });
 
-test("reloads when files change in a new folder", async () => {
+test("dev reloads when files change in a new folder", async () => {
   await mkdir(path.join(run.folder, "new/deep"), { recursive: true });
   await writeFile(path.join(run.folder, "new/deep/text.js"), 'export const text = "deep";');
   await run.save("index.js", 'import { text } from "./new/deep/text.js"; export default { fetch: () => new Response(text) };');
@@ -40,7 +40,7 @@ test("reloads when files change in a new folder", async () => {
   await expect.poll(() => run.text()).toBe("deeper");
 });
 
-test("combines hundreds of changes into at most two reloads and serves the last one", async () => {
+test("dev serves the last of hundreds of changes after at most two reloads", async () => {
   for (let index = 0; index < 300; index += 1) {
     writeFileSync(path.join(run.folder, `file-${index}.txt`), String(index));
     writeFileSync(path.join(run.folder, "index.js"), answering(`storm ${index}`));
@@ -49,7 +49,7 @@ test("combines hundreds of changes into at most two reloads and serves the last 
   expect(run.count(/reloaded in/)).toBeLessThanOrEqual(2);
 });
 
-test("ignores files that are not packed", async () => {
+test("dev ignores changes of files that are not packed", async () => {
   await writeFile(path.join(run.folder, "notes/a"), "changed");
   await writeFile(path.join(run.folder, "debug.log"), "changed");
   await mkdir(path.join(run.folder, ".git"));
@@ -59,18 +59,13 @@ test("ignores files that are not packed", async () => {
 });
 
 test.each([
-  [
-    "code that does not parse",
-    "index.js",
-    "const a = 1;\nexport default { fetch: ( };\n",
-    /index\.js:2:27: Unexpected "}"\n.*2 \| export default/,
-  ],
+  ["a syntax error", "index.js", "const a = 1;\nexport default { fetch: ( };\n", /index\.js:2:27: Unexpected "}"\n.*2 \| export default/],
   ["an import of a missing file", "index.js", 'import "./lib/none.js";\n', /Cannot find module .*lib\/none\.js' imported from/],
   ["code that throws while it loads", "index.js", '\nthrow new Error("not today");\n', /not today[^]*index\.js:2:7/],
   ["a module without a handler", "index.js", "export const x = 1;\n", /must export by default an object with fetch/],
   ["a manifest that is not valid YAML", "manifest.yaml", "name: app\nenv: [\n", /manifest\.yaml is not valid: .* at line 3, column 1/],
-  ["a manifest with a wrong value", "manifest.yaml", "name: app\ntimeout: soon\n", /The package's manifest cannot be used\. timeout: /],
-])("reports %s with its location and keeps serving the last valid code", async (_, file, broken, shown) => {
+  ["a manifest with an invalid value", "manifest.yaml", "name: app\ntimeout: soon\n", /The package's manifest cannot be used\. timeout: /],
+])("dev reports %s with its location and keeps serving the last valid code", async (_, file, broken, shown) => {
   const before = await run.text();
   await run.save(file, broken);
   await run.shows("the previous code stays active");
@@ -78,7 +73,7 @@ test.each([
   expect(await run.text()).toBe(before);
 });
 
-test("moves the worker when its name or version changes", async () => {
+test("dev serves the worker at its new path when its name or version changes", async () => {
   const url = await run.url();
   await run.save("manifest.yaml", "name: other\nversion: 0.9.0\n");
   await run.shows("the new URL is");

@@ -20,7 +20,7 @@ app.get("/boom", boom);
 export default app;
 `;
 
-test("waits for a change when the first version does not load", async () => {
+test("waits for a change when the first code does not load", async () => {
   const run = await DevRun.forTest({ ...app, "index.js": "export default (" });
   await run.shows("no code is served yet; waiting for a change");
   await run.save("index.js", answering("at last"));
@@ -47,7 +47,7 @@ test("--bundle serves TypeScript with packages and maps errors to the sources", 
   await expect.poll(() => run.text()).toBe("two");
 });
 
-test("reads secrets from .env and .dev.vars, and waits for a required one", async () => {
+test("reads secrets from .env and .dev.vars, and waits for a required secret", async () => {
   const run = await DevRun.forTest({
     "manifest.yaml": "name: app\nsecrets: [A, B, { name: C, optional: true }]\n",
     ".env": "A=env\nB=env\n",
@@ -62,7 +62,7 @@ test("reads secrets from .env and .dev.vars, and waits for a required one", asyn
   await expect.poll(() => run.text()).toBe("dev,dev,");
 });
 
-test("passes variables of .dev.vars and --vars-file to the worker, but packs no file", async () => {
+test("passes variables of .dev.vars and --vars-file to the worker without packing", async () => {
   const run = await DevRun.forTest(
     {
       "manifest.yaml": "name: app\nenv:\n  A: manifest\n  B: manifest\n  C: manifest\n",
@@ -94,7 +94,7 @@ async function occupy(port: number): Promise<number> {
   return (server.address() as { port: number } | null)?.port ?? port;
 }
 
-test("uses the next free port when 8787 is in use, and reports it", async () => {
+test("uses the next free port when 8787 is in use, and reports the port", async () => {
   await occupy(8787);
   const run = await DevRun.forTest(app, { words: "app" });
   const { port } = new URL(await run.url());
@@ -102,7 +102,7 @@ test("uses the next free port when 8787 is in use, and reports it", async () => 
   expect(run.stderr).toContain(`port 8787 is in use; using ${port}\n`);
 });
 
-test("exits with 7 when the given port is in use", async () => {
+test("exits with 7 when the port of --port is in use", async () => {
   const port = await occupy(0);
   const run = await DevRun.forTest(app, { words: `app --port ${port}` });
   expect(await run.ended).toMatchObject({ status: 7 });
@@ -128,7 +128,7 @@ test.each([
   await run.seenToLeaveNothing();
 });
 
-test("leaves no folder when its parent is killed during a request", async () => {
+test("leaves no folder when its parent process is killed during a request", async () => {
   const run = await DevRun.forTest(app);
   const { port, hostname } = new URL(await run.url());
   const client = connect(Number(port), hostname);
@@ -146,7 +146,7 @@ test("leaves no folder when its parent is killed during a request", async () => 
   await run.seenToLeaveNothing();
 });
 
-test("reloads on r and quits on q in a terminal", async () => {
+test("reloads after the key r and quits after the key q in a terminal", async () => {
   const run = await DevRun.forTest(app, { inTerminal: true });
   await run.url();
   await run.shows("keys: r reload");
@@ -157,7 +157,7 @@ test("reloads on r and quits on q in a terminal", async () => {
   await run.seenToLeaveNothing();
 });
 
-test("leaves nothing when it quits during a reload", async () => {
+test("leaves no process and no folder when it quits during a reload", async () => {
   const run = await DevRun.forTest(
     { ...app, "index.js": honoApp("one").replace(/.*boom.*\n/g, "") },
     {

@@ -145,7 +145,7 @@ test("sends the key only to a verified daemon, and only in read requests", async
   expect(seen).toEqual(["GET /api/health/ready?verbose=1", "GET /api/admin/session"]);
 });
 
-test("rejects an untrusted certificate and accepts one that --cacert names", async () => {
+test("rejects an untrusted certificate, except when --cacert names it", async () => {
   const pair = { key: await readFile(fixture("key")), cert: await readFile(fixture("certificate")) };
   const port = await serve(
     createTlsServer(

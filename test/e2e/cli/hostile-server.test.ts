@@ -114,7 +114,7 @@ const answers: Answers = {
   "DELETE /api/keys/7": { success: true },
 };
 
-describe("escapes control characters in server data", () => {
+describe("control characters in server data are escaped by", () => {
   test.each([
     "workers show app",
     "workers open app",
@@ -143,7 +143,7 @@ describe("escapes control characters in server data", () => {
   });
 });
 
-test("confirms a name with control characters by typing its escaped form", async () => {
+test("requires the escaped form of a name with control characters as confirmation", async () => {
   const seen: string[] = [];
   const url = await serve(answers, seen);
   let shown = "";
@@ -165,7 +165,7 @@ test("confirms a name with control characters by typing its escaped form", async
   for (const obeyed of ["\u001b]", "\u009b", "\u202e", "\u2028"]) expect(run.stdout).not.toContain(obeyed);
 });
 
-test("a rollback that cannot be undone exits with 12 and prints the commands to run", async () => {
+test("a rollback that fails and cannot be undone exits with 12 and prints commands", async () => {
   const seen: string[] = [];
   const url = await serve(
     {

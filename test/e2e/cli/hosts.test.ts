@@ -24,7 +24,7 @@ afterAll(async () => {
   await shell?.close();
 });
 
-test("adds, lists and removes a host name, and names the command that undoes each", async () => {
+test("adds, lists and removes a host, and prints the command that undoes each change", async () => {
   const added = await shell.run("hosts add Shop.Test. shop --version ^1");
   expect(added).toMatchObject({ status: 0 });
   expect(added.stderr).toContain("shop.test leads to shop@^1");
@@ -42,14 +42,14 @@ test("adds, lists and removes a host name, and names the command that undoes eac
   expect(JSON.parse((await shell.run("hosts list --json")).stdout)).toMatchObject({ hosts: [] });
 });
 
-test("hosts add reports the daemon's error, hosts remove reports an unknown host", async () => {
+test("hosts add reports the daemon's error, and hosts remove an unknown host", async () => {
   const refused = await shell.run("hosts add shop.localhost shop");
   expect(refused).toMatchObject({ status: 5 });
   expect(refused.stderr).toContain("RUNTIME_APP_DOMAIN");
   expect((await shell.run("hosts remove nobody.test --yes")).stderr).toContain("no worker has the host name nobody.test");
 });
 
-test("checks the name, the port and the response of a host", async () => {
+test("hosts check tests the name, the port and the response of a host", async () => {
   const { port } = new URL(daemon.url);
   const good = await shell.run(`hosts check shop.localhost:${port} --http`);
   expect(good, good.stdout + good.stderr).toMatchObject({ status: 0 });
@@ -60,7 +60,7 @@ test("checks the name, the port and the response of a host", async () => {
 });
 
 describe("validate, deploy and workers show", () => {
-  test("name the automatic host", async () => {
+  test("print the automatic host", async () => {
     expect((await shell.run("validate shop")).stderr).toContain("automatic host: shop below RUNTIME_APP_DOMAIN");
     expect((await shell.run("deploy shop --replace")).stderr).toMatch(/Host\s+shop\.localhost/);
     expect((await shell.run("workers show shop")).stdout).toMatch(/hosts\s+shop\.localhost/);
@@ -68,7 +68,7 @@ describe("validate, deploy and workers show", () => {
     expect(JSON.parse(version.stdout)).toEqual({ automaticHost: "v1-0-0---shop.localhost", automaticHostReason: null });
   });
 
-  test("name the reason for a missing automatic host, and requested hosts", async () => {
+  test("print requested hosts, and the reason for a missing automatic host", async () => {
     await shell.run("hosts add granted.test my.site");
     const reason = '"my.site" has a character or a hyphen that a host name cannot have there';
     const validated = await shell.run("validate my.site --json");

@@ -19,8 +19,8 @@ afterAll(async () => {
   await shell?.close();
 });
 
-describe("the key is sent only to its daemon", () => {
-  test("is not sent along a redirect", async () => {
+describe("a stored API key", () => {
+  test("is not sent to the target of a redirect", async () => {
     const seen: unknown[] = [];
     const thief = await standIn((request, response) => {
       seen.push(request.headers["x-api-key"]);
@@ -53,7 +53,7 @@ describe("the key is sent only to its daemon", () => {
     expect(message).toContain(`is for ${daemon.url} and is not sent to ${url}`);
   });
 
-  test("is sent to the known API path; if that moved, discovery runs without the key", async () => {
+  test("is sent to the known API path; a changed path is discovered without the key", async () => {
     const seen: unknown[] = [];
     let base = "/first";
     const url = await standIn((request, response) => {

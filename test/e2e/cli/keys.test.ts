@@ -38,7 +38,7 @@ const keys = async () => (await connect(daemon.url, daemon.rootKey).keys.list())
 const works = async (key: string) => (await shell.run("auth status", { env: { RUNTIMECTL_KEY: key } })).status === 0;
 const daySeconds = 86_400;
 
-describe("a preset", () => {
+describe("keys create --preset", () => {
   test("ci permits uploads to one namespace and expires in 90 days", async () => {
     const made = await make("--preset ci --namespace @team");
 
@@ -73,7 +73,7 @@ describe("a preset", () => {
     expect((await keys()).find(({ name }) => name === "asked")).toMatchObject({ namespaces: ["@team"] });
   });
 
-  test("viewer reads, ops also restarts and enables; flags override both", async () => {
+  test("viewer can read, ops can also restart and enable, and flags override both", async () => {
     expect(await make("--preset viewer --expires 1d --name eyes")).toMatchObject({ role: "viewer", name: "eyes", namespaces: ["*"] });
     const ops = await make("--preset ops");
     expect(ops).toMatchObject({
@@ -108,7 +108,7 @@ test("lists and shows keys with expiry, last use and the key in use", async () =
 });
 
 describe("keys rotate", () => {
-  test("writes the new key to a private file; both keys work until the old one expires", async () => {
+  test("writes the new key to a private file and keeps the old one in the grace period", async () => {
     const old = await make("--preset ci --namespace @team --name pipeline");
 
     const run = succeeded(await shell.run(`keys rotate ${old.id} --overlap 2h --out rotated.key`));
@@ -126,7 +126,7 @@ describe("keys rotate", () => {
     expect(after).toMatchObject({ permissions: ["workers:read", "workers:install"], namespaces: ["@team"] });
   });
 
-  test("never overwrites a file, and creates no key in that case", async () => {
+  test("never overwrites a file, and then creates no key", async () => {
     const { id } = await make("--role viewer");
     await writeTree(shell.home, { "taken.key": "precious" });
     const before = await keys();
@@ -138,13 +138,13 @@ describe("keys rotate", () => {
     expect(await readFile(path.join(shell.home, "taken.key"), "utf8")).toBe("precious");
   });
 
-  test("leaves no file when it fails", async () => {
+  test("leaves no key file when it fails", async () => {
     expect((await shell.run("keys rotate 4711 --out never.key")).status).toBe(6);
 
     await expect(stat(path.join(shell.home, "never.key"))).rejects.toMatchObject({ code: "ENOENT" });
   });
 
-  test("requires confirmation without a grace period, and rejects it for the own key", async () => {
+  test("without grace period requires confirmation, and rejects rotating the own key", async () => {
     const own = await make("--role admin");
     const env = { RUNTIMECTL_KEY: own.key };
     // A key can only create keys that expire before itself.
@@ -167,8 +167,8 @@ describe("keys rotate", () => {
   });
 });
 
-describe("a key without --expires", () => {
-  test("expires within the lifetime of the key that creates it", async () => {
+describe("keys create without --expires", () => {
+  test("sets an expiry within the lifetime of the creating key", async () => {
     const own = await make("--role admin --expires 30d");
 
     const made = documentOf(await shell.run("keys create --role viewer --json", { env: { RUNTIMECTL_KEY: own.key } }));
@@ -178,8 +178,8 @@ describe("a key without --expires", () => {
   });
 });
 
-describe("revoking several keys", () => {
-  test("revokes all of them, each once", async () => {
+describe("keys revoke with several keys", () => {
+  test("revokes each key once", async () => {
     const [one, two] = [await make("--role viewer --name one"), await make("--role viewer --name two")];
 
     const run = succeeded(await shell.run(`keys rm ${one.id} ${two.id} ${one.id} --yes --json`));
@@ -193,7 +193,7 @@ describe("revoking several keys", () => {
     expect([await works(one.key), await works(two.key)]).toEqual([false, false]);
   });
 
-  test("continues after a rejected key and exits with 9, listing the result of each", async () => {
+  test("continues after a rejected key and exits with 9 and a list of results", async () => {
     const own = await make("--role admin --name own");
     const [one, two] = [await make("--role viewer --name one"), await make("--role viewer --name two")];
     const env = { RUNTIMECTL_KEY: own.key };
@@ -208,7 +208,7 @@ describe("revoking several keys", () => {
     expect([await works(one.key), await works(own.key), await works(two.key)]).toEqual([false, true, false]);
   });
 
-  test("requires typing their number; other input revokes none", async () => {
+  test("requires typing the number of keys; other input revokes none", async () => {
     const [one, two] = [await make("--role viewer"), await make("--role viewer")];
     const type = (answer: string) => {
       let shown = "";

@@ -42,7 +42,7 @@ describe("workers logs", () => {
     expect(await read("silent", "--limit", "0")).toMatchObject({ status: 2, stderr: expect.stringContaining("--limit") });
   });
 
-  test("prints requests, finds them by status and ID, and reads several workers", async () => {
+  test("prints requests, filters by status and ID, and reads several workers", async () => {
     await say("hello");
     const failed = await fetch(`${daemon.url}/talker/nothing?key=hidden`);
     const found = await read("--status", "5xx");
@@ -68,7 +68,7 @@ describe("workers logs", () => {
     expect((await readOutput("talker", "--since", time)).stdout).toBe(stdout);
   });
 
-  test("prints one document with --json", async () => {
+  test("prints one JSON document with --json", async () => {
     const { stdout } = await read("talker", "--json", "--grep", "plain");
     expect(JSON.parse(stdout)).toMatchObject({
       name: "talker",
@@ -79,7 +79,7 @@ describe("workers logs", () => {
 });
 
 describe("workers logs -f", () => {
-  test("prints new entries, and on Ctrl-C exits with 130 and prints nothing more", async () => {
+  test("prints new entries, and on Ctrl-C exits with 130 without further output", async () => {
     const { child, shown, ended } = follow("talker", "--level", "warn");
     await expect.poll(() => shown.stdout, patient).toContain("two");
     await say("not this");
@@ -91,7 +91,7 @@ describe("workers logs -f", () => {
     expect(shown.stderr).toBe("");
   });
 
-  test("writes one document per line with --json and exits when its reader closes", async () => {
+  test("writes one JSON document per line with --json and exits on a closed pipe", async () => {
     const { child, shown, ended } = follow("talker", "--json", "--grep", "document");
     await say("document 1");
     await expect.poll(() => shown.stdout, patient).toContain("\n");
@@ -101,7 +101,7 @@ describe("workers logs -f", () => {
     expect(await ended).toBe(0);
   });
 
-  test("reconnects after a restart of the daemon and reports it", async () => {
+  test("reconnects after a restart of the daemon and reports the reconnection", async () => {
     const { child, shown, ended } = follow("talker", "--grep", "restart");
     await say("before the restart");
     await expect.poll(() => shown.stdout, patient).toContain("before the restart");

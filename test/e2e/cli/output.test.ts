@@ -32,14 +32,14 @@ const narrow = async (columns: string) =>
 
 const plainRow = /^app\t1\.0\.0\ton\tlive\tuploaded\t\d{4}-\d\d-\d\dT[\d:]+Z\r?\n$/;
 
-describe("list format", () => {
-  test("--plain is tab-separated, also on a terminal; --header adds column names", async () => {
+describe("the output format of lists", () => {
+  test("is tab-separated with --plain, also on a terminal; --header adds a heading", async () => {
     expect((await shell.run("workers list --plain", { isTerminal: true })).stdout).toMatch(plainRow);
     expect((await shell.run("workers list --header")).stdout).toMatch(/^NAME\tVERSION\tSTATE\tLIVE\tSOURCE\tDEPLOYED\napp\t/);
     expect((await shell.run("status --plain")).stdout).toContain(`daemon\t${daemon.url}\n`);
   });
 
-  test("RUNTIMECTL_OUTPUT sets it and a flag overrides it", async () => {
+  test("is set by RUNTIMECTL_OUTPUT and overridden by a flag", async () => {
     expect(JSON.parse((await withOutput("json", "workers list")).stdout)).toMatchObject({ workers: [{ name: "app" }] });
     expect((await withOutput("json", "workers list --plain")).stdout).toMatch(plainRow);
     expect((await withOutput("table", "workers list")).stdout).toMatch(
@@ -51,32 +51,32 @@ describe("list format", () => {
     expect((await fetch(`${daemon.url}/app/`)).status).toBe(200);
   });
 
-  test("RUNTIMECTL_OUTPUT=json also applies to failures and disables prompts", async () => {
+  test("is JSON for failures too with RUNTIMECTL_OUTPUT=json, which disables prompts", async () => {
     const run = await shell.run("workers delete app", { env: { RUNTIMECTL_OUTPUT: "json" }, isTerminal: true });
     expect(run).toMatchObject({ status: 2, stdout: "" });
     expect(JSON.parse(run.stderr)).toMatchObject({ error: { code: "USAGE" } });
   });
 
-  test("a table drops its rightmost columns to fit and never wraps", async () => {
+  test("drops the rightmost columns of a table that is wider than the terminal", async () => {
     expect(await narrow("20")).toEqual(["NAME  VERSION  STATE", "app   1.0.0    on"]);
     expect(await narrow("3")).toEqual(["NA…", "app"]);
   });
 });
 
 describe("--json=FIELDS", () => {
-  test("selects the fields of rows or of the document, in the given order", async () => {
+  test("selects fields of rows or of the document, in the given order", async () => {
     expect((await shell.run("workers list --json=source,name")).stdout).toBe('{"workers":[{"source":"uploaded","name":"app"}]}\n');
     expect((await shell.run("status --json=ready")).stdout).toBe('{"ready":true}\n');
   });
 
-  test("rejects an unknown field before it acts and lists the known ones", async () => {
+  test("rejects an unknown field before any request and lists the known fields", async () => {
     const run = await shell.run("workers delete app --yes --json=nam");
     expect(run).toMatchObject({ status: 2, stdout: "" });
     expect(JSON.parse(run.stderr)).toMatchObject({ error: { code: "USAGE", hint: "fields: name, version, deleted, error" } });
     expect((await fetch(`${daemon.url}/app/`)).status).toBe(200);
   });
 
-  test("is rejected with --plain and by commands that print the daemon's own document", async () => {
+  test("cannot be combined with --plain or with commands that print a raw document", async () => {
     expect((await shell.run("workers list --plain --json")).status).toBe(2);
     expect((await shell.run("api GET workers --json=name")).status).toBe(2);
   });
@@ -86,7 +86,7 @@ describe("--json=FIELDS", () => {
   });
 });
 
-describe("RUNTIMECTL_OUTPUT_FILE", () => {
+describe("the file in RUNTIMECTL_OUTPUT_FILE", () => {
   test("gets one line per result or failure, without keys, readable only by its owner", async () => {
     const env = { RUNTIMECTL_OUTPUT_FILE: "results.ndjson" };
     await shell.run("workers list", { env });
@@ -104,7 +104,7 @@ describe("RUNTIMECTL_OUTPUT_FILE", () => {
     expect((await stat(file)).mode & 0o777).toBe(0o600);
   });
 
-  test("stops the command before it acts when it cannot be written", async () => {
+  test("prevents the command when it cannot be written", async () => {
     const run = await shell.run("workers delete app --yes", { env: { RUNTIMECTL_OUTPUT_FILE: "nowhere/results" } });
     expect(run).toMatchObject({ status: 2, stdout: "" });
     expect((await fetch(`${daemon.url}/app/`)).status).toBe(200);
@@ -112,7 +112,7 @@ describe("RUNTIMECTL_OUTPUT_FILE", () => {
 });
 
 describe("messages on stderr", () => {
-  test("-v prints a line per call, -vv and RUNTIMECTL_DEBUG its headers, never the key", async () => {
+  test("include calls with -v and headers with -vv or RUNTIMECTL_DEBUG, never the key", async () => {
     const once = await shell.run("workers list -v");
     expect(once.stderr).toMatch(/^> GET .*\n< 200 in \d+ ms, request .*\n$/);
     for (const run of [await shell.run("workers list -vv"), await shell.run("workers list", { env: { RUNTIMECTL_DEBUG: "1" } })]) {
@@ -122,24 +122,24 @@ describe("messages on stderr", () => {
     }
   });
 
-  test("-q leaves only results and errors", async () => {
+  test("contain only errors with -q", async () => {
     expect(await shell.run("workers disable app@1.0.0 -q")).toMatchObject({ status: 0, stderr: "" });
     expect((await shell.run("workers enable app@1.0.0")).stderr).not.toBe("");
     expect((await shell.run("workers delete nobody --yes -q")).stderr).toContain("error:");
   });
 
-  test("--insecure warns every time, also with -q", async () => {
+  test("contain a warning for --insecure every time, also with -q", async () => {
     expect((await shell.run("workers list --insecure -q")).stderr).toContain("warning: --insecure");
     expect((await shell.run("workers list --insecure -q")).stderr).toContain("warning: --insecure");
   });
 
-  test("FORCE_COLOR forces color in a pipe and NO_COLOR overrides it", async () => {
+  test("have color in a pipe with FORCE_COLOR, unless NO_COLOR is set", async () => {
     expect((await shell.run("wrokers", { env: { FORCE_COLOR: "1", NO_COLOR: "" } })).stderr).toContain("\u001b[31merror:");
     expect((await shell.run("wrokers", { env: { FORCE_COLOR: "1", NO_COLOR: "1" } })).stderr).not.toContain("\u001b");
     expect((await shell.run("wrokers", { env: { NO_COLOR: "" } })).stderr).not.toContain("\u001b");
   });
 
-  test.each(["--no-input", "RUNTIMECTL_NO_INPUT"])("%s disables prompts and the error names the flag to use", async (how) => {
+  test.each(["--no-input", "RUNTIMECTL_NO_INPUT"])("name the flag to use when %s disables prompts", async (how) => {
     const env: Record<string, string> = how.startsWith("-") ? {} : { [how]: "1" };
     const run = await shell.run(`workers delete app ${how.startsWith("-") ? how : ""}`, { env, isTerminal: true });
     expect(run.status).toBe(2);
@@ -147,7 +147,7 @@ describe("messages on stderr", () => {
   });
 });
 
-test("reports an uncaught exception without the key that it contains", async () => {
+test("omit the key that an uncaught exception contains", async () => {
   const throwing = `const { Socket } = require("node:net");
 const { write } = Socket.prototype;
 Socket.prototype.write = function (chunk, ...rest) {
@@ -168,8 +168,8 @@ Socket.prototype.write = function (chunk, ...rest) {
   expect(JSON.parse(document.stderr)).toMatchObject({ error: { code: "FAILED" } });
 });
 
-describe("status --watch", () => {
-  test("prints a line when the daemon stops and returns, until Ctrl-C", async () => {
+describe("runtimectl status --watch", () => {
+  test("prints a line when the daemon stops and when it responds again", async () => {
     const own = await startDaemon();
     const seen: { ready: boolean; workers?: number | null }[] = [];
     let again: Promise<TestDaemon> | undefined;

@@ -32,7 +32,7 @@ const rowOf = async (name: string) => {
   return stdout.split("\n").find((line) => line.startsWith(`${name}\t`));
 };
 
-test("plugins are uploaded, listed, disabled, enabled, replaced, reloaded and deleted", async () => {
+test("uploads, lists, disables, enables, replaces, reloads and deletes a plugin", async () => {
   const dryRun = succeeded(await shell.run("plugins upload guard --dry-run"));
   expect(
     dryRun.stdout.split("\n").map((line) =>
@@ -116,7 +116,7 @@ test("enabling a plugin that fails to load prints the reason and exits with 1", 
   expect(succeeded(await shell.run("status")).stdout).toMatch(/^plugins +\d+$/m);
 });
 
-test("prints a hint for an empty list, and requires the name to delete, on a terminal", async () => {
+test("prints a hint for an empty list, and requires the typed name to delete", async () => {
   const listed = await shell.run("plugins loaded", { isTerminal: true });
   expect(listed.stderr).toContain("to see why: runtimectl plugins list");
   succeeded(await shell.run("plugins upload settings"));

@@ -55,7 +55,7 @@ test("profile set without a valid setting or profile changes nothing", async () 
   expect(await readFile(configFile(), "utf8")).toBe(before);
 });
 
-test("a read-only profile rejects every change and permits every read", async () => {
+test("a read-only profile rejects every changing command and permits reading", async () => {
   await shell.run("profile set default --readonly");
   const before = [await treeDigest(`${daemon.directory}/workers`), await treeDigest(`${daemon.directory}/plugins`)];
   const changes = [

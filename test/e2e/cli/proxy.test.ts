@@ -57,7 +57,7 @@ function through(words: string, env: Readonly<Record<string, string>> = {}): Pro
   return shell.run(behindFront(words), { env: { HTTPS_PROXY: proxy.url, ...env } });
 }
 
-test("reads, uploads and streams pass through the proxy, which sees no plain text", async () => {
+test("sends reads, uploads and streams encrypted through the proxy", async () => {
   const upload = await through("workers upload app");
   expect(upload.status, upload.stderr).toBe(0);
   const list = await through("workers list --json=name");
@@ -75,19 +75,19 @@ test("reads, uploads and streams pass through the proxy, which sees no plain tex
 test.each([
   ["a host in NO_PROXY", { NO_PROXY: "example.org, 127.0.0.1" }],
   ["every host with NO_PROXY=*", { no_proxy: "*" }],
-])("connects directly to %s", async (_name, env) => {
+])("bypasses the proxy for %s", async (_name, env) => {
   const list = await through("workers list", env);
   expect(list.status, list.stderr).toBe(0);
   expect(proxy.targets).toEqual([]);
 });
 
-test("connects directly to an http origin", async () => {
+test("bypasses the proxy for an http origin", async () => {
   const list = await shell.run(`workers list --url ${daemon.url} --key-file root.key`, { env: { HTTPS_PROXY: proxy.url } });
   expect(list.status, list.stderr).toBe(0);
   expect(proxy.targets).toEqual([]);
 });
 
-test("sends the credentials in the proxy's URL only to the proxy and never prints them", async () => {
+test("sends the credentials of the proxy URL only to the proxy and never prints them", async () => {
   const secret = proxy.url.replace("//", "//me:pass%20word@");
   const list = await through("workers list -vv", { https_proxy: secret, HTTPS_PROXY: "http://127.0.0.1:1" });
   expect(list.status, list.stderr).toBe(0);
@@ -103,7 +103,7 @@ test("rejects an untrusted certificate behind a proxy", async () => {
   expect(proxy.targets).not.toEqual([]);
 });
 
-test("reports different codes for a refusing, unreachable or unsupported proxy", async () => {
+test("returns different error codes for a rejecting, unreachable or unsupported proxy", async () => {
   const refusing = await startForwardProxy(407);
   const words = `workers list --url ${origin} --key-file root.key`;
   const cases = [

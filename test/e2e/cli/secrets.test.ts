@@ -44,14 +44,14 @@ describe("secrets set", () => {
     expect(await read()).toEqual({ STRIPE_KEY: "sk_live_of_the_prompt" });
   });
 
-  test("reads a file or standard input without the line break at its end", async () => {
+  test("reads a file or standard input without the final line break", async () => {
     await writeTree(shell.home, { "tls.pem": "-----BEGIN-----\nabc\n-----END-----\n" });
     succeeded(await shell.run("secrets set @team/shop TLS_KEY --from-file tls.pem"));
     succeeded(await shell.run("secrets set @team/shop PIPED", { input: "from a pipe\r\n" }));
     expect(await read()).toMatchObject({ TLS_KEY: "-----BEGIN-----\nabc\n-----END-----", PIPED: "from a pipe" });
   });
 
-  test("sets a secret of a namespace, and stages one for the next deployment", async () => {
+  test("sets a secret of a namespace, and stages a secret for the next deployment", async () => {
     succeeded(await shell.run("secrets set @team SHARED", { input: "for all" }));
     const staged = succeeded(await shell.run("secrets set @team/shop PIPED --stage", { input: "of the next" }));
     expect(staged.stderr).toContain("staged PIPED of @team/shop; deploy the worker to apply it");
@@ -60,7 +60,7 @@ describe("secrets set", () => {
     expect(await read()).toMatchObject({ PIPED: "of the next" });
   });
 
-  test("never prints a value that was given on the command line or that is not accepted", async () => {
+  test("never prints a value, not even one that is rejected", async () => {
     const given = await shell.run("secrets set @team/shop TOKEN=sk_live_1234567");
     expect(given).toMatchObject({ status: 2 });
     expect(given.stderr).toContain("shell history");
@@ -75,8 +75,8 @@ describe("secrets set", () => {
   });
 });
 
-describe("secrets import", () => {
-  test("sets the variables of a .env file, or none when a line is not accepted", async () => {
+describe("runtimectl secrets import", () => {
+  test("sets all variables of a .env file, or none when a line is invalid", async () => {
     await writeTree(shell.home, {
       ".env": "# comment\nexport ONE=1\nTWO=\"two words\" # comment\nTHREE='$5'\n",
       "bad.env": "FOUR=4\nEMPTY=\n",
@@ -95,8 +95,8 @@ describe("secrets import", () => {
   });
 });
 
-describe("secrets list and remove", () => {
-  test("list names and missing secrets; remove asks, or needs --force", async () => {
+describe("runtimectl secrets list and remove", () => {
+  test("list names and missing secrets, and confirm a removal or require --force", async () => {
     await writeTree(shell.home, { "needs/manifest.yaml": 'name: "@team/needs"\nsecrets: [NEEDED]\n', "needs/index.js": app });
     const missing = await shell.run("workers upload needs");
     expect(missing).toMatchObject({ status: 7 });

@@ -40,14 +40,14 @@ async function inTerminal(words: string, dialogue: readonly (readonly [question:
   });
 }
 
-test("prompts for the key and does not echo it", async () => {
+test("prompts for the key and does not echo the input", async () => {
   const run = await inTerminal(`auth login --url ${daemon.url}`, [["Key for", `${daemon.rootKey}\r`]]);
   expect(run.status, run.stdout).toBe(0);
   expect(run.stdout).toContain("signed in to");
   expect(run.stdout).not.toContain(daemon.rootKey);
 });
 
-test("asks for the key again when the daemon rejects it", async () => {
+test("prompts for the key again when the daemon rejects it", async () => {
   const run = await inTerminal(`auth login --url ${daemon.url}`, [
     ["Key for", "wrong\r"],
     ["rejects the key", `${daemon.rootKey}\r`],
@@ -57,7 +57,7 @@ test("asks for the key again when the daemon rejects it", async () => {
   expect(run.stdout).not.toContain("X-API-Key");
 });
 
-test("prints lists as tables with a heading, and a hint when they are empty", async () => {
+test("prints lists as tables with a heading, and a hint for an empty list", async () => {
   expect((await shell.runInTerminal("workers list")).stdout).toContain("no workers; to upload a folder: runtimectl workers upload");
   const upload = await shell.runInTerminal("workers upload app");
   expect(upload.stdout).toContain(`${daemon.url}/app/`);
@@ -97,7 +97,7 @@ test("shows upload progress on a terminal only", async () => {
   expect((await shell.run("workers delete heavy --yes")).status).toBe(0);
 });
 
-test("requires the name to delete; other input changes nothing", async () => {
+test("requires typing the name to delete; other input changes nothing", async () => {
   const declined = await inTerminal("workers delete app", [["Type app", "ap\r"]]);
   expect(declined.status).toBe(3);
   expect((await fetch(`${daemon.url}/app/`)).status).toBe(200);
@@ -125,7 +125,7 @@ test("prints no escape codes with NO_COLOR, --no-color or TERM=dumb", async () =
   expect((await shell.runInTerminal("wrokers", { env: { NO_COLOR: "" } })).stdout).toContain("\u001b[31merror:");
 });
 
-test("exits with 0 and prints no error when its reader closes the pipe", async () => {
+test("exits with 0 and prints no error when the reader closes the pipe", async () => {
   const run = await shell.runProgram("workers upload --help", {
     started: (child) => {
       child.stdin?.end();
@@ -138,7 +138,7 @@ test("exits with 0 and prints no error when its reader closes the pipe", async (
 test.each([
   ["SIGINT", 130],
   ["SIGTERM", 143],
-] as const)("%s during an upload leaves nothing on either side", async (signal, status) => {
+] as const)("%s during an upload leaves no files on the daemon or the client", async (signal, status) => {
   await writeTree(shell.home, {
     "large/manifest.yaml": "name: large\n",
     "large/index.js": "",

@@ -75,7 +75,7 @@ describe("workers show", () => {
     expect(JSON.parse((await shell.run("workers show @team/app@1.1.0 --json")).stdout)).toMatchObject({ versions: [{ version: "1.1.0" }] });
   });
 
-  test("prints that no version is enabled when all are disabled", async () => {
+  test("reports that no version is enabled when all are disabled", async () => {
     for (const version of ["1.0.0", "1.1.0", "1.2.0"]) succeeded(await shell.run(`workers disable @team/app@${version}`));
 
     expect((await shell.run("workers show @team/app")).stdout).toMatch(/^url +none: no version is enabled$/m);
@@ -103,7 +103,7 @@ describe("workers rollback", () => {
     expect(await answer()).toBe("1.2.0");
   });
 
-  test("--to enables that version and disables all newer ones", async () => {
+  test("--to enables the given version and disables all newer versions", async () => {
     succeeded(await shell.run("workers disable @team/app@1.0.0"));
 
     const run = succeeded(await shell.run("workers rollback @team/app --to 1.0.0 --check /health=202 --json"));
@@ -192,7 +192,7 @@ describe("workers open", () => {
     await expect.poll(opened).toBe(`${daemon.url}/@team/app/\n`);
   });
 
-  test("only prints in a pipe, with --print, with CI and without a display", async () => {
+  test("only prints the URL in a pipe, with --print, with CI or without a display", async () => {
     const env = await desktop();
 
     expect(succeeded(await shell.run("workers open @team/app@1.0.0", { env })).stdout).toBe(`${daemon.url}/@team/app@1.0.0/\n`);

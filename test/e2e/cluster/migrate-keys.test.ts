@@ -18,7 +18,7 @@ const syncTo = ({ url }: Sqld) => ({ RUNTIME_AUTH_DB_MODE: "sync", RUNTIME_AUTH_
 const takes = async ({ url }: TestDaemon, key: string) =>
   (await fetch(`${url}/api/workers`, { headers: { "X-API-Key": key } })).status === 200;
 
-test("moves keys to an empty primary once; other daemons and a backup have them", async () => {
+test("migrate-keys moves keys to an empty primary, for other daemons and backups", async () => {
   const sqld = await primary();
   const local = await startDaemon();
   onTestFinished(local.dispose);
@@ -69,7 +69,7 @@ test("moves keys to an empty primary once; other daemons and a backup have them"
   expect(await takes(alone, revoked.key)).toBe(false);
 }, 90_000);
 
-test("changes nothing when the primary has keys or does not respond", async () => {
+test("migrate-keys changes nothing when the primary has keys or does not respond", async () => {
   const sqld = await primary();
   const owner = await startDaemon({ env: syncTo(sqld) });
   onTestFinished(owner.dispose);

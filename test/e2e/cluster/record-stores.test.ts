@@ -60,7 +60,7 @@ describe.each(Object.keys(opened))("records in %s", (name) => {
     expect(calls).toBe(before);
   });
 
-  test("change all or none when a condition does not hold", async () => {
+  test("are changed all together or not at all when a condition fails", async () => {
     const records = await open();
     const [a] = (await records.transact([{ kind: "host", key: "a", value: "1", ifRevision: 0 }])) ?? [];
 
@@ -78,7 +78,7 @@ describe.each(Object.keys(opened))("records in %s", (name) => {
     expect(await records.transact([{ kind: "host", key: "a", value: "3", ifRevision: 0 }])).toHaveLength(1);
   });
 
-  test("let one of many writers with the same condition succeed", async () => {
+  test("accept one of many concurrent writes with the same condition", async () => {
     const records = await open();
 
     const results = await Promise.all(
@@ -89,7 +89,7 @@ describe.each(Object.keys(opened))("records in %s", (name) => {
   });
 });
 
-test("keeps local records over a restart and rejects changes of a deleted file", async () => {
+test("local records survive a restart, and a deleted file rejects changes", async () => {
   const { store, directory } = await openLocal();
   const stored = await store.records.transact([{ kind: "host", key: "a", value: "1" }]);
   store.close();
@@ -101,8 +101,8 @@ test("keeps local records over a restart and rejects changes of a deleted file",
   await expect(next.records.transact([{ kind: "host", key: "b", value: "1" }])).rejects.toMatchObject({ code: "KEY_STORE_UNAVAILABLE" });
 });
 
-describe("several daemons at one primary", () => {
-  test("receive each other's records and let one of two writers claim a key", async () => {
+describe("several daemons with one primary", () => {
+  test("receive each other's records, and one of two concurrent writes succeeds", async () => {
     const { url } = await startPrimary();
     const { store: one } = await openReplicatedStore(url);
     const { store: other } = await openReplicatedStore(url);
@@ -147,7 +147,7 @@ describe("several daemons at one primary", () => {
     expect(store.records.fetchSince(0)).toHaveLength(1);
   });
 
-  test("take over local records and have them in a copy of the replica", async () => {
+  test("move local records to the primary, and a copy of the replica contains them", async () => {
     const { url } = await startPrimary();
     const { store, directory } = await openLocal();
     store.create(newKey());

@@ -73,8 +73,8 @@ const greeter = async (text: string) =>
     }),
   );
 
-describe("an instance applies changes of workers that another instance made", () => {
-  test("applies an install, replace, disable, enable and delete, in both directions", { timeout: 120_000 }, async () => {
+describe("an instance with the same worker directories as another instance", () => {
+  test("applies installs, replacements, toggles and deletions of the other instance", { timeout: 120_000 }, async () => {
     const params = { scope: "_", name: "app", version: "1.0.0" };
     for (const [here, there] of [
       [a, b],
@@ -98,7 +98,7 @@ describe("an instance applies changes of workers that another instance made", ()
     );
   });
 
-  test("applies API calls immediately after calls on another instance", async () => {
+  test("applies API calls immediately after calls on the other instance", async () => {
     const params = { scope: "_", name: "told", version: "1.0.0" };
     for (let round = 0; round < 5; round += 1) {
       await install(a, "told", appThatSays("told"));
@@ -110,7 +110,7 @@ describe("an instance applies changes of workers that another instance made", ()
     }
   });
 
-  test("serves a file edited deep in a folder", async () => {
+  test("serves a file that the other instance changed deep in a folder", async () => {
     await install(a, "edited", {
       "index.js": `export { default } from "./lib/deep/app.js";`,
       "lib/deep/app.js": appThatSays("before")["index.js"],
@@ -124,7 +124,7 @@ describe("an instance applies changes of workers that another instance made", ()
     await expectSoon(b, "/edited/", "after");
   });
 
-  test("finishes running calls of a replaced version with its old files", { timeout: 60_000 }, async () => {
+  test("completes running calls of a replaced version with its old files", { timeout: 60_000 }, async () => {
     await install(a, "lazy", lazyApp("old"));
     await expectSoon(b, "/lazy/", "old");
     // A new isolate has not imported the late file yet.
@@ -145,7 +145,7 @@ describe("an instance applies changes of workers that another instance made", ()
   });
 });
 
-test("an instance applies changes of plugins made by another one", { timeout: 60_000 }, async () => {
+test("an instance applies changes of plugins by another instance", { timeout: 60_000 }, async () => {
   const params = { name: "greeter" };
   await a.client.plugins.upload({ file: await greeter("hello") });
   await expectSoon(b, "/greeter", "hello");
@@ -159,7 +159,7 @@ test("an instance applies changes of plugins made by another one", { timeout: 60
   await expectSoon(b, "/greeter", "404");
 });
 
-test("emits events for changes of another instance, without a principal", async () => {
+test("an instance emits events for changes of another instance, without a principal", async () => {
   const seen: RuntimeEvent[] = [];
   const controller = new AbortController();
   const following = (async () => {

@@ -42,7 +42,7 @@ async function takes(daemon: TestDaemon, key: string): Promise<boolean> {
   return status === 200;
 }
 
-test("a key created on one daemon works on others with the same id and permissions", async () => {
+test("a key created on one daemon is valid on others with equal ID and permissions", async () => {
   const [a, b, c] = clients as [Client, Client, Client];
   const { data } = await create(a, "made on A");
 
@@ -52,7 +52,7 @@ test("a key created on one daemon works on others with the same id and permissio
   for (const client of [a, b, c]) expect((await client.keys.list()).keys.map(({ lastUsedAt: _used, ...key }) => key)).toContainEqual(shown);
 });
 
-test(`revokes a key at once locally and soon elsewhere, ${rounds} of ${rounds} times`, async () => {
+test(`a revoked key is rejected on every daemon in ${rounds} of ${rounds} rounds`, async () => {
   const [a, b, c] = daemons as [TestDaemon, TestDaemon, TestDaemon];
   const [clientOfA] = clients as [Client];
   const tookMs: number[] = [];

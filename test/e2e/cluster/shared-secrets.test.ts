@@ -42,7 +42,7 @@ async function start(name: string, keys: readonly string[]): Promise<TestInstanc
 const read = async ({ url }: TestInstance) => (await fetch(`${url}/@team/shop/`)).text();
 const set = ({ client }: TestInstance, value: string) => client.secrets.set({ params, body: { value } });
 
-test("daemons with one key share secrets; one without it ends with 78", async () => {
+test("daemons with one encryption key share secrets; without it a start fails with 78", async () => {
   const [old, next] = [keyLine(), keyLine()];
   const keyless = await start("keyless", []);
   await expect(set(keyless, "x")).rejects.toMatchObject({ code: "SECRETS_KEY_UNAVAILABLE", status: 503 });

@@ -23,7 +23,7 @@ const clientOf = ({ url, rootKey }: TestDaemon) => connect(url, rootKey);
 const statusWith = async ({ url }: TestDaemon, key: string) =>
   (await fetch(`${url}/api/workers`, { headers: { "X-API-Key": key } })).status;
 
-test("a daemon serves while its primary is frozen, and rejects changes of keys", async () => {
+test("a daemon serves while its primary does not respond, and rejects key changes", async () => {
   const sqld = await primary();
   const daemon = await startOn(sqld);
   const client = clientOf(daemon);

@@ -55,12 +55,12 @@ describe.runIf(isRoot)("isolates of a daemon that runs as root", () => {
     expect(users[0]).not.toEqual(users[1]);
   });
 
-  test("start at a random user of the range, so two daemons rarely share one", () => {
+  test("start at a random user of the range, so that two daemons rarely share a user", () => {
     const firstUsers = Array.from({ length: 5 }, () => UidPool.find({ first: 1_900_300_000, last: 1_900_309_999 })?.take());
     expect(new Set(firstUsers).size).toBeGreaterThan(1);
   });
 
-  test("cannot read the daemon's files, even if Node permits it", async () => {
+  test("cannot read the daemon's files, even when Node.js permits reading", async () => {
     expect(await attempt("one", read("/etc/hostname"))).toHaveProperty("value");
     for (const file of [`/proc/${process.pid}/environ`, `/proc/${process.pid}/mem`, path.join(server.directory, "keys.db")]) {
       expect(await attempt("one", read(file)), file).toEqual({ error: expect.stringMatching(/EACCES|EPERM/) });
@@ -101,7 +101,7 @@ describe.runIf(isRoot)("a daemon that runs as root", () => {
     return directory;
   }
 
-  test("uses the configured uids and clears the sandbox folders of a killed daemon", async () => {
+  test("uses the configured uids and deletes the sandbox folders of a killed daemon", async () => {
     const directory = await directoryWithApp(0o755);
     const env = { RUNTIME_WORKER_UIDS: "1900200000-1900200009" };
     const killed = await startDaemon({ directory, env });
@@ -125,7 +125,7 @@ describe.runIf(isRoot)("a daemon that runs as root", () => {
     expect(() => statSync(slots)).toThrow("ENOENT");
   });
 
-  test("runs workers as its own user and warns once if other users cannot read them", async () => {
+  test("runs workers as its own user with a warning when other users cannot read them", async () => {
     const daemon = await startDaemon({ directory: await directoryWithApp(0o700) });
     onTestFinished(daemon.dispose);
     expect(await (await fetch(`${daemon.url}/app/`)).text()).toBe("0");

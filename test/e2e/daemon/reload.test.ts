@@ -55,7 +55,7 @@ describe("SIGHUP", () => {
     expect(clock).toBeLessThan(process.hrtime.bigint() / 1000n);
   });
 
-  test("loads a new root key from its file and rejects the previous one", async () => {
+  test("loads a new root key from its file and rejects the previous key", async () => {
     const daemon = await startWithKeyFile();
     expect(await isAccepted(daemon, "the first key")).toBe(true);
     await writeFile(daemon.keyFile, "the second key\n");
@@ -71,8 +71,8 @@ describe("SIGHUP", () => {
 
   test.each([
     ["is empty", "\n", "is empty"],
-    ["cannot be a key", "schlüssel\n", "could not be read"],
-  ])("keeps the root key when its file %s, and logs why without the text", async (_case, text, words) => {
+    ["contains an invalid key", "schlüssel\n", "could not be read"],
+  ])("keeps the root key when its file %s, and logs the reason without the content", async (_case, text, words) => {
     const daemon = await startWithKeyFile();
     await writeFile(daemon.keyFile, text);
 
@@ -84,7 +84,7 @@ describe("SIGHUP", () => {
   });
 });
 
-test("SIGUSR2 toggles debug logs, also of running workers; SIGHUP resets the level", async () => {
+test("SIGUSR2 toggles debug logs of daemon and workers; SIGHUP resets the level", async () => {
   const daemon = await startWithKeyFile();
   const archive = await packFiles({
     "manifest.yaml": manifestOf("talker", "1.0.0"),

@@ -73,7 +73,7 @@ class Client {
 }
 
 describe("sockets passed by systemd", () => {
-  test("are all used in place of HOST and PORT", async () => {
+  test("are all used instead of HOST and PORT", async () => {
     const [first, second] = [handedOver(), handedOver()];
     const daemon = await startDaemon({ listenFds: [first.fd, second.fd], env: { HOST: "192.0.2.1", PORT: "1" } });
     onTestFinished(daemon.dispose);
@@ -95,7 +95,7 @@ describe("sockets passed by systemd", () => {
     expect((await fetch(`${daemon.url}/api/health/ready`)).status).toBe(200);
   });
 
-  test("hold early requests until the daemon serves", async () => {
+  test("queue early requests until the daemon serves", async () => {
     const directory = await temporaryDirectory();
     const socket = handedOver();
     const early = fetch(`${socket.url}/api/health/ready`);
@@ -126,7 +126,7 @@ describe("sockets passed by systemd", () => {
     await expect.poll(() => daemon.process.exitCode).toBe(0);
   });
 
-  test("and variables of systemd are not inherited by isolates and plugins", async () => {
+  test("are not inherited by isolates and plugins, nor are variables of systemd", async () => {
     const directory = await temporaryDirectory();
     await writeTree(path.join(directory, "plugins"), {
       "spy/manifest.yaml": "name: spy\nversion: 1.0.0\nbase: /spy\n",

@@ -8,7 +8,7 @@ import { runProgram } from "../../support/run-program.js";
 import { startDaemon } from "../../support/start-daemon.js";
 import { temporaryDirectory } from "../../support/temporary-directory.js";
 
-test("a state directory is locked once and can be locked again after its release", async () => {
+test("a state directory can be locked once, and again after its release", async () => {
   const directory = await temporaryDirectory();
   const lock = new StateLock(directory);
 
@@ -35,7 +35,7 @@ test("a second daemon on a state directory exits with an error while the first s
   expect(await connect(first.url, first.rootKey).health.ready()).toMatchObject({ ok: true });
 });
 
-test("a daemon starts with its keys after kill -9 of the previous one", async () => {
+test("a daemon starts with its keys after kill -9 of the previous daemon", async () => {
   const killed = await startDaemon();
   onTestFinished(killed.dispose);
   const created = await connect(killed.url, killed.rootKey).keys.create({ body: { name: "kept", role: "viewer" } });
@@ -48,7 +48,7 @@ test("a daemon starts with its keys after kill -9 of the previous one", async ()
   expect(keys.map(({ id, name }) => ({ id, name }))).toEqual([{ id: created.data.id, name: "kept" }]);
 });
 
-test("creates the state directory with access for its owner only", async () => {
+test("a daemon creates the state directory with access only for its owner", async () => {
   const daemon = await startDaemon();
   onTestFinished(daemon.dispose);
 

@@ -48,7 +48,7 @@ test("stores nothing when the daemon rejects the key", async () => {
   await expect(readFile(path.join(shell.home, ".config/runtimectl/credentials.json"), "utf8")).rejects.toThrow("ENOENT");
 });
 
-test("ends the session and opens Connect when the daemon rejects the key", async () => {
+test("ends the session and opens the screen Connect when the daemon rejects the key", async () => {
   await writeTree(shell.home, {
     ".config/runtimectl/config.yaml": `profiles:\n  default:\n    url: ${daemon.url}\ncurrent: default\n`,
   });
@@ -74,7 +74,7 @@ test.each([
   expect(window.written()).not.toContain("\u001b[?1049h");
 });
 
-test.each(["--screen nowhere", "--refresh 10ms", "--json"])("rejects %s before it draws", async (words) => {
+test.each(["--screen nowhere", "--refresh 10ms", "--json"])("rejects %s before the first frame", async (words) => {
   const window = await openTui(shell, words);
   expect(await window.ended).toBe(2);
   expect(window.written()).not.toContain("\u001b[?1049h");

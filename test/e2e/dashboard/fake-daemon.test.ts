@@ -14,7 +14,7 @@ afterAll(() => shell?.close());
 
 const lookAt = (...asked: Asked) => openOnFakeDaemon(shell, ...asked);
 
-test("escapes control characters in names everywhere", async () => {
+test("escapes control characters in names on every screen", async () => {
   const name = "evil\u001b]0;owned\u0007\u001b[2J\u202e";
   const { window } = await lookAt({ "/api/workers": [listedWorker(name)] }, "--screen workers", { columns: 140 });
   await window.waitFor(String.raw`evil\x1b]0;owned\x07\x1b[2J\u{202e} 1.0.0`);
@@ -29,7 +29,7 @@ test("escapes control characters in names everywhere", async () => {
   expect(window.written()).not.toContain("\u001b]0;");
 });
 
-test("reacts to keys within 50 ms with 2,000 workers", async () => {
+test("responds to keys within 50 ms with 2,000 workers", async () => {
   const workers = Array.from({ length: 2000 }, (_, index) => listedWorker(`worker-${String(index).padStart(4, "0")}`));
   const { window } = await lookAt({ "/api/workers": workers }, "--screen workers", { columns: 140, rows: 45 });
   await window.waitFor("> worker-0000");
@@ -78,7 +78,7 @@ test("uses no color with NO_COLOR and shows states as words", async () => {
   expect(window.written()).not.toMatch(/\u001b\[[0-9;]*m/);
 });
 
-test("writes nothing to the terminal while no data changes", async () => {
+test("writes nothing to the terminal while the data is unchanged", async () => {
   const { daemon, window } = await lookAt({ "/api/workers": [listedWorker("shop")] }, "--screen workers --refresh 1s");
   await window.waitFor(/> shop +1\.0\.0/);
   await window.waitFor("ready");

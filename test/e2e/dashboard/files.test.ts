@@ -73,7 +73,7 @@ test.each([
   await expect(steady(window.text())).toMatchFileSnapshot(`screens/files-${columns}x${rows}.txt`);
 });
 
-test("enter opens folders and esc returns to the previous selection, up to the root", async () => {
+test("enter opens folders, and esc returns to the previous selection, up to the root", async () => {
   const window = await inVersion();
   window.press(keys.enter);
   await window.waitFor(`${version}/docs`);
@@ -106,7 +106,7 @@ test("shows a text file with escape codes escaped, and rejects a binary file", a
   await window.waitFor("failed: image.bin is not a text file");
 });
 
-test("serves a renamed file under its new name immediately, and undoes the rename", async () => {
+test("serves a renamed file at its new name immediately, and undo restores the name", async () => {
   const window = await inVersion();
   await select(window, "about.html");
   window.press("R");
@@ -141,7 +141,7 @@ test("creates a folder, moves a file into it, and shows why a path is rejected",
   expect(await statusOf("/site/pages/about.html")).toBe(200);
 });
 
-test("deletes a file only after its name is typed", async () => {
+test("deletes a file only after the user types its name", async () => {
   const window = await inVersion();
   await select(window, "about.html");
   window.press("d");
@@ -180,7 +180,7 @@ test("uploads a folder with its content and asks before it overwrites a file", a
   await window.waitFor("does not exist");
 });
 
-test("saves a file and a folder locally and never overwrites", async () => {
+test("saves a file and a folder on the local disk and never overwrites", async () => {
   const window = await inVersion();
   await select(window, "about.html");
   window.press("s");
@@ -198,7 +198,7 @@ test("saves a file and a folder locally and never overwrites", async () => {
   expect((await readFile(path.join(session.shell.home, "docs.zip"))).subarray(0, 2).toString()).toBe("PK");
 });
 
-test("shows the progress of an upload; esc cancels it and writes nothing", async () => {
+test("shows the progress of an upload; esc cancels it and leaves no file", async () => {
   await writeFile(path.join(session.shell.home, "large.bin"), Buffer.alloc(16 * 1024 * 1024, 1));
   const way = await HeldWay.to(session.daemon.url, 1024 * 1024);
   onTestFinished(() => way.close());
@@ -211,7 +211,7 @@ test("shows the progress of an upload; esc cancels it and writes nothing", async
   expect(await statusOf("/site/large.bin")).toBe(404);
 });
 
-test("x shows equal commands; read-only mode offers only reading and saving", async () => {
+test("x shows equivalent commands; read-only mode permits only reading and saving", async () => {
   const window = await inVersion("", { rows: 40 });
   await select(window, "about.html");
   window.press("x");
@@ -225,7 +225,7 @@ test("x shows equal commands; read-only mode offers only reading and saving", as
   expect(looking.text()).toContain("save");
 });
 
-test("shows only permitted directories, and names the permission that is missing", async () => {
+test("shows only permitted directories, and names the missing permission", async () => {
   const made = await session.shell.run("keys create --permission workers:read --name looker --out looker.key");
   if (made.status !== 0) throw new Error(made.stderr);
   const window = await inVersion(`--url ${session.daemon.url} --key-file looker.key`);

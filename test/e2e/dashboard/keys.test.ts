@@ -40,7 +40,7 @@ test.each([
   [60, 15],
   [80, 24],
   [140, 45],
-])("lists the keys at %dx%d and marks the one in use", async (columns, rows) => {
+])("lists the keys at %dx%d and marks the key in use", async (columns, rows) => {
   const window = await session.tui(`--screen keys --url ${session.daemon.url} --key-file operator.key`, { columns, rows });
   await window.waitFor("as operator (admin)");
   await window.waitFor("operator (in use)");
@@ -53,7 +53,7 @@ test.each([
   await expect(steadyText(window.text())).toMatchFileSnapshot(`screens/keys-${columns}x${rows}.txt`);
 });
 
-test("does not revoke the key in use and shows why", async () => {
+test("does not revoke the key in use and shows the reason", async () => {
   const window = await session.tui(`--screen keys --url ${session.daemon.url} --key-file operator.key`, { columns: 120, rows: 24 });
   await window.waitFor("operator (in use)");
   window.press(`/operator${keys.enter}`);
@@ -63,7 +63,7 @@ test("does not revoke the key in use and shows why", async () => {
   expect(await keyNames()).toContain("operator");
 });
 
-test("shows and copies a new key once and clears it from the terminal when closed", async () => {
+test("shows and copies a new key once and removes it from the terminal when closed", async () => {
   const window = await session.tui("--screen keys");
   await window.waitFor("ci-deploy");
   window.press("c");
@@ -105,7 +105,7 @@ test("shows and copies a new key once and clears it from the terminal when close
   expect(window.remembered()).not.toContain(secret.slice(12));
 });
 
-test("leaves no trace of a shown key in the terminal after ctrl-c", async () => {
+test("removes a shown key from the terminal on ctrl-c", async () => {
   const window = await session.tui("--screen keys");
   await window.waitFor("ci-deploy");
   window.press("c");
@@ -142,7 +142,7 @@ test.each([
   ["no name", keys.tab + keys.tab + keys.tab, "the name is missing"],
   ["an invalid namespace", `a${keys.tab}${keys.tab}\u0015team${keys.tab}`, '"team" is not a namespace'],
   ["an invalid lifetime", `a${keys.tab}${keys.tab}${keys.tab}\u0015soon`, '"soon" is not a lifetime'],
-])("the form rejects %s and creates nothing", async (_what, typed, reason) => {
+])("the form rejects %s and creates no key", async (_what, typed, reason) => {
   const before = await keyNames();
   const window = await session.tui("--screen keys");
   await window.waitFor("ci-deploy");
@@ -155,7 +155,7 @@ test.each([
   expect(await keyNames()).toEqual(before);
 });
 
-test("the form shows the daemon's rejection and keeps its content", async () => {
+test("the form shows the daemon's rejection and keeps its values", async () => {
   const window = await session.tui("--screen keys");
   await window.waitFor("ci-deploy");
   window.press("c");
@@ -166,7 +166,7 @@ test("the form shows the daemon's rejection and keeps its content", async () => 
   expect(await keyNames()).not.toContain("n".repeat(101));
 });
 
-test("revokes a key only after its name is typed", async () => {
+test("revokes a key only after the user types its name", async () => {
   await run("keys create --role viewer --name leaving --out leaving.key");
   const window = await session.tui("--screen keys");
   await window.waitFor("leaving");
@@ -190,7 +190,7 @@ test("names the missing permission without keys:read and offers no action", asyn
   expect(window.text()).not.toMatch(/create|revoke/);
 });
 
-test("shows keys to a viewer and offers neither create nor revoke", async () => {
+test("permits a viewer neither creating nor revoking keys", async () => {
   await run("keys create --role viewer --name looker --out looker.key");
   const window = await session.tui(`--screen keys --url ${session.daemon.url} --key-file looker.key`);
   await window.waitFor("looker (in use)");
@@ -206,7 +206,7 @@ test("shows keys to a viewer and offers neither create nor revoke", async () => 
   expect(await keyNames()).toEqual(before);
 });
 
-test("offers neither create nor revoke in read-only mode", async () => {
+test("permits neither creating nor revoking keys in read-only mode", async () => {
   const window = await session.tui("--screen keys --readonly");
   await window.waitFor("ci-deploy");
   await window.waitFor("read-only");
@@ -215,7 +215,7 @@ test("offers neither create nor revoke in read-only mode", async () => {
   expect(window.text()).not.toMatch(/create|revoke/);
 });
 
-test("shows how to create a first key; the form keeps its content without the daemon", async () => {
+test("shows how to create the first key; the form keeps its values when offline", async () => {
   const own = await DashboardSession.open();
   try {
     const window = await own.tui("--screen keys");
@@ -234,7 +234,7 @@ test("shows how to create a first key; the form keeps its content without the da
   }
 });
 
-test("escapes control characters in a key's name and can revoke that key", async () => {
+test("revokes a key with control characters in its name, and escapes them", async () => {
   const own = await DashboardSession.open();
   try {
     await own.shell.run("keys create --role viewer --name plain --out plain.key");
@@ -259,7 +259,7 @@ test("escapes control characters in a key's name and can revoke that key", async
   }
 });
 
-test("creates no key on the screen with --accessible, where it would stay visible", async () => {
+test("does not create keys with --accessible, where the key would remain on screen", async () => {
   const before = await keyNames();
   const window = await session.tui("--screen keys --accessible");
   await window.waitFor("ci-deploy");

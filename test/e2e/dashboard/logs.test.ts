@@ -49,7 +49,7 @@ const steady = (text: string) =>
     .replace(/Started in \d+ ms/g, "Started in 1 ms")
     .replace(/(GET \S+ \d{3}) [\d.]+ ms/g, "$1 1 ms");
 
-test("shows new lines live; a filter hides others, n and N move between matches", async () => {
+test("shows new lines immediately, filters lines, and n and N select the next match", async () => {
   await say("talker", "first order");
   const window = await openLogs("talker", { columns: 100, rows: 24 });
   await window.waitFor("first order");
@@ -79,7 +79,7 @@ test("shows new lines live; a filter hides others, n and N move between matches"
   await window.waitFor("no matches");
 });
 
-test("a pause freezes the screen and counts new lines", async () => {
+test("pausing stops the display and counts new lines", async () => {
   await say("talker", "before the pause");
   const window = await openLogs("talker", { columns: 100, rows: 24 });
   await window.waitFor("before the pause");
@@ -93,7 +93,7 @@ test("a pause freezes the screen and counts new lines", async () => {
   expect(window.text()).not.toContain("paused");
 });
 
-test("keeps the scroll position when new lines arrive; G follows again", async () => {
+test("keeps the scroll position when new lines arrive; G follows new lines again", async () => {
   for (let index = 0; index < 40; index += 1) await say("talker", `line ${index} of many`);
   const window = await openLogs("talker", { columns: 100, rows: 20 });
   await window.waitFor("line 39 of many");
@@ -109,7 +109,7 @@ test("keeps the scroll position when new lines arrive; G follows again", async (
   await window.waitFor(/^> .*something new/m);
 });
 
-test("wraps long lines on w and hides times on t", async () => {
+test("w wraps long lines and t hides times", async () => {
   await say("talker", `${"long ".repeat(30)}END`);
   const window = await openLogs("talker", { columns: 80, rows: 24 });
   await window.waitFor(/long long/);
@@ -129,7 +129,7 @@ test("escapes control characters in log lines", async () => {
   expect(window.text()).toContain("[6 Logs]");
 });
 
-test("follows all workers by default and shows their lines in order of time", async () => {
+test("shows lines of all workers in order of time by default", async () => {
   await say("talker", "one of talker");
   await say("other", "two of other");
   await say("talker", "three of talker");
@@ -146,7 +146,7 @@ test("follows all workers by default and shows their lines in order of time", as
   await window.waitFor("runtimectl workers logs other -f");
 });
 
-test("l on a worker opens its log, with a hint if it is empty", async () => {
+test("l on a worker opens its log, with a hint when the log is empty", async () => {
   const window = await session.tui("--screen workers");
   await window.waitFor("l logs");
   window.press("l");

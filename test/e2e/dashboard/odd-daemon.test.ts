@@ -65,7 +65,7 @@ test.each([
   ["an unexpected shape", [{ name: 7 }]],
   ["a body that is not JSON", new WireAnswer(200, "<html>a proxy</html>")],
   ["a truncated body", new WireAnswer(200, '[{"name": "sho')],
-])("shows an invalid response beside the last valid list: %s", async (_name, nonsense) => {
+])("shows an error for an invalid response beside the last valid list: %s", async (_name, nonsense) => {
   const answers: Record<string, unknown> = { "/api/workers": [listedWorker("shop")] };
   const { window } = await lookAt(answers, "--screen workers", { columns: 140 });
   await window.waitFor(/> shop +1\.0\.0 +enabled/);
@@ -114,7 +114,7 @@ test("ui.refresh sets the refresh interval and --refresh overrides it", async ()
   await expect.poll(() => asked(seldom)).toBe(2);
 });
 
-test("rejects an invalid ui.refresh before it draws", async () => {
+test("rejects an invalid ui.refresh before the first frame", async () => {
   await writeTree(shell.home, { "wrong/config.yaml": "ui: { refresh: often }\n" });
   const window = await openTui(shell, "", { env: { RUNTIMECTL_CONFIG_DIR: `${shell.home}/wrong` } });
   expect(await window.ended).toBe(2);
@@ -122,7 +122,7 @@ test("rejects an invalid ui.refresh before it draws", async () => {
   expect(window.written()).not.toContain("\u001b[?1049h");
 });
 
-test("ignores pasted text as keys and accepts it in text inputs", async () => {
+test("inserts pasted text only into text inputs and never runs it as keys", async () => {
   const answers = {
     "/api/admin/session": sessionOf(["workers:read", "workers:remove"]),
     "/api/workers": [listedWorker("shop", ["1.0.0", "1.1.0"])],
@@ -147,7 +147,7 @@ test("ignores pasted text as keys and accepts it in text inputs", async () => {
 test.each([
   [20, 5],
   [1, 1],
-])("only asks for room at %dx%d and accepts no key but ctrl-c until resized", async (columns, rows) => {
+])("accepts only ctrl-c on a terminal of %dx%d until its size is sufficient", async (columns, rows) => {
   const answers = { "/api/admin/session": sessionOf(["workers:read", "workers:remove"]), "/api/workers": [listedWorker("shop")] };
   const { daemon, window } = await lookAt(answers, "--screen workers", { columns, rows });
   const asksForRoom = columns === 1 ? /^t$/ : /the\s+terminal\s+is\s+too\s+small:\s+20x5,\s+required\s+60x15/;
@@ -162,7 +162,7 @@ test.each([
   expect(await window.ended).toBe(0);
 });
 
-test("a prompt outside of the visible screen accepts no keys", async () => {
+test("ignores answers to a prompt that a small terminal cannot display", async () => {
   const answers = {
     "/api/admin/session": sessionOf(["workers:read", "workers:remove"]),
     "/api/workers": [listedWorker("shop", ["1.0.0", "1.1.0"])],

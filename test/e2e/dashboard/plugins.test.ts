@@ -58,7 +58,7 @@ test.each([
   await expect(steadyText(window.text())).toMatchFileSnapshot(`screens/plugins-${columns}x${rows}.txt`);
 });
 
-test("shows why a plugin failed to load, with escape codes escaped", async () => {
+test("shows the escaped reason why a plugin failed to load", async () => {
   const window = await session.tui("--screen plugins");
   await window.waitFor(/broken +2\.0\.0 +failed/);
   window.press(`/broken${keys.enter}`);
@@ -69,7 +69,7 @@ test("shows why a plugin failed to load, with escape codes escaped", async () =>
   await window.waitFor("no matches");
 });
 
-test("disables a plugin, and undo enables it again", async () => {
+test("disables a plugin, and undo enables it", async () => {
   const window = await session.tui("--screen plugins");
   await window.waitFor(/@team\/guard +1\.2\.0 +loaded/);
   window.press(`/guard${keys.enter}`);
@@ -83,7 +83,7 @@ test("disables a plugin, and undo enables it again", async () => {
   expect(await answer("/guard/")).toBe("guard");
 });
 
-test("enables a plugin that fails to load with a warning that contains the reason", async () => {
+test("warns with the reason when an enabled plugin fails to load", async () => {
   const window = await session.tui("--screen plugins");
   await window.waitFor(/broken +2\.0\.0/);
   window.press(`/broken${keys.enter}`);
@@ -94,7 +94,7 @@ test("enables a plugin that fails to load with a warning that contains the reaso
   await window.waitFor("warning: broken is enabled, but failed to load");
 });
 
-test("a reload shows the state of each plugin before and after", async () => {
+test("shows the state of each plugin before and after a reload", async () => {
   const window = await session.tui("--screen plugins", { columns: 100, rows: 30 });
   await window.waitFor(/@team\/guard +1\.2\.0 +loaded/);
   const folder = path.join(session.daemon.directory, "plugins/late");
@@ -108,7 +108,7 @@ test("a reload shows the state of each plugin before and after", async () => {
   await rm(folder, { recursive: true });
 });
 
-test("deletes a plugin only after its name is typed", async () => {
+test("deletes a plugin only after the user types its name", async () => {
   const folder = path.join(session.daemon.directory, "plugins/gone");
   await writeTree(folder, {
     "manifest.yaml": "name: gone\nversion: 0.1.0\nbase: /gone\n",
@@ -133,7 +133,7 @@ test("deletes a plugin only after its name is typed", async () => {
   expect(await answer("/gone/")).not.toBe("gone");
 });
 
-test("does not delete a built-in plugin and shows why", async () => {
+test("does not delete a built-in plugin and shows the reason", async () => {
   const window = await session.tui("--screen plugins");
   await window.waitFor("plugin-gateway");
   window.press(`/gateway${keys.enter}`);
@@ -143,7 +143,7 @@ test("does not delete a built-in plugin and shows why", async () => {
   expect((await session.shell.run("plugins list")).stdout).toContain("plugin-gateway");
 });
 
-test("uploads a folder whose path is completed with tab", async () => {
+test("uploads a folder whose path tab completed", async () => {
   const window = await session.tui("--screen plugins");
   await window.waitFor("plugin-gateway");
   window.press("u");
@@ -165,7 +165,7 @@ test("names the missing permission when the key is not allowed to read plugins",
   await writeFile(path.join(session.shell.home, "blind.key"), "");
 });
 
-test("offers no action that changes a plugin in read-only mode", async () => {
+test("offers no action that changes plugins in read-only mode", async () => {
   const window = await session.tui("--screen plugins --readonly");
   await window.waitFor(/@team\/guard +1\.2\.0 +loaded/);
   window.press(`/guard${keys.enter}`);
@@ -177,7 +177,7 @@ test("offers no action that changes a plugin in read-only mode", async () => {
   expect(await answer("/guard/")).toBe("guard");
 });
 
-test("keeps the list of plugins while the daemon is away", async () => {
+test("keeps the list of plugins while the daemon is unreachable", async () => {
   const own = await DashboardSession.open();
   try {
     const window = await own.tui("--screen plugins");

@@ -10,7 +10,7 @@ beforeAll(async () => {
 
 afterAll(() => session?.close());
 
-test("offers no action in read-only mode and ignores their keys", async () => {
+test("offers no changing action in read-only mode and ignores the keys of actions", async () => {
   const window = await session.tui("--screen workers --readonly");
   await window.waitFor(/app +1\.0\.0 +enabled/);
   await window.waitFor("read-only");
@@ -21,7 +21,7 @@ test("offers no action in read-only mode and ignores their keys", async () => {
   expect((await fetch(`${session.daemon.url}/app/`)).status).toBe(200);
 });
 
-test("rejects a command that changes data in read-only mode and runs one that reads", async () => {
+test("rejects a changing command in read-only mode and runs a reading command", async () => {
   const window = await session.tui("--readonly");
   await window.waitFor("ready");
   window.press(`:workers delete app --yes${keys.enter}`);

@@ -87,7 +87,7 @@ test("enter opens the details and esc returns to the list at 60x15", async () =>
   await window.waitFor("> @team/shop");
 });
 
-test("a filter shows matches, !word shows the others and esc shows all again", async () => {
+test("a filter shows matching rows, !word excludes them and esc shows all rows", async () => {
   const window = await open("--screen workers", sizes[1]);
   await window.waitFor("> @team/shop");
   window.press(`/shop${keys.enter}`);
@@ -100,7 +100,7 @@ test("a filter shows matches, !word shows the others and esc shows all again", a
   await window.waitFor("> @team/shop");
 });
 
-test("help lists only the keys of the current screen", async () => {
+test("help lists only the available keys of the current screen", async () => {
   const window = await open("", sizes[1]);
   await window.waitFor("ready");
   window.press("?");
@@ -109,7 +109,7 @@ test("help lists only the keys of the current screen", async () => {
   await expect(seen(window)).toMatchFileSnapshot("screens/help-80x24.txt");
 });
 
-test("prints plain lines outside of the alternate screen with --accessible", async () => {
+test("prints plain lines in the normal screen buffer with --accessible", async () => {
   const window = await open("--screen workers --accessible", sizes[1]);
   await window.waitFor("@team/shop");
   expect(window.isAlternateScreen).toBe(false);

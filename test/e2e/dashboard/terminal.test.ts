@@ -38,7 +38,7 @@ test.each(["a pipe as stdin", "a pipe as stdout"])("exits without a terminal and
 test.each([
   ["q", "q", 0],
   ["ctrl-c", keys.ctrlC, 0],
-])("%s quits and restores the terminal", async (_name, bytes, status) => {
+])("the key %s quits and restores the terminal", async (_name, bytes, status) => {
   const window = await session.tui();
   await window.waitFor("ready");
   expect(window.isAlternateScreen).toBe(true);
@@ -51,7 +51,7 @@ test.each([
   ["SIGTERM", 143],
   ["SIGINT", 130],
   ["SIGHUP", 129],
-] as const)("%s quits and restores the terminal", async (signal, status) => {
+] as const)("the signal %s quits and restores the terminal", async (signal, status) => {
   const window = await session.tui();
   await window.waitFor("ready");
   process.kill(dashboardIn(window), signal);
@@ -59,7 +59,7 @@ test.each([
   expectRestored(window);
 });
 
-test("ctrl-z suspends the dashboard and fg resumes it", async () => {
+test("ctrl-z suspends the dashboard, and fg resumes it", async () => {
   const window = await session.inShell();
   window.press(`${session.line("")}\r`);
   await window.waitFor("Overview");
@@ -88,7 +88,7 @@ test("restores the terminal before it reports an uncaught error", async () => {
 
 const isRunning = (pid: number) => existsSync(`/proc/${pid}`) && !readFileSync(`/proc/${pid}/stat`, "utf8").includes(") Z ");
 
-test("exits without a crash when its window is closed", async () => {
+test("exits without an error when its terminal window is closed", async () => {
   const window = await session.tui("2> closed.txt");
   await window.waitFor("ready");
   const dashboard = dashboardIn(window);

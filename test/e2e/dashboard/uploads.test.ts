@@ -48,7 +48,7 @@ async function uploading(): Promise<{ way: HeldWay; window: TerminalWindow }> {
   return { way, window };
 }
 
-test("shows the progress of an upload and completes it when the connection continues", async () => {
+test("shows the progress of an upload and completes it after a stalled connection", async () => {
   const { way, window } = await uploading();
   window.press("qj:2");
   expect(await statusOf("/heavy/")).toBe(404);
@@ -60,7 +60,7 @@ test("shows the progress of an upload and completes it when the connection conti
   await session.shell.run("workers delete heavy --yes");
 });
 
-test("cancels an upload on esc and leaves nothing on either side", async () => {
+test("esc cancels an upload and leaves no files on the daemon or the client", async () => {
   const { way, window } = await uploading();
   window.press(keys.esc);
   await window.waitFor("cancelled; nothing was installed");
@@ -80,7 +80,7 @@ test("offers to retry an upload when the connection closes", async () => {
   expect(await packedHere()).toEqual([]);
 });
 
-test("shows the content of a zip archive before it is sent", async () => {
+test("shows the content of a zip archive before the upload", async () => {
   const files = { "manifest.yaml": "name: zipped\nversion: 2.1.0\n", "index.html": "zip" };
   await writeFile(path.join(session.shell.home, "zipped.zip"), zipOf(files));
   const window = await session.tui("--screen workers", { columns: 100, rows: 30 });

@@ -69,7 +69,7 @@ function onlyLastLogLine(text: string): string {
   return lines.filter((line, index) => index === last || !line.includes("00:00:00.000")).join("\n");
 }
 
-test("disables a version, and undo enables it again", async () => {
+test("disables a version, and undo enables it", async () => {
   const window = await session.tui("--screen workers");
   await window.waitFor(/app +1\.1\.0 +enabled/);
   await window.waitFor("e on/off");
@@ -84,7 +84,7 @@ test("disables a version, and undo enables it again", async () => {
   expect(await window.ended).toBe(0);
 });
 
-test("a rollback activates the previous version, and undo reverts it", async () => {
+test("a rollback activates the previous version, and undo reverts the rollback", async () => {
   const window = await session.tui("--screen workers");
   await window.waitFor("R rollback");
   window.press("R");
@@ -95,7 +95,7 @@ test("a rollback activates the previous version, and undo reverts it", async () 
   expect(await textOf("/app/")).toBe("next");
 });
 
-test("a restart replaces the isolates", async () => {
+test("a restart replaces the isolates of the version", async () => {
   expect(await textOf("/app/")).toBe("next");
   const window = await session.tui("--screen workers", { columns: 140, rows: 45 });
   await window.waitFor("t restart");
@@ -104,7 +104,7 @@ test("a restart replaces the isolates", async () => {
   expect(await textOf("/app/")).toBe("next");
 });
 
-test("deletes one version on y and keeps it on any other key", async () => {
+test("deletes one version after the key y and keeps it after any other key", async () => {
   const window = await session.tui("--screen workers");
   await window.waitFor("d delete");
   window.press("d");
@@ -120,7 +120,7 @@ test("deletes one version on y and keeps it on any other key", async () => {
   expect(await textOf("/app/")).toBe("app");
 });
 
-test("deletes a whole worker only after its name is typed", async () => {
+test("deletes a whole worker only after the user types its name", async () => {
   const window = await session.tui("--screen workers", { columns: 140, rows: 45 });
   await window.waitFor("D delete all");
   window.press("D");
@@ -164,7 +164,7 @@ test("completes the path of an upload, previews it, cancels it and uploads it", 
   await session.shell.run("workers delete @team/shop --yes");
 });
 
-test("shows why a folder cannot be uploaded and lets the path be corrected", async () => {
+test("shows why a folder cannot be uploaded and keeps the path for editing", async () => {
   const window = await session.tui("--screen workers");
   await window.waitFor("u upload");
   window.press(`ushady${keys.enter}`);
@@ -174,7 +174,7 @@ test("shows why a folder cannot be uploaded and lets the path be corrected", asy
   expect(await window.ended).toBe(0);
 });
 
-test("shows and copies the URL with the terminal's clipboard; x shows equal commands", async () => {
+test("shows and copies the URL, and x shows equivalent commands", async () => {
   const window = await session.tui("--screen workers", { columns: 140, rows: 45 });
   await window.waitFor("o open");
   window.press("o");
@@ -207,7 +207,7 @@ test("names the missing permissions of a read-only key and changes nothing", asy
   expect(await textOf("/app/")).toBe("next");
 });
 
-test("requires the profile's name to delete a version on a production profile", async () => {
+test("requires the profile name to delete a version on a production profile", async () => {
   await session.shell.run(`profile add prod --url ${session.daemon.url} --production`);
   const window = await session.tui(`--screen workers --profile prod --key-file root.key`);
   await window.waitFor("PRODUCTION");

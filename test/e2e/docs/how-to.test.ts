@@ -57,10 +57,10 @@ const daemonVariables: Readonly<Record<string, Record<string, string>>> = {
 };
 
 
-describe("documented commands", async () => {
+describe("the commands of a how-to page", async () => {
   const pages = await pagesIn("docs/how-to");
 
-  test.each(pages)("%s succeeds in the order shown, with the documented output", { timeout: 180_000 }, async (page) => {
+  test.each(pages)("succeed in the order shown, with the documented output: %s", { timeout: 180_000 }, async (page) => {
     const daemon = await startDaemon({ env: daemonVariables[page] ?? {} });
     onTestFinished(() => daemon.dispose());
 

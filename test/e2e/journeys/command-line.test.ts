@@ -53,7 +53,7 @@ test("signs in, shows the status, switches profiles and signs out", async () => 
   expect(await readFile(credentials, "utf8")).not.toContain("prod");
 });
 
-test("stores no key that the daemon rejects", async () => {
+test("does not store a key that the daemon rejects", async () => {
   const before = await readFile(path.join(shell.home, ".config/runtimectl/credentials.json"), "utf8");
   const login = await shell.run(`auth login --profile wrong --url ${daemon.url} --key-stdin`, { input: "not-the-key" });
   expect(login.status).toBe(4);
@@ -117,7 +117,7 @@ test("uploads an existing archive unchanged", async () => {
   succeeded(await shell.run("workers delete @team/app --yes"));
 });
 
-test("creates a key with a role only, uses it, lists it and revokes it", async () => {
+test("creates, uses, lists and revokes a key with a role", async () => {
   const created = succeeded(await shell.run("keys create --role editor"));
   expect(created.stdout).toMatch(/^rtk_[\w-]{43}\n$/);
   expect(created.stderr).toMatch(/key \d+: editor .+, namespaces \*, expires \d{4}-\d\d-\d\d\n/);
@@ -155,7 +155,7 @@ test("rejects the revocation of the key in use with exit code 7", async () => {
   expect(JSON.parse(run.stderr)).toMatchObject({ error: { code: "KEY_SELF_REVOKE_FORBIDDEN" } });
 });
 
-test("api sends any call with the key and an Origin header", async () => {
+test("runtimectl api sends any call with the key and an Origin header", async () => {
   expect(JSON.parse(succeeded(await shell.run("api GET keys/meta")).stdout)).toHaveProperty("roles");
   const body = '{"name":"by api","role":"viewer","expiresIn":"1d"}';
   const created = JSON.parse(succeeded(await shell.run("api POST keys -d -", { input: body })).stdout) as {
@@ -169,7 +169,7 @@ test("api sends any call with the key and an Origin header", async () => {
   expect((await shell.run("api GET //evil/api")).status).toBe(2);
 });
 
-test("api prints status and headers, and rejects credentials and paths outside the API", async () => {
+test("runtimectl api prints status and headers, and rejects paths outside the API", async () => {
   const whole = succeeded(await shell.run("api GET workers -i")).stdout;
   expect(whole).toMatch(/^status 200\n/);
   expect(whole).toContain("\ncontent-type: application/json");
@@ -190,7 +190,7 @@ test("api prints status and headers, and rejects credentials and paths outside t
     expect(await shell.run(`api GET ${climbing}`), climbing).toMatchObject({ status: 2, stdout: "" });
 });
 
-test("requires the profile's name to delete on a production profile", async () => {
+test("requires the profile name before a deletion on a production profile", async () => {
   succeeded(await shell.run("workers upload app"));
   succeeded(await shell.run(`profile add live --url ${daemon.url} --production`));
   succeeded(await shell.run("auth login -p live --key-file root.key"));
@@ -211,7 +211,7 @@ test("rejects a credentials file that other users can read", async () => {
   expect(JSON.parse(run.stderr)).toMatchObject({ error: { code: "CREDENTIALS_UNSAFE" } });
 });
 
-test("a project file selects a profile and rejects other settings", async () => {
+test("a project file selects a profile and cannot contain other settings", async () => {
   await writeTree(shell.home, { ".runtimectl.yaml": "profile: nobody\n" });
   expect((await shell.run("workers list")).stderr).toContain("there is no profile nobody");
   await writeTree(shell.home, { ".runtimectl.yaml": "profile: default\nurl: http://127.0.0.1:1\n" });

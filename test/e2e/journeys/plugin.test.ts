@@ -24,7 +24,7 @@ async function configure(settings: string): Promise<void> {
 
 const rowOfGateway = async () => (await root.plugins.list()).find(({ name }) => name === "plugin-gateway");
 
-test("the gateway is disabled by default, enabled by a manifest, disabled on deletion", async () => {
+test("the gateway is off by default, and a manifest enables it until its deletion", async () => {
   const shipped = { source: "built-in", enabled: false, status: "disabled", removable: false };
   expect(await rowOfGateway()).toMatchObject(shipped);
 
@@ -55,7 +55,7 @@ describe("invalid settings of the gateway", () => {
   test.each([
     ["an upload", configure],
     ["a file change", saveManifest],
-  ])("are rejected in %s; the previous settings stay in effect", async (_way, change) => {
+  ])("in %s are rejected, and the previous settings stay in effect", async (_way, change) => {
     const [row, files] = [await rowOfGateway(), await treeDigest(gatewayFolder())];
     await expect(change(invalidSettings)).rejects.toMatchObject({
       code: "INVALID_PACKAGE_METADATA",
@@ -68,7 +68,7 @@ describe("invalid settings of the gateway", () => {
     expect((await fetch(`${daemon.url}/limited`)).status).toBe(429);
   });
 
-  test("are reported by name when they are found on the disk", async () => {
+  test("on the disk are reported with the name of the setting", async () => {
     await writeFile(path.join(gatewayFolder(), "manifest.yaml"), manifestOf("plugin-gateway", "1.0.0", invalidSettings));
     await root.plugins.reload();
     const row = await rowOfGateway();

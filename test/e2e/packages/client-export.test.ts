@@ -43,14 +43,14 @@ async function printed(code: string): Promise<unknown> {
   return JSON.parse(await project.printed(`import { connect } from "runtimectl/client";\n${code}`));
 }
 
-describe("types of runtimectl/client", () => {
-  test("compile with Node's types and library checks", { timeout: compileTimeoutMs }, async () => {
+describe("the types of runtimectl/client", () => {
+  test("compile with the types of Node.js and library checks", { timeout: compileTimeoutMs }, async () => {
     await project.addNodeTypes();
     const options = { module: "nodenext", lib: ["es2023"], types: ["node"], skipLibCheck: false, exactOptionalPropertyTypes: true };
     expect(await project.typeErrors(program, options)).toBe("");
   });
 
-  test("compile with a browser's types and library checks", { timeout: compileTimeoutMs }, async () => {
+  test("compile with the types of a browser and library checks", { timeout: compileTimeoutMs }, async () => {
     const options = { module: "preserve", moduleResolution: "bundler", lib: ["es2023", "dom"], types: [], skipLibCheck: false };
     expect(await project.typeErrors(program, options)).toBe("");
   });
@@ -61,7 +61,7 @@ describe("types of runtimectl/client", () => {
   });
 });
 
-describe("runtimectl/client against a daemon", () => {
+describe("the client of runtimectl/client", () => {
   let daemon: TestDaemon;
 
   beforeAll(async () => {

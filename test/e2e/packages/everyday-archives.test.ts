@@ -33,7 +33,7 @@ async function zipWith(archivePath: string, forceZip64: boolean): Promise<void> 
 const tarInFormat = (format: string) => (archivePath: string) =>
   run("tar", [`--format=${format}`, "-czf", archivePath, "-C", folder, "package"]);
 
-describe("archives of common programs unpack to the same files", () => {
+describe("archives of common programs", () => {
   const writers: readonly [name: string, format: "tar" | "zip", write: (archivePath: string) => Promise<unknown>][] = [
     ["GNU tar", "tar", tarInFormat("gnu")],
     ["GNU tar, old format", "tar", tarInFormat("oldgnu")],
@@ -42,7 +42,7 @@ describe("archives of common programs unpack to the same files", () => {
     ["archiver, streamed", "zip", (archivePath) => zipWith(archivePath, false)],
     ["archiver, zip64", "zip", (archivePath) => zipWith(archivePath, true)],
   ];
-  test.for(writers)("unpacks an archive of %s", async ([, format, write]) => {
+  test.for(writers)("of %s are unpacked to the same files", async ([, format, write]) => {
     const long = "l".repeat(120);
     await writeFiles(path.join(folder, "package"), {
       "manifest.yaml": "name: app\n",

@@ -62,26 +62,30 @@ async function openStrictPage(): Promise<{ page: Page; problems: string[]; count
 
 const headingOf = (page: Page) => page.locator("h1").first().textContent();
 
-describe("default builds at a worker's automatic host", () => {
-  test.each(["react-ts", "vue-ts"])("serves Vite's template %s, at a client-side route too", { timeout: buildTimeoutMs }, async (name) => {
-    await npm("", "create", "vite@9.3.0", name, "--", "--template", name, "--no-interactive");
-    await npm(name, "install");
-    await npm(name, "run", "build");
-    const origin = await deploy(`${name}/dist`, name);
-    const { page, problems, count } = await openStrictPage();
+describe("a default build at a worker's automatic host", () => {
+  test.each(["react-ts", "vue-ts"])(
+    "with Vite's template %s is served, also at a client-side route",
+    { timeout: buildTimeoutMs },
+    async (name) => {
+      await npm("", "create", "vite@9.3.0", name, "--", "--template", name, "--no-interactive");
+      await npm(name, "install");
+      await npm(name, "run", "build");
+      const origin = await deploy(`${name}/dist`, name);
+      const { page, problems, count } = await openStrictPage();
 
-    await page.goto(`${origin}/`, { waitUntil: "networkidle" });
-    const heading = await headingOf(page);
-    await page.evaluate("history.pushState(null, '', '/orders/7')");
-    await page.reload({ waitUntil: "networkidle" });
+      await page.goto(`${origin}/`, { waitUntil: "networkidle" });
+      const heading = await headingOf(page);
+      await page.evaluate("history.pushState(null, '', '/orders/7')");
+      await page.reload({ waitUntil: "networkidle" });
 
-    expect(heading).toBe("Get started");
-    expect(await headingOf(page)).toBe(heading);
-    expect(count()).toBeGreaterThan(8);
-    expect(problems).toEqual([]);
-  });
+      expect(heading).toBe("Get started");
+      expect(await headingOf(page)).toBe(heading);
+      expect(count()).toBeGreaterThan(8);
+      expect(problems).toEqual([]);
+    },
+  );
 
-  test("serves a VitePress site, each page after a reload too", { timeout: buildTimeoutMs }, async () => {
+  test("of a VitePress site is served, and each page also after a reload", { timeout: buildTimeoutMs }, async () => {
     await writeTree(shell.home, {
       "guide/package.json": JSON.stringify({ private: true, type: "module" }),
       "guide/create.js": `import { scaffold } from "vitepress";

@@ -25,7 +25,7 @@ async function someInstalledPackages(count: number): Promise<string[]> {
   return chosen;
 }
 
-describe("packages from npm", () => {
+describe("a package from npm", () => {
   let fixture: PackagesFixture;
 
   beforeAll(async () => {
@@ -42,7 +42,7 @@ describe("packages from npm", () => {
     await rm(extracted, { recursive: true });
   }
 
-  test.for(["swagger-ui-dist", "reveal.js"])("installs the npm tarball of %s as tar unpacks it", { timeout: 120_000 }, async (name) => {
+  test.for(["swagger-ui-dist", "reveal.js"])("is unpacked like tar unpacks the npm tarball of %s", { timeout: 120_000 }, async (name) => {
     const { stdout } = await run(
       "npm",
       ["pack", "--ignore-scripts", "--silent", "--pack-destination", fixture.root, path.join(nodeModules, name)],
@@ -53,7 +53,7 @@ describe("packages from npm", () => {
     await expectSameAsTar(path.join(fixture.root, stdout.trim().split("\n").at(-1) as string));
   });
 
-  test(`installs ${leastPackages} or more packages byte for byte as tar unpacks them`, { timeout: 300_000 }, async () => {
+  test(`is unpacked byte for byte like by tar, for ${leastPackages} or more packages`, { timeout: 300_000 }, async () => {
     const folders = await someInstalledPackages(leastPackages + 4);
     expect(folders.length).toBeGreaterThanOrEqual(leastPackages);
     const archive = path.join(fixture.root, "package.tgz");

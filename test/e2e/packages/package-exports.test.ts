@@ -33,14 +33,14 @@ beforeEach(async () => {
   project = await DependentProject.create();
 });
 
-describe("runtimectl/plugin", () => {
-  test("type-checks a plugin with Node's types and library checks", { timeout: compileTimeoutMs }, async () => {
+describe("the module runtimectl/plugin", () => {
+  test("type-checks a plugin with the types and library checks of Node.js", { timeout: compileTimeoutMs }, async () => {
     await project.addNodeTypes();
     const options = { module: "nodenext", lib: ["es2023"], types: ["node"], skipLibCheck: false, exactOptionalPropertyTypes: true };
     expect(await project.typeErrors(plugin, options)).toBe("");
   });
 
-  test("type-checks a plugin with a browser's types", { timeout: compileTimeoutMs }, async () => {
+  test("type-checks a plugin with the types of a browser", { timeout: compileTimeoutMs }, async () => {
     const options = { module: "preserve", moduleResolution: "bundler", lib: ["es2023", "dom"], types: [], skipLibCheck: true };
     // Declarations are not checked here: fromNodeHandler has parameter types of node:http.
     expect((await project.typeErrors(plugin, options)).split("\n").filter((line) => line.includes("error"))).toEqual([]);

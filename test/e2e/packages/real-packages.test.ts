@@ -128,7 +128,7 @@ test("an itty-router app with node_modules serves routes and parameters", async 
 });
 
 test(
-  "a single-page app built by Vite runs below its base path, with deep links",
+  "a single-page app built by Vite is served below its base path, with deep links",
   async () => {
     const folder = path.join(workspace, "spa");
     await mkdir(folder, { recursive: true });

@@ -82,7 +82,7 @@ test("packs a dropped folder by the rules of runtimectl, without secret files", 
   expect((await fetch(`${house.daemon.url}/site/draft.txt`)).status).toBe(404);
 });
 
-test("reads and installs a zip archive chosen by keyboard", async () => {
+test("reads and installs a zip archive that the user selects by keyboard", async () => {
   const file = path.join(await temporaryDirectory(), "zipped.zip");
   await writeFile(
     file,
@@ -100,7 +100,7 @@ test("reads and installs a zip archive chosen by keyboard", async () => {
   expect(await installed()).toContain("zipped");
 });
 
-test("rejects an invalid archive before it is sent, with the daemon's error code", async () => {
+test("rejects an invalid archive before the upload, with the daemon's error code", async () => {
   const page = await house.open("apps");
   await page.getByRole("link", { name: "shop" }).waitFor();
   const before = await installed();
@@ -143,7 +143,7 @@ test("disables the upload outside of the key's namespaces and without permission
   await expectAccessible(viewer);
 });
 
-test("cancels a running upload, which installs nothing and can be sent again", async () => {
+test("cancels a running upload, which installs nothing and can be retried", async () => {
   const way = await HeldWay.to(house.daemon.url, 1024 * 1024);
   const page = await house.open("apps", { url: way.url });
   onTestFinished(async () => {
@@ -183,7 +183,7 @@ test("shows why uploaded code cannot be loaded, and installs nothing", async () 
   expect(await (await fetch(`${house.daemon.url}/shop/`)).text()).toContain("shop");
 });
 
-test("shows the daemon's rejection with its request id and offers to try again", async () => {
+test("shows the daemon's rejection with its request ID and offers a retry", async () => {
   const page = await house.open("apps", { provoked: [400] });
   await page.getByRole("link", { name: "shop" }).waitFor();
   await dropPaths(page, [await archive('name: cpanel\nversion: "1.0.0"\n')]);

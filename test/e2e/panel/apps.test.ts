@@ -83,7 +83,7 @@ test("shows the error rate of an app that always fails, without a green badge", 
   expect(await page.locator(".badge-good").count()).toBe(0);
 });
 
-test("shows the active version, switches it and reverts it with Undo", async () => {
+test("shows the active version, changes it and restores it with Undo", async () => {
   const page = await house.open("apps/shop");
   await page.getByText("Serving 1.1.0").waitFor();
   await expectAccessible(page);
@@ -97,7 +97,7 @@ test("shows the active version, switches it and reverts it with Undo", async () 
   await page.getByText("shop 1.1.0 is restarted").waitFor();
 });
 
-test("shows that no version is enabled when the last one is disabled", async () => {
+test("shows that no version is enabled when the last version is disabled", async () => {
   const page = await house.open("apps/@team/blog");
   await page.getByRole("button", { name: "Disable @team/blog 1.0.0" }).click();
   await page.getByText("Every version is disabled, so no version is served.").waitFor();
@@ -107,7 +107,7 @@ test("shows that no version is enabled when the last one is disabled", async () 
   await page.getByText("Serving 1.0.0").waitFor();
 });
 
-test("deletes an app only after its name is typed", async () => {
+test("deletes an app only after the user types its name", async () => {
   const page = await house.open("apps/doomed-a");
   await page.getByRole("button", { name: "Delete app…" }).click();
   const dialog = page.getByRole("alertdialog");
@@ -123,7 +123,7 @@ test("deletes an app only after its name is typed", async () => {
   expect((await fetch(`${house.daemon.url}/doomed-a/`)).status).toBe(404);
 });
 
-test("shows a page for an unknown app and for an unknown path", async () => {
+test("shows an error page for an unknown app and for an unknown path", async () => {
   const page = await house.open("apps/no-such-app");
   await page.getByText("No app named no-such-app is installed").waitFor();
   await expectAccessible(page);
@@ -131,7 +131,7 @@ test("shows a page for an unknown app and for an unknown path", async () => {
   await page.getByRole("heading", { name: "Page not found" }).waitFor();
 });
 
-test("shows actions and apps by the permissions and namespaces of the key", async () => {
+test("shows only the apps and actions that the key permits", async () => {
   const viewer = await house.open("apps/shop", { key: await house.key({ role: "viewer" }) });
   await viewer.getByText("This key is read-only.").waitFor();
   expect(await viewer.getByRole("main").getByRole("button").count()).toBe(0);
@@ -169,7 +169,7 @@ test("follows a log live, filters it by level and text, and pauses it", async ()
   await expectAccessible(page);
 });
 
-test("shows requests in the log, and only failed ones with the 5xx filter", async () => {
+test("shows requests in the log, and only failed requests with the 5xx filter", async () => {
   await fetch(`${house.daemon.url}/always500/pay?card=hidden`);
   await fetch(`${house.daemon.url}/shop/logged`);
   const page = await house.open("apps/always500/logs");
@@ -213,7 +213,7 @@ test("scrolls a log of stack traces to its end until the user scrolls up", async
   await expect.poll(toEnd).toBeLessThan(2);
 });
 
-test("breaks long names when there is little room", async () => {
+test("wraps long names in a narrow window", async () => {
   const page = await house.open(`apps/${longName}`);
   await page.getByText("Serving 1.0.0-").waitFor();
   await expectAccessible(page);

@@ -18,7 +18,7 @@ afterAll(async () => {
 
 const isStored = (name: string) => existsSync(path.join(house.daemon.directory, "workers", name));
 
-test("Enter confirms a deletion when the name matches, and does nothing before", async () => {
+test("Enter confirms a deletion only when the typed name matches", async () => {
   const page = await house.open("apps/shop");
   await page.getByRole("button", { name: "Delete app…" }).click();
   const dialog = page.getByRole("alertdialog", { name: "Delete shop?" });
@@ -35,7 +35,7 @@ test("Enter confirms a deletion when the name matches, and does nothing before",
   expect(isStored("shop")).toBe(false);
 });
 
-test("Escape closes a confirmation without a change, and the focus returns", async () => {
+test("Escape closes a confirmation without a change and restores the focus", async () => {
   const page = await house.open("apps/blog");
   await page.getByRole("button", { name: "Delete app…" }).click();
   const dialog = page.getByRole("alertdialog", { name: "Delete blog?" });

@@ -71,7 +71,7 @@ test("serves an edited text immediately and keeps its line endings", async () =>
   expect(await served("assets/style.css")).toBe("body { color: blue }\r\np { margin: 0 }\r\n");
 });
 
-test("asks before it overwrites a file that changed or was deleted meanwhile", async () => {
+test("asks before it overwrites a file that another client changed or deleted", async () => {
   await entry("1.0.0").click();
   await entry("index.html").click();
   const text = page.getByRole("textbox", { name: "Text of index.html" });
@@ -104,7 +104,7 @@ test("asks before it overwrites a file that changed or was deleted meanwhile", a
   await page.getByText("Not saved").waitFor({ state: "hidden" });
 });
 
-test("names a binary file and a file that is too large, and does not show them", async () => {
+test("does not show a binary or too large file and names the reason", async () => {
   await entry("1.0.0").click();
   await entry("assets/").click();
   await entry("logo.bin").click();
@@ -123,7 +123,7 @@ test("shows no files for a path outside of the version", async () => {
   expect(await names()).toEqual([]);
 });
 
-test("uploads files by drop or button after showing which files they replace", async () => {
+test("uploads files by drop or button after listing the files they replace", async () => {
   const directory = await temporaryDirectory();
   await writeTree(directory, { "new näme.txt": "new", "index.html": "uploaded", "folder/in.txt": "in", "folder/far/below.txt": "below" });
   const at = (name: string) => path.join(directory, name);
@@ -164,7 +164,7 @@ test("uploads files by drop or button after showing which files they replace", a
   await entry("in.txt").waitFor();
 });
 
-test("creates, renames and moves entries, and deletes them after the name is typed", async () => {
+test("creates, renames and moves entries, and deletes them by typed name", async () => {
   await press("New folder");
   await expectAccessible(page);
   await page.getByLabel("Name", { exact: true }).fill("pages");
@@ -224,7 +224,7 @@ test("shows files read-only to a viewer and hides files of built-in apps", async
   await expectAccessible(page);
 });
 
-test("shows the error of a save that breaks an app, and undoes the save", async () => {
+test("shows the error when a saved file breaks an app, and undoes the save", async () => {
   const editor = await house.open("apps/coder/files?path=workers/coder/1.0.0&file=index.js", { provoked: [502] });
   const text = editor.getByRole("textbox", { name: "Text of index.js" });
   await text.fill("const greeting = 1;\nnothing.isThere();\nexport default {};\n");
@@ -254,7 +254,7 @@ test("shows the error of a save that breaks an app, and undoes the save", async 
   expect(await alert.count()).toBe(0);
 });
 
-test("reports an app that fails after a deletion and works again after an upload", async () => {
+test("reports an app that fails after a deletion and is restored by an upload", async () => {
   const directory = await temporaryDirectory();
   await writeTree(directory, { "index.js": 'export default { fetch: () => new Response("mended") };\n' });
   const folder = await house.open("apps/coder/files?path=workers/coder/1.0.0", { provoked: [502] });

@@ -68,7 +68,7 @@ test("creates a key with the selected permissions and shows it until marked as s
   expect(browser.complaints).toEqual([]);
 });
 
-test("revokes a key only after its name is typed", async () => {
+test("revokes a key only after the user types its name", async () => {
   const { key } = (await connect(daemon.url, daemon.rootKey).keys.create({ body: { name: "doomed", role: "viewer", expiresIn: "7d" } }))
     .data;
   const page = await openKeys();
@@ -97,7 +97,7 @@ test("revokes a key only after its name is typed", async () => {
   expect(await identify(key)).toBe(401);
 });
 
-test("rotates a key, shows the new one and keeps the old one for the grace period", async () => {
+test("rotates a key, shows the new key and keeps the old one for the grace period", async () => {
   const { key, id } = (await connect(daemon.url, daemon.rootKey).keys.create({ body: { name: "turning", role: "viewer" } })).data;
   const page = await openKeys();
   await page.getByRole("button", { name: "Rotate turning" }).click();
@@ -111,7 +111,7 @@ test("rotates a key, shows the new one and keeps the old one for the grace perio
   expect(listed.find((each) => each.id === id)?.expiresAt).toBeLessThan(Date.now() / 1000 + 86_500);
 });
 
-test("marks the own key, which can neither be revoked nor exceeded by new keys", async () => {
+test("marks the own key, which cannot be revoked or exceeded by new keys", async () => {
   const permissions = ["keys:read", "keys:create", "keys:revoke", "workers:read"] as const;
   const body = { name: "keeper", role: "custom", permissions: [...permissions], namespaces: ["@team"] } as const;
   const { key } = (

@@ -87,7 +87,7 @@ test("shows changes of plugins, their pages, keys and files immediately", async 
   await rowOf(files, "assets/").waitFor();
 });
 
-test("sends no requests for events that its key is not allowed to see", async () => {
+test("sends no requests for events that its key is not allowed to read", async () => {
   const page = await openTold("apps", { key: await house.key({ role: "editor", namespaces: ["@team"] }) });
   const everything = await openTold("apps");
   // The initial requests are complete once a first change is visible.
@@ -134,7 +134,7 @@ test("ends the session when its key is revoked, and closes the stream on sign-ou
   await end;
 });
 
-test("closes its stream while hidden and catches up when it is visible again", async () => {
+test("closes its event stream while hidden and reloads when visible again", async () => {
   const page = await openTold("keys");
   const end = untilStreamEnds(page);
   const look = (isHidden: boolean) =>

@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => house.dispose());
 
-test("the overview shows counts, live traffic and keys that expire soon", async () => {
+test("shows counts, live traffic and keys that expire within two weeks", async () => {
   const page = await house.open("overview");
   const main = page.getByRole("main");
   await main.getByRole("link", { name: "1 app" }).waitFor();
@@ -32,7 +32,7 @@ test("the overview shows counts, live traffic and keys that expire soon", async 
   expect(house.browser.complaints).toEqual([]);
 });
 
-test("the overview shows that metrics cannot be read and the daemon is not ready", async () => {
+test("shows that metrics cannot be read and that the daemon is not ready", async () => {
   const page = await house.open("keys", { provoked: [403] });
   const error = { code: "PERMISSION_DENIED", message: "Something failed in the daemon." };
   await page.route(/\/api\/(?:metrics|health\/ready)/, (route) => route.fulfill({ status: 403, json: { error } }));
@@ -43,7 +43,7 @@ test("the overview shows that metrics cannot be read and the daemon is not ready
   expect(house.browser.complaints).toEqual([]);
 });
 
-test("shows since when the daemon is unreachable and removes the colors of badges", async () => {
+test("shows the time since the daemon is unreachable, and badges without color", async () => {
   const own = await openPanelFixture(versionFiles("shop", "1.0.0", "the shop"));
   onTestFinished(() => own.dispose());
   // The code of a section cannot be loaded while the daemon is away.

@@ -40,7 +40,7 @@ test("shows a plugin's page in a frame without access to the panel or its sessio
   await page.context().close();
 });
 
-test("shows why a page cannot be framed, opens others in a tab, rejects other paths", async () => {
+test("shows why a page cannot be framed, and rejects paths without a menu entry", async () => {
   const page = await house.open("plugins", { provoked: [404] });
   const menu = page.getByRole("navigation", { name: "Pages of plugins" });
   await menu.getByRole("link", { name: "Missing" }).click();

@@ -161,7 +161,7 @@ test("previews an archive, shows why it is rejected, and deletes by typed name",
   expect(browser.complaints).toEqual([]);
 });
 
-test("shows why a plugin rejects saved settings, and keeps the previous ones", async () => {
+test("shows why a plugin rejects saved settings, and keeps the previous settings", async () => {
   const settings = "name: plugin-gateway\nenabled: true\nsecurityHeaders:\n  frameOptions: DENY\n";
   await install("gateway", await packFiles({ "manifest.yaml": settings }));
   const page = await open("plugins/plugin-gateway/files?path=plugins/plugin-gateway&file=manifest.yaml", { provoked: [400] });

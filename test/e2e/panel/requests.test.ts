@@ -23,7 +23,7 @@ async function loadOf(page: Page, isShown: () => Promise<unknown>): Promise<{ pa
   return { paths, bytes };
 }
 
-test("makes at most 8 requests at the sign-in page, for at most 150 KB", async () => {
+test("the sign-in page sends at most 8 requests for at most 150 KB", async () => {
   const page = await house.browser.page(`${house.daemon.url}/cpanel/`);
   const { paths, bytes } = await loadOf(page, () => page.getByLabel("API key").waitFor());
   expect(paths).toContain("/.well-known/runtime");
@@ -32,7 +32,7 @@ test("makes at most 8 requests at the sign-in page, for at most 150 KB", async (
   expect(bytes).toBeLessThanOrEqual(150 * 1024);
 });
 
-test("requests the page, two scripts, one style sheet and the icon at the overview", async () => {
+test("the overview requests the page, two scripts, one style sheet and the icon", async () => {
   const page = await house.open("overview");
   const { paths } = await loadOf(page, () => page.getByText(/since the start/).waitFor());
   const files = paths.filter((path) => path.startsWith("/cpanel/"));

@@ -54,11 +54,11 @@ const cases: readonly [string, Principal | "root", { apps: string[] | "no"; plug
 const grounds = { light: "rgb(247, 247, 245)", dark: "rgb(16, 17, 19)" } as const;
 
 describe.each([
-  ["with a prefix", "light", () => daemon.url],
-  ["with a prefix", "dark", () => daemon.url],
+  ["without a proxy", "light", () => daemon.url],
+  ["without a proxy", "dark", () => daemon.url],
   ["behind a proxy that serves the daemon below a path", "light", () => proxy.url],
   ["behind a proxy that serves the daemon below a path", "dark", () => proxy.url],
-] as const)("%s, %s", (_where, theme, base) => {
+] as const)("the panel %s, in the theme %s,", (_where, theme, base) => {
   test.each(cases)("shows %s only the permitted lists and actions", async (who, principal, { apps, plugins, keys, newKey }) => {
     const key = principal === "root" ? daemon.rootKey : await keyOf(principal);
     const page = await browser.page(`${base()}/cpanel/apps`, { isDark: theme === "dark" });

@@ -29,7 +29,7 @@ async function kept(page: Page): Promise<string> {
   );
 }
 
-test("shows code and request id for a wrong key, and stores a valid key nowhere", async () => {
+test("shows code and request ID for a wrong key, and does not store a valid key", async () => {
   const page = await browser.page(`${daemon.url}/cpanel/keys?search=x`, { provoked: [401] });
   await page.getByLabel("API key").fill("rtk_wrong");
   await page.keyboard.press("Enter");
@@ -51,7 +51,7 @@ test("shows code and request id for a wrong key, and stores a valid key nowhere"
   expect(browser.complaints).toEqual([]);
 });
 
-test("warns before the key is typed when the connection is not encrypted", async () => {
+test("warns before the user types the key when the connection is not encrypted", async () => {
   const elsewhere = await PanelBrowser.open();
   onTestFinished(() => elsewhere.close());
   const page = await elsewhere.page(`${daemon.url}/cpanel/`);
@@ -65,7 +65,7 @@ test("warns before the key is typed when the connection is not encrypted", async
   await expectAccessible(page);
 });
 
-test("keeps the selected theme, which is all that is stored before sign-in", async () => {
+test("stores only the selected theme before sign-in", async () => {
   const page = await browser.page(`${daemon.url}/cpanel/`);
   await page.getByLabel("Theme").selectOption("dark");
   expect(await page.evaluate("getComputedStyle(document.documentElement).colorScheme")).toBe("dark");
@@ -75,7 +75,7 @@ test("keeps the selected theme, which is all that is stored before sign-in", asy
   expect(await page.evaluate("JSON.stringify({ ...localStorage })")).toBe('{"cpanel.theme":"dark"}');
 });
 
-test("asks for the key when the session ends during work, and keeps the work", async () => {
+test("asks for the key when the session expires, and keeps unsaved changes", async () => {
   const { id, key } = await newKey("soon-revoked");
   const page = await browser.page(`${daemon.url}/cpanel/keys/new`, { provoked: [401, 503] });
   // Without this, the event stream reports the end of the session before the button is pressed.
@@ -121,7 +121,7 @@ test("warns five minutes before a session expires, and renews it in place", asyn
   }
 });
 
-test("keeps the data while the daemon is away and continues when it returns", async () => {
+test("keeps the data while the daemon is unreachable and reloads afterwards", async () => {
   const first = await startDaemon();
   const unanswered = /ERR_CONNECTION_REFUSED|ERR_EMPTY_RESPONSE|ERR_CONNECTION_RESET|status of 503/;
   const page = await browser.page(`${first.url}/cpanel/keys`, { provoked: [unanswered] });

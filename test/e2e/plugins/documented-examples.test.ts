@@ -31,11 +31,11 @@ beforeAll(async () => {
 
 afterAll(() => daemon.dispose());
 
-describe("docs/reference/plugin-api.md shows what works:", async () => {
+describe("an example of docs/reference/plugin-api.md", async () => {
   const examples = examplesOf(await readFile(path.join(root, "docs/reference/plugin-api.md"), "utf8"));
   expect(examples.length).toBeGreaterThanOrEqual(12);
 
-  test.each(examples.map((example) => [example.title, example] as const))("%s", async (_title, { files, calls }) => {
+  test.each(examples.map((example) => [example.title, example] as const))("behaves as documented: %s", async (_title, { files, calls }) => {
     const { data } = await client.plugins.upload({ file: uploadOf("plugin.tgz", await packFiles(files)) });
     const { name } = data.plugin;
     expect((await client.plugins.list()).find((plugin) => plugin.name === name)).toMatchObject({ status: "loaded" });
@@ -46,7 +46,7 @@ describe("docs/reference/plugin-api.md shows what works:", async () => {
   });
 });
 
-test("the template is uploaded by the documented commands, and answers as documented", async () => {
+test("the template is uploaded by the documented commands and responds as documented", async () => {
   const run = await runRuntimectl(daemon, ["plugins", "upload", path.join(root, "samples/plugin")]);
   expect(run.status, run.stderr).toBe(0);
   expect(await call(`curl ${documentedUrl}/sample/`)).toContain('"greeting":"Hello"');

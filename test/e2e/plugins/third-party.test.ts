@@ -38,7 +38,7 @@ async function get(target: string, headers: Record<string, string> = {}): Promis
   return { status: response.status, headers: response.headers, text: await response.text() };
 }
 
-test("a Hono app with middleware works as a plugin without changes", async () => {
+test("a Hono app with middleware runs as a plugin without changes", async () => {
   await upload("hono-plugin", ["hono"], {
     manifest: "base: /hono\n",
     code: `
@@ -77,7 +77,7 @@ test("a Hono app with middleware works as a plugin without changes", async () =>
   expect((await get("/hono/nothing")).status).toBe(404);
 });
 
-test("a Koa app works as a plugin with the documented adapter", async () => {
+test("a Koa app runs as a plugin with the documented adapter", async () => {
   await upload("koa-plugin", ["koa"], {
     manifest: "base: /koa\n",
     code: `
