@@ -37,17 +37,17 @@ async function uploadOfBytes(sizeBytes: number): Promise<Call> {
 
 const calls: readonly [string, () => Call | Promise<Call>][] = [
   [
-    "creates no key",
+    "the creation of a key",
     () => ({
       path: "/api/keys",
       contentType: "application/json",
       body: Buffer.from(JSON.stringify({ name: "next", role: "admin", expiresIn: "never" })),
     }),
   ],
-  ["installs no small package", () => uploadOfBytes(1024)],
-  ["installs no large package, which is unpacked while it arrives", () => uploadOfBytes(largeBytes)],
+  ["the upload of a small package", () => uploadOfBytes(1024)],
+  ["the upload of a large package", () => uploadOfBytes(largeBytes)],
   [
-    "writes no file of a package",
+    "the upload of a file of a package",
     () =>
       form(
         "/api/workers/files/upload",
@@ -57,7 +57,7 @@ const calls: readonly [string, () => Call | Promise<Call>][] = [
   ],
 ];
 
-describe("a key that is revoked while the body of its call is pending", () => {
+describe("a call whose key is revoked before its body is complete", () => {
   let daemon: TestDaemon;
   let root: Client;
 
@@ -92,7 +92,7 @@ describe("a key that is revoked while the body of its call is pending", () => {
     return status;
   };
 
-  it.each(calls)("%s", async (_what, build) => {
+  it.each(calls)("fails with 401 and changes nothing: %s", async (_what, build) => {
     const call = await build();
     const { id, key } = (await root.keys.create({ body: { name: "leaked", role: "admin" } })).data;
     const before = await state();
@@ -100,7 +100,7 @@ describe("a key that is revoked while the body of its call is pending", () => {
     expect(await state()).toEqual({ ...before, keys: before.keys.filter((name) => name !== "leaked") });
   });
 
-  it("can make the same calls before its revocation", async () => {
+  it("succeeds when the key is not revoked", async () => {
     const { key } = (await root.keys.create({ body: { name: "in force", role: "admin" } })).data;
     for (const [, build] of calls) expect(await sendAround(await build(), key, async () => {})).toBeLessThan(300);
     expect(await state()).toMatchObject({ page: "planted", workers: expect.arrayContaining(["planted"]) });

@@ -45,7 +45,7 @@ afterAll(() => daemon.dispose());
 
 describe("the response of a worker", () => {
   it.each(["/module/", "/module/streamed", "/site/", "/site@1.0.0/"])(
-    "has no header at %s with an effect beyond its own paths",
+    "has no header at %s with an effect beyond the worker's paths",
     async (path) => {
       const response = await fetch(daemon.url + path);
       expect(response.status).toBe(200);

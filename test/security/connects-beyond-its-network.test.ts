@@ -106,7 +106,7 @@ async function ask(query: Record<string, string | number>): Promise<string> {
 }
 
 describe("a worker of a new installation", () => {
-  test("reaches no local or private address, and the log names the variable to allow it", async () => {
+  test("cannot connect to local or private addresses, and the log names the variable", async () => {
     await start({});
     for (const host of [
       "127.0.0.1",
@@ -127,7 +127,7 @@ describe("a worker of a new installation", () => {
   });
 
   test.each(["String", "iterator", "isIP", "check", "SocketAddress", "charCodeAt", "apply", "prototype"])(
-    "reaches no local address after it replaced %s",
+    "cannot connect to a local address after it replaced %s",
     async (trick) => {
       await start({});
       // The response does not matter: the trick can also crash the app.
@@ -136,20 +136,20 @@ describe("a worker of a new installation", () => {
     },
   );
 
-  test.each(["lookup", "handle", "dns"])("reaches no local address through %s", async (way) => {
+  test.each(["lookup", "handle", "dns"])("cannot connect to a local address through %s", async (way) => {
     await start({});
     expect(await ask({ way })).not.toMatch(/^(?:connected|0|set)$/);
     expect(connections).toBe(0);
   });
 
-  test("reaches no Unix socket", async () => {
+  test("cannot connect to a Unix socket", async () => {
     await start({});
     expect(await ask({ way: "unix", path: path.join(folder, "socket") })).toBe("EACCES");
     expect(connections).toBe(0);
   });
 });
 
-test("allows only the requested and granted hosts, by name", async () => {
+test("a worker can connect only to requested and granted hosts, by name", async () => {
   await start(
     { RUNTIME_WORKER_NETWORK_ALLOW: `localhost:${port()},unix:${folder}/socket` },
     `network:\n  allow: ["localhost:${port()}", "unix:${folder}/socket"]\n`,
@@ -161,18 +161,18 @@ test("allows only the requested and granted hosts, by name", async () => {
   expect(await ask({ way: "unix", path: `${folder}/other` })).toBe("EACCES");
 });
 
-test("rejects an upload that requests more than the operator grants", async () => {
+test("the daemon rejects an upload that requests more hosts than the operator grants", async () => {
   await expect(start({}, `network:\n  allow: ["127.0.0.1:${port()}"]\n`)).rejects.toThrow("RUNTIME_WORKER_NETWORK_ALLOW");
   expect((await fetch(`${daemon.url}/attacker/`)).status).toBe(404);
 });
 
-test("blocks all connections of a worker without network", async () => {
+test("the daemon blocks all connections of a worker without network", async () => {
   await start({ RUNTIME_WORKER_NETWORK: "all" }, "network:\n  mode: none\n");
   expect(await ask({})).toBe("EACCES");
   expect(connections).toBe(0);
 });
 
-test("allows local connections when the operator allows all", async () => {
+test("a worker can connect to local addresses when the operator allows all", async () => {
   await start({ RUNTIME_WORKER_NETWORK: "all" });
   expect(await ask({})).toBe("connected");
 });

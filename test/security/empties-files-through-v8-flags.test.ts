@@ -86,13 +86,13 @@ describe.each(daemonUsers)("a worker of a daemon that runs as %s", (_, user) => 
   ];
   const sizes = () => Promise.all(targets().map(async (file) => (await stat(file)).size));
 
-  it("runs as its own user when the daemon is root", async () => {
+  it("runs as its own user when the daemon runs as root", async () => {
     const uid = Number(await (await fetch(`${daemon.url}/victim/uid`)).text());
     if (user.directoryMode !== undefined) expect(uid).toBeGreaterThanOrEqual(1_900_000_000);
     else expect(uid).toBe(user.uid ?? process.getuid?.());
   });
 
-  it.each(["import", "default", "require", "builtin"])("empties no file through V8 flags with %s", async (wayIn) => {
+  it.each(["import", "default", "require", "builtin"])("cannot empty a file by V8 flags with %s", async (wayIn) => {
     // Every user can write this file, including those of isolates.
     await writeFile(path.join(daemon.directory, "bait"), "bait", { mode: 0o666 });
     const before = await sizes();
@@ -104,7 +104,7 @@ describe.each(daemonUsers)("a worker of a daemon that runs as %s", (_, user) => 
     expect(await (await fetch(`${daemon.url}/victim/`)).text()).toBe("whole");
   });
 
-  it("creates no file through V8 flags", async () => {
+  it("cannot create a file by V8 flags", async () => {
     const folder = path.join(daemon.directory, "workers");
     const before = await readdir(folder);
     const flags = ["--trace-turbo", `--trace-turbo-path=${folder}`, `--trace-turbo-cfg-file=${path.join(folder, "new.cfg")}`];
@@ -112,14 +112,14 @@ describe.each(daemonUsers)("a worker of a daemon that runs as %s", (_, user) => 
     expect(await readdir(folder)).toEqual(before);
   });
 
-  it("ends without emptied files when one of its threads sets a V8 flag", async () => {
+  it("stops without emptied files when one of its threads sets a V8 flag", async () => {
     const before = await sizes();
     const response = await fetch(`${daemon.url}/thread/?file=${encodeURIComponent(targets()[0] as string)}`);
     expect([response.status, await response.json()]).toEqual([502, { error: expect.objectContaining({ code: "WORKER_CRASHED" }) }]);
     expect(await sizes()).toEqual(before);
   });
 
-  it("cannot start a trace, which would write a file", async () => {
+  it("cannot start a trace that would write a file", async () => {
     const response = await fetch(`${daemon.url}/tracer/`);
     expect(await response.text()).toBe("trace_events.createTracing is not available to workers.");
   });
@@ -132,7 +132,7 @@ describe.each(daemonUsers)("a worker of a daemon that runs as %s", (_, user) => 
   });
 });
 
-describe("a key store that was emptied by another program", () => {
+describe("a key store that another program emptied", () => {
   let daemon: TestDaemon;
   const file = () => path.join(daemon.directory, "state/keys.db");
 
@@ -152,7 +152,7 @@ describe("a key store that was emptied by another program", () => {
     expect(error.message).toMatch(/^The daemon is not ready: the file of the key store shrank from \d+ to 0 bytes/);
   });
 
-  it("makes the running daemon reject new keys and serve with existing ones", async () => {
+  it("makes the running daemon reject new keys and accept existing keys", async () => {
     const client = connect(daemon.url, daemon.rootKey);
     await expect(client.keys.create({ body: { name: "lost", role: "viewer" } })).rejects.toMatchObject({ code: "KEY_STORE_UNAVAILABLE" });
     expect((await client.keys.list()).keys.map(({ name }) => name)).toEqual(["kept"]);

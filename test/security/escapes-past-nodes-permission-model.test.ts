@@ -109,7 +109,7 @@ async function attempt(name: string, user: number | undefined, isSandboxed: bool
 
 const names = [...attacker.matchAll(/^ {2}"([^"]+)": \(/gm)].map(([, name]) => name as string);
 
-describe.each(daemonUsers)("an app without Node's restrictions, of a daemon that runs as %s", (_, { uid }) => {
+describe.each(daemonUsers)("a worker without Node's permission model, of a daemon that runs as %s", (_, { uid }) => {
   test("runs on a kernel with Landlock and seccomp", async () => {
     const { landlock, seccomp } = await probeKernelLayers();
     expect([landlock.isActive, seccomp.isActive]).toEqual([true, true]);
@@ -127,7 +127,7 @@ describe.each(daemonUsers)("an app without Node's restrictions, of a daemon that
   });
 });
 
-test("permits the attempts without the kernel's layers, which validates the tests", async () => {
+test("succeeds with each attempt when the kernel layers are off, as a control", async () => {
   for (const name of [
     "reads /etc/passwd",
     "reads a foreign file",
@@ -140,7 +140,7 @@ test("permits the attempts without the kernel's layers, which validates the test
   expect(await readFile(secret, "utf8")).not.toBe(secretText);
 });
 
-test("is denied files, programs and listening by Node without the kernel's layers", async () => {
+test("is denied files, programs and listening by Node when the kernel layers are off", async () => {
   const server = await WorkerServer.start({ kernelLayers: Promise.resolve(noLayers("left out by a test")) });
   try {
     await server.add("app", {

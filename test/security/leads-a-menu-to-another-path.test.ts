@@ -4,7 +4,7 @@ import { connect, uploadOf } from "../support/connect.js";
 import { manifestOf, packFiles } from "../support/pack-files.js";
 import { startDaemon, type TestDaemon } from "../support/start-daemon.js";
 
-describe("a plugin with a menu path that resolves to another path", () => {
+describe("a plugin whose menu path resolves to another path", () => {
   let daemon: TestDaemon;
   let client: Client;
 
@@ -29,7 +29,7 @@ describe("a plugin with a menu path that resolves to another path", () => {
     },
   );
 
-  it("has a menu entry for a path with dots in names and in its query", async () => {
+  it("has a menu entry for a path with dots in names or in its query", async () => {
     const path = "/menu/v1..2/.well/a...b?next=/../x#/../y";
     await upload(path);
     expect(await pathsShown()).toEqual([path]);

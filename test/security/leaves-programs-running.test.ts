@@ -23,7 +23,7 @@ async function isRunning(commandLine: string): Promise<boolean> {
 }
 
 describe.runIf(process.getuid?.() === 0)("a worker with programs and its own user", () => {
-  test.each(["ignore", "inherit"])("leaves no program running after the daemon's stop, with output %s", async (output) => {
+  test.each(["ignore", "inherit"])("has no running program after the daemon stopped, with output %s", async (output) => {
     const daemon = await startDaemon({ directoryMode: 0o711, env: { RUNTIME_WORKER_PERMISSIONS: "network,child-process" } });
     const seconds = randomInt(100_000, 200_000);
     try {

@@ -49,18 +49,18 @@ const signIn = (page: Page, key: string): Promise<number> =>
 const statusOf = (page: Page, path: string): Promise<number> => page.evaluate(async (target) => (await fetch(target)).status, path);
 const plant = (page: Page, cookie: string): Promise<unknown> => page.evaluate(`document.cookie = ${JSON.stringify(cookie)}`);
 
-describe("session cookies of one request", () => {
+describe("several session cookies in one request", () => {
   it.each([
-    ["junk before the operator's", () => named("junk", otherKey)],
-    ["junk behind the operator's", () => named(otherKey, "junk")],
-    ["an empty and a malformed one", () => named("", "%", otherKey)],
-    ["seven that are junk", () => named("1", "2", "3", "4", "5", "6", "7", otherKey)],
-    ["the operator's twice", () => named(otherKey, otherKey)],
+    ["an invalid cookie before the operator's", () => named("junk", otherKey)],
+    ["an invalid cookie after the operator's", () => named(otherKey, "junk")],
+    ["an empty and a malformed cookie before the operator's", () => named("", "%", otherKey)],
+    ["seven invalid cookies before the operator's", () => named("1", "2", "3", "4", "5", "6", "7", otherKey)],
+    ["the operator's cookie twice", () => named(otherKey, otherKey)],
   ])("are accepted with %s", async (_, cookie) => {
     expect(await session(cookie())).toEqual({ status: 200, who: "operator", cleared: [] });
   });
 
-  it("are rejected with SESSION_AMBIGUOUS and cleared when two belong to keys", async () => {
+  it("are rejected with SESSION_AMBIGUOUS and cleared when two contain valid keys", async () => {
     const { status, who, cleared } = await session(named(attackerKey, otherKey));
     expect([status, who]).toEqual([401, "SESSION_AMBIGUOUS"]);
     expect(cleared).toContain("runtime_api_key=; Max-Age=0; Path=/; HttpOnly; SameSite=Strict");
@@ -69,7 +69,7 @@ describe("session cookies of one request", () => {
     expect(cleared.reduce((bytes, line) => bytes + "Set-Cookie: \r\n".length + line.length, 0)).toBeLessThan(3700);
   });
 
-  it("change nothing while they are ambiguous", async () => {
+  it("cause no change while they are ambiguous", async () => {
     const before = await connect(daemon.url, daemon.rootKey).keys.list();
     const response = await fetch(`${daemon.url}/api/keys`, {
       method: "POST",
@@ -93,7 +93,7 @@ describe("session cookies of one request", () => {
     expect(cleared).toContain("runtime_api_key=;Max-Age=0;Path=/api/");
   });
 
-  it("are all cleared by signing out", async () => {
+  it("are all cleared by a sign-out", async () => {
     const response = await fetch(`${daemon.url}/api/admin/session`, {
       method: "DELETE",
       headers: { cookie: named("junk", otherKey), origin: daemon.url },
@@ -108,8 +108,8 @@ describe("session cookies of one request", () => {
   });
 });
 
-describe("a host with parent domains", () => {
-  it("has each of its domains cleared in turn, except the top level", async () => {
+describe("ambiguous cookies at a host with parent domains", () => {
+  it("are cleared for each of its domains in turn, except the top level", async () => {
     const seen = new Set<string>();
     for (let attempt = 0; attempt < 60; attempt += 1) {
       const send = createSender(daemon.url);
@@ -125,7 +125,7 @@ describe("a host with parent domains", () => {
   });
 });
 
-describe("Set-Cookie of a worker", () => {
+describe("the Set-Cookie header of a worker", () => {
   it.each([
     "runtime_api_key=x; Path=/api",
     "=runtime_api_key=x; Path=/api",
@@ -138,7 +138,7 @@ describe("Set-Cookie of a worker", () => {
     "\u00a0runtime_api_key=x",
     "__Host-runtime_api_key=x; Secure; Path=/",
     "__Secure-runtime_api_key=x; Secure",
-  ])("is never sent as %j", async (cookie) => {
+  ])("is removed for %j", async (cookie) => {
     const query = new URLSearchParams([
       ["cookie", cookie],
       ["cookie", "own=1; Path=/setter/"],
@@ -162,7 +162,7 @@ describe("an operator in a browser", () => {
     return page;
   };
 
-  it("stays signed in when a page plants a junk cookie with a longer path", async () => {
+  it("remains signed in when a page sets an invalid cookie with a longer path", async () => {
     const page = await openSignedIn();
     await plant(page, "runtime_api_key=junk; path=/api; max-age=31536000");
     await plant(page, "=runtime_api_key=nameless; path=/api; max-age=31536000");
@@ -170,7 +170,7 @@ describe("an operator in a browser", () => {
     await page.close();
   });
 
-  it("stays signed in when a worker's response sets a cookie without a name", async () => {
+  it("remains signed in when a worker's response sets a cookie without a name", async () => {
     const page = await openSignedIn();
     await page.goto(`${daemon.url}/setter/?${new URLSearchParams({ cookie: "=runtime_api_key=x; Path=/api" }).toString()}`);
     expect((await page.context().cookies()).map(({ name }) => name)).toEqual(["runtime_api_key"]);
@@ -198,7 +198,7 @@ describe("an operator in a browser", () => {
     await page.close();
   });
 
-  it("can sign in again after a page planted 30 junk cookies", async () => {
+  it("can sign in again after a page set 30 invalid cookies", async () => {
     const page = await openSignedIn();
     const paths = ["/", "/api", "/api/", "/api/keys", "/api/keys/", "/api/admin", "/api/admin/session"];
     for (const path of paths)
@@ -214,7 +214,7 @@ describe("an operator in a browser", () => {
     await page.close();
   });
 
-  it("sees the sign-in form when the session is ambiguous", async () => {
+  it("gets the sign-in form when the session is ambiguous", async () => {
     const page = await (await browser.newContext()).newPage();
     await page.goto(`${daemon.url}/cpanel/keys`);
     await signInAtPanel(page, otherKey);

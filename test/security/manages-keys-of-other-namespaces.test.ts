@@ -51,14 +51,14 @@ describe("a key restricted to @team", () => {
     expect(await namesSeenBy("viewer")).toEqual([...created.keys()]);
   });
 
-  it.each(["admin", "viewer", "two teams", "other viewer"])("cannot revoke or rotate the key of other namespaces %j", async (name) => {
+  it.each(["admin", "viewer", "two teams", "other viewer"])("cannot revoke or rotate a key of the namespaces %j", async (name) => {
     const before = await allKeys();
     await expect(as("team attacker").keys.revoke({ params: { id: idOf(name) } })).rejects.toMatchObject(escalation);
     await expect(as("team attacker").keys.rotate({ params: { id: idOf(name) }, body: {} })).rejects.toMatchObject(escalation);
     expect(await allKeys()).toEqual(before);
   });
 
-  it("cannot revoke or rotate a key of its namespace with more permissions", async () => {
+  it("cannot revoke or rotate a key of @team with more permissions", async () => {
     const before = await allKeys();
     for (const name of ["team admin", "team viewer"]) {
       await expect(as("team attacker").keys.revoke({ params: { id: idOf(name) } })).rejects.toMatchObject(escalation);
@@ -67,7 +67,7 @@ describe("a key restricted to @team", () => {
     expect(await allKeys()).toEqual(before);
   });
 
-  it("sees no names and namespaces of other keys in the audit log of its attempts", async () => {
+  it("gets no names or namespaces of other keys in the audit log of its attempts", async () => {
     const held: Permission[] = ["keys:revoke", "audit:read"];
     await create({ name: "team auditor", role: "custom", permissions: held, namespaces: ["@team"] });
     await expect(as("team auditor").keys.revoke({ params: { id: idOf("other viewer") } })).rejects.toMatchObject({
@@ -82,7 +82,7 @@ describe("a key restricted to @team", () => {
     created.delete("team auditor");
   });
 
-  it("can revoke a key with no more permissions than its own", async () => {
+  it("can revoke a key of @team with the same or fewer permissions", async () => {
     await create({ name: "team spare", role: "custom", permissions: ["keys:read"], namespaces: ["@team"] });
     expect(await as("team attacker").keys.revoke({ params: { id: idOf("team spare") } })).toEqual({ success: true });
     expect(await namesSeenBy("viewer")).not.toContain("team spare");
@@ -119,7 +119,7 @@ describe("a key restricted to @team", () => {
 });
 
 describe("a key with keys:revoke for all namespaces", () => {
-  it("cannot revoke or rotate a key with permissions beyond its own", async () => {
+  it("cannot revoke or rotate a key with permissions that it lacks", async () => {
     const before = await allKeys();
     await expect(as("attacker").keys.revoke({ params: { id: idOf("admin") } })).rejects.toMatchObject(escalation);
     await expect(as("attacker").keys.rotate({ params: { id: idOf("admin") }, body: {} })).rejects.toMatchObject(escalation);

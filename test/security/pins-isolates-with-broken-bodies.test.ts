@@ -50,7 +50,7 @@ describe("a client that truncates a body while its worker starts", () => {
   const inFlight = async (): Promise<string[]> =>
     (await client.metrics.show({ query: {} })).workers.flatMap(({ name, requests }) => (requests.inFlight > 0 ? [name] : []));
 
-  it(`keeps no call in flight after ${attacks} attacks and serves other workers`, async () => {
+  it(`leaves no call in flight after ${attacks} attacks, and other workers respond`, async () => {
     for (let index = 0; index < attacks; index += 1) {
       await attack(index);
       // Workers stay cold only for a short time, so the attacks are spread over starts and evictions.

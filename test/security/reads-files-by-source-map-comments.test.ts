@@ -12,7 +12,7 @@ const broken = (comment: string) => `export const a = ;\n${comment}\n`;
 describe.each([
   ["in its sandbox", undefined],
   ["without a sandbox", Promise.resolve(noLayers("left out by a test"))],
-])("the compiler %s", (_, kernelLayers) => {
+])("the TypeScript compiler %s", (_, kernelLayers) => {
   let server: WorkerServer;
   let secretFile: string;
 
@@ -27,7 +27,7 @@ describe.each([
     ["absolute", (file: string) => `//# sourceMappingURL=${file}`],
     ["a URL", (file: string) => `//# sourceMappingURL=file://${file}`],
     ["relative", () => "//# sourceMappingURL=../../../secret"],
-    ["in another form", (file: string) => `/*# sourceMappingURL=${file} */`],
+    ["in a block comment", (file: string) => `/*# sourceMappingURL=${file} */`],
     ["behind a quote", () => "//# sourceMappingURL=index.ts'/../../../../secret"],
     ["encoded", () => "//# sourceMappingURL=..%2f..%2f..%2fsecret"],
   ])("does not read the file of a source map comment with a path: %s", async (form, comment) => {

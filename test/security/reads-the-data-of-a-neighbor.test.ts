@@ -37,7 +37,7 @@ describe.each(daemonUsers)("a worker with programs and a data folder, of a daemo
   });
   afterAll(() => daemon.dispose());
 
-  it("runs programs that write to its own data folder", async () => {
+  it("can run programs that write to its own data folder", async () => {
     expect(await run("echo own > own && cat own")).toEqual({ status: 0, output: "own\n" });
   });
 
@@ -58,7 +58,7 @@ describe.each(daemonUsers)("a worker with programs and a data folder, of a daemo
     "for root in /proc/*/root; do cat $root/FOLDER/file && exit 0; done; exit 1",
     "for cwd in /proc/*/cwd; do ls $cwd/../../data/neighbor && exit 0; done; exit 1",
   ];
-  it.each(attacks)("cannot reach the data folder of a neighbor by %s", async (command) => {
+  it.each(attacks)("cannot access the data folder of another worker by %s", async (command) => {
     const { status, output } = await run(command.replaceAll("FOLDER", folder));
     expect(status).not.toBe(0);
     expect(output).not.toContain(secret);
@@ -66,7 +66,7 @@ describe.each(daemonUsers)("a worker with programs and a data folder, of a daemo
     expect(await askStorage(`${daemon.url}/neighbor/`, "list")).toEqual({ result: ["file"] });
   });
 
-  it("gets no file of a neighbor into a download of its own data", async () => {
+  it("cannot include a file of another worker in a download of its own data", async () => {
     await run(`ln -s ${folder} linked-folder; ln -s ${folder}/file linked-file`);
     const response = await fetch(`${daemon.url}/api/workers/_/attacker/data`, { headers: { "X-API-Key": daemon.rootKey } });
     expect(response.status).toBe(200);
@@ -75,7 +75,7 @@ describe.each(daemonUsers)("a worker with programs and a data folder, of a daemo
     expect(zip.includes("linked-f")).toBe(false);
   });
 
-  it("loses only its links when its data is removed", async () => {
+  it("loses only its links when its data folder is removed", async () => {
     const outside = path.join(daemon.directory, "outside");
     await mkdir(outside, { recursive: true });
     await writeFile(path.join(outside, "file"), "outside");

@@ -110,7 +110,7 @@ describe("a worker that tries to listen on a port", () => {
     expect(await attack(wayIn)).toMatch(/^403 A worker cannot listen on a port or socket\. Export a fetch handler instead/);
   });
 
-  it.each(Object.keys(handleWays))("cannot use %s", async (wayIn) => {
+  it.each(Object.keys(handleWays))("cannot listen with the internal handle %s", async (wayIn) => {
     expect(await attack(wayIn)).toMatch(/^(?:200 -13$|403 (?:A worker cannot listen|listen EACCES|bind EACCES))/);
   });
 
@@ -118,7 +118,7 @@ describe("a worker that tries to listen on a port", () => {
     expect(await attack(wayIn)).toMatch(/^403 A worker cannot open a UDP socket, not even to send, without the permission "udp"/);
   });
 
-  it.each(Object.keys(udpHandleWays))("cannot use %s", async (wayIn) => {
+  it.each(Object.keys(udpHandleWays))("cannot open a UDP socket with the internal handle %s", async (wayIn) => {
     expect(await attack(wayIn)).toBe("200 -13");
   });
 
@@ -128,11 +128,11 @@ describe("a worker that tries to listen on a port", () => {
     expect(await attack("pid")).toBe(before);
   });
 
-  it("cannot fork a cluster", async () => {
+  it("cannot fork processes with node:cluster", async () => {
     expect(await attack("node:cluster")).toMatch(/^403 /);
   });
 
-  it('sends and receives datagrams with the permission "udp", but cannot listen', async () => {
+  it('can exchange datagrams with the permission "udp", but cannot listen', async () => {
     expect(await attack("dgram.createSocket().send", "with-udp")).toBe('200 "done"');
     expect(await attack("dgram.createSocket().bind", "with-udp")).toMatch(/^200 /);
     expect(await attack("http.createServer().listen", "with-udp")).toMatch(/^403 A worker cannot listen/);

@@ -24,7 +24,7 @@ describe("another user of the machine", () => {
     expect((await stat(path.join(daemon.directory, "state"))).mode & 0o777).toBe(0o700);
   });
 
-  it("cannot read the files in it, including those of an earlier version", async () => {
+  it("cannot read the files in the directory, including those of an earlier version", async () => {
     const state = path.join(daemon.directory, "state");
     const entries = await readdir(state, { withFileTypes: true });
     const files = entries.filter((entry) => entry.isFile()).map(({ name }) => name);

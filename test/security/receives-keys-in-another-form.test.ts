@@ -7,7 +7,7 @@ import { uploadWorker } from "../support/upload-worker.js";
 /** Responds with all headers of its request. */
 const receiver = `export default { fetch: (request) => Response.json([...request.headers]) };`;
 
-describe("a worker whose client sends a key in a form that is not a credential", () => {
+describe("a worker whose client sends an API key outside of the credential headers", () => {
   let daemon: TestDaemon;
   let send: ReturnType<typeof createSender>;
   let key: string;
@@ -27,20 +27,20 @@ describe("a worker whose client sends a key in a form that is not a credential",
   it.each<[string, (key: string) => Record<string, string>]>([
     ["Authorization: Token", (secret) => ({ authorization: `Token ${secret}` })],
     ["a quoted bearer token", (secret) => ({ authorization: `Bearer "${secret}"` })],
-    ["a basic user", (secret) => ({ authorization: secret })],
+    ["the bare value of Authorization", (secret) => ({ authorization: secret })],
     ["X-Api-Token", (secret) => ({ "x-api-token": secret })],
     ["a referrer with the key in its query", (secret) => ({ referer: `http://a/?key=${secret}` })],
     ["a cookie of another name", (secret) => ({ cookie: `theme=dark; key=${secret}; lang=en` })],
     ["X-Forwarded-For", (secret) => ({ "x-forwarded-for": secret })],
     ["X-Forwarded-Host", (secret) => ({ "x-forwarded-host": secret })],
-  ])("does not receive it as %s", async (_, headersOf) => {
+  ])("does not receive the key as %s", async (_, headersOf) => {
     const { status, text } = await send({ path: "/receiver/", headers: { ...headersOf(key), "x-other": "kept" } });
     expect(status).toBe(200);
     expect(text).not.toContain(key.slice(0, 20));
     expect(JSON.parse(text)).toContainEqual(["x-other", "kept"]);
   });
 
-  it("receives other cookies and texts that only start like a key", async () => {
+  it("receives other cookies and values that only start like a key", async () => {
     const headers = { cookie: `theme=dark; key=${key}; lang=en`, authorization: "Token rtk_short" };
     const { text } = await send({ path: "/receiver/", headers });
     expect(JSON.parse(text)).toContainEqual(["cookie", "theme=dark; lang=en"]);

@@ -24,7 +24,7 @@ const policy: SandboxPolicy = {
   required: layerNames,
 };
 
-test("does not start a program when a required layer cannot be applied", async () => {
+test("the sandbox starts no program when a required layer cannot be applied", async () => {
   const [file, ...args] = sandboxCommand(policy) as [string, ...string[]];
   await expect(promisify(execFile)(file, [...args, "/bin/echo", "started"])).rejects.toMatchObject({
     code: 78,
@@ -33,7 +33,7 @@ test("does not start a program when a required layer cannot be applied", async (
   });
 });
 
-test("requires each layer that the daemon found, also without strict isolation", async () => {
+test("the isolate command requires each available layer, also without strict isolation", async () => {
   const command = new IsolateCommand({
     allowsNetwork: true,
     isStrict: false,

@@ -24,7 +24,7 @@ export default { fetch(request) {
   return new Promise(() => {});
 } };`;
 
-describe("a worker that writes its own frames into its channel", () => {
+describe("a worker that writes its own frames to its channel", () => {
   let server: WorkerServer;
 
   beforeAll(async () => {

@@ -21,14 +21,14 @@ const reserved = [
   "@team/node_modules",
 ];
 
-describe("an upload under a name that npm or Windows reserves", () => {
+describe("an upload with a name that npm or Windows reserves", () => {
   let daemon: TestDaemon;
   beforeAll(async () => {
     daemon = await startDaemon();
   });
   afterAll(() => daemon.dispose());
 
-  it.each(["con", "node_modules", "@team/aux"])("is rejected for %s as a worker and as a plugin, without any file", async (name) => {
+  it.each(["con", "node_modules", "@team/aux"])("is rejected for %s as a worker and as a plugin, and leaves no file", async (name) => {
     const client = connect(daemon.url, daemon.rootKey);
     const invalid = { code: "INVALID_PACKAGE_NAME", status: 400 };
     await expect(uploadWorker(client, name, { "index.html": "x" })).rejects.toMatchObject(invalid);
@@ -40,7 +40,7 @@ describe("an upload under a name that npm or Windows reserves", () => {
     }
   });
 
-  it("is rejected for every reserved name and accepted for names that start like one", () => {
+  it("is rejected for every reserved name, but not for names that start with one", () => {
     expect(reserved.filter((name) => isPackageName(name))).toEqual([]);
     const free = ["console", "auxiliary", "@con/app", "com10"];
     expect(free.filter((name) => isPackageName(name))).toEqual(free);

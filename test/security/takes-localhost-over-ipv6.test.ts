@@ -23,7 +23,7 @@ describe("a program that tries to serve http://localhost instead of the daemon",
     server = undefined;
   });
 
-  it("cannot listen on ::1, where the daemon serves, too", async () => {
+  it("cannot listen on ::1 while the daemon serves localhost", async () => {
     daemon = await startDaemon({ env: { HOST: "" } });
     const { port } = new URL(daemon.url);
     expect(daemon.url).toBe(`http://127.0.0.1:${port}`);
@@ -40,7 +40,7 @@ describe("a program that tries to serve http://localhost instead of the daemon",
     expect(await health(`[::1]:${port}`)).toBe(200);
   });
 
-  it("is logged with a fix when it uses ::1 first, while the daemon serves 127.0.0.1", async () => {
+  it("that listens on ::1 first is logged with a fix", async () => {
     server = await listenOn("::1");
     const port = portOf(server);
     daemon = await startDaemon({ env: { HOST: "", PORT: String(port) } });
@@ -49,7 +49,7 @@ describe("a program that tries to serve http://localhost instead of the daemon",
     expect(daemon.output()).toContain("another program listens at this address, and browsers can reach it as localhost");
   });
 
-  it("can listen on ::1 when HOST names another address", async () => {
+  it("can listen on ::1 when HOST is another address", async () => {
     daemon = await startDaemon({ env: { HOST: "127.0.0.1" } });
     server = await listenOn("::1", Number(new URL(daemon.url).port));
     expect(daemon.output()).not.toContain("another program listens");

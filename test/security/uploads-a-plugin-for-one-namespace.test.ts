@@ -69,14 +69,14 @@ describe.each(modes)("RUNTIME_PLUGIN_UPLOADS=%s", (mode) => {
   const expected = (caller: Caller) => (allowed[mode].includes(caller) ? "done" : "PLUGIN_UPLOADS_RESTRICTED");
   const pluginNames = async () => (await root.plugins.list()).map(({ name }) => name);
 
-  test.each(callers)("controls plugin uploads by: %s", async (caller) => {
+  test.each(callers)("permits or rejects a plugin upload by: %s", async (caller) => {
     const before = await pluginNames();
     expect(await outcomeOf(clientOf(caller).plugins.upload({ file: await pluginOf("@team/helper", "/helper") }))).toBe(expected(caller));
     if (expected(caller) === "done") await root.plugins.remove({ params: { name: "@team/helper" } });
     expect(await pluginNames()).toEqual(before);
   });
 
-  test.each(callers)("controls file changes of plugins by: %s", async (caller) => {
+  test.each(callers)("permits or rejects a file change of a plugin by: %s", async (caller) => {
     const write = () =>
       clientOf(caller).pluginFiles.upload({
         fields: { path: "plugins/@team/helper" },
@@ -90,13 +90,13 @@ describe.each(modes)("RUNTIME_PLUGIN_UPLOADS=%s", (mode) => {
       expect(await outcomeOf(clientOf(caller).pluginFiles.remove({ body: { path: "plugins/@team/helper" } }))).toBe("done");
   });
 
-  test("denies a key without plugins:install in every mode", async () => {
+  test("rejects a key without plugins:install in every mode", async () => {
     const { data } = await root.keys.create({ body: { name: "viewer", role: "viewer" } });
     const upload = connect(daemon.url, data.key).plugins.upload({ file: await pluginOf("@team/helper", "/helper") });
     expect(await outcomeOf(upload)).toBe("PERMISSION_DENIED");
   });
 
-  test("denies a plugin of another namespace to an otherwise allowed caller", async () => {
+  test("rejects a plugin of another namespace from an otherwise permitted caller", async () => {
     const upload = clientOf("editor of @team").plugins.upload({ file: await pluginOf("@other/helper", "/helper") });
     expect(await outcomeOf(upload)).toBe(mode === "permitted" ? "NAMESPACE_DENIED" : "PLUGIN_UPLOADS_RESTRICTED");
   });
@@ -136,7 +136,7 @@ describe("the base of a plugin and the name of a worker", () => {
     expect(await root.plugins.list()).not.toContainEqual(expect.objectContaining({ name: "@team/second" }));
   });
 
-  test("reject edited manifests that take the path of a worker or the base of a plugin", async () => {
+  test("reject edited manifests that use the path of a worker or the base of a plugin", async () => {
     await uploadWorker(root, "third", { "index.html": "the worker" });
     await team.plugins.upload({ file: await pluginOf("@team/third", "/of-third") });
     const edit = team.pluginFiles.upload({
@@ -153,7 +153,7 @@ describe("the base of a plugin and the name of a worker", () => {
     expect(await (await fetch(`${daemon.url}/of-third/`)).text()).toBe("plugin");
   });
 
-  test("allow only one of a worker and a plugin uploaded together for one path", async () => {
+  test("permit only one of a worker and a plugin uploaded together for one path", async () => {
     for (let round = 0; round < 5; round += 1) {
       const name = `once-${round}`;
       const file = await pluginOf(`@team/${name}`, `/${name}`);
@@ -169,7 +169,7 @@ describe("the base of a plugin and the name of a worker", () => {
     expect(await outcomeOf(team.plugins.upload({ file: await pluginOf("@team/scope", "/@other") }))).toBe("INVALID_PACKAGE_METADATA");
   });
 
-  test("cause warnings in health and log for a restricted key that can upload plugins", async () => {
+  test("cause warnings in health and log when a restricted key can upload plugins", async () => {
     const { checks = [] } = (await root.health.ready({ query: { verbose: "1" } })) as { checks?: { name: string; status: string }[] };
     const statusOf = (name: string) => checks.find((check) => check.name === name)?.status;
     expect([statusOf("panel-origin"), statusOf("plugin-uploads")]).toEqual(["degraded", "degraded"]);
