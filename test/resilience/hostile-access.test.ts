@@ -21,57 +21,57 @@ const daemonFiles = (files: string) =>
 /** Attempts to access resources outside of the app. */
 const offenders: Offender[] = [
   {
-    name: "its own and the daemon's process by /proc",
+    name: "by /proc to its own process and the daemon",
     source: daemonFiles(
       `[..."environ mem maps cmdline fd/0 root/etc/passwd cwd/state".split(" ").flatMap((file) => [daemon + "/" + file, "/proc/self/" + file]), "/proc/1/environ", "/proc/self/task/" + process.pid + "/environ"]`,
     ),
     expected: denied,
   },
   {
-    name: "files of the machine, of the daemon and of other apps",
+    name: "to files of the machine, the daemon and other workers",
     // The sandbox folder, the third argument, contains links to its own files.
     source: daemonFiles("(await request.json()).filter((file) => !file.startsWith(process.argv[2] + '/'))"),
     strike: async (url) => post(url, await secretFiles()),
     expected: denied,
   },
   {
-    name: "the same files through its own folder",
+    name: "to the same files by paths through its own folder",
     source: `const here = import.meta.dirname; const ups = Array.from({ length: 12 }, (_, index) => here + "/" + "../".repeat(index + 1));
       return outcomes(...ups.flatMap((up) => ["etc/passwd", "state/keys.db", "workers", "neighbor", "proc/self/environ"].map((end) => () => fs.readFileSync(up + end))));`,
     expected: [denied, "200 ERR_ACCESS_DENIED,ENOENT", "200 ENOENT,ERR_ACCESS_DENIED"],
   },
   {
-    name: "writing into its own folder, and anywhere",
+    name: "to write files in its own folder and elsewhere",
     source: `const here = import.meta.dirname; return outcomes(...[here + "/index.js", here + "/new", here + "/../new", "/tmp/new", "/dev/shm/new"].flatMap((file) => [() => fs.writeFileSync(file, "x"), () => fs.mkdirSync(file + "d"), () => fs.symlinkSync("/etc", file + "l"), () => fs.rmSync(file), () => fs.truncateSync(file)]));`,
     expected: [denied, "200 ERR_ACCESS_DENIED,ENOENT"],
   },
   {
-    name: "programs, threads and the inspector",
+    name: "to programs, threads and the inspector",
     source: `return outcomes(() => require("child_process").execSync("id"), () => require("child_process").spawn("id").pid, () => require("child_process").fork("x").pid, () => new (require("worker_threads").Worker)("1", { eval: true }).threadId, () => require("inspector").open(0), () => new (require("wasi").WASI)({ version: "preview1" }));`,
     expected: denied,
   },
   {
-    name: "addons and bindings",
+    name: "to addons and internal bindings",
     source: `return outcomes(() => process.dlopen({ exports: {} }, "/usr/lib/x86_64-linux-gnu/libc.so.6"), () => process.binding("fs"), () => process._linkedBinding("x"), () => process.report.getReport());`,
     expected: "200 TypeError",
   },
   {
-    name: "an addon by require",
+    name: "to a native addon by require",
     source: `return outcomes(() => require("./addon.node"), () => require("/usr/lib/addon.node"));`,
     expected: ["200 ERR_DLOPEN_DISABLED", "200 MODULE_NOT_FOUND", denied, "200 MODULE_NOT_FOUND,ERR_ACCESS_DENIED"],
   },
   {
-    name: "the environment, arguments and internals",
+    name: "to environment, arguments and Node.js internals",
     source: `const seen = JSON.stringify([process.env, env, process.argv, process.execArgv, process.title, process.config.variables ? 1 : 0, require("os").hostname ? 1 : 0]); return new Response(seen.includes("MARKER") || seen.includes("RUNTIME_") ? "leaked " + seen : "nothing");`,
     expected: "200 nothing",
   },
   {
-    name: "an error with its stack",
+    name: "to daemon paths by an error stack",
     source: `throw new Error("at " + import.meta.url + " " + JSON.stringify(process.argv));`,
     expected: "502 WORKER_BAD_RESPONSE",
   },
   {
-    name: "the API of the daemon, without a key",
+    name: "to the API of the daemon without a key",
     source: `const base = "http://" + request.headers.get("x-forwarded-host") + "/api"; const answers = await Promise.all(["/keys", "/workers", "/metrics"].map((path) => fetch(base + path, { headers: { ...Object.fromEntries(request.headers), "x-runtime-internal": "true" } }))); return new Response([...new Set(answers.map((answer) => answer.status))].join());`,
     // The client's key must not reach the app.
     strike: (url) =>
@@ -81,10 +81,10 @@ const offenders: Offender[] = [
 ];
 
 // On a busy machine an attempt is repeated, which takes time.
-describe("an attempt to access foreign resources fails without effect on other workers", { timeout: 90_000 }, () => {
-  test.each(offenders)("by $name", (offender) => harness.check({ head, ...offender }));
+describe("a worker that accesses resources of the daemon or of other workers", { timeout: 90_000 }, () => {
+  test.each(offenders)("fails without effect on other workers: $name", (offender) => harness.check({ head, ...offender }));
 
-  test("leaves the root key out of environments, arguments, logs and files", async () => {
+  test("does not find the root key in environments, arguments, logs or files", async () => {
     const { name } = await harness.add({ head, source: "" });
     const { pid } = harness.daemon.process;
     await (await fetch(`${harness.daemon.url}/${name}/ok`)).text();

@@ -88,9 +88,9 @@ const reads = `let size = 0; for await (const piece of request.body) size += pie
 const timely = "timeout: 20s";
 
 const offenders: Offender[] = [
-  { name: "an endless body that the app reads", source: reads, manifest: timely, strike: pourBody, expected: ["413", "silence"] },
+  { name: "an endless body that the worker reads", source: reads, manifest: timely, strike: pourBody, expected: ["413", "silence"] },
   {
-    name: "an endless body that the app never reads",
+    name: "an endless body that the worker never reads",
     source: `return new Promise(() => {});`,
     // The server does not read from this connection, so it cannot see the close. The time limit ends the request.
     manifest: "timeout: 3s",
@@ -144,7 +144,7 @@ const offenders: Offender[] = [
     expected: "all given up",
   },
   {
-    name: "50 streams aborted halfway",
+    name: "50 streams that the client aborts",
     source: `return new Response(new ReadableStream({ pull: (to) => to.enqueue(new Uint8Array(65_536)) }));`,
     manifest: timely,
     strike: async (url) => {
@@ -156,7 +156,7 @@ const offenders: Offender[] = [
     expected: "all left",
   },
   {
-    name: "300 silent connections",
+    name: "300 idle connections",
     source: `return new Response("ok");`,
     manifest: timely,
     strike: async (url) => {
@@ -170,6 +170,6 @@ const offenders: Offender[] = [
 ];
 
 // On a busy machine an attempt is repeated, which takes time.
-describe("an offending client does not affect other workers", { timeout: 90_000 }, () => {
-  test.each(offenders)("by $name", (offender) => harness.check(offender));
+describe("a client that sends or reads abusively", { timeout: 90_000 }, () => {
+  test.each(offenders)("does not affect other workers: $name", (offender) => harness.check(offender));
 });

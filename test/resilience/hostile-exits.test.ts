@@ -42,12 +42,12 @@ const offenders: Offender[] = [
     expected: "200 answered",
   },
   {
-    name: "a throw in a timer",
+    name: "an error thrown in a timer",
     source: `setTimeout(() => { throw new Error("thrown in a timer"); }, 1); return new Response("answered");`,
     expected: "200 answered",
   },
   {
-    name: "a throw in the handler of an event",
+    name: "an error thrown in an event handler",
     head: `import { EventEmitter } from "node:events";`,
     source: `const events = new EventEmitter(); events.on("late", () => { throw new Error("thrown in a handler"); }); setImmediate(() => events.emit("late")); request.signal.addEventListener("abort", () => { throw new Error("thrown at the end"); }); return new Response("answered");`,
     expected: "200 answered",
@@ -69,12 +69,12 @@ const offenders: Offender[] = [
     expected: "200 answered",
   },
   {
-    name: "an error whose every property throws",
+    name: "an error whose properties all throw",
     source: `throw new Proxy(new Error(), { get() { throw new Error("trap"); }, getPrototypeOf() { throw new Error("trap"); } });`,
     expected: threw,
   },
   {
-    name: "prototypes that it replaces",
+    name: "replaced prototypes of built-in objects",
     source: `Promise.prototype.then = () => {}; Array.prototype.push = () => { throw new Error(); }; Buffer.prototype.copy = () => {}; Map.prototype.get = () => {}; return new Response("answered");`,
     expected: ["200 answered", crashed, threw, "504 WORKER_TIMEOUT"],
     // A broken worker fails its own requests until a new upload.
@@ -87,6 +87,6 @@ const offenders: Offender[] = [
 ];
 
 // On a busy machine an attempt is repeated, which takes time.
-describe("a worker that ends processes does not affect other workers", { timeout: 90_000 }, () => {
-  test.each(offenders)("by $name", (offender) => harness.check(offender));
+describe("a worker that ends or breaks its process", { timeout: 90_000 }, () => {
+  test.each(offenders)("does not affect other workers: $name", (offender) => harness.check(offender));
 });

@@ -112,22 +112,22 @@ async function expectRefused(outcomes: Iterable<Outcome | Promise<Outcome>>, hin
   }
 }
 
-describe("reading", () => {
+describe("reading files through the API", () => {
   const always = [...climbing, ...nowhere, ...unusable];
 
   test.each(always.map((operand) => [operand.length > 60 ? `${operand.slice(0, 60)}…` : operand, operand]))(
-    "rejects %j",
+    "rejects the path %j",
     async (_shown, operand) => {
       for (const [who, key] of keys()) await expectRefused(reads(operand, key), `${who}, ${JSON.stringify(operand)}`);
     },
   );
 
-  test("rejects links, whatever their target", async () => {
+  test("rejects links to any target", async () => {
     for (const operand of [...linked, "workers/escape", "workers/escape/secret.txt", "workers/@team/borrowed/app/1.0.0/index.html"])
       for (const [who, key] of keys()) await expectRefused(reads(operand, key), `${who}, ${operand}`);
   });
 
-  test("by a restricted key returns only its own packages, also in lists and ZIPs", async () => {
+  test("with a restricted key returns only its own packages, also in lists and ZIPs", async () => {
     for (const operand of foreign) await expectRefused(reads(operand, teamKey), operand);
     const { text } = await call(teamKey, "GET", "list?path=workers");
     expect((JSON.parse(text) as { data: { entries: { name: string }[] } }).data.entries.map(({ name }) => name)).toEqual(["@team"]);
@@ -139,7 +139,7 @@ describe("reading", () => {
   });
 });
 
-test("writes nothing at, to or from a rejected operand", async () => {
+test("rejected file operations write nothing", async () => {
   const before = await everything();
   const existing = [
     ...climbing,
@@ -164,7 +164,7 @@ test("writes nothing at, to or from a rejected operand", async () => {
   expect(await everything()).toBe(before);
 });
 
-test("rejects metadata with a foreign name from a restricted key", async () => {
+test("rejects metadata with the name of another namespace from a restricted key", async () => {
   const root = connect(daemon.url, daemon.rootKey);
   const team = connect(daemon.url, teamKey);
   const stolen = '{ "name": "@other/app", "version": "9.0.0" }';

@@ -84,7 +84,7 @@ const offenders: Offender[] = [
     expected: ["200 poured", crashed],
   },
   {
-    name: "counts of background work",
+    name: "counters of background work",
     source: `const end = Date.now() + 800; while (Date.now() < end) { ctx.waitUntil(Promise.resolve()); await null; } return new Response("counted");`,
     expected: ["200 counted", crashed],
   },
@@ -95,7 +95,7 @@ const offenders: Offender[] = [
     expected: "200 left",
   },
   {
-    name: "a response pushed without backpressure",
+    name: "a response written without backpressure",
     source: `let turns = 0; return new Response(new ReadableStream({ start(to) { const push = () => { if ((turns += 1) > 5000) return; to.enqueue(new Uint8Array(8192)); setImmediate(push); }; push(); } }));`,
     strike: askWithoutReading,
     expected: "200 left",
@@ -116,7 +116,7 @@ const offenders: Offender[] = [
     expected: "502 WORKER_BAD_RESPONSE",
   },
   {
-    name: "a finite storm of timers",
+    name: "many timers at once",
     source: `await Promise.all(Array.from({ length: 20_000 }, (_, index) => new Promise((resolve) => setTimeout(resolve, index % 500)))); return new Response("over");`,
     expected: "200 over",
   },
@@ -131,6 +131,6 @@ const offenders: Offender[] = [
 ];
 
 // On a busy machine an attempt is repeated, which takes time.
-describe("a worker that floods the daemon does not affect other workers", { timeout: 90_000 }, () => {
-  test.each(offenders)("with $name", (offender) => harness.check({ manifest, ...offender }));
+describe("a worker that floods the daemon", { timeout: 90_000 }, () => {
+  test.each(offenders)("does not affect other workers: $name", (offender) => harness.check({ manifest, ...offender }));
 });

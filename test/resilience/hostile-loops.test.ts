@@ -44,7 +44,7 @@ const offenders: Offender[] = [
     expected: timedOut,
   },
   {
-    name: "a storm of timers",
+    name: "timers that create timers",
     source: `return new Promise(() => { const next = () => { if (globalThis.timers > 200_000) return; for (let i = 0; i < 2; i += 1) { globalThis.timers = (globalThis.timers ?? 0) + 1; setTimeout(next, 1); } }; next(); });`,
     expected: timedOut,
   },
@@ -52,6 +52,6 @@ const offenders: Offender[] = [
 ];
 
 // On a busy machine an attempt is repeated, which takes time.
-describe("a worker that never returns does not affect other workers", { timeout: 90_000 }, () => {
-  test.each(offenders)("with $name", (offender) => harness.check(offender));
+describe("a worker that never returns", { timeout: 90_000 }, () => {
+  test.each(offenders)("does not affect other workers: $name", (offender) => harness.check(offender));
 });

@@ -69,7 +69,7 @@ test("starts and serves when a plugin throws an error that cannot be printed", a
   expect(listed.find(({ name }) => name === "thrown")).toMatchObject({ status: "failed" });
 });
 
-test("accepts requests built with the Request class that a plugin kept at import", async () => {
+test("accepts requests built with the Request class that a plugin saved at import", async () => {
   const daemon = await daemonWith({
     beside,
     keeper: `

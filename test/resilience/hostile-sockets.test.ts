@@ -57,7 +57,7 @@ const offenders: Offender[] = [
     expected: "dropped",
   },
   {
-    name: "a throw at every message",
+    name: "an error thrown at every message",
     source: accept(`server.addEventListener("message", () => { throw new Error("thrown at a message"); });`),
     strike: async (url) => {
       const socket = await connectTo(url);
@@ -68,7 +68,7 @@ const offenders: Offender[] = [
     expected: "dropped",
   },
   {
-    name: "messages of a client to an app that loops",
+    name: "messages to a worker in an endless loop",
     source: accept(`server.addEventListener("message", () => { const end = Date.now() + 300; while (Date.now() < end); });`),
     strike: async (url) => {
       const socket = await connectTo(url);
@@ -79,7 +79,7 @@ const offenders: Offender[] = [
     expected: "dropped",
   },
   {
-    name: "200 sockets that are dropped together",
+    name: "200 WebSockets that disconnect together",
     source: accept(""),
     strike: async (url) => {
       const sockets: WebSocket[] = [];
@@ -90,6 +90,6 @@ const offenders: Offender[] = [
   },
 ];
 
-describe("a worker or client that misuses web sockets does not affect other workers", { timeout: 90_000 }, () => {
-  test.each(offenders)("by $name", (offender) => harness.check({ manifest, ...offender }));
+describe("a worker or client that misuses WebSockets", { timeout: 90_000 }, () => {
+  test.each(offenders)("does not affect other workers: $name", (offender) => harness.check({ manifest, ...offender }));
 });

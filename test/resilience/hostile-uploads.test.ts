@@ -91,7 +91,7 @@ const hostile: readonly { what: string; filename: string; code: string; build: (
     build: () => buildTgz({ name: "manifest.yaml", content: "name: api" }),
   },
   {
-    what: "a version of ..",
+    what: "the version ..",
     filename: "a.tgz",
     code: "INVALID_PACKAGE_VERSION",
     build: () => buildTgz({ name: "manifest.yaml", content: "name: victim\nversion: ../1.0.0" }),
@@ -100,7 +100,7 @@ const hostile: readonly { what: string; filename: string; code: string; build: (
   { what: "an empty archive", filename: "a.tgz", code: "INVALID_ARCHIVE", build: () => gzipSync(tarEnd) },
   { what: "a zip named .tgz", filename: "a.tgz", code: "INVALID_ARCHIVE", build: () => buildZip([manifest]) },
   {
-    what: "names that collide by case",
+    what: "two names that differ only in case",
     filename: "a.tgz",
     code: "INVALID_ARCHIVE",
     build: () => buildTgz(manifest, { name: "package/A" }, { name: "package/a" }),
@@ -111,7 +111,7 @@ const hostile: readonly { what: string; filename: string; code: string; build: (
     code: "INVALID_ARCHIVE",
     build: () => buildTgz(manifest, { name: "package/a" }, { name: "package/a" }),
   },
-  { what: "another kind of file", filename: "a.rar", code: "INVALID_FILE_TYPE", build: () => Buffer.from("Rar!") },
+  { what: "a file that is not a supported archive", filename: "a.rar", code: "INVALID_FILE_TYPE", build: () => Buffer.from("Rar!") },
 ];
 
 test.for(hostile)(

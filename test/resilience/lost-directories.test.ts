@@ -116,7 +116,7 @@ test("serves without its state directory and rejects changes until it is restore
   expect(await outcomeOf(client.health.ready())).toBe("done");
 });
 
-test("creates deleted package directories again with the next upload", { timeout }, async () => {
+test("creates deleted package directories again at the next upload", { timeout }, async () => {
   const daemon = await startDaemon();
   onTestFinished(daemon.dispose);
   const client = connect(daemon.url, daemon.rootKey);

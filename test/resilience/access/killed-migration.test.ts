@@ -69,7 +69,7 @@ async function expectWholeState(file: string): Promise<number> {
   return schema;
 }
 
-test("keeps the old schema after a kill in a step, the new one after the commit", async () => {
+test("keeps the old schema after a kill in a step, and the new one after the commit", async () => {
   const file = await storeWithKeys();
 
   expect(await migrate(file, { killAt: "step" })).toBe("SIGKILL");

@@ -63,7 +63,7 @@ async function assertValues(url: string): Promise<void> {
 }
 
 test(
-  `keeps every acknowledged value, and none in part, after ${rounds} kills amid set and rotate-key`,
+  `keeps acknowledged secrets whole after ${rounds} kills during set and rotate-key`,
   async () => {
     for (let round = 0; round < rounds; round += 1) {
       const daemon = await startDaemon({ directory });

@@ -25,7 +25,7 @@ const names = async (audit: AuditLog, limit = 1000) => (await audit.read({ limit
 const filesIn = async () => (await readdir(directory)).toSorted();
 
 test.each([
-  ["half an entry", '{"id":17,"at":1'],
+  ["an incomplete entry", '{"id":17,"at":1'],
   ["a long tail without a line end", "x".repeat(200_000)],
   ["zeros, as left by a power failure", "\0".repeat(5000)],
 ])("ignores a truncated last line (%s) and deletes it before the next entry", async (_what, torn) => {
@@ -44,7 +44,7 @@ test.each([
   await again.close();
 });
 
-test("ignores invalid lines", async () => {
+test("ignores invalid lines of the audit log", async () => {
   const audit = await open();
   await record(audit, "a");
   const [file = ""] = await filesIn();
@@ -54,7 +54,7 @@ test("ignores invalid lines", async () => {
   await audit.close();
 });
 
-test("assigns growing IDs across files, restarts and clock changes", async () => {
+test("assigns increasing entry IDs across files, restarts and clock changes", async () => {
   const audit = await open({ fileBytes: 2000, keptFiles: 100 });
   for (let index = 0; index < 60; index += 1) await record(audit, `first ${index} ${"x".repeat(2 * index)}`);
   await audit.close();
@@ -77,7 +77,7 @@ test("writes all concurrent entries in order", async () => {
   await audit.close();
 });
 
-test("keeps entries in memory on a full disk and writes them when there is space", async () => {
+test("keeps entries in memory on a full disk and writes them when space is free", async () => {
   await chmod(directory, 0o755);
   const script = path.join(import.meta.dirname, "full-disk-subject.mjs");
   const mounted = `mount -t tmpfs -o size=256k,mode=755 tmpfs ${directory} && exec "$0" "$@"`;

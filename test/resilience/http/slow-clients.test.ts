@@ -13,7 +13,7 @@ const open = (respond: Parameters<typeof openHttpServer>[0]) => openHttpServer(r
 const get = "GET /app/ HTTP/1.1\r\nHost: a\r\n\r\n";
 const postHead = (length: number) => `POST /app/ HTTP/1.1\r\nHost: a\r\nContent-Length: ${length}\r\n\r\n`;
 
-describe("a client that stalls", () => {
+describe("a client that stops sending or reading", () => {
   test("within its body gets a 408", async () => {
     const url = await open((request, response) => request.resume().on("end", () => response.end("all")));
     const { socket, nextAnswer, closed } = await openConnection(url);
@@ -23,7 +23,7 @@ describe("a client that stalls", () => {
     expect(await closed()).toBe("");
   });
 
-  test("while it reads its response is disconnected", async () => {
+  test("during its response is disconnected", async () => {
     const url = await open((_, response) => {
       response.writeHead(200);
       const write = () => {
@@ -55,7 +55,7 @@ describe("a client that stalls", () => {
     expect(await closed()).toBe("");
   });
 
-  test("after its upgrade keeps its connection", async () => {
+  test("after its upgrade stays connected", async () => {
     const url = await open((_request, _response, connection) => {
       connection?.takeHead();
       connection?.socket.setTimeout(0).write("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n");
@@ -67,7 +67,7 @@ describe("a client that stalls", () => {
     expect(await text(socket)).toBe("still here");
   });
 
-  test("while the app computes keeps its connection", async () => {
+  test("while the worker computes the response stays connected", async () => {
     const url = await open((_, response) => void setTimeout(() => response.end("thought"), 3 * stalledMs));
     const { socket, nextAnswer } = await openConnection(url);
     onTestFinished(() => void socket.destroy());
@@ -76,7 +76,7 @@ describe("a client that stalls", () => {
     expect(await nextAnswer()).toMatchObject({ status: 200, text: "thought" });
   });
 
-  test("while the app does not read its body keeps its connection", async () => {
+  test("while the worker does not read the body stays connected", async () => {
     const url = await open((request, response) => {
       request.pause();
       setTimeout(() => request.resume().on("end", () => response.end("read")), 3 * stalledMs);
@@ -89,7 +89,7 @@ describe("a client that stalls", () => {
   });
 });
 
-test("receives an early response while it still sends its body", async () => {
+test("receives an early response while it is still sending its body", async () => {
   const url = await open((_, response) => void response.writeHead(413, { "content-length": 0 }).end());
   for (let round = 0; round < 10; round += 1) {
     const request = http.request(url, { path: "/app/", method: "POST", agent: false });
@@ -103,7 +103,7 @@ test("receives an early response while it still sends its body", async () => {
 describe("invalid bytes after a complete request", () => {
   test.each([
     ["garbage", "", "garbage\r\n\r\n"],
-    ["a request after the last one", "Connection: close\r\n", get],
+    ["a request after Connection: close", "Connection: close\r\n", get],
   ])("do not affect its response, and the connection closes: %s", async (_, header, bytes) => {
     const url = await open((_request, response) => void setImmediate(() => response.end("own")));
     const { socket, nextAnswer, closed } = await openConnection(url);
@@ -114,7 +114,7 @@ describe("invalid bytes after a complete request", () => {
   });
 });
 
-test("receives no 100 Continue over HTTP/1.0", async () => {
+test("an HTTP/1.0 client receives no 100 Continue", async () => {
   const url = await open((request, response) => request.resume().on("end", () => response.end("done")));
   const { socket, nextAnswer } = await openConnection(url);
   socket.write("POST /app/ HTTP/1.0\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n{}");

@@ -71,7 +71,7 @@ async function killAtRandom(archives: readonly string[]): Promise<void> {
   await once(child, "close");
 }
 
-describe("an interrupted change", () => {
+describe("an interrupted transaction", () => {
   beforeEach(async () => {
     await writeFiles(fixture.uploads, {
       "app/1.0.0/manifest.yaml": "name: app\nversion: 1.0.0\n",
@@ -96,7 +96,7 @@ describe("an interrupted change", () => {
     ["after the moves: cleaned up", () => (journal(), move(0), move(1)), "new"],
     ["during the deletion of the old folder: cleaned up", () => (move(0), move(1)), "new"],
   ];
-  test.for(moments)("is reverted, completed or cleaned up when it stopped %s", async ([, prepare, mark]) => {
+  test.for(moments)("is recovered at the next start when it stopped %s", async ([, prepare, mark]) => {
     prepare();
     await fixture.reopen();
     expect(await readFile(inUploads("app/1.0.0/mark"), "utf8")).toBe(mark);

@@ -49,7 +49,7 @@ test("caches folders for the next start in a file that only the daemon's user ca
   expect(await statusOf()).toBe(200);
 });
 
-test("reads a folder again that changed while no daemon ran", async () => {
+test("reads a folder again that changed while no daemon was running", async () => {
   await daemon.stop();
   // The file has the same length, so only its time differs.
   await write("name: app\nversion: 1.0.0\nenabled: false", 30);
@@ -96,7 +96,7 @@ const foundIn = (name: string, fields: object): WorkerFolder => ({
   hasLinks: false,
 });
 
-test("restores the manifest of each version and stores equal ones once", async () => {
+test("restores the manifest of each version and stores equal manifests once", async () => {
   const file = path.join(daemon.directory, "known.json");
   const found = [foundIn("a", {}), foundIn("b", { ttl: "7s" }), foundIn("c", {})];
   const before = new CatalogCache({ file, log: silentLog });

@@ -7,7 +7,7 @@ import { PluginServer } from "../../support/plugin-server.js";
 import { writeTree } from "../../support/write-tree.js";
 import { PluginFixture } from "../../integration/plugins/plugin-fixture.js";
 
-describe("a hook that never ends", () => {
+describe("a plugin hook that never ends", () => {
   let server: PluginServer;
   beforeAll(async () => {
     server = await PluginServer.start();
@@ -15,7 +15,7 @@ describe("a hook that never ends", () => {
   });
   afterAll(() => server.stop());
 
-  test("makes onRequest fail after 10 s", async () => {
+  test("fails after 10 s in onRequest", async () => {
     server.use({ onRequest: () => new Promise<void>(() => undefined) });
     expect(await server.refusal("/app/ok")).toMatchObject({ code: "PLUGIN_HOOK_FAILED" });
     expect(server.complaints[0]?.message).toContain("within 10 s");

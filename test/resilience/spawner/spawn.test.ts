@@ -56,12 +56,12 @@ describe("a spawned process", () => {
     expect(await textOf(spawned, 1)).toBe("early");
   });
 
-  test("survives a spawn timeout while only this process is blocked", async () => {
+  test("survives a spawn timeout while only the spawning process is blocked", async () => {
     const spawned = await whileHeldUp(1100, () => start(`process.stdout.write("late")`, [1]));
     expect(await textOf(spawned, 1)).toBe("late");
   });
 
-  test("survives a spawn timeout among 50 others whose sockets connect one by one", async () => {
+  test("survives a spawn timeout among 50 processes whose sockets connect in sequence", async () => {
     const order = { file: "/bin/sh", args: ["-c", ":"], workingDirectory: "/", descriptors: [1, 2, 3] };
     const crowd = await whileHeldUp(20, () => Promise.allSettled(Array.from({ length: 50 }, () => spawnProcess(order))));
     for (const { status } of crowd) expect(status).toBe("fulfilled");
@@ -76,7 +76,7 @@ describe("a spawned process", () => {
     expect(existsSync(`/proc/${endless.pid}`)).toBe(false);
   });
 
-  test("is rejected if it cannot start, without effect on other processes", async () => {
+  test("is rejected when it cannot start, without effect on other processes", async () => {
     const open = readdirSync("/proc/self/fd").length;
     const spawns = Array.from({ length: 5 }, () =>
       spawnProcess({ file: "/no/such/program", args: [], workingDirectory: "/", descriptors: [1, 2] }),
@@ -110,7 +110,7 @@ describe("a spawned process", () => {
     expect(existsSync(`/proc/${before.pid}`)).toBe(true);
   });
 
-  test("ends with its spawner, and the next process gets a new spawner", async () => {
+  test("stops with its spawner, and the next process gets a new spawner", async () => {
     const spawned = await start("for (;;);", [1]);
     const killed = spawner();
     process.kill(killed, "SIGKILL");
@@ -124,7 +124,7 @@ describe("a spawned process", () => {
 });
 
 describe("a process that uses the spawner", () => {
-  test("ends by itself when no spawned process is left", async () => {
+  test("exits when no spawned process is left", async () => {
     const { child, directory } = await startSubject("end");
     const [status] = (await once(child, "exit")) as [number];
     expect(status).toBe(0);
@@ -151,7 +151,7 @@ describe("a process that uses the spawner", () => {
     await expect.poll(() => readdirSync(directory)).toEqual([]);
   });
 
-  test("gets an error without free descriptors, and the next process afterwards", async () => {
+  test("gets an error without free descriptors, and can spawn again afterwards", async () => {
     const { child, directory, said } = await startSubject("fill");
     const [status] = (await once(child, "close")) as [number];
     expect(said()).toMatch(/^\d+\nEMFILE: no socket to the process could be opened\n$/);

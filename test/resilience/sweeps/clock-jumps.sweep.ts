@@ -67,7 +67,7 @@ async function upload(text: string): Promise<void> {
 const use = (key: string) => statusOf({ "x-api-key": key });
 const statusOf = async (headers: Record<string, string>) => (await fetch(`${daemon.url}/api/workers`, { headers })).status;
 
-test("expires a key when the clock passes its expiry, and restores it when set back", async () => {
+test("expires a key when the clock passes its expiry, and accepts it when set back", async () => {
   const key = await makeKey("1d");
   const lasting = await makeKey("never");
   expect([await use(key), await use(lasting)]).toEqual([200, 200]);
@@ -89,7 +89,7 @@ test("expires a key when the clock passes its expiry, and restores it when set b
   expect([await use(key), await use(lasting)]).toEqual([401, 200]);
 });
 
-test("changes nothing with rejected calls, and a later daemon has all keys", async () => {
+test("changes nothing with rejected calls, and a restarted daemon has all keys", async () => {
   const key = await makeKey("1d");
   await setClock(day + 1);
   const refused = await fetch(`${daemon.url}/api/workers/_/app`, { method: "DELETE", headers: { "x-api-key": key } });

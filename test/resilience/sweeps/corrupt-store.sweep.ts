@@ -92,7 +92,7 @@ const damages: Record<string, (state: string) => Promise<void>> = {
 };
 
 test(
-  "rejects a damaged key store with a hint and no change, and restore repairs it",
+  "rejects a damaged key store unchanged with a hint, and restore repairs it",
   {
     timeout: 120_000,
   },

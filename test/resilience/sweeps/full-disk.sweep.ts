@@ -82,7 +82,7 @@ async function digestOf(disk: SmallDisk): Promise<string> {
   return (await treeDigest(inside("workers"))) + (await treeDigest(inside("plugins")));
 }
 
-test("rejects an upload at any step on a full disk without a trace, then succeeds", { timeout }, async () => {
+test("rejects an upload at any step on a full disk and leaves no file", { timeout }, async () => {
   const disk = await mountSmallDisk(size);
   const { daemon, client } = await startThere(disk);
   await client.workers.upload({ file: uploadOf("app.tgz", await appArchive("first")) });
@@ -132,7 +132,7 @@ test("changes toggles, files and plugins completely or not at all on a full disk
   expect(await (await fetch(`${daemon.url}/teller`)).text()).toMatch(/^new /);
 });
 
-test("creates and revokes keys on a full disk or rejects, and audits every change", { timeout }, async () => {
+test("creates and revokes keys or rejects the call on a full disk, with audit entries", { timeout }, async () => {
   const disk = await mountSmallDisk(size);
   const { daemon, client } = await startThere(disk);
   const listed = async () => (await client.keys.list()).keys.map(({ id }) => id).toSorted((a, b) => a - b);

@@ -58,8 +58,8 @@ async function offender(manifest: Record<string, unknown> = {}): Promise<string>
   return name;
 }
 
-describe("an app that fails while another worker is busy", () => {
-  test.each(["/throw", "/throw-null", "/throw-proxy"])("causes WORKER_BAD_RESPONSE without details with %s", async (fault) => {
+describe("a worker that fails while another worker is busy", () => {
+  test.each(["/throw", "/throw-null", "/throw-proxy"])("causes WORKER_BAD_RESPONSE without details at %s", async (fault) => {
     const name = await offender();
     const refusal = await server.refusal(`/${name}${fault}`);
     expect(refusal).toMatchObject({ status: 502, code: "WORKER_BAD_RESPONSE" });
@@ -74,7 +74,7 @@ describe("an app that fails while another worker is busy", () => {
   });
 
   test.each(["/exit", "/abort", "/heap-push", "/heap-map", "/heap-fill", "/close-descriptors", "/garbage", "/forged"])(
-    "loses only its isolate with %s and gets a new one immediately",
+    "loses only its isolate at %s and gets a new isolate immediately",
     async (fault) => {
       const name = await offender();
       const memoryBefore = process.memoryUsage().rss;
@@ -84,13 +84,13 @@ describe("an app that fails while another worker is busy", () => {
     },
   );
 
-  test.each(["/buffers", "/wasm"])("cannot exceed its memory limit with %s", async (fault) => {
+  test.each(["/buffers", "/wasm"])("cannot exceed its memory limit at %s", async (fault) => {
     const name = await offender();
     expect((await server.refusal(`/${name}${fault}`)).status).toBe(502);
     expect(await server.text(`/${name}/ok`)).toBe("ok");
   });
 
-  test.each(["/loop", "/microtask-loop"])("causes WORKER_TIMEOUT with %s and gets a new isolate", async (fault) => {
+  test.each(["/loop", "/microtask-loop"])("causes WORKER_TIMEOUT at %s and gets a new isolate", async (fault) => {
     const name = await offender({ timeout: "500ms" });
     const pid = await server.text(`/${name}/pid`);
     expect(await server.refusal(`/${name}${fault}`)).toMatchObject({ status: 504, code: "WORKER_TIMEOUT" });
@@ -112,7 +112,7 @@ describe("an app that fails while another worker is busy", () => {
     await expect.poll(() => server.text("/blocked/ok"), { timeout: 10_000 }).toBe("ok");
   });
 
-  test.each(["/reject-later", "/throw-later", "/promises"])("keeps its response with %s and loses its isolate", async (fault) => {
+  test.each(["/reject-later", "/throw-later", "/promises"])("completes its response at %s and then loses its isolate", async (fault) => {
     const name = await offender();
     const pid = await server.text(`/${name}/pid`);
     expect(await server.text(`/${name}${fault}`)).toBe("answered");
@@ -184,7 +184,7 @@ describe("an isolate that is blocked in an aborted call", () => {
   });
 });
 
-describe("an app that cannot start", () => {
+describe("a worker that cannot start", () => {
   test.each([
     ["throws", `throw new Error("no database");`, "Error: no database"],
     ["throws null", `throw null;`, "null"],
@@ -192,7 +192,7 @@ describe("an app that cannot start", () => {
     ["exports nothing to call", `export const version = 1;`, "must export"],
     ["imports a missing file", `import "./none.js"; export default {}`, "none.js"],
     ["throws a very long text", `throw new Error("x".repeat(100_000));`, "xxx"],
-  ])("that %s causes WORKER_START_FAILED with a one-line message", async (what, source, text) => {
+  ])("because it %s causes WORKER_START_FAILED with a one-line message", async (what, source, text) => {
     const name = `start-${what.replaceAll(" ", "-")}`;
     await server.add(name, { files: { "index.js": source } });
     const refusal = await server.refusal(`/${name}/`);
@@ -203,7 +203,7 @@ describe("an app that cannot start", () => {
     expect(refusal.message).not.toContain("\n");
   });
 
-  test("pauses starts after repeated crashes at import", async () => {
+  test("delays starts after repeated crashes at import", async () => {
     await server.add("crash-loop", { files: { "index.js": "process.exit(1)" } });
     const answers = [];
     for (let index = 0; index < 20; index += 1) answers.push(await server.refusal("/crash-loop/"));

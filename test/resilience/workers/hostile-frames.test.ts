@@ -45,7 +45,7 @@ test.each([
   "socket-unknown",
   "socket-close-unknown",
   "socket-twice",
-])("fails only its own call when an app sends %s into the channel", async (attack) => {
+])("fails only the call of the worker that sends %s to the channel", async (attack) => {
   await server.add(`hostile-${attack}`, { fixture: "hostile-frames", manifest: { timeout: "3s" } });
   const outcome = await server.fetch(`/hostile-${attack}/${attack}`).then(
     async (response) => [response.status, await response.text().catch(() => "cut")],

@@ -38,7 +38,7 @@ test("calls onIdle each time an isolate becomes idle", async () => {
   });
 });
 
-test("frees the memory of ended isolates, with and without onIdle", async () => {
+test("frees the memory of stopped isolates, with and without onIdle", async () => {
   await serveOnce("first");
   const before = buffersMb();
   for (let count = 0; count < 8; count += 1) {

@@ -61,14 +61,14 @@ describe("an isolate", () => {
     expect(await server.text("/deaf/pid")).toBe(pid);
   });
 
-  test("is a new one for each request with ttl: 0", async () => {
+  test("is new for each request with ttl: 0", async () => {
     await server.add("fresh", { files: files("fresh"), manifest: { ttl: 0 } });
     const pids = await Promise.all(Array.from({ length: 6 }, () => server.text("/fresh/pid")));
     expect(new Set(pids).size).toBe(6);
     expect(await server.text("/fresh/served")).toBe("1");
   });
 
-  test("is prepared ahead with ttl: 0 and stopped after idleTimeout", async () => {
+  test("is prepared in advance with ttl: 0 and stopped after idleTimeout", async () => {
     const version = await server.add("prepared", { files: files("prepared"), manifest: { ttl: 0, idleTimeout: "300ms" } });
     await server.text("/prepared/");
     await expect.poll(() => isolatesOf("prepared")).toBeGreaterThan(0);
@@ -86,7 +86,7 @@ describe("an isolate", () => {
     expect(new Set(await Promise.all(served))).toEqual(new Set(["limited"]));
   });
 
-  test("keeps running beyond maxRequests when its new code cannot load", async () => {
+  test("keeps running beyond maxRequests when the changed code cannot load", async () => {
     const version = await server.add("irreplaceable", { files: files("irreplaceable"), manifest: { maxRequests: 2 } });
     const pid = await server.text("/irreplaceable/pid");
     await writeFile(path.join(version.folder, "index.js"), "throw new Error('broken later');");
@@ -103,7 +103,7 @@ describe("an isolate", () => {
     expect(await server.text("/idle/pid")).not.toBe(pid);
   });
 
-  test("gets further isolates with instances: 2 when it is busy", async () => {
+  test("is joined by a second isolate with instances: 2 when it is busy", async () => {
     await server.add("twins", { files: files("twins"), manifest: { instances: 2 } });
     await server.text("/twins/");
     await expect
@@ -125,13 +125,13 @@ describe("an isolate", () => {
   });
 });
 
-describe("instances: auto", () => {
+describe("a worker with instances: auto", () => {
   const busy = `
     let until = 0;
     const work = () => { const end = Date.now() + 20; while (Date.now() < end); };
     export default { fetch: (request) => { if (request.url.endsWith("/work")) work(); return new Response(String(process.pid)); } };`;
 
-  test.runIf(availableParallelism() > 1)("starts another isolate for the work of one core, but not for waiting requests", async () => {
+  test.runIf(availableParallelism() > 1)("starts another isolate for CPU load of one core, but not for waiting requests", async () => {
     await server.add("auto", { files: { "index.js": busy }, manifest: { instances: "auto" } });
     await Promise.all(Array.from({ length: 50 }, () => server.text("/auto/")));
     expect(isolatesOf("auto")).toBe(1);
@@ -145,7 +145,7 @@ describe("instances: auto", () => {
   });
 });
 
-describe("a restart", () => {
+describe("a restart of a worker", () => {
   test("serves the next request from a new isolate and completes pending requests", async () => {
     const version = await server.add("restarted", { files: files("restarted") });
     const held = server.text("/restarted/wait?ms=300");
@@ -187,8 +187,8 @@ describe("a restart", () => {
   });
 });
 
-describe("the pool", () => {
-  test("gives a new worker a place when no isolate is idle, without a lost request", async () => {
+describe("the isolate pool", () => {
+  test("starts an isolate for a new worker even when no isolate is idle", async () => {
     const names = ["p", "q", "r", "s"];
     for (const name of [...names, "newcomer"]) await server.add(`never-idle-${name}`, { files: files(name) });
     const load = { isOver: false };
@@ -226,7 +226,7 @@ describe("the pool", () => {
     await Promise.all(answers.map((answer) => answer.text()));
   });
 
-  test("stops the longest idle isolate for another worker, but never a busy one", async () => {
+  test("stops the longest idle isolate for another worker, but never a busy isolate", async () => {
     for (const name of ["a", "b", "c", "d", "e"]) await server.add(`pool-${name}`, { files: files(name) });
     const held = server.text("/pool-a/hold");
     // A response to the held request would show that it ended early.
@@ -254,7 +254,7 @@ describe("the pool", () => {
 });
 
 describe("a replaced version", () => {
-  test("serves new code immediately while old code completes and reads its own files", async () => {
+  test("completes old calls with its own files, while new code serves new calls", async () => {
     const old = await server.add("swap", { files: files("old") });
     const held = server.text("/swap/hold");
     const oldPid = await server.text("/swap/pid");
@@ -308,7 +308,7 @@ describe("a replaced version", () => {
   });
 });
 
-test("completes pending requests and leaves no process when it closes", async () => {
+test("closing the pool completes pending requests and leaves no process", async () => {
   const closing = await WorkerServer.start();
   await closing.add("slow", { files: files("slow") });
   const pid = Number(await closing.text("/slow/pid"));

@@ -22,7 +22,7 @@ function syncers(): number[] {
   return childProcessesOf(process.pid).filter((pid) => commandOf(pid).includes("syncer/main.js"));
 }
 
-describe("a damaged replica is fetched again", () => {
+describe("a damaged replica", () => {
   const damages: Record<string, (file: string) => Promise<void>> = {
     truncated: (file) => truncate(file, 5_000),
     empty: (file) => truncate(file, 0),
@@ -32,7 +32,7 @@ describe("a damaged replica is fetched again", () => {
     "without its index file": (file) => rm(`${file}-client_wal_index`),
   };
 
-  test.each(Object.keys(damages))("when it is %s", async (name) => {
+  test.each(Object.keys(damages))("is replaced by a copy of the primary when it is %s", async (name) => {
     const { url } = await primary();
     const first = await openReplicatedStore(url);
     const key = newKey();
@@ -51,7 +51,7 @@ describe("a damaged replica is fetched again", () => {
     expect(store.readState()).toMatchObject({ isReadable: true, isWritable: true });
   });
 
-  test("when it is deleted while a daemon uses it", async () => {
+  test("is replaced by a copy of the primary when it is deleted during use", async () => {
     const { url } = await primary();
     const { store, stateDirectory } = await openReplicatedStore(url);
     const key = newKey();
@@ -74,8 +74,8 @@ async function overwrite(file: string, position: number): Promise<void> {
   await handle.close();
 }
 
-describe("the sync process", () => {
-  test("is started again after a kill and killed when it hangs", async () => {
+describe("the syncer", () => {
+  test("is restarted after a kill, and killed when it does not respond", async () => {
     const { url } = await primary();
     const { store } = await openReplicatedStore(url);
     const { store: other } = await openReplicatedStore(url, { syncIntervalMs: 60_000 });
@@ -92,7 +92,7 @@ describe("the sync process", () => {
     expect(store.readState().replica?.renewals).toBe(0);
   });
 
-  test("hides the token from arguments and environment, and ends with its store", async () => {
+  test("hides the token from arguments and environment, and stops with its store", async () => {
     const { url } = await primary();
     const { store } = await openReplicatedStore(url, { token: "secret-of-the-primary" });
     await store.create(newKey());
@@ -116,7 +116,7 @@ describe("a primary that requires a token", () => {
     return `${signed}.${sign(null, Buffer.from(signed), privateKey).toString("base64url")}`;
   };
 
-  test("accepts a valid token, and the daemon reports a missing or invalid one", async () => {
+  test("accepts a valid token, and the daemon reports a missing or invalid token", async () => {
     const keyFile = path.join(await temporaryDirectory(), "key.pem");
     await writeFile(keyFile, publicKey.export({ type: "spki", format: "pem" }));
     const { url } = await primary({ args: ["--auth-jwt-key-file", keyFile] });
@@ -159,7 +159,7 @@ describe("a lost response of the primary", () => {
     await expect.poll(() => watching.list()).toEqual([]);
   });
 
-  test("reports a server that is not a libSQL server", async () => {
+  test("the daemon reports a server that is not a libSQL server", async () => {
     const server = createServer((socket) => socket.end("HTTP/1.1 404 Not Found\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno"));
     server.listen(0, "127.0.0.1");
     await once(server, "listening");

@@ -45,7 +45,7 @@ function keysInReplica(stateDirectory: string): number {
 
 const isWritable = (store: ReplicatedKeyStore) => store.readState().isWritable;
 
-test("finds keys and rejects changes without delay while the primary is frozen", async () => {
+test("accepts keys and rejects changes without delay while the primary is frozen", async () => {
   const sqld = await primary();
   const { store } = await openReplicatedStore(sqld.url);
   const key = newKey();
@@ -97,7 +97,7 @@ test("rejects only changes while the primary is down and recovers with it", asyn
   expect(store.readState().replica?.renewals).toBe(0);
 });
 
-test("starts without its primary, with its replica's keys or with none and a reason", async () => {
+test("starts without its primary: with the replica's keys, or with none and a reason", async () => {
   const sqld = await primary();
   const first = await openReplicatedStore(sqld.url);
   const key = newKey();
@@ -124,7 +124,7 @@ test("starts without its primary, with its replica's keys or with none and a rea
   expect(without.store.readState()).toMatchObject({ isReadable: true });
 });
 
-test("detects a primary restored from a backup and adopts its keys", async () => {
+test("detects that the primary was restored from a backup, and adopts its keys", async () => {
   const sqld = await primary();
   const a = await openReplicatedStore(sqld.url);
   const b = await openReplicatedStore(sqld.url);
@@ -153,7 +153,7 @@ test("detects a primary restored from a backup and adopts its keys", async () =>
   await expect.poll(() => b.store.findByHash(later.hash)).toBeDefined();
 });
 
-test("keeps its keys and rejects changes when the primary comes back empty", async () => {
+test("keeps its keys and rejects changes when the primary is empty after a restart", async () => {
   const sqld = await primary();
   const { store, stateDirectory } = await openReplicatedStore(sqld.url);
   const key = newKey();

@@ -26,7 +26,7 @@ async function setSchema({ url }: Sqld, schema: number): Promise<void> {
   await primary.close();
 }
 
-test("does not start when the primary has a newer schema, with or without a replica", async () => {
+test("fails to start when the primary has a newer schema, with or without a replica", async () => {
   const sqld = await primaryWithKey();
   const { store, stateDirectory } = await openReplicatedStore(sqld.url);
   await store.close();
@@ -38,7 +38,7 @@ test("does not start when the primary has a newer schema, with or without a repl
     );
 });
 
-test("keeps its keys and rejects changes when the primary is upgraded meanwhile", async () => {
+test("keeps its keys and rejects changes when the running primary is upgraded", async () => {
   const sqld = await primaryWithKey();
   const { store } = await openReplicatedStore(sqld.url);
   const keys = store.list();
@@ -54,7 +54,7 @@ test("keeps its keys and rejects changes when the primary is upgraded meanwhile"
   await expect.poll(() => store.readState().isWritable).toBe(true);
 });
 
-test("does not start with a replica of a newer schema, and keeps it", async () => {
+test("fails to start with a replica of a newer schema, and keeps the replica", async () => {
   const sqld = await primaryWithKey();
   const { store, stateDirectory } = await openReplicatedStore(sqld.url);
   const file = path.join(stateDirectory, "replica/current/keys.db");
