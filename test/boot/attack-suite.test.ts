@@ -61,7 +61,7 @@ beforeAll(async () => {
   output = await bootMachine(steps, {});
 }, imageTimeoutMs + bootTimeoutMs);
 
-test("stops every attack of test/security under the shipped unit with strict isolation", () => {
+test("the shipped unit with strict isolation stops every attack of test/security", () => {
   expect(output["strict"]).toBe("RUNTIME_ISOLATION=strict");
   const { numPassedTests, testResults } = JSON.parse(output["report"] ?? "") as Report;
   const others = testResults.flatMap(({ name, message, assertionResults }) => [

@@ -44,7 +44,7 @@ function longestOf(what: string, timesMs: readonly number[]): number {
   return longest;
 }
 
-test("applies a key created or revoked on A to B and C within 4 s or 2 s", { timeout: 240_000 }, async () => {
+test("applies key changes of A on B and C: creation within 4 s, revocation within 2 s", { timeout: 240_000 }, async () => {
   const harness = await InstanceHarness.open();
   const [a, b, c] = harness.instances as [Instance, Instance, Instance];
   const [madeMs, revokedMs]: [number[], number[]] = [[], []];
@@ -66,7 +66,7 @@ test("applies a key created or revoked on A to B and C within 4 s or 2 s", { tim
   expect(longestOf("a revoked key is refused elsewhere", revokedMs)).toBeLessThanOrEqual(promisedMs);
 });
 
-test("shows changes of an app on A on B and C within 2 s", { timeout: 240_000 }, async () => {
+test("applies changes of a worker on A to B and C within 2 s", { timeout: 240_000 }, async () => {
   const harness = await InstanceHarness.open();
   const [a, b, c] = harness.instances as [Instance, Instance, Instance];
   const seenMs: number[] = [];

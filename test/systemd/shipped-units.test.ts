@@ -22,13 +22,13 @@ async function unitsWithNode(...files: string[]): Promise<string[]> {
   );
 }
 
-test("passes systemd-analyze verify", async () => {
+test("the system unit passes systemd-analyze verify", async () => {
   const files = await unitsWithNode("runtimed.service", "runtimed.socket");
 
   expect(await runTool("systemd-analyze", "verify", ...files)).toEqual({ status: 0, output: "" });
 });
 
-test("passes systemd-analyze verify for a user manager", async () => {
+test("the user unit passes systemd-analyze verify", async () => {
   const files = await unitsWithNode("user/runtimed.service", "runtimed.socket");
   const runtimeDirectory = await temporaryDirectory();
 
@@ -37,6 +37,6 @@ test("passes systemd-analyze verify for a user manager", async () => {
   expect(end).toEqual({ status: 0, output: "" });
 });
 
-test(`has an exposure level of at most ${highestExposure}`, async () => {
+test(`the system unit has an exposure level of at most ${highestExposure}`, async () => {
   expect(await exposureOf(path.join(builtin, "runtimed.service"))).toBeLessThanOrEqual(highestExposure);
 });

@@ -10,7 +10,7 @@ import { runTool } from "./run-tool.js";
 
 const program = fileURLToPath(new URL("../../bin/runtimed.js", import.meta.url));
 
-test("starts on the first connection of systemd-socket-activate and serves it", async () => {
+test("starts at the first connection of systemd-socket-activate and serves it", async () => {
   await runTool("systemd-socket-activate", "--version");
   const directory = await temporaryDirectory();
   const port = 20_000 + (process.pid % 10_000);

@@ -36,7 +36,7 @@ describe("an installation into an image", () => {
     expect(await exposureOf(files[0] ?? "")).toBeLessThanOrEqual(highestExposure);
   });
 
-  test("does nothing when repeated and keeps the root key when a unit was changed", async () => {
+  test("changes nothing when repeated, and keeps the root key when a unit was changed", async () => {
     const { install, units, keyFile } = await image();
     await install();
     const key = await readFile(keyFile, "utf8");
@@ -51,7 +51,7 @@ describe("an installation into an image", () => {
     expect(await readFile(keyFile, "utf8")).toBe(key);
   });
 
-  test("keeps the panel's host of an existing unit unless another one is given", async () => {
+  test("keeps the panel host of an existing unit unless another host is given", async () => {
     const { install, units } = await image();
     const unit = async () => await readFile(path.join(units, "runtimed.service"), "utf8");
     await install("--panel-host", "panel.example.org");
