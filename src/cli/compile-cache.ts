@@ -15,6 +15,6 @@ export function useCompileCache(): void {
     const { uid, mode } = statSync(directory);
     if (uid === process.getuid?.() && (mode & othersMayDoAnything) === 0) enableCompileCache(directory);
   } catch {
-    // Without a writable home folder, the start is only slower.
+    // When the home folder is not writable, the command starts without a cache.
   }
 }

@@ -11,5 +11,5 @@ const { signal, onExit } = new SignalHandler();
 // Stays registered until exit: Node's own report of an uncaught error could print secrets in the error.
 const crashed = new Promise<never>((_resolve, reject) => process.on("uncaughtException", reject));
 const exitCode = await runCli({ argv, env: process.env, cwd: process.cwd(), io: processIo(), signal, onExit, crashed });
-// All output is written: exiting skips whatever still keeps the process alive.
+// All output is written here. The exit does not wait for open connections or timers.
 process.exit(exitCode);

@@ -49,7 +49,7 @@ export class Cors {
     const [first] = covering;
     if (!first) return;
     const origin = request.headers.get("origin");
-    // The same headers for all origins, so caches need no separate entries.
+    // The headers are the same for all origins, so that caches need one entry.
     if (first.origins.isAnybody) return allow(first, origin ?? "*", headers);
     addVary(headers, "Origin");
     if (origin === null) return;

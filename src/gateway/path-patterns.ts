@@ -15,7 +15,7 @@ export function patternProblem(pattern: string): string | undefined {
 export class PathPatterns {
   readonly #patterns: readonly (readonly string[])[];
 
-  /** Without patterns, every path matches. */
+  /** An empty list of patterns matches every path. */
   constructor(patterns: readonly string[]) {
     this.#patterns = patterns.map((pattern) => segmentsOf(withoutLastSlash(pattern)));
   }

@@ -47,7 +47,7 @@ import { WorkerEngine } from "./workers/engine/worker-engine.js";
 export interface Services {
   readonly lock: StateLock;
   readonly store: KeyStore;
-  /** Rows of other services, stored with the keys. */
+  /** Rows of other services, which are stored with the keys. */
   readonly records: RecordStore;
   readonly principals: Principals;
   readonly hosts: HostTable;
@@ -77,7 +77,7 @@ interface ServicesOptions {
   readonly networkMode: NetworkMode;
 }
 
-/** The composition root: opens the services and connects them. No other file knows all of them. */
+/** The composition root: opens all services and connects them with each other. */
 export async function openServices(
   config: Config,
   log: Log,
@@ -218,7 +218,7 @@ export async function openServices(
     maximumBodyBytes: limits.maxBodySizeBytes,
     log,
   });
-  // Set before the first reload, which includes all earlier changes.
+  // Set before the first reload, because that reload includes all earlier changes.
   reloadForOthers = async (told) => {
     await plugins
       .reload({ isFresh: () => false })
@@ -255,7 +255,7 @@ export async function openServices(
   };
 }
 
-/** Returns an event without the principal, which only the other daemon knows. */
+/** Returns an event without the principal, because a change of another daemon does not include it. */
 function eventOf({ type, subject }: PeerChange): NewEvent {
   return { type, subject, message: "by another daemon" };
 }
@@ -270,7 +270,7 @@ function openKeyStore({ primary, stateDirectory }: Config, events: RuntimeEvents
   });
 }
 
-/** Minimum length of a root key that is redacted: a shorter one could match ordinary text. */
+/** Minimum length of a root key that is redacted. A shorter key could match ordinary text. */
 const leastConcealedLength = 12;
 
 /** Redacts API keys and the root key in JSON text. */
@@ -279,7 +279,7 @@ function redacted(json: string, rootKey = ""): string {
   return rootKey.length < leastConcealedLength ? text : text.replaceAll(JSON.stringify(rootKey).slice(1, -1), "[root key]");
 }
 
-/** Returns the directory of slots: next to the packages, because hard links need the same file system. */
+/** Returns the directory of slots. It is next to the packages, because hard links need the same file system. */
 async function slotsBesidePackages({ workerDirectories, stateDirectory }: Config): Promise<string | undefined> {
   const directory = await installDirectory(workerDirectories);
   return directory && path.join(path.resolve(directory), `.isolates-${daemonDigest(stateDirectory)}`);
@@ -291,17 +291,20 @@ function slotDirectories(besidePackages: string | undefined, elsewhere: string):
     : { slotsDirectory: besidePackages, fallbackSlotsDirectory: elsewhere };
 }
 
-/** Identifies the daemon of this state directory among those that share a directory of packages. */
+/** Returns an identifier of this daemon, which differs from those of other daemons with the same package directories. */
 function daemonDigest(stateDirectory: string): string {
   return createHash("sha256").update(`${hostname()}:${stateDirectory}`).digest("hex").slice(0, 16);
 }
 
-/** First path segments that are reserved for the router. Names with a leading dot are already invalid worker names. */
+/**
+ * Returns the first path segments that workers cannot use because the daemon serves them. Names with a leading dot are invalid for workers
+ * anyway.
+ */
 function reservedNames(apiBase: string): ReadonlySet<string> {
   return new Set(["api", "cpanel", apiBase.split("/")[1] ?? "api"]);
 }
 
-/** Creates missing configured directories, except those with a leading dot, which the container image contains. */
+/** Creates the configured directories that are missing. Skips names with a leading dot, which mark directories of the container image. */
 async function makeDirectories(directories: readonly string[], log: Log): Promise<void> {
   for (const directory of directories) {
     if (path.basename(directory).startsWith(".")) continue;

@@ -40,11 +40,11 @@ import { probeKernelLayers } from "./workers/sandbox/probe-kernel-layers.js";
 import type { HealthCheck } from "../shared/contract/health.js";
 import type { KeyStoreState } from "./access/key-store.js";
 
-/** The lifecycle of the daemon: listens, opens the services, serves requests, closes the services in order. */
+/** The lifecycle of the daemon: listens, opens the services, serves requests, and closes the services in order. */
 export class Daemon {
   readonly #config: Config;
   readonly #log: Log;
-  /** Created before the services: plugin code runs, and can fail, while they are opened. */
+  /** Created before the services, because plugin code can already fail while the services are opened. */
   readonly #pluginCode: PluginCode;
   #isolationLogged: Promise<void> = Promise.resolve();
   #phase: "starting" | "ready" | "draining" = "starting";
@@ -75,7 +75,8 @@ export class Daemon {
     };
     const listeners = new Listeners({ apiBase, handlers: handlers, config: this.#config });
     this.#listeners = listeners;
-    // Inherited sockets are accepted only when ready: their clients wait in the queue instead of getting 503.
+    // Inherited sockets are accepted only when the daemon is ready. Until then, clients wait in the queue of the socket instead of getting
+    // 503.
     if (!listeners.isHandedOver) await listeners.listen();
     const services = await openServices(this.#config, this.#log, { lock, code: this.#pluginCode, kernelLayers, networkMode });
     this.#services = services;
@@ -138,12 +139,12 @@ export class Daemon {
       missing.length === 0
         ? "all isolation layers are active"
         : `isolation layers are missing: ${missing.map(({ name }) => name).join(", ")}`;
-    // Info for a missing own-user layer, which needs a daemon that runs as root; every daemon can have the other layers.
+    // A missing own-user layer is logged at `info`, because it needs a daemon that runs as root. Other missing layers are logged at `warn`.
     if (missing.some(({ name }) => name !== "own-user")) this.#log.warn({ isolation }, text);
     else this.#log.info({ isolation }, text);
   }
 
-  /** Reports "not ready", stops accepting connections, waits up to 30 s for running requests, and closes all services. */
+  /** Reports "not ready", accepts no new connections, waits up to 30 s for running requests, then closes all services. */
   async stop(): Promise<void> {
     this.#phase = "draining";
     this.#services?.cronJobs.close();
@@ -171,7 +172,7 @@ export class Daemon {
     await this.#services.engine.probe();
   }
 
-  /** Reloads the root key file and all plugins. Invalid content is logged, and the previous state remains. */
+  /** Reloads the root key file and all plugins. Invalid content is logged, and the previous content stays in use. */
   async reload(): Promise<void> {
     if (this.#phase !== "ready" || !this.#services) return;
     const { principals, plugins } = this.#services;
@@ -191,7 +192,7 @@ export class Daemon {
     return `serving at ${this.#listeners?.origins?.address ?? "no address"}; isolates: ${used} in use, ${blank} waiting; plugins: ${pluginCount}`;
   }
 
-  /** Whether plugin code caused an uncaught error: the daemon continues then. */
+  /** Returns whether plugin code caused an uncaught error. In that case the daemon continues. */
   isFaultOfPlugin(error: unknown): boolean {
     return this.#pluginCode.isSourceOf(error);
   }
@@ -260,10 +261,7 @@ export class Daemon {
   }
 }
 
-/**
- * Checks the requirements for serving (keys, a directory for uploads), the isolation layers, and configurations that extend what keys can
- * do.
- */
+/** Checks the requirements for serving, the isolation layers, and settings that give keys more rights than their permissions. */
 async function readReadiness(
   { store, packages, engine, secrets }: Pick<Services, "store" | "packages" | "engine" | "secrets">,
   warnings: readonly AccessWarning[],
@@ -283,7 +281,7 @@ async function readReadiness(
   };
 }
 
-/** A replica keeps serving while its primary is unreachable. */
+/** A replica continues to serve lookups while its primary is unreachable. */
 function missingKeys({ mode, isReadable, isWritable, problem }: KeyStoreState): string | undefined {
   if (mode === "local") return isWritable ? undefined : problem;
   return isReadable ? undefined : "the key store has no keys yet from its primary";
@@ -301,7 +299,7 @@ function checkDirectory(canInstall: boolean): HealthCheck {
   return { name: "worker-directory", status: "failed", message: "no worker directory is writable" };
 }
 
-/** Other workers are served without a key. */
+/** Without an encryption key, only workers with secrets cannot start. */
 function checkSecretsKey(secrets: SecretStore): HealthCheck {
   const { place, problem } = secrets.describeKey();
   return problem === undefined
@@ -318,7 +316,7 @@ function checkAccess({ name, message }: AccessWarning): HealthCheck {
   return message === undefined ? { name, status: "ok" } : { name, status: "degraded", message };
 }
 
-/** Reports a missing layer as degraded. RUNTIME_ISOLATION=strict makes layers mandatory. */
+/** Reports a missing layer as degraded. With RUNTIME_ISOLATION=strict, a missing layer prevents the start. */
 function checkIsolation(layers: readonly IsolationLayer[]): HealthCheck[] {
   return layers.map(({ name, isActive, message }) => ({ name: `isolation:${name}`, status: isActive ? "ok" : "degraded", message }));
 }

@@ -44,8 +44,8 @@ export function placeIn(text: string, offset: number | undefined): string {
 }
 
 /**
- * Like `parseManifest`, but returns all faults. Checks size and depth before composing, which is recursive: deep input can end the process
- * (V8 aborts if a regular expression is compiled on an almost full stack).
+ * Parses a manifest like `parseManifest`, and returns all faults. First checks size and depth, because composing is recursive and deep
+ * input can end the process (V8 aborts if a regular expression is compiled on an almost full stack).
  */
 export function readManifest(text: string): ManifestReading {
   if (text.split("\n", mostLines + 1).length > mostLines) return faulty({ message: `it has more than ${mostLines} lines` });

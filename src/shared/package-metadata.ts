@@ -11,7 +11,7 @@ export interface PackageMetadata {
   readonly enabled: boolean;
   /** The keys of the manifest, and keys of package.json that the manifest does not have. */
   readonly fields: Readonly<Record<string, unknown>>;
-  /** Only the keys of the manifest. Undefined without a manifest. */
+  /** The keys that the manifest contains. Undefined without a manifest. */
   readonly declared: Readonly<Record<string, unknown>> | undefined;
 }
 

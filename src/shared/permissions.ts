@@ -27,7 +27,7 @@ export const rolePermissions: Readonly<Record<Role, readonly Permission[]>> = {
 };
 
 interface PermissionMeaning {
-  /** What the permission allows. */
+  /** A description of the actions that the permission allows. */
   readonly meaning: string;
   /** Whether the specification defines the permission. */
   readonly isSpecified: boolean;

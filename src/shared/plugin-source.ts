@@ -10,7 +10,7 @@ export function pluginSourceText({ source, removable }: Origin): string {
   return removable ? `${source}, with a manifest of your own` : `${source}: it can be disabled, not deleted`;
 }
 
-/** Returns a phrase for what a deletion removes: the manifest that overrides a built-in plugin, or the plugin. */
+/** Returns a phrase for the content that a deletion removes: the manifest that overrides a built-in plugin, or the whole plugin. */
 export function pluginRemovalText({ source }: Origin, name: string): string {
   return source === "built-in" ? `your own manifest for the built-in plugin ${name}` : `the plugin ${name}`;
 }

@@ -18,7 +18,7 @@ export interface Connection<Offered extends Operations> {
   readonly origin: string;
   /** Returns the discovery document. The first call sends the request; later calls reuse its result. */
   readonly discover: () => Promise<Discovery>;
-  /** The typed API client. Requests include the key if there is one. */
+  /** The typed API client. It sends the API key, if one is configured. */
   readonly client: ClientOf<Offered>;
   /** Sends any request with the key. The path is relative to the origin. */
   readonly call: (request: Parameters<Transport>[0]) => Promise<HttpResponse>;
@@ -34,7 +34,7 @@ export async function connect<Offered extends Operations>(context: Context, offe
   return connection;
 }
 
-/** Like `connect`, but without a key if none is configured. */
+/** Connects like `connect`, but also works without a configured API key. */
 export async function connectAnonymously<Offered extends Operations>(
   context: Context,
   offered: Offered,

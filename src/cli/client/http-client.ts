@@ -20,7 +20,7 @@ export interface OutgoingRequest {
 /** The settings of TLS, proxy and timeout. */
 export type ConnectSettings = Pick<Settings, "certificateAuthorities" | "insecure" | "proxy" | "timeout">;
 
-/** HTTP client for one origin, with keep-alive and an optional proxy. Follows no redirect. */
+/** HTTP client for one origin, with keep-alive connections and an optional proxy. Does not follow redirects. */
 export class HttpClient {
   readonly #origin: string;
   readonly #dispatcher: Dispatcher;

@@ -5,7 +5,7 @@ import { HttpClient, refuseRedirect, toResponse, type ConnectSettings, type Outg
 
 /** Time limit for the response after an upload: the daemon unpacks and installs the archive before it responds. */
 const uploadAnswerTimeoutMs = 10 * 60_000;
-/** The daemon sends a keep-alive comment every 15 s. After three missing ones the stream counts as broken. */
+/** The daemon sends a keep-alive comment every 15 s. After three missing comments, the client considers the stream broken. */
 const longestSilenceMs = 45_000;
 
 const secretHeaders: ReadonlySet<string> = new Set(["x-api-key", "authorization", "cookie", "set-cookie"]);

@@ -12,7 +12,7 @@ export interface GlobalFlags {
   readonly cacert?: string;
   readonly insecure?: boolean;
   readonly timeout?: string;
-  /** Also set by RUNTIMECTL_OUTPUT=json. */
+  /** True with `--json` or RUNTIMECTL_OUTPUT=json. */
   readonly json?: boolean;
   readonly plain?: boolean;
   readonly header?: boolean;

@@ -6,7 +6,7 @@ import type { FailureReport, Output } from "../output/output.js";
 
 const smallerArchive = "exclude files with .runtimeignore, or bundle the code with --bundle; to see sizes: runtimectl pack --list";
 
-/** Hints for errors of the API. The daemon cannot send them: it does not know that its client is runtimectl. */
+/** Hints for API errors. The daemon cannot send them, because a client other than runtimectl has no such commands. */
 const hints: Readonly<Partial<Record<ApiError["code"], string>>> = {
   AUTH_REQUIRED: "the key is unknown, expired or revoked; sign in with: runtimectl auth login",
   INVALID_KEY: "check the key, or request a new key",

@@ -56,7 +56,7 @@ function hintOf({ code, message }: CommanderError, words: string): string {
 
 /** Returns commander's message without its prefix, with its suggestion on the same line. */
 function sentenceOf({ code, message }: CommanderError): string {
-  // Without the list of arguments: one too many can be the value of a secret.
+  // The arguments are not part of the message, because an excess argument can be the value of a secret.
   const text = code === "commander.excessArguments" ? message.replace(/( but got \d+):.*$/s, "$1") : message;
   return text.replace(/^error: /, "").replace(/\n/g, " ");
 }

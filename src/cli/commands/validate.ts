@@ -40,9 +40,9 @@ export const command = defineCommand<[source: string], Options>({
 interface PossibleHosts {
   /** First label of the automatic host; null if the worker cannot have one. */
   readonly automaticLabel: string | null;
-  /** Why there is no label; null if there is one. */
+  /** The reason why the package has no automatic host label; null if it has one. */
   readonly automaticLabelReason: string | null;
-  /** Hosts in the manifest. Only the daemon knows which of them are added. */
+  /** Host names in the manifest. The daemon decides which of them it adds. */
   readonly requestedHosts: readonly string[];
 }
 

@@ -29,7 +29,7 @@ export interface Settings {
   readonly key: ResolvedSetting<string> | undefined;
   /** The API path at the time of sign-in. Can be outdated. */
   readonly apiBase: string | undefined;
-  /** Why the stored key is not used; undefined if it is used or there is none. */
+  /** The reason why the stored key is not used; undefined if it is used or no key is stored. */
   readonly keyWithheld: string | undefined;
   readonly certificateAuthorities: string | undefined;
   readonly insecure: boolean;

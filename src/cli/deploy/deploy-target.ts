@@ -8,7 +8,7 @@ export interface Located {
 
 /** The state of the package on the daemon, and the operations on it. */
 export interface DeployTarget {
-  /** The same version, if it is already installed. */
+  /** The installed version with the same number, if any. */
   readonly existing: { readonly isEnabled: boolean; readonly digest: string | undefined } | undefined;
   /** The active version before the deployment. */
   readonly before: string | undefined;

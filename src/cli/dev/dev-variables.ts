@@ -23,8 +23,8 @@ function parsed(text: string | undefined): Record<string, string> {
 }
 
 /**
- * Returns the plan with these variables in its manifest. They stand for the secrets that the manifest lists. Throws SECRET_MISSING, as the
- * daemon would, when a required one is not among them.
+ * Returns the plan with the variables added to `env` of its manifest. They replace the secrets that the manifest lists. Throws
+ * SECRET_MISSING when a required secret has no variable.
  */
 export async function withDevVariables(plan: PackPlan, directory: string, env: Readonly<Record<string, string>>): Promise<PackPlan> {
   const secrets =

@@ -17,7 +17,7 @@ const keyWarningDays = 14;
 
 /** Checks discovery, versions, clock, readiness, origin, key, and DNS and certificate of added hosts. Stops after the first check if the server is not a runtimed daemon. */
 export async function* checkDaemon(context: Context, settings: Settings): AsyncGenerator<Finding> {
-  // Without the key: the server has not yet proved to be a daemon. The checks change nothing, so a read-only profile is allowed.
+  // The checks run without the key, because the server may not be a daemon. The checks change nothing, so a read-only profile is allowed.
   const withoutKey = { ...settings, key: undefined, isReadOnly: false };
   const discovery = await attempt("discovery", async () => {
     const anonymous = await connectAnonymously(context, {}, withoutKey);
@@ -85,7 +85,7 @@ function checkIsolation({ name, status, message = status }: HealthCheck): Findin
   );
 }
 
-/** Returns the finding for the key that encrypts secrets of workers: where it is, or what is wrong with it. */
+/** Returns the finding about the encryption key for secrets: its location, or its problem. */
 function checkSecretsKey({ name, status, message = status }: HealthCheck): Finding {
   return status === "ok" ? ok(name, message) : warn(name, message, "see docs/how-to/environment-and-secrets.md");
 }

@@ -14,7 +14,7 @@ interface CheckedHost {
   readonly host: string;
   readonly port: string | undefined;
   readonly isHttp: boolean;
-  /** The worker that the daemon knows for the host; undefined when there is none. */
+  /** The worker that the daemon serves at the host; undefined when it serves none. */
   readonly worker: string | undefined;
 }
 
@@ -91,7 +91,7 @@ async function checkResponse(url: URL, { certificateAuthorities: ca, insecure }:
 function get(url: URL, options: RequestOptions): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const signal = AbortSignal.timeout(responseTimeoutMs);
-    // Not every resolver knows names below localhost (RFC 6761, section 6.3).
+    // Some resolvers do not resolve names below localhost (RFC 6761, section 6.3).
     const lookup = isBelowLocalhost(url.hostname) ? { hostname: "127.0.0.1", headers: { host: url.host } } : {};
     const call =
       url.protocol === "https:"

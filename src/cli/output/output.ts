@@ -92,7 +92,7 @@ export class Output {
     else if (text !== undefined) this.#terminal.writeStdout(`${printableLines(text)}\n`);
   }
 
-  /** Like `result`, for text that is already sanitized and formatted. */
+  /** Writes a result like `result`, with a text that is already sanitized and formatted. */
   laidOut(document: unknown, text: string): void {
     this.#record(document);
     if (this.isJson) this.#showDocument(document);

@@ -63,7 +63,7 @@ export async function confirmDestruction(context: Context, { consequence, name, 
   if (typed.trim() !== typedName) throw declined();
 }
 
-/** Resolves after a confirmation of a change to this machine: `--yes`, an answer, or the typed `name` if given. */
+/** Asks for the confirmation of a change to this machine, by yes or by the typed `name`. `--yes` confirms it without a prompt. */
 export async function confirmOnMachine(context: Context, { consequence, name }: { consequence: string; name?: string }): Promise<void> {
   if (context.flags.yes) return;
   if (context.confirm) {

@@ -10,7 +10,7 @@ export function sanitizeForTerminal(text: string): string {
   return text.replace(unsafe, escaped);
 }
 
-/** Like `sanitizeForTerminal`, but keeps line feeds. */
+/** Escapes control characters like `sanitizeForTerminal`, but keeps line feeds. */
 export function printableLines(text: string): string {
   return text.replace(unsafeInLines, escaped);
 }

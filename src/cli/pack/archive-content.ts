@@ -21,7 +21,7 @@ interface Found {
   readonly texts: Map<string, string>;
 }
 
-/** Lists an archive. Returns undefined for an unreadable archive: the daemon reports what is wrong. */
+/** Lists the entries of an archive. Returns undefined for an unreadable archive, because the daemon reports its problem. */
 export async function readArchiveContent(file: string): Promise<ArchiveContent | undefined> {
   const isZip = file.toLowerCase().endsWith(".zip");
   const found: Found = { files: new Map(), texts: new Map() };

@@ -23,8 +23,8 @@ interface BundlePlan extends PackPlan {
 }
 
 /**
- * Like `planPack`, but with the code bundled into one file: without node_modules and without the bundled modules.
- * The entrypoint in the manifest is the bundle. Writes generated files below `directory`.
+ * Plans an archive with the code bundled into one file, without node_modules and without the bundled modules. The bundle replaces the
+ * entrypoint in the manifest. Writes generated files below `directory`.
  */
 export async function planBundle(folder: string, directory: string, { identity = {} }: BundleOptions = {}): Promise<BundlePlan> {
   const plan = await planPack(folder, { withoutPackages: true, identity });
@@ -93,7 +93,10 @@ interface ManifestChange {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** Returns the plan with a changed manifest, comments preserved. Creates a manifest if there is none. Writes the file below `directory`. */
+/**
+ * Returns the plan with a changed manifest, whose comments are preserved. Creates a manifest if the package has none. Writes the file below
+ * `directory`.
+ */
 export async function withManifest(plan: PackPlan, directory: string, change: ManifestChange): Promise<PackPlan> {
   const { env = {}, ...fields } = change;
   const { file, document } = readManifestOf(plan);
@@ -105,7 +108,7 @@ export async function withManifest(plan: PackPlan, directory: string, change: Ma
   return withFiles(plan, [await writtenFile(directory, { path: file, content, rule: "the manifest, adapted" })]);
 }
 
-/** Returns the manifest of a plan, including earlier changes. Empty if there is none. */
+/** Returns the manifest of a plan, including earlier changes. Returns an empty manifest if the package has none. */
 export function readManifestOf({ facts, files }: PackPlan): { file: string; document: yaml.Document } {
   const name = facts.metadataFiles.find((file) => file.startsWith("manifest.")) ?? "manifest.yaml";
   const packed = files.find((file) => file.path === name);

@@ -37,7 +37,7 @@ export async function createArchive(
   { kind, bundle = false }: { kind: PackageKind; bundle?: boolean },
 ): Promise<PackageArchive> {
   const { path: given, isFolder } = await locatePackage(context, source);
-  if (bundle && !isFolder) throw usageError("--bundle is for folders: an archive goes as it is");
+  if (bundle && !isFolder) throw usageError("--bundle is for folders: an archive is uploaded unchanged");
   if (!isFolder) return { plan: await planArchive(given, kind), ...(await takeArchive(given)) };
   const directory = await temporaryFolder(context);
   const plan = bundle ? await planBundled(context, { folder: given, directory }) : await planPack(given, { kind });
@@ -68,7 +68,7 @@ export function uploadSource({ file, filename, sizeBytes }: PackageArchive, onBy
   return { filename, sizeBytes, bytes: counted(file, onBytes) };
 }
 
-/** Like `planBundle`, but also prints the warnings of the compiler. */
+/** Plans a bundled archive like `planBundle`, and prints the warnings of the compiler. */
 export async function planBundled({ output }: Context, { folder, directory, ...options }: BundledFolder): Promise<PackPlan> {
   const plan = await planBundle(folder, path.join(directory, "made"), options);
   for (const warning of plan.warnings) output.warn(warning);

@@ -73,10 +73,14 @@ export async function findServiceProgram(
 function assertVisible(file: string): void {
   const folder = hiddenFolders.find((hidden) => file.startsWith(`${hidden}/`));
   if (folder === undefined) return;
-  throw new CommandError("HIDDEN_FROM_SERVICE", `${file} is in ${folder}, which is hidden from the service; nothing changed`, {
-    exitCode: exitCodes.failed,
-    hint: "install Node.js and this package in a folder such as /opt, choose another Node.js with --node, or use --user",
-  });
+  throw new CommandError(
+    "HIDDEN_FROM_SERVICE",
+    `the service cannot read ${file}, because systemd hides ${folder} from the service; nothing changed`,
+    {
+      exitCode: exitCodes.failed,
+      hint: "install Node.js and this package in a folder such as /opt, choose another Node.js with --node, or use --user",
+    },
+  );
 }
 
 /** Whether koffi loads in the Node.js of the service. The package is optional, and built for one platform and Node.js version. */

@@ -54,13 +54,13 @@ export class Systemctl {
   }
 }
 
-/** Throws NO_SYSTEMD if systemd does not run this machine. */
+/** Throws NO_SYSTEMD if this machine does not run systemd. */
 export function assertSystemd(): void {
   if (!existsSync(bootedMark)) throw noSystemd(`${bootedMark} does not exist`);
 }
 
 function noSystemd(reason: string): CommandError {
-  return new CommandError("NO_SYSTEMD", `systemd does not run this machine (${reason}); nothing changed`, {
+  return new CommandError("NO_SYSTEMD", `this machine does not run systemd (${reason}); nothing changed`, {
     exitCode: exitCodes.failed,
     hint: "start runtimed with another supervisor, such as a container runtime; see: runtimed --help",
   });

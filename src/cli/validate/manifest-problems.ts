@@ -66,7 +66,7 @@ class Metadata {
     return typeof fields["entrypoint"] === "string" ? [...own, ...this.#issues(PluginAppManifest, fields, PluginManifest)] : own;
   }
 
-  /** Only for workers: unknown keys of a plugin are its configuration. */
+  /** Only for workers, because unknown keys of a plugin are its configuration. */
   unknownKeys(): Problem[] {
     return Object.keys(this.#manifest?.fields ?? {})
       .filter((key) => !runtimeKeys.has(key))

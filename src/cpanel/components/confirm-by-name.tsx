@@ -11,7 +11,7 @@ export interface ConfirmByNameProps {
   readonly name: string;
   /** Label of the button, such as `Revoke key`. */
   readonly action: string;
-  /** Describes what is deleted, with numbers where they exist. */
+  /** A description of the items that the deletion removes, with numbers where they are known. */
   readonly children: ReactNode;
   /** When the promise resolves, the dialog closes; when it rejects, the dialog shows the error. */
   readonly onConfirm: () => Promise<void>;

@@ -1,7 +1,7 @@
 import { useEffect, useEffectEvent, useState, type ReactNode } from "react";
 import "./drop-veil.css";
 
-/** Accepts drops anywhere on the page. While files are dragged over it, shows what the drop will do. */
+/** Accepts dropped files anywhere on the page. While the user drags files over the page, shows the effect of a drop. */
 export function DropOverlay({ onDrop, children }: { onDrop: (transfer: DataTransfer) => void; children: ReactNode }) {
   const [isOver, setOver] = useState(false);
   const drop = useEffectEvent(onDrop);
@@ -24,7 +24,7 @@ function watchDrops({ onOver, onDrop }: { onOver: (isOver: boolean) => void; onD
     onOver(true);
   });
   on("dragover", (event) => event.preventDefault());
-  // Without a related target the pointer has left the window.
+  // When the event has no related target, the pointer has left the window.
   on("dragleave", (event) => event.relatedTarget === null && onOver(false));
   on("drop", (event) => {
     event.preventDefault();

@@ -9,7 +9,7 @@ export interface ModalProps {
   readonly onClose: () => void;
   /** Whether the dialog needs a decision: a click outside does not close it. Escape does, unless `isHeld`. */
   readonly isAlert?: boolean;
-  /** Neither Escape nor a click outside closes it. */
+  /** True when neither Escape nor a click outside closes the dialog. */
   readonly isHeld?: boolean;
   readonly children: ReactNode;
 }

@@ -68,7 +68,7 @@ export class EventSubscription {
   async #follow(client: ClientOf<typeof operations>, signal: AbortSignal): Promise<void> {
     for await (const { type } of client.events.stream.follow({ query: {} }, { signal })) {
       if (signal.aborted) return;
-      // Not earlier: a proxy can forward the head of a stream and hold back its content.
+      // Reported at the first content, because a proxy can forward the head of a stream and hold back its content.
       this.#options.onFed(true);
       this.#retryMs = firstRetryMs;
       this.#touch(touchedBy(type));

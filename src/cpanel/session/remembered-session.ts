@@ -38,7 +38,7 @@ export class RememberedSession {
     try {
       this.#storage.setItem(this.#name, String(endsAt));
     } catch {
-      // Without storage, a reload requests the session.
+      // When the browser has no storage, a reload requests the session from the daemon.
     }
   }
 
@@ -46,7 +46,7 @@ export class RememberedSession {
     try {
       this.#storage.removeItem(this.#name);
     } catch {
-      // Nothing is stored.
+      // When the browser has no storage, no session is stored.
     }
   }
 }

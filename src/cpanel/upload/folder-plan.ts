@@ -81,7 +81,7 @@ class Walk {
       );
   }
 
-  /** Otherwise each archive would contain the previous one. */
+  /** An archive in the packed folder is excluded, because each archive would otherwise contain the previous one. */
   #ownArchiveReason(path: string): string | undefined {
     const isOwn = path.endsWith(".tgz") && !path.includes("/") && path.startsWith(this.#ownArchives);
     return isOwn ? "always excluded: an archive of this package" : undefined;

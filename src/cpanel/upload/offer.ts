@@ -4,7 +4,7 @@ import type { Folder } from "./folder.js";
 /** The upload that the user selected. */
 export type Offer = { readonly kind: "archive"; readonly file: File } | { readonly kind: "folder"; readonly folder: Folder };
 
-/** Returns what was dropped; undefined for several items and for other things than files. Call it during the event. */
+/** Returns the dropped file or folder. Undefined for several items, and for items that are not files. Must be called during the event. */
 export function offerIn(transfer: DataTransfer): Offer | undefined {
   const items = [...transfer.items].filter(({ kind }) => kind === "file");
   const [item] = items;

@@ -5,7 +5,7 @@ import { usualEntrypoints } from "../../shared/packing/main-files.js";
 import { PackageJson } from "../../shared/packing/package-json.js";
 import type { ReadText } from "../../shared/packing/read-text.js";
 
-/** What a package declares, as the daemon reads it. */
+/** The package's name, version and kind, by the rules of the daemon. */
 export interface PackageInfo {
   readonly name: string;
   readonly version: string;

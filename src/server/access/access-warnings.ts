@@ -3,11 +3,11 @@ import type { Config } from "../config/config.js";
 import type { StoredKey } from "./key-store.js";
 import { effectivePermissions } from "./principals.js";
 
-/** An effect of this configuration: existing keys can do more than their permissions allow. */
+/** A setting that gives existing keys more rights than their permissions. */
 export interface AccessWarning {
   /** Name of the health check. */
   readonly name: "panel-origin" | "plugin-uploads";
-  /** Undefined without a problem. */
+  /** Text for the operator; undefined when the check found no problem. */
   readonly message: string | undefined;
 }
 
@@ -15,7 +15,7 @@ interface AccessWarningOptions {
   readonly config: Pick<Config, "panelHost" | "pluginUploads" | "servesPanel">;
   /** Keys that are not revoked. */
   readonly keys: readonly StoredKey[];
-  /** Unix seconds. */
+  /** Current time in Unix seconds. */
   readonly now: number;
 }
 

@@ -3,19 +3,22 @@ import type { PanelHost } from "../web/panel-host.js";
 import { hash, randomBytes } from "node:crypto";
 
 export const sessionCookieName = "runtime_api_key";
-/** Also set over HTTPS. Browsers accept a cookie with this name only from the host itself, so no page of another host can set it. */
+/**
+ * Name of the session cookie over HTTPS. Browsers accept this name only from the host itself, so a page of another host cannot set the
+ * cookie.
+ */
 export const hostSessionCookieName = `__Host-${sessionCookieName}`;
-/** Longer secrets are not hashed: no key is that long. */
+/** Maximum length of a secret that is hashed. Every key is shorter. */
 const maximumSecretLength = 512;
-/** Maximum number of session cookies that one request can try. A page of a worker can set some besides the operator's own. */
+/** Maximum number of session cookies that one request can try. A worker's page can set cookies in addition to the operator's own. */
 const maximumSessionCookies = 8;
 /** Prefix of every generated key. */
 export const keyPrefixLiteral = "rtk_";
 const randomByteCount = 32;
-/** Characters of a key that lists and logs show. */
+/** Number of characters of a key that lists and logs show. */
 const shownCharacterCount = 12;
 
-/** Source of a credential. Only headers skip plugin hooks, and only the root key in a header skips the Origin check. */
+/** Source of a credential. A key in a header skips plugin hooks. The root key in a header also skips the Origin check. */
 export type CredentialChannel = "header" | "cookie";
 
 export interface Credential {
@@ -23,7 +26,10 @@ export interface Credential {
   readonly channel: CredentialChannel;
 }
 
-/** Returns the credentials of a request in the order in which they are tried. With a panel host, cookies are valid only there. */
+/**
+ * Returns the credentials of a request in the order in which they are tried. If a panel host is configured, cookies are valid only at that
+ * host.
+ */
 export function credentialsOf(headers: IncomingHttpHeaders, panelHost: PanelHost | undefined): Credential[] {
   const { authorization, cookie = "", "x-api-key": apiKey } = headers;
   const found: Credential[] = [];
@@ -37,7 +43,7 @@ export function credentialsOf(headers: IncomingHttpHeaders, panelHost: PanelHost
   return found;
 }
 
-/** Whether a request has session cookies with different values, of which at most one is the operator's own. */
+/** Returns whether a request has session cookies with different values. At most one of them is the operator's own cookie. */
 export function hasSeveralSessionCookies({ cookie = "" }: IncomingHttpHeaders): boolean {
   return valuesOf(cookie, sessionCookieName).length > 1;
 }
@@ -64,7 +70,7 @@ function couldBeKey(secret: string | undefined): secret is string {
   return secret !== undefined && secret !== "" && secret.length <= maximumSecretLength;
 }
 
-/** Removes the white space that browsers ignore around names and values; `trim` removes more. */
+/** Removes the white space that browsers ignore around names and values. `trim` would remove other characters as well. */
 function trimmed(text: string): string {
   return text.replace(/^[ \t]+|[ \t]+$/g, "");
 }

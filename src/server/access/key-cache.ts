@@ -1,6 +1,6 @@
 import type { StoredKey } from "./key-store.js";
 
-/** The keys in memory, by hash and by id, and those with an unwritten last use. */
+/** All keys in memory, by hash and by id. Also contains last uses that are not in the database yet. */
 export class KeyCache {
   readonly #byHash = new Map<string, StoredKey>();
   readonly #hashById = new Map<number, string>();
@@ -23,7 +23,7 @@ export class KeyCache {
     return this.#hashById.get(id);
   }
 
-  /** Oldest first. */
+  /** Returns the keys, oldest first. */
   list(): StoredKey[] {
     return [...this.#byHash.values()].toSorted((a, b) => a.id - b.id);
   }
@@ -40,7 +40,7 @@ export class KeyCache {
     this.#unwrittenUses.delete(id);
   }
 
-  /** Unix seconds. */
+  /** Records a use at `now` (Unix seconds). */
   markUsed(id: number, now: number): void {
     const hash = this.#hashById.get(id);
     const key = this.find(id);
@@ -54,7 +54,7 @@ export class KeyCache {
     return [...this.#unwrittenUses];
   }
 
-  /** Forgets written uses. A later use of the same key stays. */
+  /** Discards the last uses that were written. A later use of the same key stays. */
   forgetUses(written: readonly (readonly [id: number, usedAt: number])[]): void {
     for (const [id, usedAt] of written) if (this.#unwrittenUses.get(id) === usedAt) this.#unwrittenUses.delete(id);
   }

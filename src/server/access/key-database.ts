@@ -16,18 +16,18 @@ import {
 import { syncFolder } from "./sync-folder.js";
 import { assertLogSound, DamagedLogError, hasLostDatabase } from "./write-ahead-log.js";
 
-/** Short, because waiting for a lock blocks the event loop. */
+/** The time is short because waiting for a lock blocks the event loop. */
 const busyTimeoutMs = 200;
 const mostPages = 0x7f_ff_ff_ff;
 
-/** Error codes of a changed file, in contrast to those of a disk or of missing permissions. */
+/** Error codes of SQLite for a damaged file. Other codes indicate a failing disk or missing permissions. */
 const damageCodes = new Set(["SQLITE_CORRUPT", "SQLITE_NOTADB"]);
 
 /** The file of the key store is empty, corrupt, or without tables. */
 class DamagedStoreError extends Error {}
 
 export interface KeyDatabaseOptions {
-  /** Tests add steps to the released ones. */
+  /** Tests add migrations to the released ones. */
   readonly migrations?: readonly KeyMigration[];
   /** Called after a migration was committed. */
   readonly onMigrated?: (migration: FinishedMigration) => void;
@@ -44,7 +44,7 @@ export function openKeyDatabase(file: string, { migrations = keyMigrations, onMi
     chmodSync(file, 0o600);
     assertSoundFile(file, schemaOf(migrations));
     database = new Database(file, { timeout: busyTimeoutMs });
-    // The statements below change the file.
+    // The file was checked before, because these statements change it.
     database.pragma("trusted_schema = OFF");
     database.pragma("journal_mode = WAL");
     // A reopened WAL database falls back to NORMAL, which loses confirmed commits on a power failure.
@@ -59,7 +59,7 @@ export function openKeyDatabase(file: string, { migrations = keyMigrations, onMi
   }
 }
 
-/** Returns the advice for the operator. A full disk must not lead to the replacement of an intact store by an older one. */
+/** Returns advice for the operator. For a full disk, the advice must not recommend restoring an older store. */
 function advice(cause: unknown): string {
   if (cause instanceof FailedMigrationError)
     return `It still has schema ${cause.from}, and ${cause.backup} is a copy of it. Make sure that its disk has room, and start again; if that fails, start the previous version of runtimed.`;
@@ -73,15 +73,15 @@ function advice(cause: unknown): string {
 }
 
 /**
- * Copies the store at one instant, also while others write it, into a new file without a log. Returns the number of active keys. Throws
- * NewerStateError, or an Error for a damaged store.
+ * Copies the store at one instant into a new file without a write-ahead log. Other processes can write the store meanwhile. Returns the
+ * number of active keys. Throws NewerStateError, or an Error for a damaged store.
  */
 export async function copyKeyDatabase(file: string, target: string): Promise<number> {
   createPrivate(target);
   const source = new Database(file, { readonly: true, fileMustExist: true, timeout: busyTimeoutMs });
   try {
     assertSupported(source, schemaOf(keyMigrations));
-    // Copies all remaining pages at once: a change in between would restart the copy.
+    // Copies all remaining pages in one step, because a change between two steps would restart the copy.
     await source.backup(target, { progress: () => mostPages });
   } finally {
     source.close();
@@ -120,13 +120,13 @@ export function settleKeyDatabase(file: string): void {
   }
 }
 
-/** SQLite creates the files beside it (-wal, -shm) with the mode of this file. */
+/** SQLite creates the files `-wal` and `-shm` next to this file, with the same mode. */
 function createPrivate(file: string): void {
   closeSync(openSync(file, "a", 0o600));
   chmodSync(file, 0o600);
 }
 
-/** Renamed when complete, so that a store without tables is always damaged. */
+/** The file gets its name when it is complete. Therefore a store without tables is always a damaged one. */
 function createStore(file: string, migrations: readonly KeyMigration[]): void {
   if (hasLostDatabase(file)) throw new DamagedLogError(`it is gone, though its log ${file}-wal is there`);
   const unnamed = `${file}.new`;
@@ -156,9 +156,12 @@ function finishRollback(file: string): void {
   }
 }
 
-/** Checks a file without changing it, except for an interrupted change: closing a writable connection would apply the log. */
+/**
+ * Checks a file without changing it, unless a rollback journal must be applied. A writable connection would checkpoint the write-ahead log
+ * when it closes.
+ */
 function assertSoundFile(file: string, supportedSchema: number): void {
-  // This program never leaves an empty file, which SQLite would treat as a new database.
+  // runtimed never leaves an empty file here. SQLite would treat an empty file as a new database.
   if (statSync(file).size === 0) throw new DamagedStoreError("it was emptied: the file has 0 bytes");
   assertLogSound(file);
   finishRollback(file);

@@ -55,11 +55,11 @@ export const keyMigrations: readonly KeyMigration[] = [
 
 /** One step from a schema of the key store to the next. */
 export interface KeyMigration {
-  /** Number of the resulting schema: 1 for the first step, then one more for each step. */
+  /** Schema number after this step. The first step has number 1. */
   readonly schema: number;
   /** Imperative summary for errors, such as "create the table keys". */
   readonly summary: string;
-  /** Changes tables and rows. All steps share one transaction, so it must not begin or commit one. */
+  /** Changes tables and rows. All steps share one transaction, so a step must not begin or commit one. */
   readonly apply: (database: Database.Database) => void;
 }
 
@@ -71,14 +71,14 @@ export function schemaOf(migrations: readonly KeyMigration[]): number {
 /** A committed migration. */
 export interface FinishedMigration {
   readonly file: string;
-  /** Schema numbers. */
+  /** Schema number before the migration. */
   readonly from: number;
   readonly to: number;
   /** Path of the backup before the migration. */
   readonly backup: string;
 }
 
-/** A step threw; the store is unchanged. */
+/** A migration step failed. The store is unchanged. */
 export class FailedMigrationError extends Error {
   readonly from: number;
   readonly backup: string;
@@ -92,14 +92,14 @@ export class FailedMigrationError extends Error {
 }
 
 /**
- * Migrates an open key store to the newest schema in one transaction, after a backup. Returns undefined if it has that schema. Throws
+ * Migrates an open key store to the newest schema in one transaction, after a backup. Returns undefined if no migration is needed. Throws
  * FailedMigrationError, or NewerStateError for a newer schema.
  */
 export function migrateKeyDatabase(database: Database.Database, migrations: readonly KeyMigration[]): FinishedMigration | undefined {
   const to = schemaOf(migrations);
   if (readSchema(database) === to) return undefined;
   const migrate = database.transaction(() => {
-    // Another program can have migrated the store before this connection had the write lock.
+    // Another process can have migrated the store before this connection got the write lock.
     const from = readSchema(database);
     assertSupported(database, to);
     if (from === to) return undefined;
@@ -125,7 +125,7 @@ export function createTables(database: Database.Database, migrations: readonly K
   })();
 }
 
-/** Returns the schema number of a store; 0 without tables. */
+/** Returns the schema number of a store; 0 for a store without tables. */
 export function readSchema(database: Database.Database): number {
   return database.pragma("user_version", { simple: true }) as number;
 }
@@ -162,7 +162,7 @@ function writeSchemaBackup(file: string, schema: number, content: Buffer): strin
   }
 }
 
-/** Returns the path of the backup with the highest schema up to `supported`; undefined without one. */
+/** Returns the path of the backup with the highest schema number up to `supported`; undefined when no such backup exists. */
 function findSchemaBackup(file: string, supported: number): string | undefined {
   const prefix = `${path.basename(file)}.schema-`;
   const schemas = readdirSync(path.dirname(file))
@@ -184,7 +184,10 @@ function writeDurably(file: string, content: Buffer): void {
   }
 }
 
-/** After a crash before the commit, the backup has the same content. Other content comes from a store that was restored since. */
+/**
+ * A backup with equal content is from a crash before the commit. Different content means that the store was restored from another backup
+ * meanwhile.
+ */
 function keepEarlier(backup: string, content: Buffer): void {
   if (!existsSync(backup) || readFileSync(backup).equals(content)) return;
   renameSync(backup, `${backup}-${statSync(backup).mtime.toISOString().replaceAll(/[:.]/g, "-")}`);

@@ -1,7 +1,7 @@
 import type { Permission, Role } from "../../shared/permissions.js";
 import type { RecordStore } from "../storage/record-store.js";
 
-/** The columns of the values of `valuesOf`. */
+/** Column names for the values that `valuesOf` returns. */
 export const newKeyColumns = "name, key_prefix, hash, role, permissions, namespaces, created_at, expires_at";
 
 export interface StoredKey {
@@ -34,24 +34,24 @@ export interface KeyStoreState {
   /** Whether keys can be verified. */
   readonly isReadable: boolean;
   readonly isWritable: boolean;
-  /** Why the store cannot be read or written, for operators. */
+  /** The reason why the store cannot be read or written, for operators. */
   readonly problem: string | undefined;
   readonly replica: ReplicaState | undefined;
 }
 
 /** State of a replica. */
 export interface ReplicaState {
-  /** Seconds since it was last known to equal the primary; undefined before. */
+  /** Seconds since the replica was last equal to the primary; undefined before the first sync. */
   readonly lagSeconds: number | undefined;
-  /** Failed requests to the primary, and failed fetches. */
+  /** Number of failed requests to the primary and failed fetches. */
   readonly failedSyncs: number;
-  /** How often the replica was replaced by a new one. */
+  /** Number of times that a new replica has replaced the current one. */
   readonly renewals: number;
 }
 
 /**
- * The API keys; contains only their hashes. Lookups read memory, never a database or the network. A change is stored when it returns.
- * Changes throw KEY_STORE_UNAVAILABLE or INSUFFICIENT_STORAGE and change nothing then.
+ * The API keys, of which only the hashes are stored. Lookups read memory. Changes resolve when they are stored. A failed change throws
+ * KEY_STORE_UNAVAILABLE or INSUFFICIENT_STORAGE and changes nothing.
  */
 export interface KeyStore {
   /** Returns the key with the hash, even if expired; undefined for an unknown or revoked key. */
@@ -63,15 +63,15 @@ export interface KeyStore {
   readonly keyCount: number;
   create(key: NewKey): StoredKey | Promise<StoredKey>;
   /**
-   * Adds a replacement and lets the key expire at `endsAt`, at once if that is not after the creation of the replacement. Returns the
-   * replacement; undefined without an active key of this id, and changes nothing then.
+   * Adds a replacement and sets the expiry of the key to `endsAt`. The key expires immediately if `endsAt` has passed. Returns the
+   * replacement; undefined when no active key has this id.
    */
   rotate(id: number, twin: NewKey, endsAt: number): StoredKey | undefined | Promise<StoredKey | undefined>;
-  /** Returns false without an active key of this id. */
+  /** Revokes a key. Returns false when no active key has this id. */
   revoke(id: number, now: number): boolean | Promise<boolean>;
-  /** Notes a use of a key, which the next batch writes. */
+  /** Records a use of a key, which the next batch stores. */
   markUsed(id: number, now: number): void;
-  /** Small rows of other services. */
+  /** Small rows of other services, stored with the keys. */
   readonly records: RecordStore;
   readState(): KeyStoreState;
   /** Throws when the store is not readable. */
@@ -86,7 +86,7 @@ export interface KeyRow {
   key_prefix: string;
   hash: string;
   role: Role;
-  /** JSON, like the namespaces. */
+  /** A JSON array of names, as in `namespaces`. */
   permissions: string;
   namespaces: string;
   created_at: number;

@@ -17,14 +17,14 @@ import {
 import { KeyCache } from "./key-cache.js";
 import { LocalRecordStore } from "./local-record-store.js";
 
-/** Interval of the transaction that writes the last uses. A crash loses at most these. */
+/** Interval at which last uses are written. A crash loses the uses of at most this time. */
 const usageWriteIntervalMs = 5_000;
 /** `Retry-After` in seconds when the store is not writable. */
 const retryAfterSeconds = 5;
 
 /**
- * The keys in a file of the state directory. All keys are in memory, so verifying one reads no database. Each change is committed to SQLite
- * (WAL, synchronous=FULL) before it is confirmed.
+ * Stores the keys in a file of the state directory and keeps all of them in memory for lookups. Each change is committed to SQLite (WAL,
+ * synchronous=FULL) before it is confirmed.
  */
 export class LocalKeyStore implements KeyStore {
   readonly #database: Database.Database;
@@ -32,14 +32,14 @@ export class LocalKeyStore implements KeyStore {
   readonly #log: Log;
   readonly #table = new KeyCache();
   readonly #usageTimer: NodeJS.Timeout;
-  /** Largest size of the file so far in bytes; the store never shrinks it. */
+  /** Maximum size of the file since the start, in bytes. The store never shrinks the file, so a smaller file was damaged. */
   #fileBytes: number;
-  /** Description of a shrinkage of the file. Later growth does not restore the lost content. */
+  /** Description of how the file became smaller. Its later growth does not restore the lost content. */
   #shrinkage: string | undefined;
   #isDamageLogged = false;
   /**
-   * Cannot write. SQLite writes its log into the file and deletes the log when the last writable connection closes. While this one is open,
-   * closing the other one leaves a damaged file and its log unchanged.
+   * Read-only connection. SQLite checkpoints and deletes the write-ahead log when the last writable connection closes. While this
+   * connection is open, a damaged file and its log stay unchanged.
    */
   readonly #reader: Database.Database;
   readonly records: LocalRecordStore;
@@ -127,19 +127,19 @@ export class LocalKeyStore implements KeyStore {
   close(): void {
     clearInterval(this.#usageTimer);
     this.#writeUses();
-    // A damaged store keeps its reader until the process ends.
+    // For a damaged store, the read-only connection stays open until the process exits.
     if (this.#damage() === undefined) this.#reader.close();
     this.#database.close();
   }
 
   /**
-   * Returns how the file was damaged since it was opened; undefined for an intact file. Later changes of a damaged file are lost with the
-   * daemon.
+   * Returns a description of the damage since the file was opened; undefined for an intact file. A change of a damaged file would be lost
+   * at the next start.
    */
   #damage(): string | undefined {
     if (this.#shrinkage !== undefined) return this.#shrinkage;
     const bytes = statSync(this.#file, { throwIfNoEntry: false })?.size;
-    // The file can be restored.
+    // The file is missing. The operator can still restore it.
     if (bytes === undefined) return "the file of the key store was deleted";
     if (bytes < this.#fileBytes)
       this.#shrinkage = `the file of the key store shrank from ${this.#fileBytes} to ${bytes} bytes: another program emptied or cut it`;
@@ -170,7 +170,7 @@ export class LocalKeyStore implements KeyStore {
     const insert = this.#database.prepare<unknown[], KeyRow>(
       `INSERT INTO keys (${newKeyColumns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING *`,
     );
-    // `get()` would stop at the first row, before the commit, and not report its failure.
+    // `get()` would stop at the first row before the commit, so a failed commit would not be reported.
     const [row] = insert.all(...valuesOf(key));
     return fromRow(row as KeyRow);
   }
@@ -206,7 +206,7 @@ export class LocalKeyStore implements KeyStore {
       })();
       this.#table.forgetUses(uses);
     } catch (error) {
-      // Requests must not fail for this. The next batch writes the uses.
+      // A request must not fail because its use cannot be recorded. The next batch writes the use.
       this.#log.warn({ err: error }, "the last use of keys could not be written");
     }
   }

@@ -5,9 +5,9 @@ import { permissions } from "../../shared/permissions.js";
 
 const restrictions: Readonly<Record<PluginUploadMode, string>> = {
   permitted: "",
-  admin: "keys with all permissions and without a namespace restriction",
-  root: "the root key",
-  off: "nobody",
+  admin: "only keys with all permissions and without a namespace restriction",
+  root: "only the root key",
+  off: "no key",
 };
 
 function mayUpload(mode: PluginUploadMode, principal: Principal): boolean {
@@ -24,6 +24,6 @@ export function assertPluginUpload(mode: PluginUploadMode, principal: Principal)
   if (mayUpload(mode, principal)) return;
   throw new ApiError(
     "PLUGIN_UPLOADS_RESTRICTED",
-    `A plugin runs as the daemon, with every key. RUNTIME_PLUGIN_UPLOADS=${mode} lets ${restrictions[mode]} upload plugins and change their files here.`,
+    `Plugin code can use every key of the daemon. With RUNTIME_PLUGIN_UPLOADS=${mode}, ${restrictions[mode]} can upload plugins or change their files.`,
   );
 }

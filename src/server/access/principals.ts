@@ -47,8 +47,8 @@ export class Principals {
   }
 
   /**
-   * Returns the caller of the first valid credential. Returns "ambiguous" for session cookies of different keys without a valid header: one
-   * of them was planted.
+   * Returns the caller of the first valid credential. Returns "ambiguous" for session cookies of different keys without a valid header,
+   * because an attacker has set one of them.
    */
   identify(credentials: readonly Credential[]): Caller | "ambiguous" | undefined {
     const [first, second] = credentials.flatMap(({ secret, channel }) => {
@@ -66,7 +66,7 @@ export class Principals {
     return caller === "ambiguous" ? undefined : caller;
   }
 
-  /** Returns the principal of a secret; compares the root key first. Counts as a use of the key. */
+  /** Returns the principal of a secret and records the use of the key. Compares the root key first. */
   principalOf(secret: string): Principal | undefined {
     const key = this.#find(secret);
     return key && this.#use(key);
@@ -85,7 +85,7 @@ export class Principals {
     return key?.expiresAt !== undefined && this.#now() >= key.expiresAt ? undefined : key;
   }
 
-  /** Whether a token is a key of this daemon or looks like one. Such tokens are hidden from workers. */
+  /** Returns whether a token is a key of this daemon or has the form of one. Workers never receive such tokens. */
   isOurKey(token: string): boolean {
     return token.startsWith(keyPrefixLiteral) || this.#isRootHash(hashKeySecret(token));
   }
@@ -114,7 +114,7 @@ export function toPrincipal(key: StoredKey): Omit<Principal, "isRoot"> {
   };
 }
 
-/** Returns the permissions of the key's role, also if a later version extends the role. Only `custom` keys store their own permissions. */
+/** Returns the permissions of the key's role in this version of the daemon. Only `custom` keys have permissions of their own. */
 export function effectivePermissions(key: Pick<StoredKey, "role" | "permissions">): readonly StoredKey["permissions"][number][] {
   return key.role === "custom" ? key.permissions : rolePermissions[key.role];
 }
@@ -123,11 +123,11 @@ export function effectivePermissions(key: Pick<StoredKey, "role" | "permissions"
 interface Grant {
   readonly permissions: readonly Permission[];
   readonly namespaces: readonly string[];
-  /** Unix seconds; undefined: never expires. */
+  /** Expiry in Unix seconds; undefined for a key that never expires. */
   readonly expiresAt: number | undefined;
 }
 
-/** Rejects a grant that exceeds the principal's own: 403 PERMISSION_ESCALATION. */
+/** Throws PERMISSION_ESCALATION (403) for a grant that exceeds the principal's own permissions, namespaces or expiry. */
 export function assertMayGrant(principal: Principal, grant: Grant): void {
   const missing = missingPermissions(principal, grant);
   if (missing.length > 0)
@@ -139,7 +139,7 @@ export function assertMayGrant(principal: Principal, grant: Grant): void {
     const foreign = grant.namespaces.filter((namespace) => !principal.namespaces.includes(namespace));
     throw new ApiError(
       "PERMISSION_ESCALATION",
-      `A key cannot grant other namespaces than its own (${principal.namespaces.join(", ")}): ${foreign.join(", ")}.`,
+      `A key can grant only its own namespaces (${principal.namespaces.join(", ")}). It cannot grant ${foreign.join(", ")}.`,
     );
   }
   if (principal.expiresAt !== undefined && (grant.expiresAt ?? Infinity) > principal.expiresAt)
@@ -149,7 +149,7 @@ export function assertMayGrant(principal: Principal, grant: Grant): void {
     );
 }
 
-/** Rejects revoking or rotating a key that exceeds the principal's own grant: 403 PERMISSION_ESCALATION. */
+/** Throws PERMISSION_ESCALATION (403) when the principal has fewer permissions or namespaces than the key to revoke or rotate. */
 export function assertMayRevoke(principal: Principal, key: Pick<Grant, "permissions" | "namespaces">): void {
   // Checked first, so that the message does not describe a key that the principal cannot see.
   if (!namespacesWithin(key.namespaces, principal.namespaces))

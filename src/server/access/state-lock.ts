@@ -4,11 +4,11 @@ import { ProcessLock } from "../platform/process-lock.js";
 
 const privateMode = 0o600;
 
-/** Locks the state directory for this process. The kernel frees the lock when the process ends. */
+/** Locks the state directory for this process. The kernel releases the lock when the process exits. */
 export class StateLock {
   readonly #lock: ProcessLock;
 
-  /** Throws when another daemon has the lock, or when the disk does not allow locking. */
+  /** Throws when another daemon has locked the directory, or when the file system does not support locks. */
   constructor(stateDirectory: string) {
     const lock = take(path.join(stateDirectory, "lock.db"));
     if (!lock) {
@@ -27,7 +27,7 @@ export class StateLock {
 function take(file: string): ProcessLock | undefined {
   try {
     closeSync(openSync(file, "a", privateMode));
-    // An earlier version created the file readable for all.
+    // An earlier version created a file that other users could read.
     chmodSync(file, privateMode);
     return ProcessLock.take(file);
   } catch (cause) {

@@ -1,6 +1,6 @@
 import { closeSync, fsyncSync, openSync } from "node:fs";
 
-/** Syncs the names in a folder. */
+/** Syncs the entries of a folder to the disk, so that they survive a power failure. */
 export function syncFolder(folder: string): void {
   const descriptor = openSync(folder, "r");
   try {

@@ -3,7 +3,7 @@ import { readFileSync, statSync } from "node:fs";
 /** https://www.sqlite.org/fileformat2.html#the_write_ahead_log */
 const headBytes = 32;
 const frameHeadBytes = 24;
-/** The last bit is the byte order of the checksums. */
+/** The last bit of this number is the byte order of the checksums. */
 const magic = 0x377f0682;
 const formatVersion = 3_007_000;
 const saltAt = 16;
@@ -12,8 +12,8 @@ const saltAt = 16;
 export class DamagedLogError extends Error {}
 
 /**
- * Throws when the write-ahead log was damaged. SQLite ignores unreadable frames like the end of a log. This function finds an invalid head,
- * or commits past the damage. Damage in the last transaction is not detectable.
+ * Throws when the write-ahead log is damaged. SQLite would treat unreadable frames as the end of the log. Detects an invalid head, and
+ * commits after the damage. Damage in the last transaction is not detectable.
  */
 export function assertLogSound(databaseFile: string): void {
   const file = `${databaseFile}-wal`;
@@ -22,14 +22,14 @@ export function assertLogSound(databaseFile: string): void {
   // SQLite deletes the log of an empty database.
   if (statSync(databaseFile).size === 0) throw new DamagedLogError("the store is empty, though its log is not");
   const log = readFileSync(file);
-  // Extended, but never written.
+  // SQLite has extended the file and written nothing yet.
   if (log.every((byte) => byte === 0)) return;
   const checksum = readHead(log);
   if (!checksum) throw new DamagedLogError(`the head of its log ${file} is damaged`);
   if (commitsPastEnd(log, checksum) > 1) throw new DamagedLogError(`its log ${file} is damaged`);
 }
 
-/** Whether there is a log without its database. */
+/** Returns whether a write-ahead log exists and its database file is missing. */
 export function hasLostDatabase(databaseFile: string): boolean {
   const log = statSync(`${databaseFile}-wal`, { throwIfNoEntry: false });
   return (log?.size ?? 0) > 0 && !statSync(databaseFile, { throwIfNoEntry: false });
@@ -45,7 +45,7 @@ function readHead(log: Buffer): Checksum | undefined {
   return checksum.isAt(log, headBytes - 8) ? checksum : undefined;
 }
 
-/** Counts the commits past the first invalid frame. Frames of an earlier use of the log do not count. */
+/** Counts the commits after the first invalid frame. Does not count frames of an earlier use of the log. */
 function commitsPastEnd(log: Buffer, checksum: Checksum): number {
   const pageBytes = log.readUInt32BE(8);
   const salts = log.subarray(saltAt, saltAt + 8);
@@ -64,7 +64,7 @@ function commitsPastEnd(log: Buffer, checksum: Checksum): number {
   return commits;
 }
 
-/** The checksum over head and frames. */
+/** The checksum of the head and the frames. */
 class Checksum {
   readonly #isBigEndian: boolean;
   #first = 0;

@@ -6,10 +6,10 @@ import { namespacesCover, namespacesWithin } from "../../shared/namespace.js";
 import { parsePastTimeMs } from "../../shared/past-time.js";
 import type { ResourceHandlers } from "../http/handler.js";
 
-/** Filter of the entries for a caller: requested and visible ones. */
+/** The filter of a caller: the entries that are requested and that the caller is allowed to see. */
 export type AuditQuery = AuditFilter & { readonly isVisible: (entry: AuditEntry) => boolean };
 
-/** The audit log, as these handlers use it. */
+/** The operations of the audit log that these handlers use. */
 export interface AuditPort {
   read(query: AuditQuery): Promise<{ entries: AuditEntry[]; hasMore: boolean }>;
   follow(query: AuditQuery, lastEventId: number | undefined, signal: AbortSignal): AsyncIterable<AuditEntry[]>;
@@ -27,7 +27,7 @@ export function createAuditHandlers(audit: AuditPort): ResourceHandlers<"audit">
   };
 }
 
-/** A key restricted to namespaces sees entries of workers, plugins and secrets in its namespaces, and entries of its own actions. */
+/** A key that is restricted to namespaces sees entries of packages and secrets in its namespaces, and entries of its own actions. */
 function maySee({ id, namespaces }: Principal, { action, principal, subject }: AuditEntry): boolean {
   if (namespaces.includes("*") || principal?.id === id) return true;
   const noun = nounOf(action);

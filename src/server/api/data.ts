@@ -15,9 +15,9 @@ interface DataCopy {
 interface DataHandlersOptions {
   readonly storage: {
     list(): Promise<{ name: string; usage: { bytes: number; entries: number }; isFull: boolean }[]>;
-    /** Undefined when the worker has no data folder. */
+    /** Copies the data folder. Undefined when the worker has no data folder. */
     copy(name: string): Promise<DataCopy | undefined>;
-    /** Returns whether there was a data folder. */
+    /** Deletes the data folder. Returns false when the worker has no data folder. */
     remove(name: string): Promise<boolean>;
   };
   /** Returns the limit of a worker's active version. */
@@ -51,7 +51,7 @@ export function createDataHandlers({ storage, limitOf }: DataHandlersOptions): R
 
   function describe({ name, usage, isFull }: Awaited<ReturnType<DataHandlersOptions["storage"]["list"]>>[number]): DataFolder {
     const limitBytes = limitOf(name);
-    // A folder that cannot be measured counts as infinitely large, which JSON cannot express.
+    // The size of a folder that cannot be measured is infinite, which JSON cannot express.
     const sizeBytes = Number.isFinite(usage.bytes) ? usage.bytes : Number.MAX_SAFE_INTEGER;
     return { worker: name, sizeBytes, entries: usage.entries, ...(limitBytes !== undefined && { limitBytes }), full: isFull };
   }

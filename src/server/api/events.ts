@@ -6,7 +6,7 @@ import { namespacesCover, namespacesWithin } from "../../shared/namespace.js";
 import { parsePastTimeMs } from "../../shared/past-time.js";
 import type { ResourceHandlers } from "../http/handler.js";
 
-/** The events, as these handlers use them. */
+/** The operations of the event log that these handlers use. */
 export interface EventsPort {
   follow(
     passes: (event: RuntimeEvent) => boolean,
@@ -31,8 +31,8 @@ function concernsWorker({ type, subject }: RuntimeEvent, worker: string): boolea
 }
 
 /**
- * Whether a caller sees an event: needs the permission. A key restricted to namespaces also needs the subject in its namespaces, or must
- * have caused the event.
+ * Returns whether a caller is allowed to see an event. The key needs the permission. If it is restricted to namespaces, the subject must be
+ * in one of them or the key must have caused the event.
  */
 function maySee({ id, permissions, namespaces }: Principal, { type, subject, principal }: RuntimeEvent): boolean {
   const needed = permissionToSee(type);

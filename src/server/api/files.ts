@@ -7,15 +7,15 @@ import { namespacesCover } from "../../shared/namespace.js";
 import { assertNamespace } from "../http/authorization.js";
 import type { ResourceHandlers } from "../http/handler.js";
 
-/** Namespace checks for the caller. */
+/** Checks whether the caller is allowed to access a namespace. */
 interface Caller {
   readonly covers: (packageName: string) => boolean;
   readonly assertCovers: (packageName: string) => void;
-  /** Whether the values of `env` in manifests are shown. */
+  /** True when the caller is allowed to see the values of `env` in manifests. */
   readonly seesValues: boolean;
 }
 
-/** The package files, as these handlers use them. */
+/** The operations of package files that these handlers use. */
 export interface PackageFilesPort {
   list(path: string, caller: Caller): Promise<{ path: string; entries: FileEntry[]; hasMore?: true }>;
   download(path: string, caller: Caller): Download;
@@ -35,7 +35,8 @@ export interface PackageFilesPort {
 }
 
 /**
- * Creates the handlers for workers or plugins. `onChanged` activates a change where files alone do not suffice; the response waits for it.
+ * Creates the handlers for workers or plugins. `onChanged` activates a change for which new files are not sufficient. The response waits
+ * for it.
  */
 export function createFileHandlers({
   files,
@@ -43,7 +44,7 @@ export function createFileHandlers({
   onChanged = async () => undefined,
 }: {
   files: PackageFilesPort;
-  /** Keys without it see `***` in place of the values of `env` in manifests. */
+  /** A key without this permission sees `***` in place of the values of `env` in manifests. */
   permissionToSeeValues: Permission;
   onChanged?: () => Promise<unknown>;
 }): ResourceHandlers<"workerFiles"> & ResourceHandlers<"pluginFiles"> {
@@ -78,7 +79,7 @@ export function createFileHandlers({
   };
 }
 
-/** Applies the changes in sequence; a failure of one path does not stop the others. */
+/** Applies the changes one after the other. If one path fails, the others are still changed. */
 async function failuresOf(
   paths: readonly string[],
   change: (path: string) => Promise<void>,

@@ -5,9 +5,9 @@ import type { ResourceHandlers } from "../http/handler.js";
 
 /** The readiness of the daemon. */
 export interface Readiness {
-  /** Public reason why the daemon cannot accept requests; undefined when it is ready. */
+  /** The reason why the daemon cannot serve requests, as a text for the public; undefined when it is ready. */
   readonly missing: string | undefined;
-  /** Individual checks, for operators only. */
+  /** The individual checks, which only operators can see. */
   readonly checks: HealthCheck[];
 }
 

@@ -9,19 +9,19 @@ import type { HostTable } from "../hosts/host-table.js";
 import { assertNamespace } from "../http/authorization.js";
 import type { ResourceHandlers } from "../http/handler.js";
 
-/** Host names that a daemon takes. */
+/** Maximum number of host names of a daemon. */
 const maximumHosts = 10_000;
 
 interface HostHandlersOptions {
   readonly hosts: HostTable;
-  /** Whether a worker, or a version of it, is installed. */
+  /** Returns whether a worker, or the given version of it, is installed. */
   readonly isInstalled: (name: string, version: string | undefined) => boolean;
   readonly config: {
     readonly appDomain: string | undefined;
     readonly hostSuffixes: readonly HostSuffix[];
     readonly ownHostNames: ReadonlySet<string>;
   };
-  /** Unix seconds. */
+  /** Returns the current time in Unix seconds. */
   readonly now: () => number;
 }
 
@@ -64,7 +64,7 @@ export function createHostHandlers({ hosts, isInstalled, config, now }: HostHand
     },
     remove: async ({ params: { host: name }, principal }) => {
       const host = hosts.get(name);
-      // A key learns nothing of hosts outside its namespaces.
+      // The error must not tell a key whether a host name outside its namespaces exists.
       if (!host || !namespacesCover(principal.namespaces, host.worker)) throw notFound(name);
       if (!(await hosts.remove(name))) throw notFound(name);
       return { success: true };
@@ -91,14 +91,14 @@ function assertMayAdd(
   throw new ApiError(
     "HOST_NOT_ALLOWED",
     allowed === ""
-      ? `RUNTIME_HOST_SUFFIXES gives ${namespace} no host names; ask the operator to add ${name}.`
-      : `${namespace} may have the host names ${allowed}, and ${name} is none of them.`,
+      ? `RUNTIME_HOST_SUFFIXES allows no host names for ${namespace}. Ask the operator to allow ${name}.`
+      : `${namespace} is allowed to use only the host names ${allowed}. ${name} is not one of them.`,
   );
 }
 
 function taken(name: string, host: Host | undefined, { namespaces }: Principal): ApiError {
   const owner = host && namespacesCover(namespaces, host.worker) ? host.worker : "another worker";
-  return new ApiError("HOST_TAKEN", `The host name ${name} belongs to ${owner}. Remove it there first.`);
+  return new ApiError("HOST_TAKEN", `The host name ${name} belongs to ${owner}. Remove the host name from ${owner}, then retry.`);
 }
 
 function notFound(name: string): ApiError {

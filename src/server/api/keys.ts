@@ -86,8 +86,8 @@ function newKey(
 }
 
 /**
- * Returns the lifetime of a replacement key: that of the old key, counted from now. The replacement of a key that rotates itself expires
- * when the old key would have expired.
+ * Returns the lifetime of a replacement key in seconds. It is the lifetime of the old key, counted from now. The replacement of a key that
+ * rotates itself expires when the old key would have expired.
  */
 function twinLifetimeSeconds(
   { expiresAt, createdAt: oldCreatedAt }: StoredKey,
@@ -104,7 +104,7 @@ function toApiKey(key: StoredKey): ApiKey {
   return { ...toPrincipal(key), createdAt: key.createdAt, ...(key.lastUsedAt === undefined ? {} : { lastUsedAt: key.lastUsedAt }) };
 }
 
-/** Returns the namespaces without duplicates. `*` replaces all others; undefined means all namespaces. */
+/** Returns the namespaces without duplicates. `*` replaces all others. Undefined in the input means all namespaces. */
 function normaliseNamespaces(namespaces: readonly string[] | undefined): string[] {
   return namespaces === undefined || namespaces.includes("*") ? ["*"] : [...new Set(namespaces)];
 }

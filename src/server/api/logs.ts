@@ -7,10 +7,10 @@ import { parsePastTimeMs } from "../../shared/past-time.js";
 import { assertNamespace } from "../http/authorization.js";
 import type { ResourceHandlers } from "../http/handler.js";
 
-/** One or several workers, or all workers whose name passes. */
+/** One or several names of workers, or a filter for names. */
 type LogSelection = readonly string[] | ((name: string) => boolean);
 
-/** The worker logs, as the API uses them. */
+/** The operations of the worker logs that these handlers use. */
 export interface WorkerLogsPort {
   read(selection: LogSelection, query: LogFilter): Promise<{ entries: LogEntry[]; hasMore: boolean }>;
   follow(
@@ -18,7 +18,7 @@ export interface WorkerLogsPort {
     query: LogFilter,
     from: { lastEventId: number | undefined; signal: AbortSignal },
   ): AsyncIterable<LogEntry[]>;
-  /** Whether the log has entries of the version. */
+  /** Returns whether the log contains entries of the version. */
   knows(name: string, version: string): Promise<boolean>;
   forget(name: string): void;
 }

@@ -6,13 +6,13 @@ import type { ResourceHandlers } from "../http/handler.js";
 import type { PrometheusExporter } from "../metrics/prometheus-exporter.js";
 import { totalsOf, toWorkerMetrics, type WorkerReading } from "../metrics/worker-reading.js";
 
-/** Workers that are summarized per turn of the event loop. */
+/** Number of workers that are summarized per turn of the event loop. */
 const batchSize = 50;
 
-/** The panel's own requests are excluded from totals: opening the panel must not change the shown traffic. */
+/** Requests to the panel are excluded from the totals, because opening the panel must not change the displayed traffic. */
 const panelName = "cpanel";
 
-/** The metrics, as these handlers use them. */
+/** The operations of the metrics that these handlers use. */
 export interface MetricsPort {
   workers(isWanted: (name: string) => boolean): Promise<WorkerReading[]>;
   daemon(isRestricted: boolean): DaemonMetrics;
@@ -34,7 +34,7 @@ export function createMetricsHandlers(metrics: MetricsPort, exposition: Promethe
       const workers: WorkerMetrics[] = [];
       for (const [index, reading] of readings.entries()) {
         workers.push(toWorkerMetrics(reading, performance.now()));
-        // Yields so that many workers do not delay requests.
+        // Gives way to requests, because summarizing many workers takes long.
         if (index % batchSize === batchSize - 1) await setImmediate();
       }
       const wantsAll = query.detail === "workers" && query.worker === undefined;

@@ -7,7 +7,7 @@ import type { ResourceHandlers } from "../http/handler.js";
 import type { InstalledPlugin } from "../packages/plugin-catalog.js";
 import type { UploadMeter } from "../metrics/upload-meter.js";
 
-/** The plugin packages, as these handlers use them. */
+/** The operations of plugin packages that these handlers use. */
 export interface PluginPackagesPort {
   discover(): InstalledPlugin[];
   install(file: UploadedFile, authorise: (name: string) => void): Promise<{ name: string; version: string; installedAt: string }>;
@@ -15,12 +15,12 @@ export interface PluginPackagesPort {
   remove(name: string): Promise<void>;
 }
 
-/** The loaded plugins, as these handlers use them. */
+/** The operations of loaded plugins that these handlers use. */
 export interface PluginsPort {
-  /** Loads the plugins from disk; resolves when they are active. `isFresh` selects unchanged plugins that are created again. */
+  /** Loads all plugins from the disk. Resolves when they are active. `isFresh` selects the unchanged plugins that are created again. */
   reload(options: { isFresh: (name: string) => boolean }): Promise<ReloadedPlugin[]>;
   statusOf(plugin: InstalledPlugin): { status: PluginStatus; error?: string };
-  /** Returns the loaded plugins in the order of their hooks. */
+  /** Returns the loaded plugins in the order in which their hooks run. */
   loaded(): LoadedPlugin[];
 }
 

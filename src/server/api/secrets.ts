@@ -7,7 +7,7 @@ import type { SecretStore } from "../secrets/secret-store.js";
 
 interface SecretHandlersOptions {
   readonly secrets: Pick<SecretStore, "list" | "missing" | "set" | "remove" | "rotateKey">;
-  /** Unix seconds. */
+  /** Current time in Unix seconds. */
   readonly now: () => number;
 }
 
@@ -44,7 +44,7 @@ export function createSecretHandlers({ secrets, now }: SecretHandlersOptions): R
   };
 }
 
-/** `*` = all namespaces. */
+/** Throws unless the key can manage the namespaces; `*` means all of them. */
 function assertNamespaces({ name, namespaces }: Principal, needed: string): void {
   if (namespacesWithin([needed], namespaces)) return;
   throw new ApiError(

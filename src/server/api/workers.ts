@@ -9,7 +9,7 @@ import type { ResourceHandlers } from "../http/handler.js";
 import type { UploadMeter } from "../metrics/upload-meter.js";
 import { ApiError } from "../../shared/api-error.js";
 
-/** The worker packages, as these handlers use them. */
+/** The operations of worker packages that these handlers use. */
 interface WorkerPackagesPort {
   list(): Promise<Worker[]>;
   install(
@@ -29,7 +29,7 @@ interface VersionParams {
   readonly version: string;
 }
 
-/** The worker engine, as these handlers use it. */
+/** The operations of the worker engine that these handlers use. */
 interface WorkerEnginePort {
   restart(folder: string): Promise<number>;
 }
@@ -45,7 +45,7 @@ export function createWorkerHandlers({
   engine: WorkerEnginePort;
   logs: WorkerLogsPort;
   uploads: UploadMeter;
-  /** True when the code of every upload is loaded once before activation, even if the caller does not request it. */
+  /** True when the daemon loads the code of every upload before its activation, even if the caller did not request this check. */
   checksUploads: boolean;
 }): ResourceHandlers<"workers"> {
   const toggle = async (params: VersionParams, enabled: boolean) => {
@@ -56,7 +56,7 @@ export function createWorkerHandlers({
   return {
     list: async ({ principal: { namespaces } }) => {
       const workers = await packages.list();
-      // The unfiltered list is frozen, and its JSON is cached.
+      // The list without a filter is frozen, and its JSON is cached.
       return namespaces.includes("*") ? workers : workers.filter(({ name }) => namespacesCover(namespaces, name));
     },
     upload: async ({ file, principal, query, via }) => {

@@ -2,8 +2,8 @@ import * as z from "zod";
 import type { NewerStateError } from "../config/newer-state-error.js";
 
 /**
- * A backup is a gzipped tar: `format.json`, `keys.db`, then the files of each package and a list of them with digests, last `manifest.json`
- * with the digests of the lists. Files without a list changed while they were read; ignore them.
+ * A gzipped tar: `format.json`, `keys.db`, then for each package its files and a list of their digests, last `manifest.json` with the
+ * digests of the lists. Ignore files without a list, which changed during the backup.
  */
 export const formatName = "runtimectl-backup";
 export const formatVersion = 2;
@@ -20,9 +20,9 @@ export const formatSchema = z.object({
   runtimectl: z.string(),
 });
 export const packageListSchema = z.object({
-  /** Relative to its directory: `app/1.0.0`, `@team/app`. */
+  /** Path in the directory of its kind: `app/1.0.0`, `@team/app`. */
   path: z.string(),
-  /** Relative to the package. Folders that contain files are omitted. */
+  /** Paths in the package. Only folders without files are listed. */
   folders: z.array(z.string()),
   files: z.array(z.object({ path: z.string(), mode: z.number().int().min(0).max(0o777), sizeBytes: z.number().int(), sha256 })),
 });
@@ -38,17 +38,17 @@ export const manifestSchema = formatSchema.extend({
     }),
   ),
 });
-/** Maximum size of the backup's own documents, which are held in memory. */
+/** Maximum size of the JSON documents in a backup, which are read into memory. */
 export const longestDocumentBytes = 64 * 1024 * 1024;
 
-/** `data`: the data folder of a worker, which a backup treats like a package. */
+/** `data` is the data folder of a worker, which a backup handles like a package. */
 export type PackageKind = "workers" | "plugins" | "data";
 
 export type Format = z.infer<typeof formatSchema>;
 export type PackageList = z.infer<typeof packageListSchema>;
 export type Manifest = z.infer<typeof manifestSchema>;
 
-/** A failed backup or restore. Nothing changed unless the message says otherwise. The code is for scripts. */
+/** A failed backup or restore. If files were changed, the message says so. Scripts can use `code`. */
 export class BackupError extends Error {
   readonly code: BackupErrorCode;
   readonly hint: string | undefined;
@@ -85,7 +85,7 @@ export function invalidBackup(file: string, why: string, cause?: unknown): Backu
   });
 }
 
-/** Returns the error of a schema that this program does not support. `subject` replaces the subject of the error, for a copy. */
+/** Returns the error of a schema that this program does not support. `subject` describes the store in the message. */
 export function newerKeyStore({ subject: place, found, supported }: NewerStateError, consequence: string, subject = place): BackupError {
   return new BackupError(
     "KEY_STORE_NEWER",

@@ -9,29 +9,29 @@ import type { DataCopy } from "./data-copies.js";
 import { findPackages, type UploadDirectory } from "./package-places.js";
 import { entrySegments } from "../../shared/archive/entry-name.js";
 
-/** Attempts to read a package that changes while it is read. */
+/** Maximum number of attempts to read a package that changes during the backup. */
 const mostAttempts = 100;
-/** Attempts to find a package: between the two renames of a replacement it has no folder. */
+/** Maximum number of attempts to find a package. While an upload replaces a package, its folder is missing between two renames. */
 const mostLooks = 10;
 const pauseMs = 20;
-/** Attempts to list a directory until no new package is found. */
+/** Maximum number of attempts to list a directory until no new package appears. */
 const mostRounds = 5;
 const blockBytes = 512;
 const pieceBytes = 256 * 1024;
 
-/** The longest prefix of a name in a backup. */
+/** The longest prefix that a backup adds to a name. */
 const longestPrefix = "workers/999/9999999/";
 
 interface BackupSources {
   readonly format: Format;
-  /** A copy of the key store that no process writes. */
+  /** A copy of the key store, which no process changes. */
   readonly keyStore: { readonly file: string; readonly keys: number };
   readonly directories: readonly UploadDirectory[];
-  /** Returns a copy of a data folder that no worker writes; undefined when no worker runs. */
+  /** Returns a copy of a data folder, which no worker changes; undefined when no worker runs. */
   readonly copyData: (name: string) => Promise<DataCopy | undefined>;
 }
 
-/** The content of one backup, as a tar that is generated while it is read. */
+/** Generates the tar of one backup while it is read. */
 export class BackupPieces {
   readonly #sources: BackupSources;
   readonly #packages: Manifest["packages"] = [];
@@ -42,12 +42,12 @@ export class BackupPieces {
     this.#sources = sources;
   }
 
-  /** Complete at the end, like `skipped`. */
+  /** The packages in the backup. The list is complete when the tar has been read. */
   get packages(): Manifest["packages"] {
     return this.#packages;
   }
 
-  /** Absolute paths. */
+  /** Absolute paths of entries that the backup does not contain. */
   get skipped(): string[] {
     return [...this.#skipped];
   }
@@ -69,7 +69,7 @@ export class BackupPieces {
     yield Buffer.alloc(2 * blockBytes);
   }
 
-  /** Lists the directory until nothing new is found: a listing can miss folders that are moved meanwhile. */
+  /** Lists the directory until no new package appears, because a listing can miss folders that are moved at the same time. */
   async *#directory(directory: UploadDirectory): AsyncGenerator<Buffer> {
     const taken = new Set<string>();
     for (let round = 1; round <= mostRounds; round += 1) {
@@ -116,7 +116,7 @@ export class BackupPieces {
   }
 }
 
-/** Returns undefined when the package was deleted. */
+/** Returns the content of a package; undefined when the package was deleted. */
 async function treeOf(folder: string): Promise<PackageTree | undefined> {
   for (let look = 1; look <= mostLooks; look += 1) {
     try {
@@ -163,7 +163,7 @@ async function* fileEntry(
       yield piece;
     }
     const isWhole = leftBytes === 0;
-    // The header promises this number of bytes, also for a truncated file.
+    // The tar header contains the number of bytes, so a truncated file is filled with zeros.
     for (; leftBytes > 0; leftBytes -= pieceBytes) yield Buffer.alloc(Math.min(pieceBytes, leftBytes));
     yield paddingOf(sizeBytes);
     return isWhole ? hash.digest("hex") : undefined;
@@ -210,7 +210,7 @@ function ignoreGone(error: unknown): undefined {
 }
 
 interface TreeFile {
-  /** Relative to the package. */
+  /** Path in the package. */
   readonly path: string;
   readonly mode: number;
   readonly sizeBytes: number;
@@ -221,13 +221,13 @@ interface TreeFile {
 interface PackageTree {
   readonly files: readonly TreeFile[];
   readonly folders: readonly string[];
-  /** Links, sockets and similar entries, and names that no archive can have. */
+  /** Links, sockets and similar entries, and entries whose name an archive cannot contain. */
   readonly skipped: readonly string[];
-  /** Changes when a file is written, replaced or moved. */
+  /** A value that changes when a file is written, replaced or moved. */
   readonly fingerprint: string;
 }
 
-/** Throws ENOENT when the folder is missing, or an entry is deleted while it is read. */
+/** Reads the content of a folder. Throws ENOENT when the folder is missing or an entry is deleted during the read. */
 async function readPackageTree(root: string): Promise<PackageTree> {
   const tree = { files: [] as TreeFile[], folders: [] as string[], skipped: [] as string[], marks: [] as string[] };
   const visit = async (folder: string): Promise<void> => {
@@ -253,7 +253,7 @@ function markOf(name: string, stats: BigIntStats): string {
   return `${JSON.stringify(name)} ${stats.dev} ${stats.ino} ${stats.mode} ${stats.size} ${stats.ctimeNs}`;
 }
 
-/** Whether a restore would accept the name. */
+/** Returns whether a restore accepts the name. */
 function isStorable(name: string): boolean {
   try {
     return entrySegments(longestPrefix + name, "file").length > 0;

@@ -6,21 +6,21 @@ import { createInterface } from "node:readline";
 import { copySocketName, type CopyResponse } from "../workers/data/copy-server.js";
 import { BackupError } from "./backup-format.js";
 
-/** A folder to read instead of a data folder. */
+/** The folder that is read instead of a data folder. */
 export interface DataCopy {
   readonly folder: string;
-  /** Lets the daemon delete the copy. */
+  /** Notifies the daemon that it can delete the copy. */
   release(): void;
 }
 
 /**
- * Lets the running daemon copy the data folder of a worker while no isolate writes to it. Undefined when no daemon runs: then no process
- * writes to the folder itself. Throws DATA_NOT_COPIED.
+ * Requests a copy of a worker's data folder from the running daemon, made while no isolate writes the folder. Undefined when no daemon
+ * runs, because then no process writes the folder. Throws DATA_NOT_COPIED.
  */
 export async function copyDataFolder(stateDirectory: string, name: string): Promise<DataCopy | undefined> {
   const folder = openSync(stateDirectory, "r");
   try {
-    // The path of the state directory can exceed the 107 bytes of a socket address.
+    // The path of the state directory can be longer than a socket address, which has at most 107 bytes.
     const socket = createConnection(`/proc/self/fd/${folder}/${copySocketName}`);
     try {
       await once(socket, "connect");
@@ -32,7 +32,7 @@ export async function copyDataFolder(stateDirectory: string, name: string): Prom
       const response = JSON.parse(line) as CopyResponse;
       if ("error" in response) throw notCopied(name, response.error);
       const release = (): void => void socket.destroy();
-      // A folder that was removed meanwhile: the backup then finds nothing at its path.
+      // The folder was deleted meanwhile. The backup finds nothing at its path and skips it.
       return { folder: response.folder ?? path.join(stateDirectory, "removed"), release };
     }
     throw notCopied(name, "the daemon stopped");

@@ -2,7 +2,7 @@ import { chown, mkdir, stat } from "node:fs/promises";
 import path from "node:path";
 import { exists } from "../packages/transactions/journal.js";
 
-/** Creates a folder with the owner of its parent. Keeps an existing folder. */
+/** Creates a folder with the same owner as its parent. Keeps an existing folder. */
 export async function makeLikeParent(folder: string, mode = 0o755): Promise<void> {
   if (exists(folder)) return;
   await makeLikeParent(path.dirname(folder));
@@ -10,7 +10,7 @@ export async function makeLikeParent(folder: string, mode = 0o755): Promise<void
   await giveTo(path.dirname(folder), [folder]);
 }
 
-/** Gives paths that root created to the owner of `ownersFolder`, the daemon's user. */
+/** Changes the owner of paths that root created to the owner of `ownersFolder`, which is the daemon's user. */
 export async function giveTo(ownersFolder: string, paths: readonly string[]): Promise<void> {
   if (process.getuid?.() !== 0) return;
   const { uid, gid } = await stat(ownersFolder);

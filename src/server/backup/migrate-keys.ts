@@ -13,7 +13,7 @@ import { readSource, type PrimarySource } from "../config/primary-source.js";
 import { NewerStateError } from "../config/newer-state-error.js";
 import { BackupError, newerKeyStore } from "./backup-format.js";
 
-/** Moves the keys of a local store into an empty primary. Renames the local store, so that no daemon uses it by mistake. */
+/** Moves the keys of a local store into an empty primary. Then renames the local store, so that no daemon uses it by mistake. */
 export async function migrateKeys(
   { stateDirectory }: Directories,
   environment: Readonly<Record<string, string | undefined>>,
@@ -32,7 +32,7 @@ export async function migrateKeys(
     });
     if (isDryRun) return { ...moved, primary: source.url, keptAs: undefined };
     const keptAs = path.join(stateDirectory, `keys-moved-${new Date().toISOString().replaceAll(/[:.]/g, "-")}.db`);
-    // Merges the write-ahead log into the file: the log would keep the old name.
+    // The write-ahead log is merged into the file first, because the log would keep the old name.
     settleKeyDatabase(file);
     renameSync(file, keptAs);
     await syncFolder(stateDirectory);

@@ -9,12 +9,15 @@ import type { PackageKind } from "./backup-format.js";
 /** A directory for uploaded packages or data folders. */
 export interface UploadDirectory {
   readonly kind: PackageKind;
-  /** Position among the directories of its kind. */
+  /** Index of the directory in the list of its kind. */
   readonly index: number;
   readonly path: string;
 }
 
-/** Returns the directories of packages that are not part of a container image, in their order, and the data directory. */
+/**
+ * Returns the directories of uploaded packages in their order, and the data directory. Omits directories that are part of a container
+ * image.
+ */
 export function uploadDirectories({ workerDirectories, pluginDirectories, dataDirectory }: Directories): UploadDirectory[] {
   return [
     ...uploadedOf("workers", workerDirectories),
@@ -30,9 +33,9 @@ function uploadedOf(kind: PackageKind, configured: readonly string[]): UploadDir
 }
 
 export interface PackagePlaces {
-  /** Folders that change as a whole, relative to the directory: worker versions, otherwise packages. */
+  /** Paths of folders that change as a whole: worker versions and packages without versions. */
   readonly packages: readonly string[];
-  /** Links in place of packages. */
+  /** Paths of symbolic links, which a backup skips. */
   readonly skipped: readonly string[];
 }
 

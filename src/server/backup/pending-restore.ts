@@ -6,21 +6,21 @@ import { exists, finish, syncFolder } from "../packages/transactions/journal.js"
 import { BackupError } from "./backup-format.js";
 import { giveTo } from "./give-to.js";
 
-/** File in the state directory that exists from the time when a restore can only be completed. */
+/** File in the state directory. While it exists, a restore can only be completed, not reverted. */
 export const pendingRestoreName = "restore.json";
 
 const pendingSchema = z.object({
   /** Folders to create before the moves. */
   folders: z.array(z.string()),
-  /** Absolute paths: first the previous content, then the new content. */
+  /** Absolute paths, in this order: the previous content is moved away, then the new content is moved into place. */
   moves: z.array(z.object({ from: z.string(), to: z.string() })),
-  /** Folders that the moves leave empty, and content that is not kept. */
+  /** Folders that are empty after the moves, and content that the restore deletes. */
   discarded: z.array(z.string()),
 });
 
 export type PendingRestore = z.infer<typeof pendingSchema>;
 
-/** Writes and syncs the steps of a restore. From here on a crash leads to the restored state. */
+/** Writes and syncs the steps of a restore. After this call, a crash no longer prevents the restore. */
 export async function decideRestore(stateDirectory: string, pending: PendingRestore): Promise<void> {
   const file = path.join(stateDirectory, pendingRestoreName);
   const handle = await open(`${file}~`, "w", 0o600);
@@ -30,7 +30,10 @@ export async function decideRestore(stateDirectory: string, pending: PendingRest
   await syncFolder(stateDirectory);
 }
 
-/** Completes a decided restore. Returns false without a decided restore. The caller must hold the lock of the state directory. */
+/**
+ * Completes a restore whose steps were written. Returns false when no such restore exists. The caller must hold the lock of the state
+ * directory.
+ */
 export async function finishRestore(stateDirectory: string): Promise<boolean> {
   const file = path.join(stateDirectory, pendingRestoreName);
   if (!exists(file)) return false;
@@ -42,7 +45,7 @@ export async function finishRestore(stateDirectory: string): Promise<boolean> {
       else if (!exists(to)) throw new Error(`${from} is gone`);
     }
     for (const folder of new Set(moves.flatMap(({ from, to }) => [path.dirname(from), path.dirname(to)]))) await syncFolder(folder);
-    // Deleted first: the remaining steps can fail without harm.
+    // The file is deleted first, because the remaining steps are only a clean-up.
     await rm(file);
     await syncFolder(stateDirectory);
     for (const target of discarded) await rm(target, { recursive: true, force: true });

@@ -23,20 +23,20 @@ import {
   type PackageList,
 } from "./backup-format.js";
 
-/** The place of a package. All entries of one number belong to one reading of the package. */
+/** Position of a package in a backup. Entries with the same number are from one attempt to read the package. */
 export interface PackageNumber {
   readonly kind: PackageKind;
   readonly directory: number;
   readonly number: number;
 }
 
-/** Receives the content of a backup in its order. Read each content to its end. */
+/** Receives the content of a backup in its order. A sink must read each content to its end. */
 export interface BackupSink {
   keyStore(content: AsyncIterable<Buffer>): Promise<void>;
   file(at: PackageNumber, segments: readonly string[], content: AsyncIterable<Buffer>): Promise<void>;
-  /** The package is complete and matches its list. */
+  /** Called when a package is complete and matches its list. */
   package(at: PackageNumber, list: PackageList): Promise<void>;
-  /** Discards the last files: the package was read again later. */
+  /** Called when the last files have no list, because the package was read again later. */
   discardUnlisted(): Promise<void>;
 }
 
@@ -167,7 +167,7 @@ class BackupReading {
   }
 }
 
-/** A stream that computes the digest of its content. */
+/** A stream that calculates the digest of its content. */
 class DigestOf {
   readonly #content: Iterable<Buffer> | AsyncIterable<Buffer>;
   readonly #hash = createHash("sha256");

@@ -15,20 +15,20 @@ import { decideRestore, finishRestore, pendingRestoreName, type PendingRestore }
 import { readBackup, type BackupSink } from "./read-backup.js";
 import { directoryMissing, StagedRestore } from "./staged-restore.js";
 
-/** The key store with SQLite's files, and the cached catalog of the previous packages. */
+/** Files that a restore replaces: the key store with the files of SQLite, and the cached catalog. */
 const replacedStateFiles = ["keys.db", "keys.db-wal", "keys.db-shm", "keys.db-journal", "known-workers.json"];
 
 export interface RestoreOptions {
   readonly directories: Directories;
   readonly file: string;
   readonly isDryRun: boolean;
-  /** Deletes the previous content instead of keeping it. */
+  /** True when the previous content is deleted instead of kept. */
   readonly discardOld: boolean;
 }
 
 /**
- * Replaces keys, uploaded packages and data folders by those of a backup, all or nothing. Throws while a daemon runs. A dry run only reads and also works
- * beside a daemon.
+ * Replaces keys, uploaded packages and data folders by those of a backup, completely or not at all. Throws while a daemon runs. A dry run
+ * only reads, so it is also allowed while a daemon runs.
  */
 export async function restoreBackup(options: RestoreOptions): Promise<RestoredBackup> {
   const { directories } = options;
@@ -55,7 +55,7 @@ function lockState(stateDirectory: string): StateLock {
   }
 }
 
-/** Reads and checks a backup. Returns what a restore would do. */
+/** Reads and checks a backup. Returns the changes that a restore would make. */
 async function look({ directories, file }: RestoreOptions): Promise<RestoredBackup> {
   const folder = await mkdtemp(path.join(tmpdir(), "runtimectl-restore-"));
   try {
@@ -86,13 +86,13 @@ async function restore({ directories, file, discardOld }: RestoreOptions): Promi
     await finishRestore(stateDirectory);
     return { ...described, kept: discardOld ? [] : kept, finishedEarlier };
   } finally {
-    // A decided restore still needs the prepared files.
+    // After a restore was decided, its prepared files are still needed.
     if (!exists(path.join(stateDirectory, pendingRestoreName))) await staged.discard();
     staged.leave();
   }
 }
 
-/** A backup without data folders leaves those of this machine unchanged. */
+/** A backup without data folders does not change the data folders of this machine. */
 function isReplaced({ kind }: UploadDirectory, { version }: Manifest): boolean {
   return kind !== "data" || version >= firstVersionWithData;
 }
@@ -152,8 +152,8 @@ function keysOfBackup(file: string, keyStore: string): number {
 }
 
 /**
- * Returns the number of keys in the current store; null when it cannot be read. Reads a copy, because SQLite creates files beside a store
- * that it reads.
+ * Returns the number of keys in the current store; null when the store cannot be read. Reads a copy, because SQLite creates files next to a
+ * store that it opens.
  */
 async function keysHere(stateDirectory: string): Promise<number | null> {
   const folder = await mkdtemp(path.join(tmpdir(), "runtimectl-keys-"));
@@ -168,7 +168,7 @@ async function keysHere(stateDirectory: string): Promise<number | null> {
   }
 }
 
-/** Checks everything and keeps only the key store. */
+/** Checks the whole backup and keeps only the key store. */
 class DryRunSink implements BackupSink {
   readonly #keyStore: string;
 

@@ -9,11 +9,11 @@ import { giveTo, makeLikeParent } from "./give-to.js";
 import type { UploadDirectory } from "./package-places.js";
 import type { BackupSink, PackageNumber } from "./read-backup.js";
 
-/** Folder in which a restore is prepared. A starting daemon deletes it, unless another daemon runs. */
+/** Folder in which a restore is prepared. A daemon deletes it at its start, unless another daemon runs. */
 const stagingFolderName = ".staging";
 const dotMode = 0o700;
 
-/** The content of a backup, unpacked on the file system of its destination. */
+/** The content of a backup, unpacked on the same file system as its destination. */
 export class StagedRestore implements BackupSink {
   readonly keyStoreFile: string;
   readonly #stateDirectory: string;
@@ -37,13 +37,13 @@ export class StagedRestore implements BackupSink {
         if (name.startsWith(restorePrefix)) await rm(path.join(staging, name), { recursive: true });
       const stage = this.stageOf(directory);
       await mkdir(path.join(stage, "content"), { recursive: true, mode: dotMode });
-      // The daemon completes an interrupted restore, so it must own the folders.
+      // The daemon completes an interrupted restore, so its user must own these folders.
       await giveTo(directory, [staging, stage, path.join(stage, "content")]);
     }
     await rm(this.keyStoreFile, { force: true });
   }
 
-  /** Registers as an instance, so that a starting daemon does not delete the prepared files. */
+  /** Registers as a peer, so that a starting daemon does not delete the prepared files. */
   async #enter(directory: string): Promise<void> {
     const made: string[] = [];
     const sole = ExclusiveAccess.enter(directory, (paths) => made.push(...paths));
@@ -56,7 +56,7 @@ export class StagedRestore implements BackupSink {
     return path.join(directory, stagingFolderName, restorePrefix + process.pid);
   }
 
-  /** Returns packages and scopes that are ready to be moved into the directory. */
+  /** Returns the packages and scopes that can be moved into the directory. */
   async content(directory: string): Promise<string[]> {
     return readdir(path.join(this.stageOf(directory), "content"));
   }
@@ -97,7 +97,7 @@ export class StagedRestore implements BackupSink {
     this.#unlisted = undefined;
   }
 
-  /** Frees the directories for daemons. */
+  /** Ends the registration in all directories, so that daemons can use them. */
   leave(): void {
     for (const sole of this.#entered.splice(0)) sole.leave();
   }

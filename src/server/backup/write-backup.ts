@@ -17,13 +17,13 @@ import { BackupPieces } from "./backup-stream.js";
 import { uploadDirectories } from "./package-places.js";
 
 /**
- * Writes a backup, also while the daemon runs. The file appears complete and readable only for its owner, or not at all. An existing file
- * stays until then.
+ * Writes a backup, also while the daemon runs. Only the owner can read the file. The file appears when it is complete; until then an
+ * existing file stays.
  */
 export async function writeBackup(directories: Directories, file: string): Promise<WrittenBackup> {
   const local = path.join(directories.stateDirectory, "keys.db");
   const replica = path.join(directories.stateDirectory, "replica", "current", "keys.db");
-  // After the keys were moved to a primary there is no local store.
+  // After a migration of the keys to a primary, no local store exists.
   const isReplicated = !existsSync(local) && existsSync(replica);
   const keyStore = isReplicated ? replica : local;
   if (!existsSync(keyStore))
@@ -52,7 +52,7 @@ export async function writeBackup(directories: Directories, file: string): Promi
     directories: uploadDirectories(directories),
     copyData: (name) => copyDataFolder(directories.stateDirectory, name),
   });
-  // Synced before the rename.
+  // The file is synced before it is renamed.
   await pipeline(Readable.from(pieces.all()), createGzip(), createWriteStream(archive, { flags: "wx", mode: 0o600, flush: true }));
   const { size: sizeBytes } = await stat(archive);
   await rename(archive, file).catch((error: unknown) => {

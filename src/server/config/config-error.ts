@@ -1,4 +1,4 @@
-/** A variable has an invalid value. The message is one line for the operator. */
+/** The value of a variable is invalid. The message is one line for the operator. */
 export class ConfigError extends Error {
   /** `value` is undefined for a secret. */
   constructor(variable: string, value: string | undefined, takes: string) {

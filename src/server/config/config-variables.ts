@@ -168,8 +168,8 @@ export const variables: readonly VariableDescription[] = [
   },
 ];
 /**
- * `RUNTIME_PLUGIN_UPLOADS`: which keys may upload a plugin or change its files, of those that hold the permission: all, keys with every
- * permission and no namespace restriction, the root key alone, or none.
+ * Values of `RUNTIME_PLUGIN_UPLOADS`: the keys that are allowed to upload plugins. All with the permission, only those with every
+ * permission and no namespace restriction, only the root key, or none.
  */
 export const pluginUploadModes = ["permitted", "admin", "root", "off"] as const;
 

@@ -2,7 +2,7 @@ import { nearestWord } from "../../shared/nearest-word.js";
 import type { Config } from "./config.js";
 import { variables, type Environment } from "./config-variables.js";
 
-/** A random text of this length cannot be guessed; `npm start` creates one with 43 characters. */
+/** Minimum length of a root key that is not guessable. `npm start` creates a key of 43 characters. */
 const leastRootKeyLength = 32;
 
 /** Returns warnings about valid settings that are probably mistakes. */

@@ -19,18 +19,18 @@ import { networkModes, type NetworkCeilingOptions, type NetworkMode } from "./wo
 export interface Config {
   /** Addresses to listen on: HOST, or both loopback addresses. */
   readonly hosts: readonly string[];
-  /** 0: any free port. */
+  /** 0 selects any free port. */
   readonly port: number;
-  /** The listener that alone serves API and panel; undefined: the main listener serves them. */
+  /** A separate listener for the API and the panel; undefined when the main listener serves them. */
   readonly adminListener: { readonly hosts: readonly string[]; readonly port: number } | undefined;
-  /** The only host for sign-ins; undefined: any host. */
+  /** The only host name at which sign-ins are possible; undefined allows any host name. */
   readonly panelHost: PanelHost | undefined;
-  /** Accepted hosts; undefined: any. */
+  /** The host names that the daemon accepts; undefined accepts any. */
   readonly allowedHosts: AllowedHosts | undefined;
-  /** Domain of the workers' automatic host names; undefined: no such names. */
+  /** Domain of the automatic host names of workers; undefined disables automatic host names. */
   readonly appDomain: string | undefined;
   readonly hostSuffixes: readonly HostSuffix[];
-  /** Host names at which the path names the worker, regardless of the app domain. */
+  /** Host names of the daemon itself, at which the first path segment selects the worker. They override automatic host names. */
   readonly ownHostNames: ReadonlySet<string>;
   /** Public address of workers, without a slash at its end. */
   readonly publicUrl: string | undefined;
@@ -38,7 +38,7 @@ export interface Config {
   /** Path of the API, such as `/api` or `/_/api`. */
   readonly apiBase: string;
   readonly rootKey: string | undefined;
-  /** File of the root key, for a reload; undefined for a variable. */
+  /** File of the root key, which a reload reads again; undefined when a variable contains the key. */
   readonly rootKeyFile: RootKeyFile | undefined;
   readonly sessionTtlSeconds: number;
   readonly workerDirectories: readonly string[];
@@ -50,34 +50,34 @@ export interface Config {
   readonly stateDirectory: string;
   /** Contains the data folders of workers. */
   readonly dataDirectory: string;
-  /** Server with the keys of several daemons; undefined: the state directory has the keys. */
+  /** The server with the keys of several daemons; undefined when the keys are in the state directory. */
   readonly primary: PrimarySource | undefined;
   /** Source of the keys that encrypt secrets of workers. */
   readonly secretsKey: SecretsKeySource;
-  /** Whether to reject uploads whose code cannot be loaded. */
+  /** True when the daemon rejects uploads whose code cannot be loaded. */
   readonly checkUploads: boolean;
   readonly limits: Limits;
-  /** Permissions that manifests can request, and `network`. */
+  /** Permissions that manifests are allowed to request, and `network`. */
   readonly workerPermissions: readonly string[];
   readonly pluginUploads: PluginUploadMode;
-  /** Addresses that workers can connect to; the mode is undefined if the state directory determines it. */
+  /** Addresses that workers are allowed to connect to. The mode is undefined when the state directory determines it. */
   readonly workerNetwork: Omit<NetworkCeilingOptions, "mode"> & { readonly mode: NetworkMode | undefined };
-  /** Whether the daemon starts only if the kernel restricts isolates. */
+  /** True when the daemon starts only if the kernel restricts isolates. */
   readonly requiresSandbox: boolean;
-  /** User ids of isolates, used if the daemon can switch users; undefined: isolates run as the daemon's user. */
+  /** User ids of isolates. Undefined, or when the daemon cannot switch users: isolates run as the daemon's user. */
   readonly workerUids: UidRange | undefined;
   readonly auditLog: AuditLogLimits;
   readonly logLevel: string;
   readonly prettyLog: boolean;
 }
 
-/** Size from which a new file of the audit log is started, and the number of kept files. */
+/** Size in bytes at which a new file of the audit log begins, and number of files that are kept. */
 export interface AuditLogLimits {
   readonly fileBytes: number;
   readonly keptFiles: number;
 }
 
-/** Both ends are included. */
+/** A range of user ids that includes `first` and `last`. */
 export interface UidRange {
   readonly first: number;
   readonly last: number;
@@ -86,7 +86,7 @@ export interface UidRange {
 /** Absolute paths. */
 export type Directories = Pick<Config, "stateDirectory" | "dataDirectory" | "workerDirectories" | "pluginDirectories">;
 
-/** In bytes, unless the name has another unit. */
+/** Values are in bytes, unless the name has another unit. */
 export interface Limits {
   readonly maxUploadSizeBytes: number;
   readonly maxExpandedSizeBytes: number;
@@ -96,12 +96,12 @@ export interface Limits {
   /** Maximum number of isolates. */
   readonly poolSize: number;
   readonly workerMemoryMaxBytes: number;
-  /** Limits of a worker's data folder and of an isolate's temporary folder. */
+  /** Maximum size of a worker's data folder, and of an isolate's temporary folder. */
   readonly workerDataMaxBytes: number;
   readonly workerTemporaryMaxBytes: number;
-  /** Per second and processor: the rate that streamed bodies share while other workers receive requests. */
+  /** Rate in bytes per second and processor that all streamed bodies share while other workers receive requests. */
   readonly sharedStreamRateBytes: number;
-  /** Limits of the logs of one worker in memory, of one worker on disk, and of all workers in memory. */
+  /** Limits of logs in bytes: of one worker in memory, of one worker on disk, and of all workers in memory. */
   readonly workerLogSizeBytes: number;
   readonly logRetentionSizeBytes: number;
   readonly workerLogsTotalBytes: number;
@@ -197,7 +197,7 @@ export function readConfig(environment: Environment, process: { pid: number; cwd
   };
 }
 
-/** Returns the operator's root key, or the one that the daemon created in its state directory. */
+/** Returns the root key of the operator, or the root key that the daemon created in its state directory. */
 function readRootKeyOrOwn(environment: Environment, cwd: string): Pick<Config, "rootKey" | "rootKeyFile"> {
   const given = readRootKey(environment);
   if (given.rootKey !== undefined || given.rootKeyFile !== undefined) return given;
@@ -227,7 +227,7 @@ function wholeNumber(variable: string, text: string, least: number, most: number
   return accepted(variable, text, `a whole number from ${least} to ${most}`, number >= least && number <= most ? number : undefined);
 }
 
-/** Includes both: another program that listened on one of them would receive the daemon's requests. */
+/** Both loopback addresses: a program that listened on the other one would receive requests for the daemon. */
 const loopbackHosts = ["127.0.0.1", "::1"];
 
 function hostsOf(host: string | undefined): readonly string[] {
@@ -260,7 +260,7 @@ function networkMode(text: string): NetworkMode | undefined {
   );
 }
 
-/** The entry for this machine, for every worker. */
+/** The value that allows every worker to connect to this machine. */
 const loopbackEntry = "loopback";
 
 function networkGrants(text: string): Omit<NetworkCeilingOptions, "mode"> {
@@ -283,7 +283,7 @@ function networkGrants(text: string): Omit<NetworkCeilingOptions, "mode"> {
   };
 }
 
-/** Users below 1000 belong to the system. */
+/** User ids below 1000 belong to the system. */
 function uidRange(text: string): UidRange | undefined {
   if (text === "off") return undefined;
   const [, first, last] = /^(\d{4,10})-(\d{4,10})$/.exec(text) ?? [];

@@ -36,7 +36,7 @@ export const primaryVariables: readonly VariableDescription[] = [
   },
 ];
 
-/** A line break in a token would end the syncer. */
+/** A line break in a token would make the syncer exit. */
 const tokenForm: SecretForm = {
   credential: "auth-db-sync-token",
   variable: "RUNTIME_AUTH_DB_SYNC_TOKEN",
@@ -56,7 +56,7 @@ export function readPrimary(
   return mode === "local" ? undefined : readSource(environment, value);
 }
 
-/** Returns the destination of `migrate-keys`, regardless of the mode. Throws ConfigError. */
+/** Returns the destination of `migrate-keys`, whatever the mode of the key store is. Throws ConfigError. */
 export function readSource(environment: Readonly<Record<string, string | undefined>>, value: (variable: string) => string): PrimarySource {
   return {
     url: readUrl(value("RUNTIME_AUTH_DB_SYNC_URL")),
@@ -66,7 +66,7 @@ export function readSource(environment: Readonly<Record<string, string | undefin
 }
 
 function readUrl(text: string): string {
-  // libSQL tools print URLs with the scheme libsql.
+  // Tools of libSQL print URLs with the scheme libsql.
   const url = URL.canParse(text) ? new URL(text.replace(/^libsql:/, "https:")) : undefined;
   const isOrigin = url !== undefined && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`;
   if (isOrigin) return url.origin;

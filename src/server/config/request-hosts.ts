@@ -6,7 +6,7 @@ import { accepted, commaSeparated } from "./config-values.js";
 import type { Config } from "./config.js";
 import { AllowedHosts } from "../web/allowed-hosts.js";
 
-/** Returns the host names of operators, of workers, and all accepted ones. `value` returns the text of a variable. */
+/** Returns three sets of host names: for operators, for workers, and all accepted ones. `value` returns the text of a variable. */
 export function readRequestHosts(
   value: (name: string) => string,
 ): Pick<Config, "panelHost" | "publicUrl" | "allowedHosts" | "appDomain" | "hostSuffixes" | "ownHostNames"> {
@@ -26,7 +26,7 @@ export function readRequestHosts(
   if (panelHost !== undefined && publicName === panelHost.name)
     throw new ConfigError("RUNTIME_PANEL_HOST", panelHostText, "another host name than RUNTIME_PUBLIC_URL has: cookies do not know ports");
   const entries = commaSeparated(allowedHostsText);
-  // Host names in other variables are also accepted.
+  // Host names in other variables are accepted, too.
   const named = [panelHost?.name, publicName].flatMap((name) => name ?? []);
   const allowedHosts =
     entries.length === 0
@@ -49,7 +49,7 @@ export function readRequestHosts(
 /** Host names that keys of a namespace can assign to its workers. */
 export interface HostSuffix {
   readonly namespace: string;
-  /** A host name, or with a leading dot all host names with this ending. */
+  /** A host name. With a leading dot, all host names with this ending. */
   readonly suffix: string;
 }
 

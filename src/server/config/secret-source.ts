@@ -12,7 +12,7 @@ export interface SecretFile {
 export interface SecretForm {
   /** Name of the systemd credential. */
   readonly credential: string;
-  /** The variable with the secret; with the suffix `_FILE` the one with its file. */
+  /** Name of the variable that contains the secret. The variable with the suffix `_FILE` contains the path of its file. */
   readonly variable: string;
   readonly pattern: RegExp;
   /** Description of the accepted values. */
@@ -28,7 +28,7 @@ export function readSecret(
   const credential = credentials
     ? { name: `the systemd credential ${form.credential}`, file: path.join(credentials, form.credential) }
     : undefined;
-  // The directory also exists for other credentials.
+  // systemd also sets the directory for other credentials.
   const text = credential && readIfThere(credential.file);
   if (credential && text !== undefined) return { secret: soundSecret(credential.name, form, text), secretFile: credential };
   const fileVariable = `${form.variable}_FILE`;

@@ -1,21 +1,21 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
 
-/** A file with the keys that encrypt secrets, one in each line: the first encrypts, the others only decrypt. */
+/** A file with the keys that encrypt secrets, one per line. The first key encrypts and decrypts; the others only decrypt. */
 export interface SecretsKeySource {
   readonly file: string;
-  /** How messages and checks call the file. */
+  /** Name of the file in messages and checks. */
   readonly name: string;
-  /** "own" = the file in the state directory, which the daemon creates and changes. The operator provides the others. */
+  /** `own` is the file in the state directory, which the daemon creates and changes. The operator provides the other kinds. */
   readonly kind: "credential" | "file" | "own";
 }
 
 const credentialName = "secrets-key";
 const fileVariable = "RUNTIME_SECRETS_KEY_FILE";
-/** In the state directory. */
+/** Name of the file in the state directory. */
 const ownSecretsKeyName = "secrets.key";
 
-/** Returns where the keys are: the systemd credential, the file of the variable, or the file in the state directory. */
+/** Returns the location of the keys: the systemd credential, the file of the variable, or the file in the state directory. */
 export function secretsKeySource(
   environment: Readonly<Record<string, string | undefined>>,
   { cwd, stateDirectory }: { cwd: string; stateDirectory: string },

@@ -1,14 +1,14 @@
-/** The variables of systemd. */
+/** The values of systemd's environment variables. */
 export interface ServiceEnvironment {
   /** Descriptors of inherited listening sockets, which have priority over host and port. */
   readonly listenFds: readonly number[];
   /** Address of the socket for notifications: a path, or `@` and an abstract name. */
   readonly notifySocket: string | undefined;
-  /** The service manager restarts the service without a notification for this long. */
+  /** Time without a notification after which the service manager restarts the service. */
   readonly watchdogMs: number | undefined;
 }
 
-/** Removed from the environment: they are meant for one process, not for workers, plugins or child processes. */
+/** Variables of systemd for this process. Workers, plugins and child processes must not inherit them. */
 export const serviceVariables: readonly string[] = [
   "NOTIFY_SOCKET",
   "WATCHDOG_USEC",
@@ -22,14 +22,14 @@ export const serviceVariables: readonly string[] = [
 const firstListenFd = 3;
 const mostListenFds = 64;
 
-/** Reads the variables for the process with this id. Ignores those for another process and invalid numbers. */
+/** Reads the variables that are meant for the process with this id. Ignores invalid numbers. */
 export function readServiceEnvironment(
   environment: Readonly<Record<string, string | undefined>>,
   { pid }: { pid: number },
 ): ServiceEnvironment {
   const isOurs = (variable: string) => environment[variable] === String(pid);
   const listenCount = isOurs("LISTEN_PID") ? Math.min(mostListenFds, wholeNumber(environment["LISTEN_FDS"])) : 0;
-  // Unlike the sockets, the watchdog without an id applies to any process of the service.
+  // Without a process id, the watchdog applies to any process of the service. Inherited sockets always have a process id.
   const isWatched = environment["WATCHDOG_PID"] === undefined || isOurs("WATCHDOG_PID");
   const watchdogMs = isWatched ? wholeNumber(environment["WATCHDOG_USEC"]) / 1000 : 0;
   return {

@@ -4,7 +4,7 @@ import { ConfigError } from "./config-error.js";
 import { makeDirectory } from "../platform/make-directory.js";
 
 const privateMode = 0o700;
-/** Errors that another start would also have. A full or failing disk can be repaired meanwhile. */
+/** Error codes that another start would also have. Other errors, such as a full disk, can end by themselves. */
 const lastingCodes = new Set(["EACCES", "EPERM", "EROFS", "ENOTDIR", "ENOENT", "EEXIST", "ELOOP", "ENAMETOOLONG"]);
 
 /** Creates the state directory, readable only for this user, and checks that it is writable. Throws ConfigError with the variable. */

@@ -1,7 +1,7 @@
 import { parseNetworkTarget, type NetworkTarget } from "../../shared/network-target.js";
 import type { WorkerManifest } from "../../shared/worker-manifest.js";
 
-/** From the most to the least restrictive. */
+/** Network modes from the most to the least restrictive. */
 export const networkModes = ["none", "public", "all"] as const;
 
 /** The addresses that one isolate can connect to; the daemon passes it to the isolate as JSON. */
@@ -9,11 +9,11 @@ export interface WorkerNetwork {
   /** `public`: all except loopback, private, link-local and metadata addresses. */
   readonly mode: NetworkMode;
   readonly allowsLoopback: boolean;
-  /** Targets of the manifest, all of them granted. */
+  /** Targets of the manifest that the operator has allowed. */
   readonly allow: readonly string[];
 }
 
-/** Whether the kernel can deny all network sockets. */
+/** Returns whether a worker needs no network sockets, so that the kernel can deny all of them. */
 export function needsNoNetwork({ mode, allowsLoopback, allow }: WorkerNetwork): boolean {
   return mode === "none" && !allowsLoopback && allow.every(isUnixSocket);
 }
@@ -28,7 +28,7 @@ function isUnixSocket(target: string): boolean {
 }
 export type NetworkMode = (typeof networkModes)[number];
 
-/** Additional targets of the operator, for all workers or those of a scope such as `@team`. */
+/** Network targets that the operator adds for all workers, or for those of a scope such as `@team`. */
 export interface NetworkGrant {
   readonly scope: string | undefined;
   readonly target: NetworkTarget;
@@ -37,7 +37,7 @@ export interface NetworkGrant {
 export interface NetworkCeilingOptions {
   readonly mode: NetworkMode;
   readonly grants: readonly NetworkGrant[];
-  /** Whether every worker can connect to this machine, for development. */
+  /** True when every worker is allowed to connect to this machine, which is for development. */
   readonly allowsLoopback: boolean;
 }
 
@@ -46,7 +46,7 @@ type Requested = Pick<WorkerManifest, "network">;
 /** Limits the network targets that manifests request. */
 export class NetworkCeiling {
   readonly #options: NetworkCeilingOptions;
-  /** The addresses of a worker without requests. */
+  /** The addresses for a worker whose manifest requests none. */
   readonly usual: WorkerNetwork;
 
   constructor(options: NetworkCeilingOptions) {
@@ -54,7 +54,7 @@ export class NetworkCeiling {
     this.usual = { mode: options.mode, allowsLoopback: options.allowsLoopback, allow: [] };
   }
 
-  /** Returns why this daemon would not serve a worker with this manifest; undefined if it would. */
+  /** Returns the reason why this daemon would not serve a worker with this manifest; undefined if it would. */
   refusal({ network }: Requested, name: string): string | undefined {
     const { mode } = this.#options;
     if (network?.mode !== undefined && networkModes.indexOf(network.mode) > networkModes.indexOf(mode))

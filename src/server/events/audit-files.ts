@@ -1,15 +1,15 @@
 import { mkdir, open, readdir, rm, type FileHandle } from "node:fs/promises";
 import path from "node:path";
 
-/** The name is the id of the first entry, so names sort files and none is ever renamed. */
+/** The name of a file is the id of its first entry. Therefore names sort files, and no file is ever renamed. */
 const fileName = /^(\d{16})\.jsonl$/;
-/** Size of one read. */
+/** Number of bytes per read. */
 const blockBytes = 64 * 1024;
 const newline = 0x0a;
 
 export interface AuditFilesOptions {
   readonly directory: string;
-  /** A larger file is followed by a new one. */
+  /** Size in bytes at which a new file begins. */
   readonly fileBytes: number;
   /** Number of kept files, including the current one. */
   readonly keptFiles: number;
@@ -20,7 +20,7 @@ interface OpenFile {
   sizeBytes: number;
 }
 
-/** The files of the audit log: one line per entry, mode 0600, append-only. */
+/** The files of the audit log: one line per entry, mode 0600. Entries are only appended. */
 export class AuditFiles {
   readonly #options: AuditFilesOptions;
   #current: OpenFile | undefined;
@@ -29,7 +29,7 @@ export class AuditFiles {
     this.#options = options;
   }
 
-  /** Appends whole lines; `firstId` is the id of the first entry. When it throws, nothing was appended. */
+  /** Appends complete lines. `firstId` is the id of the first entry. When the call throws, no line was appended. */
   async append(lines: string, firstId: number, { isSynced }: { isSynced: boolean }): Promise<void> {
     const current = await this.#openFor(firstId);
     const bytes = Buffer.from(lines);
@@ -37,14 +37,14 @@ export class AuditFiles {
       await current.file.appendFile(bytes);
       if (isSynced) await current.file.datasync();
     } catch (error) {
-      // A partial line would damage the next one.
+      // A partial line would make the next line unreadable.
       await current.file.truncate(current.sizeBytes).catch(() => this.#leave());
       throw error;
     }
     current.sizeBytes += bytes.length;
   }
 
-  /** Yields the lines in blocks, newest first. Ends at a file that is deleted meanwhile. */
+  /** Yields the lines in blocks, newest first. Ends at a file that was deleted during the read. */
   async *linesBackwards(): AsyncGenerator<string[]> {
     for (const name of (await this.#names()).toReversed()) {
       const file = await open(path.join(this.#options.directory, name), "r").catch(() => undefined);
@@ -79,7 +79,7 @@ export class AuditFiles {
     return next;
   }
 
-  /** Removes the partial last line of a killed daemon, which was never confirmed. */
+  /** Removes an incomplete last line, which a killed daemon left and never confirmed. */
   async #open(name: string): Promise<OpenFile> {
     const file = await open(path.join(this.#options.directory, name), "a+", 0o600);
     try {
@@ -112,7 +112,7 @@ async function* blocksBackwards(file: FileHandle): AsyncGenerator<string[]> {
     const start = Math.max(0, end - blockBytes);
     const { buffer, bytesRead } = await file.read(Buffer.alloc(end - start), 0, end - start, start);
     const bytes = Buffer.concat([buffer.subarray(0, bytesRead), rest]);
-    // The first line of the block can start before it.
+    // The first line of the block can begin in the block before.
     const whole = start === 0 ? 0 : bytes.indexOf(newline) + 1;
     if (start > 0 && whole === 0) rest = bytes;
     else {

@@ -5,14 +5,14 @@ import type { Log } from "../log/log.js";
 import { EntryBuffer } from "./entry-buffer.js";
 import { AuditFiles, type AuditFilesOptions } from "./audit-files.js";
 
-/** Entries that wait for a full or failing disk. Further ones are only counted. */
+/** Maximum number of entries that wait for a full or failing disk. Further entries are only counted. */
 const mostWaiting = 1000;
-/** Entries per write and sync. */
+/** Number of entries per write and sync. */
 const batchEntries = 100;
-/** A confirmed change waits at most this long for its entry. */
+/** Maximum time that a confirmed change waits for its entry. */
 const longestWaitMs = 2000;
 const retryMs = 5000;
-/** Entries in memory, for followers. */
+/** Number of entries in memory, for followers. */
 const keptEntries = 500;
 const followLimit = 1000;
 
@@ -24,12 +24,12 @@ interface Waiting {
   readonly onSettled: () => void;
 }
 
-/** Counts since the daemon started. */
+/** Numbers of entries since the daemon started. */
 export interface AuditCounts {
   readonly written: number;
-  /** Entries that were never written: too many attempts, or a full disk. */
+  /** Entries that were not written, because there were too many attempts or the disk was full. */
   readonly skipped: number;
-  /** Entries in memory that are not written yet. */
+  /** Entries in memory that wait for the disk. */
   readonly waiting: number;
 }
 
@@ -40,8 +40,8 @@ export interface AuditLogOptions extends AuditFilesOptions {
 }
 
 /**
- * The log of all changes. An entry is on disk before its caller gets the response. If the disk fails, the change stands and the entry waits
- * in memory. Requests to workers never wait for it.
+ * The log of all changes. An entry is on disk before the caller gets the response. If the disk fails, the change stays and its entry waits
+ * in memory. Requests to workers never wait for the log.
  */
 export class AuditLog {
   readonly #files: AuditFiles;
@@ -53,14 +53,14 @@ export class AuditLog {
   #writing: Promise<void> | undefined;
   #written = 0;
   #skipped = 0;
-  /** Skipped entries that no entry reports yet. */
+  /** Number of skipped entries that no entry has reported yet. */
   #untold = 0;
   #isFailing = false;
 
   private constructor(options: AuditLogOptions, files: AuditFiles, lastId: number) {
     this.#options = options;
     this.#files = files;
-    // Ids also grow after the clock was set back.
+    // Ids increase even if the clock was set back.
     this.#nextId = Math.max(options.now() * 1000, lastId + 1);
     this.#recent = new EntryBuffer({ most: keptEntries, before: this.#nextId - 1 });
   }
@@ -80,7 +80,7 @@ export class AuditLog {
     return { written: this.#written, skipped: this.#skipped, waiting: this.#waiting.length };
   }
 
-  /** Writes an entry; a synced one is on disk when this resolves, or 2 s have passed. Never throws. */
+  /** Writes an entry. For a synced entry, resolves when it is on disk or after 2 s. Never throws. */
   async record(entry: NewAuditEntry, { isSynced }: { isSynced: boolean }): Promise<void> {
     if (this.#waiting.length >= mostWaiting) return this.skip();
     if (this.#untold > 0) this.#tellSkipped(entry);
@@ -91,7 +91,7 @@ export class AuditLog {
     timer.abort();
   }
 
-  /** Counts an entry that is not written. The next entry is preceded by one with the count. */
+  /** Counts an entry that is not written. The next written entry follows one with this count. */
   skip(): void {
     this.#skipped += 1;
     this.#untold += 1;
@@ -152,7 +152,7 @@ export class AuditLog {
   }
 
   async #writeAll(): Promise<void> {
-    // Syncs all entries of one turn together.
+    // All entries of one turn are synced together.
     await Promise.resolve();
     while (this.#waiting.length > 0 && !this.#closing.signal.aborted) {
       if (await this.#write()) continue;
@@ -160,7 +160,7 @@ export class AuditLog {
     }
   }
 
-  /** Returns false when the disk is not writable. */
+  /** Writes a batch. Returns false when the disk is not writable. */
   async #write(): Promise<boolean> {
     const batch = this.#waiting.slice(0, batchEntries);
     const [first] = batch;
@@ -185,7 +185,7 @@ export class AuditLog {
   }
 }
 
-/** Parses the lines. Skips partial ones and those of other versions of the daemon. */
+/** Parses the lines. Skips incomplete lines and lines that another version of the daemon wrote. */
 function entriesOf(lines: readonly string[]): AuditEntry[] {
   return lines.flatMap((line) => {
     try {

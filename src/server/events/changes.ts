@@ -4,7 +4,7 @@ import type { ErrorCode } from "../../shared/errors.js";
 import type { NewEvent } from "./runtime-events.js";
 import type { NewAuditEntry } from "./audit-log.js";
 
-/** Failed attempts that are recorded: `burst` at once, then `perSecond` per second. */
+/** Limits for failed attempts that are recorded: `burst` at once, then `perSecond` per second. */
 const burst = 60;
 const perSecond = 1;
 

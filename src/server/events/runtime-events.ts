@@ -85,7 +85,7 @@ export class RuntimeEvents {
   #begin({ lastEventId, sinceMs }: EventStart): { seenId: number; notice?: RuntimeEvent } {
     const { newestId, droppedThroughId } = this.#recent;
     if (lastEventId !== undefined) {
-      // An unassigned id does not tell which events its follower has seen.
+      // With an id that was not assigned yet, it is not known which events the follower already has.
       if (lastEventId > newestId) return { seenId: newestId, notice: this.#notice("stream.gap", newestId) };
       return { seenId: lastEventId };
     }

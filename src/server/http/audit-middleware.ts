@@ -56,7 +56,7 @@ export function recordChanges(
       throw cause;
     }
     const { principal, result } = context.state as CallState;
-    // Only the result of a sign-in contains the principal.
+    // For a sign-in, the principal is in the result of the operation.
     const who = principal ?? (result as { principal?: ChangePrincipal } | undefined)?.principal;
     await changes.made(describe(type, context, { who, key }));
   };

@@ -56,7 +56,7 @@ function unauthenticated(isAmbiguous: boolean): ApiError {
   return isAmbiguous
     ? new ApiError(
         "SESSION_AMBIGUOUS",
-        "The request has session cookies of different keys. A page of a worker can have set one, so all were cleared. Sign in again.",
+        "The request has session cookies of different keys. A worker's page can have set one of them, so the daemon deleted all of them. Sign in again.",
       )
     : new ApiError(
         "AUTH_REQUIRED",

@@ -74,7 +74,7 @@ export class Connections {
     for (const socket of sockets) if (!responseInFlight(socket) && !this.#upgraded.has(socket) && this.#isQuiet(socket)) socket.destroy();
   }
 
-  /** Without `Connection: close`, a client can send its next request at once. */
+  /** The header `Connection: close` makes the client open a new connection for its next request. */
   #awaitResponses(): void {
     for (const socket of this.#sockets) {
       const answer = responseInFlight(socket);

@@ -55,7 +55,7 @@ function sendRefusal(context: Context, cause: unknown, log: Log): void {
   const error = toApiError(cause);
   context.status = error.status;
   context.set(errorHeaders(error));
-  // Otherwise planted cookies would fail the next attempt again.
+  // Cookies that a worker's page has set would fail the next attempt as well, so they are deleted.
   if (error.status === 401 && hasSeveralSessionCookies(context.req.headers)) context.set("Set-Cookie", clearSessionCookies(context.req));
   context.body = JSON.stringify(error.toBody());
   if (error.status >= 500)

@@ -6,7 +6,7 @@ import { endEvent, formatEvent } from "../../shared/event-stream.js";
 import { toApiError } from "../web/error-response.js";
 
 const mostStreams = 100;
-/** Interval of comments that keep proxies from closing an idle stream and show the reader that it is alive. */
+/** Interval of comments. They prevent proxies from closing an idle stream and show the reader that the stream works. */
 const heartbeatMs = 15_000;
 /** The caller's key is checked again after this time. */
 const trustedMs = 1000;

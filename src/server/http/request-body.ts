@@ -4,7 +4,7 @@ import { discardBody, hasBody } from "../web/request-body.js";
 
 /** Time for a rejected client to finish its body before its connection is cut. */
 export const leftoverBodyTimeoutMs = 2_000;
-/** The same after the response of a worker: workers can respond before they have the whole body. */
+/** Time for a client to finish its body after a worker's response. Workers can respond before they have received the whole body. */
 const workerBodyTimeoutMs = 30_000;
 
 /** Rejects compressed bodies, whose decompressed size is unknown. */
@@ -14,7 +14,7 @@ export function assertPlainEncoding(request: IncomingMessage): void {
     throw new ApiError("UNSUPPORTED_MEDIA_TYPE", "Compressed request bodies are not supported. Send the body without Content-Encoding.");
 }
 
-/** Returns the media type in lower case, and its charset if there is one. */
+/** Returns the media type in lower case, and the charset; undefined when the header has no charset. */
 export function mediaTypeOf(request: IncomingMessage): { type: string; charset: string | undefined } {
   const header = request.headers["content-type"] ?? "";
   const charset = /;\s*charset="?([^";\s]+)"?/i.exec(header)?.[1]?.toLowerCase();
@@ -45,13 +45,12 @@ export function discardLeftoverBody(request: IncomingMessage, response: ServerRe
 }
 
 /**
- * Like `discardLeftoverBody`, for responses of workers: keeps the connection until the body has ended, or for a limited time. Call it when
- * the request arrives.
+ * Keeps the connection open after a worker's response until the request body has ended, for at most 30 s. Call it when the request arrives.
  */
 export function keepOpenForBody(request: IncomingMessage, response: ServerResponse): void {
   if (!hasBody(request)) return;
   const isLastRequest = !response.shouldKeepAlive;
-  // Otherwise Node would close the connection while bytes are still arriving.
+  // Without this, Node.js would close the connection while bytes are still arriving.
   response.shouldKeepAlive = true;
   // Runs before Node's own listener.
   response.prependOnceListener("finish", () => {

@@ -9,7 +9,7 @@ import { couldBePanel, isPanel, pathOf } from "../web/reserved-paths.js";
 
 type Serve = HttpServerOptions["serve"];
 
-/** What a listener serves besides the API. */
+/** Content that a listener serves in addition to the API. */
 export type ListenerContent = "panel" | "workers" | "panel and workers";
 
 const panelPath = "/cpanel/";

@@ -6,7 +6,7 @@ import { requestIdOf } from "./request-id.js";
 
 const retryAfterSeconds = 1;
 
-/** Responds until the services are open: the process is alive and not ready. */
+/** Responds to requests until the services are open: the liveness check succeeds and the readiness check fails. */
 export function respondWhileStarting(
   apiBase: string,
   request: IncomingMessage,

@@ -25,7 +25,8 @@ export class PluginCounters {
     this.#byPlugin.set(plugin, counters);
     const known = counters.get(name);
     if (known) return known.describeAs(help);
-    if (counters.size >= mostCounters) throw new RangeError(`a plugin may have ${mostCounters} counters; ${name} is one more`);
+    if (counters.size >= mostCounters)
+      throw new RangeError(`a plugin can have at most ${mostCounters} counters: ${name} exceeds the limit`);
     const counter = new Counter(help);
     counters.set(name, counter);
     return counter;
@@ -64,7 +65,8 @@ class Counter implements PluginCounter {
   }
 
   add(labels: Labels = {}, count = 1): void {
-    if (!(count >= 0 && count < Number.POSITIVE_INFINITY)) throw new RangeError(`a counter only grows: ${count} cannot be added`);
+    if (!(count >= 0 && count < Number.POSITIVE_INFINITY))
+      throw new RangeError(`cannot add ${count} to a counter: the number must be 0 or more`);
     const known = this.#byObject.get(labels);
     if (known) known.value += count;
     else this.#find(labels).value += count;

@@ -101,7 +101,7 @@ export class CpuAccount {
   }
 }
 
-/** Delay of the event loop over the last minute. Keeps no process alive. */
+/** Delay of the event loop over the last minute. Its timer does not prevent the process from exiting. */
 export class EventLoopLag {
   #older: ELDHistogram;
   #newer: ELDHistogram;

@@ -22,7 +22,7 @@ export class CatalogCache {
   #isSaved = true;
   #timer: NodeJS.Timeout | undefined;
 
-  /** Without a file, nothing is cached. */
+  /** `file`: path of the cache. Undefined disables the cache. */
   constructor(options: { file: string | undefined; log: Log }) {
     this.#file = options.file;
     this.#log = options.log;

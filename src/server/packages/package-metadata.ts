@@ -18,7 +18,7 @@ export function readPackageMetadata(folder: string): PackageMetadata | undefined
   return parsePackageMetadata((fileName) => readMetadataText(path.join(folder, fileName), longestBytes(fileName)));
 }
 
-/** Like `readPackageMetadata`, with the texts of the files. */
+/** Reads the metadata like `readPackageMetadata`, from the texts of the files. */
 export function parsePackageMetadata(textOf: (fileName: MetadataFileName) => string | undefined): PackageMetadata | undefined {
   const manifest = readManifest(textOf);
   const packageJson = readPackageJson(textOf);

@@ -53,7 +53,7 @@ export class PluginPackages implements PackageOwner {
   /** Orders the operations of this instance; the lock of the directory excludes other instances. */
   readonly #locks = new KeyedLock();
 
-  /** Completes or reverts what a crash left in the directories. */
+  /** Opens the plugin directories. Completes or reverts changes that a crash interrupted. */
   static async open(options: PluginPackagesOptions): Promise<PluginPackages> {
     const directories = packageDirectories(options.builtInDirectory, options.directories);
     const follower = (directory: string): ChangeFollower => ({

@@ -29,7 +29,7 @@ export interface WorkerPackagesOptions extends Retiring {
   readonly isPluginBase?: (base: string) => boolean;
   /** Called with the unpacked code before anything is visible. When it throws, nothing has changed. */
   readonly check?: (candidate: Pick<InstalledVersion, "name" | "version" | "folder" | "generation" | "manifest">) => Promise<void>;
-  /** Without it, the `secrets` of manifests are not checked. */
+  /** Checks the `secrets` of manifests. Undefined disables the check. */
   readonly secrets?: SecretsPort;
   /** Called when the active version of a name can have changed; undefined: no version is active. */
   readonly onActiveVersion?: (name: string, version: InstalledVersion | undefined) => void;

@@ -35,7 +35,7 @@ export class WorkerPackages implements PackageOwner {
   /** Orders the operations of this instance; the lock of the directory excludes other instances. */
   readonly #locks = new KeyedLock();
 
-  /** Completes or reverts what a crash left in the directories, then reads them. */
+  /** Opens the worker directories. Completes or reverts changes that a crash interrupted, then reads the directories. */
   static async open(options: WorkerPackagesOptions): Promise<WorkerPackages> {
     const directories = packageDirectories(options.builtInDirectory, options.directories);
     // Undefined until the directories are read, which includes all earlier changes.
@@ -262,7 +262,7 @@ export class WorkerPackages implements PackageOwner {
     const nest = bare && { folder: workerFolder, as: bare.version };
     const told = workerChange("worker.installed", { name, version }, [{ directory: area.directory, workerFolder }]);
     let retiring: Promise<void>[] = [];
-    // Checked again, because a secret can have been removed while the archive was unpacked.
+    // Checked again, because a secret can have been removed during the unpacking of the archive.
     this.#options.secrets?.assertPresent(name, manifest, { countsStaged: true });
     const revertSecrets = await this.#options.secrets?.applyStaged(name);
     try {

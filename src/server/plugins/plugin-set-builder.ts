@@ -141,7 +141,7 @@ export class PluginSetBuilder {
         provided: hooks.provides?.(),
       };
     } catch (error) {
-      // Otherwise its open resources would leak, once per reload.
+      // Releases the resources of the plugin, which would otherwise leak at each reload.
       await endPlugin({ active });
       throw error;
     }

@@ -53,7 +53,7 @@ export class RequestPipeline {
 
   begin(): void {
     try {
-      // Neither API nor panel responds at a worker's host.
+      // The API and the panel are not available at a worker's host name.
       if (!this.#exchange.hostTarget) {
         if (!this.#isUnambiguous && this.#isApi()) return this.#refuse(notFound());
         if (this.#host.reserved.isPanel(pathOf(this.#travelling.target))) return this.#toPanel();

@@ -47,7 +47,10 @@ export async function respondWith(answer: Response, { set, client, requestId, ab
   }
 }
 
-/** Returns a ServerResponse whose content goes through the hooks first; an unchanged response is sent as written. */
+/**
+ * Returns a ServerResponse whose content passes through the hooks before it is sent. A response that no hook changes is sent exactly as it
+ * was written.
+ */
 export function interceptResponse(request: IncomingMessage, options: ResponseOptions): ResponseInterceptor {
   const { client } = options;
   return new ResponseInterceptor({

@@ -197,7 +197,7 @@ export class SecretStore {
     return [...ids].filter((id) => this.#keys.find(id) === undefined);
   }
 
-  /** Describes where the key is, and what is wrong with it. */
+  /** Returns the location of the encryption key and its problem, if any. */
   describeKey(): { readonly place: string; readonly problem: string | undefined } {
     return { place: this.#keys.describePlace(), problem: this.#keys.problem() ?? this.#unknownKeyProblem() };
   }

@@ -38,7 +38,7 @@ export class SecretsKeys {
     return this.#keys.length;
   }
 
-  /** Says where the first key is, such as `systemd credential secrets-key, key 0123456789abcdef`. */
+  /** Returns the location of the first key, such as `systemd credential secrets-key, key 0123456789abcdef`. */
   describePlace(): string {
     const { name, file, kind } = this.source;
     const place = kind === "credential" ? name : `file ${file}`;
@@ -48,7 +48,7 @@ export class SecretsKeys {
       : `none; workers can have no secrets until each daemon has ${file}`;
   }
 
-  /** Returns what is wrong with the file of the keys; undefined when all is well. */
+  /** Returns the problem of the file of keys; undefined when the file is usable. */
   problem(): string | undefined {
     const { file, kind } = this.source;
     if (!this.current || kind === "credential") return undefined;

@@ -33,7 +33,7 @@ export class ServiceManager {
     this.#send(`STOPPING=1\n${statusLine("finishing what is in flight")}`);
   }
 
-  /** The daemon is alive; `status` is its status text. */
+  /** Notifies systemd's watchdog. `status`: the status text. */
   alive(status: string): void {
     this.#send(`WATCHDOG=1\n${statusLine(status)}`);
   }

@@ -6,7 +6,7 @@ const checksPerPeriod = 4;
 
 /** The operations of a running daemon that signals and the service manager trigger. */
 interface SupervisedDaemon {
-  /** Rejects when the daemon is not alive. No timeout: a hanging check sends no notification. */
+  /** Checks the daemon; rejects when it does not work. Has no timeout: while a check hangs, systemd's watchdog gets no notification. */
   checkLife(): Promise<void>;
   /** Reloads the configuration that can change at run time. */
   reload(): Promise<void>;
@@ -62,7 +62,7 @@ export function supervise({ daemon, manager, level, config, log }: Options): { b
 interface WatchOptions {
   /** A notification must arrive within this time. */
   readonly periodMs: number;
-  /** Rejects when the daemon is not alive. No timeout. */
+  /** Checks the daemon; rejects when it does not work. Has no timeout. */
   readonly check: () => Promise<void>;
   readonly feed: () => void;
   readonly log: Log;

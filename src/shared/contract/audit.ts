@@ -7,7 +7,7 @@ import { sinceQuery } from "./time-query.js";
 
 const errorCodes = Object.keys(errorTable) as [ErrorCode, ...ErrorCode[]];
 
-/** Actions of entries. `audit.skipped` stands for entries that were not written. */
+/** Actions of audit entries. An entry `audit.skipped` replaces entries that could not be written. */
 export const auditActions = [...changeTypes, "audit.skipped"] as const;
 
 export const AuditEntry = z.object({
@@ -34,7 +34,7 @@ export interface AuditFilter {
   /** Id or name of a key. */
   readonly principal?: string | undefined;
   readonly actions?: readonly string[] | undefined;
-  /** Only entries with a lower id. */
+  /** Selects entries with a lower id. */
   readonly before?: number | undefined;
   /** Maximum number of entries, the newest first. */
   readonly limit: number;

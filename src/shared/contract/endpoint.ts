@@ -5,7 +5,9 @@ import type { ChangeType } from "./changes.js";
 
 export type HttpMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-/** Who can call an operation: everyone, any valid credential, or keys with one or all of several permissions. */
+/**
+ * The callers that are allowed to call an operation: all, those with any valid credential, or keys with one or all of several permissions.
+ */
 export type Access = "public" | "authenticated" | Permission | readonly Permission[];
 
 /** A file part of a multipart body, stored in the spool until the handler returns. */

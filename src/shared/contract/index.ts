@@ -21,7 +21,7 @@ export const contract = {
   discovery: { runtime: discovery.runtime },
   health: { overall, ready, live },
   session: { show: session.show, create: session.create, remove: session.remove },
-  // Both must precede `workers`, whose routes start with two parameters.
+  // These two must precede `workers`, whose routes start with two parameters.
   workerFiles,
   data: { list: data.list, download: data.download, remove: data.remove },
   workers: {

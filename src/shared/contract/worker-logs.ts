@@ -67,12 +67,12 @@ const LogQuery = z.object({
 /** Selects entries of a worker's log. */
 export interface LogFilter {
   readonly version?: string | undefined;
-  /** This level and above. */
+  /** Selects entries of this level and of more severe ones. */
   readonly level?: LogLevel | undefined;
   readonly source?: LogSource | undefined;
-  /** Only requests with a status such as `404`, or of a class such as `5xx`. */
+  /** Selects requests with a status such as `404`, or of a class such as `5xx`. */
   readonly status?: string | undefined;
-  /** Only the request with this id. */
+  /** Selects the request with this id. */
   readonly requestId?: string | undefined;
   /** Text in the entry, case-insensitive. Plain text: a regular expression could take unlimited time. */
   readonly text?: string | undefined;
@@ -80,7 +80,7 @@ export interface LogFilter {
   readonly sinceMs?: number | undefined;
   /** Unix milliseconds: only entries before this time. */
   readonly untilMs?: number | undefined;
-  /** Only entries with a lower id. */
+  /** Selects entries with a lower id. */
   readonly before?: number | undefined;
   /** Maximum number of entries, the newest first. */
   readonly limit: number;

@@ -40,7 +40,7 @@ export const command = defineCommand<[], Options>({
     "Writes runtimed.service and runtimed.socket, creates a root key if there is none, and enables and starts both units.\n" +
     "If you run it again, such as after an upgrade, it changes only what differs.\n" +
     "Put your settings into the file environment beside the root key, or into a drop-in (systemctl edit runtimed). The command changes neither.\n" +
-    "Exits with 1 if systemd does not run this machine.",
+    "Exits with 1 if this machine does not run systemd.",
   async run(context, _values, options) {
     const mode = chosenMode(context, options);
     const listen = options.listen === undefined ? undefined : checkListen(options.listen);

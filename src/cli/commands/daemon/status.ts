@@ -23,7 +23,7 @@ export const command = defineCommand<[], Options>({
   ],
   notes:
     "Queries systemd, and the daemon at the address of the socket unit or of --url. Requires no key.\n" +
-    "Exits with 6 if the service is not installed, with 8 if it is not active or not ready, and with 1 if systemd does not run this machine.",
+    "Exits with 6 if the service is not installed, with 8 if it is not active or not ready, and with 1 if this machine does not run systemd.",
   async run(context, _values, options) {
     const mode = serviceMode(options.user ?? false, context.directories.home);
     assertSystemd();

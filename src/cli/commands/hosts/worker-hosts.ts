@@ -7,7 +7,7 @@ import type { Connection } from "../../client/connection.js";
 export interface WorkerHosts {
   /** The host below RUNTIME_APP_DOMAIN; null if the worker has none. */
   readonly automaticHost: string | null;
-  /** Why there is no automatic host; null if there is one. */
+  /** The reason why the worker has no automatic host name; null if it has one. */
   readonly automaticHostReason: string | null;
   /** Hosts that an operator added for the worker. */
   readonly hosts: readonly string[];

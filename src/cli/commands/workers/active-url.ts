@@ -9,7 +9,9 @@ export async function activeUrl(
   { output }: Context,
   connection: Listing,
   uploaded: { readonly name: string; readonly version: string },
-  { isToldOfOff = false }: { /** Whether the user already knows that the version is disabled. */ readonly isToldOfOff?: boolean } = {},
+  {
+    isToldOfOff = false,
+  }: { /* True when the command has already reported that the version is disabled. */ readonly isToldOfOff?: boolean } = {},
 ): Promise<string> {
   const { name, version } = uploaded;
   const worker = await workerIfKnown(connection, name);

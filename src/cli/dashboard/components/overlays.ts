@@ -3,7 +3,7 @@ import type { OneTimeSecret } from "../keys/one-time-secret.js";
 
 const toastMs = 8000;
 
-/** A confirmation that replaces the screen until the user answers. */
+/** A confirmation dialog that replaces the screen until the user confirms or cancels. */
 export interface Question {
   /** The consequence of the action, with counts. */
   readonly consequence: string;
@@ -80,7 +80,7 @@ export class Overlays {
     this.#set({ ...this.#state, overlay: undefined });
   }
 
-  /** Shows a confirmation and resolves with the answer. */
+  /** Shows a confirmation dialog. Resolves with true when the user confirms. */
   ask(question: Question): Promise<boolean> {
     return new Promise((resolve) => {
       const answer = (agreed: boolean) => {

@@ -31,7 +31,7 @@ export function useMissingPermissions(needing: readonly { readonly permission: P
   return [...new Set(needing.map(({ permission }) => permission))].filter((permission) => !held.includes(permission));
 }
 
-/** Returns a function that tells whether the key has a permission and the dashboard is not in read-only mode. */
+/** Returns a function that checks a permission. The function returns false without the permission, and for changes in read-only mode. */
 export function useMay(): (permission: Permission) => boolean {
   const { isReadOnly } = useDashboard();
   const permissions = useQuery("session", (client) => client.session.show()).value?.principal.permissions ?? [];

@@ -5,7 +5,7 @@ import { CommandError } from "../../command/command-error.js";
 import { exitCodes } from "../../command/exit-codes.js";
 import { reasonOf, Session } from "./session.js";
 
-/** The session in use, or why there is none. */
+/** The current session, or the reason why no session is open. */
 type SessionState =
   | { readonly kind: "none"; readonly reason: string; readonly profile: string | undefined }
   | { readonly kind: "open"; readonly session: Session };

@@ -8,7 +8,7 @@ export function toneOf(share: number): "good" | "warn" | "bad" {
   return tones[requestHealth(share)];
 }
 
-/** Nothing while fewer than 1 % of the requests fail. */
+/** Shows nothing while fewer than 1 % of the requests fail. */
 export function FailureBadge({ share }: { share: number }) {
   const health = requestHealth(share);
   return health === "ok" ? null : <Badge tone={tones[health]}>{percentOf(share)} fail</Badge>;

@@ -12,7 +12,7 @@ export interface VersionTransaction {
   readonly isPending: boolean;
   readonly error: unknown;
   readonly toggle: (installed: InstalledVersion) => void;
-  /** Activates a version: enables it, then disables the versions that would be served in its place. */
+  /** Activates a version: enables it, then disables the versions that have priority over it. */
   readonly serve: (installed: InstalledVersion) => void;
   readonly restart: (installed: InstalledVersion) => void;
 }

@@ -19,7 +19,7 @@ const place = /:\d+:\d+: /;
 
 /** The state of a package after a change of its files. */
 export interface Served {
-  /** Such as `shop 1.0.0 answers 200`. */
+  /** Text for the user, such as `shop 1.0.0 answers 200`. */
   readonly text: string;
   /** Why it is not served; undefined when it is. */
   readonly failure: string | undefined;

@@ -4,7 +4,7 @@ import { readText, type FileText } from "./file-text.js";
 /** Larger files are not shown, because they would slow down typing. */
 const largestShownBytes = 512 * 1024;
 
-/** The content of a file, as far as it can be shown. */
+/** The content of a file, or the reason why the panel cannot show it. */
 export type FileContent =
   | {
       readonly kind: "text";

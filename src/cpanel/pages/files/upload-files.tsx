@@ -21,7 +21,7 @@ interface UploadFilesProps {
   readonly onUploaded: (change: string) => Promise<void>;
 }
 
-/** Shows what the upload writes and replaces, then sends all files or none. */
+/** Shows the files that the upload creates and replaces. Then sends all files in one request, which fails as a whole. */
 export function UploadFiles({ folder, entries, files, onClose, onUploaded }: UploadFilesProps) {
   const { connection } = usePanel();
   const { isPending, error, run } = useMutation();

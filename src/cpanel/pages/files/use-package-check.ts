@@ -13,7 +13,7 @@ export interface Failed extends Served {
 }
 
 interface PackageCheck {
-  /** Undefined while the package is served, as far as the last check found. */
+  /** The failure that the last check found; undefined while the package is served. */
   readonly failed: Failed | undefined;
   /** Requests the package after this change, such as `index.js is saved`, and shows its response. */
   readonly check: (change: string) => Promise<void>;

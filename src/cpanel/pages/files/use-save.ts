@@ -26,7 +26,7 @@ export interface Broken extends Failed {
 }
 
 interface Save {
-  /** The text that the daemon stored last, as far as the panel knows. */
+  /** The text that the panel last read from the daemon or wrote to it. */
   readonly saved: string;
   /** Set while the last save waits for the user's decision. */
   readonly changedMeanwhile: EditConflict | undefined;

@@ -7,7 +7,7 @@ export type FrameRefusal = "absent" | "failed" | "unframeable";
  */
 export async function checkFrame(url: string, signal: AbortSignal, load: typeof fetch = fetch): Promise<FrameRefusal | undefined> {
   const response = await load(url, { headers: { accept: "text/html" }, redirect: "manual", signal });
-  // Only the headers are needed.
+  // The check needs only the headers of the response.
   await response.body?.cancel();
   if (response.type === "opaqueredirect") return undefined;
   if (response.status === 404) return "absent";

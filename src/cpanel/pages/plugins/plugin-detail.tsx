@@ -18,7 +18,7 @@ import { usePlugins } from "./use-plugins.js";
 import "./plugins.css";
 import { pluginSourceText } from "../../../shared/plugin-source.js";
 
-/** Shows one plugin: its state and the reason, its folder, and what it provides. */
+/** Shows one plugin: its state with the reason, its folder, and its routes and hooks. */
 export function PluginDetail({ name }: { name: string }) {
   const plugins = usePlugins();
   const { rows, refresh } = plugins;

@@ -11,7 +11,7 @@ interface PluginWorkProps {
   readonly rows: readonly PluginRow[];
 }
 
-/** Shows what a loaded plugin serves, and the plugins that it depends on. */
+/** Shows the paths that a loaded plugin serves, and the plugins that it depends on. */
 export function PluginWork({ row, loaded, rows }: PluginWorkProps) {
   const { base, dependencies, optionalDependencies, menus } = loaded;
   const loadedCount = rows.filter((other) => other.loaded).length;

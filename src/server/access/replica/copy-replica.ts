@@ -9,12 +9,15 @@ function schemaVersionOf(replica: Database.Database): number {
   return replica.prepare<[], number>("SELECT schema_version FROM key_store").pluck().get() ?? 0;
 }
 
-/** A primary of an earlier version has this table only after the first record. */
+/** In a primary that an earlier version created, this table exists only after the first record. */
 function hasRecords(replica: Database.Database): boolean {
   return replica.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'records'").get() !== undefined;
 }
 
-/** Copies keys with their ids, and records, of a replica into a new file that is a local key store. Returns the number of active keys. */
+/**
+ * Copies the keys with their ids, and the records, of a replica into a new file, which a local key store can open. Returns the number of
+ * active keys.
+ */
 export function copyReplica(file: string, target: string): number {
   const replica = new Database(file, { readonly: true, fileMustExist: true });
   const { rows, records } = (() => {
@@ -36,7 +39,7 @@ export function copyReplica(file: string, target: string): number {
       for (const row of rows) insert.run(...row);
       for (const record of records) insertRecord.run(...record);
     })();
-    // Only the file is copied further, without a log.
+    // The copied file must be complete without a WAL file.
     store.pragma("journal_mode = DELETE");
   } finally {
     store.close();

@@ -11,14 +11,14 @@ import { PrimaryError, Primary, type SqlRow } from "./primary-client.js";
 import { createRecordTable, insertMovedRecords, type RecordRow } from "./record-sql.js";
 import { assertSupportedPrimary, createTables, insertRows, readHead, selectMoved, underMark } from "./primary-sql.js";
 
-/** Long, because one transaction contains all keys. */
+/** The time is long because one transaction contains all keys. */
 const moveDeadlineMs = 60_000;
 /** The primary rejects the transaction after this time. */
 const acceptanceMs = 50_000;
 const rowsInStatement = 500;
 
 /**
- * Copies the keys of an unused local store to a primary without keys, all or none. Throws PrimaryError, PrimaryHasKeysError,
+ * Copies the keys of an unused local store to a primary without keys, in one transaction. Throws PrimaryError, PrimaryHasKeysError,
  * NewerStateError, or the error of the file.
  */
 export async function moveKeys(file: string, source: PrimarySource, { isDryRun }: { isDryRun: boolean }): Promise<MovedKeys> {
@@ -68,7 +68,7 @@ function partsOf<Row>(rows: readonly Row[]): (readonly Row[])[] {
   );
 }
 
-/** Returns the head with the number of keys, including revoked ones; undefined without tables. */
+/** Returns the head of the primary with its number of keys, including revoked ones. Undefined when the primary has no tables. */
 async function askHead(primary: Primary): Promise<SqlRow | undefined> {
   try {
     const [head, count] = await primary.read(readHead(0), { sql: "SELECT count(*) AS keys FROM keys", values: [] });
@@ -79,7 +79,7 @@ async function askHead(primary: Primary): Promise<SqlRow | undefined> {
   }
 }
 
-/** Reads a copy, which can be migrated, so that the store itself stays unchanged. */
+/** Reads a copy of the store, which can be migrated while the store itself stays unchanged. */
 async function readRows(file: string): Promise<StoreRows> {
   const folder = await mkdtemp(path.join(tmpdir(), "runtimectl-keys-"));
   try {

@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Pool } from "undici";
 import type { PrimarySource } from "../../config/primary-source.js";
 
-/** Default time for a response of the server. */
+/** Default time limit for a response of the server. */
 const primaryDeadlineMs = 2_000;
 const mostConnections = 4;
 /** Maximum pause before a write is retried. */
@@ -50,8 +50,8 @@ export class Primary {
   }
 
   /**
-   * Runs one transaction at a time and resolves with the rows of each statement. Retries after a lost connection or a concurrent writer, so
-   * the statements must be idempotent. Throws PrimaryError.
+   * Runs one transaction at a time. Resolves with the rows of each statement. Repeats the transaction after a lost connection or a
+   * concurrent write, so the statements must be idempotent. Throws PrimaryError.
    */
   async write(...statements: Statement[]): Promise<SqlRow[][]> {
     const signal = AbortSignal.timeout(this.#deadlineMs);
@@ -168,14 +168,14 @@ function fromHrana(value: HranaValue | undefined): SqlValue {
 }
 
 type PrimaryErrorKind =
-  /** No response: the transaction may have been committed. */
+  /** The primary did not respond. It may have committed the transaction. */
   | "unreachable"
   | "late"
-  /** A response, and nothing changed. */
+  /** The primary responded and changed nothing. */
   | "unauthorised"
   | "refused"
   | "without-tables"
-  /** Another client is writing. */
+  /** The primary executes a change of another client. */
   | "busy"
   /** The response does not come from a working libSQL server. */
   | "unexpected";
@@ -215,7 +215,7 @@ export class PrimaryError extends Error {
   }
 }
 
-/** Determines the kind from SQLite's message: the server's codes do not distinguish these errors. */
+/** Determines the kind by the message of SQLite, because different errors have the same code. */
 function kindOf(message: string): PrimaryErrorKind {
   if (/no such table/i.test(message)) return "without-tables";
   return /database (?:table )?is locked|busy/i.test(message) ? "busy" : "refused";

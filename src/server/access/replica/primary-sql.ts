@@ -2,27 +2,27 @@ import { newKeyColumns, valuesOf, type KeyRow, type NewKey } from "../key-store.
 import type { SqlValue, Statement } from "./primary-client.js";
 import { NewerStateError } from "../../config/newer-state-error.js";
 
-/** A replica that is further behind is fetched again: the primary no longer has the revision to compare. */
+/** Number of revisions that the primary keeps. A replica that is further behind is fetched again. */
 const keptRevisions = 10_000;
 
 const nowMs = "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)";
-/** The revision of the running change. Missing when the change is too late, and the other statements have no effect then. */
+/** The revision of the running change. When the change is too late, no revision exists and the statements have no effect. */
 export const thisRevision = "(SELECT revision FROM key_revisions WHERE mark = ?1)";
 /** Schema number that this program creates and supports. */
 const primarySchemaVersion = 1;
 
 /** A row of the table of keys in the primary and its replicas. */
 export interface ReplicatedKeyRow extends KeyRow {
-  /** Revision of its last change. */
+  /** Revision of the last change of this row. */
   revision: number;
 }
 
 /**
- * State of a replica. Each change has a revision, which grows by 1, and a random mark. A primary that does not know the replica's mark was
+ * State of a replica. Each change has a revision, which increases by 1, and a random mark. A primary that lacks the replica's mark was
  * restored from a backup or replaced.
  */
 export interface Position {
-  /** Random; created with the tables. */
+  /** Random identifier that is created with the tables. */
   readonly epoch: string;
   readonly revision: number;
   readonly mark: string;
@@ -31,11 +31,14 @@ export interface Position {
 /** A change that is sent to the primary. */
 export interface Marked {
   readonly epoch: string;
-  /** Random. Repeating the change with the same mark has no effect. */
+  /** Random identifier of the change. A repetition with the same mark has no effect. */
   readonly mark: string;
   /** Random identifier of one run of a daemon. */
   readonly instance: string;
-  /** Unix milliseconds of the primary's clock. The primary rejects the change later, so a caller that received a failure can rely on it. */
+  /**
+   * Latest time for the change, in Unix milliseconds of the primary's clock. The primary rejects a later change, so a failed change cannot
+   * succeed afterwards.
+   */
   readonly notAfterMs: number;
 }
 
@@ -57,7 +60,10 @@ export function createTables(epoch: string, mark: string): Statement[] {
   ];
 }
 
-/** Returns one row with `epoch`, `schema_version`, `revision`, `now_ms`, and the `mark` of the given revision, null if unknown. */
+/**
+ * Returns one row with `epoch`, `schema_version`, `revision`, `now_ms`, and the `mark` of the given revision; null when the primary no
+ * longer has it.
+ */
 export function readHead(revision: number): Statement {
   return {
     sql: `SELECT epoch, schema_version, ${nowMs} AS now_ms, (SELECT max(revision) FROM key_revisions) AS revision,
@@ -67,7 +73,8 @@ export function readHead(revision: number): Statement {
 }
 
 /**
- * Adds a revision around the statements. The last statement returns its number; no row when the change is too late or for another store.
+ * Creates a revision for the statements. The last statement returns the number of the revision. It returns no row when the change is too
+ * late or for another store.
  */
 export function underMark({ mark, epoch, instance, notAfterMs }: Marked, statements: readonly Statement[]): Statement[] {
   return [
@@ -82,7 +89,7 @@ export function underMark({ mark, epoch, instance, notAfterMs }: Marked, stateme
   ];
 }
 
-/** ?1 is the mark, here and in all statements below. */
+/** In this and all following statements, ?1 is the mark. */
 export function insertKey(key: NewKey): Statement {
   return {
     sql: `INSERT INTO keys (${newKeyColumns}, revision) SELECT ${placeholders(2, 8)}, ${thisRevision} WHERE EXISTS ${thisRevision}
@@ -108,7 +115,7 @@ export function expireKey(id: number, endsAt: number): Statement {
   return changeActive("expires_at = ?3", [id, endsAt]);
 }
 
-/** Like `insertKey`, if this change changed the key with that id. */
+/** Inserts a replacement key like `insertKey`, if this change has changed the key with that id. */
 export function insertTwin(key: NewKey, id: number): Statement {
   return {
     sql: `INSERT INTO keys (${newKeyColumns}, revision) SELECT ${placeholders(3, 8)}, ${thisRevision}
@@ -137,7 +144,7 @@ export function selectMoved(): Statement {
   return { sql: `SELECT count(*) AS moved FROM keys WHERE revision = ${thisRevision}`, values: [] };
 }
 
-/** Times never go back, regardless of the order of the daemons. */
+/** A stored time only increases, so the order of the daemons' writes does not matter. */
 export function writeUses(uses: readonly (readonly [id: number, usedAt: number])[]): Statement {
   return {
     sql: `UPDATE keys SET last_used_at = uses.used_at, revision = ${thisRevision}

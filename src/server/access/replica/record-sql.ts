@@ -10,7 +10,7 @@ export interface RecordRow {
   revision: number;
 }
 
-/** A primary of an earlier version has no table for records. */
+/** A primary that an earlier version created has no table for records. */
 export function createRecordTable(): Statement[] {
   return [
     `CREATE TABLE IF NOT EXISTS records (kind TEXT NOT NULL, key TEXT NOT NULL, value TEXT, revision INTEGER NOT NULL,
@@ -20,8 +20,8 @@ export function createRecordTable(): Statement[] {
 }
 
 /**
- * Changes records if all conditions hold. Repeating it with the same mark has no effect: the mark is not the newest one, or rows have its
- * revision.
+ * Changes records if all conditions hold. A repetition with the same mark has no effect, because the mark is not the newest one or records
+ * already have its revision.
  */
 export function putRecords(changes: readonly RecordChange[]): Statement {
   const rows = changes.map(({ kind, key, value, ifRevision }) => [kind, key, value ?? null, ifRevision ?? null]);
@@ -37,12 +37,12 @@ export function putRecords(changes: readonly RecordChange[]): Statement {
   };
 }
 
-/** Returns one row if the primary accepted the mark in time, regardless of the conditions. */
+/** Returns one row if the primary accepted the mark in time, even if a condition did not hold. */
 export function selectAccepted(): Statement {
   return { sql: `SELECT 1 AS accepted WHERE EXISTS ${thisRevision}`, values: [] };
 }
 
-/** Deletes the mark if no record changed, so that each mark stands for a change. */
+/** Deletes the mark if no record changed, so that each mark belongs to a change. */
 export function removeUnusedMark(): Statement {
   return { sql: `DELETE FROM key_revisions WHERE mark = ?1 AND ${isNew}`, values: [] };
 }
@@ -57,6 +57,6 @@ export function insertMovedRecords(rows: readonly RecordRow[]): Statement {
   };
 }
 
-/** Whether the mark is the newest one and no record has its revision. */
+/** True when the mark is the newest one and no record has its revision. */
 const isNew = `EXISTS (SELECT 1 FROM key_revisions WHERE mark = ?1 AND revision = (SELECT max(revision) FROM key_revisions))
   AND NOT EXISTS (SELECT 1 FROM records WHERE revision = ${thisRevision})`;

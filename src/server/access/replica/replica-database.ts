@@ -4,18 +4,18 @@ import type { RecordRow } from "./record-sql.js";
 import { chmodSync, existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import path from "node:path";
 
-/** Short, because waiting for a lock blocks the event loop. */
+/** The time is short because waiting for a lock blocks the event loop. */
 const busyTimeoutMs = 200;
 
 /** A changed key and the instance that changed it. */
 interface ChangedKeyRow extends ReplicatedKeyRow {
-  /** Null if the revision is no longer stored. */
+  /** The daemon that made the change; null if the revision is no longer stored. */
   instance: string | null;
 }
 
 /**
- * Reads the replica's file while the syncer writes it. Uses SQLite's own library, read-only: libsql returns old rows for reused statements
- * and cannot open a replica while the primary is away.
+ * Reads the replica's file while the syncer writes it. Uses SQLite read-only: libsql returns old rows for reused statements and cannot open
+ * a replica while the primary is unreachable.
  */
 export class ReplicaReader {
   readonly #database: Database.Database;
@@ -46,7 +46,7 @@ export class ReplicaReader {
     return position;
   }
 
-  /** Returns at most `count` keys, including revoked ones, after the change of `id` in `revision`, in the order of their changes. */
+  /** Returns at most `count` keys, including revoked ones, that changed after key `id` in `revision`. Ordered by change. */
   changedAfter(revision: number, id: number, count: number): ChangedKeyRow[] {
     return this.#database
       .prepare<[number, number, number], ChangedKeyRow>(
@@ -63,7 +63,7 @@ export class ReplicaReader {
       .all(id, count);
   }
 
-  /** Returns at most `count` records, including removed ones, after a row in the order of revision, kind and key. */
+  /** Returns at most `count` records, including removed ones, that follow the given row. Ordered by revision, kind and key. */
   recordsAfter({ revision, kind, key }: Omit<RecordRow, "value">, count: number): RecordRow[] {
     const hasTable = this.#database.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'records'").get();
     if (!hasTable) return [];
@@ -84,13 +84,13 @@ export class ReplicaReader {
 }
 
 /**
- * Folder of the replicas, closed to other users. `current` is in use; a new one is fetched into `next`, so that a complete replica always
- * exists.
+ * Folder of the replicas, which other users cannot read. `current` is the replica in use. A new replica is fetched into `next`, so that a
+ * complete one always exists.
  */
 export class ReplicaFolder {
   readonly #folder: string;
 
-  /** Creates the folder and reverts an interrupted replacement. */
+  /** Creates the folder. Reverts a replacement that a crash interrupted. */
   constructor(folder: string) {
     this.#folder = folder;
     mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -108,14 +108,14 @@ export class ReplicaFolder {
     return existsSync(this.currentFile);
   }
 
-  /** Returns the path of an empty place for a new replica. */
+  /** Deletes `next` and returns its path. */
   prepareNext(): string {
     this.#remove("next");
     mkdirSync(this.#path("next"), { mode: 0o700 });
     return path.join(this.#path("next"), "keys.db");
   }
 
-  /** Replaces the current replica by the next one. No process may have either open. */
+  /** Replaces the current replica by the next one. No process is allowed to have one of them open. */
   takeNext(): void {
     this.#remove("old");
     if (existsSync(this.#path("current"))) renameSync(this.#path("current"), this.#path("old"));

@@ -4,11 +4,11 @@ import { statSync } from "node:fs";
 import { compiledFile } from "../../package-root.js";
 import { syncNow, type SyncResponse, type SyncJob } from "./syncer/sync-job.js";
 
-/** A process without a response and without a written byte for this long hangs in libsql and is killed. */
+/** The syncer is killed when it has sent no response and written no byte for this time, because libsql is blocked. */
 const syncerSilenceMs = 5_000;
 const heapMegabytes = 64;
 
-/** Updates one replica's file through a process that can hang and be killed. */
+/** Controls the syncer process, which updates the file of one replica. Kills the process when it is blocked. */
 export class ReplicaSyncer {
   readonly #job: SyncJob;
   #child: ChildProcess | undefined;
@@ -17,12 +17,12 @@ export class ReplicaSyncer {
     this.#job = job;
   }
 
-  /** Undefined without a process. */
+  /** Process id of the syncer; undefined while none runs. */
   get pid(): number | undefined {
     return this.#child?.pid;
   }
 
-  /** Fetches new changes, one call at a time. Throws an Error with the reason; the next call starts a new process. */
+  /** Fetches new changes, one call at a time. Throws an Error with the reason of a failure. The next call then starts a new process. */
   async sync(): Promise<void> {
     const child = (this.#child ??= this.#start());
     try {
@@ -40,7 +40,7 @@ export class ReplicaSyncer {
     this.#child = undefined;
     if (!child || child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
     const exited = once(child, "exit");
-    // Keeps the daemon alive until the process has ended, such as at a start with inherited sockets.
+    // The daemon must not exit before the syncer has exited, for example during a start with inherited sockets.
     child.ref();
     child.kill("SIGKILL");
     await exited;
@@ -52,12 +52,12 @@ export class ReplicaSyncer {
       execArgv: [`--max-old-space-size=${heapMegabytes}`],
       stdio: ["ignore", "ignore", "ignore", "ipc"],
     });
-    // The exit is handled where a response is awaited.
+    // An exit is handled by the call that waits for a response.
     child.on("error", () => undefined);
     child.on("exit", () => {
       if (this.#child === child) this.#child = undefined;
     });
-    // A stopping daemon does not wait for the process.
+    // The daemon can exit while the syncer runs.
     child.unref();
     child.channel?.unref();
     child.send(this.#job, () => undefined);
@@ -80,13 +80,13 @@ export class ReplicaSyncer {
       };
       const onMessage = (answer: unknown) => settle(() => resolve(answer as SyncResponse));
       const onExit = (code: number | null, signal: string | null) =>
-        settle(() => reject(new Error(`the process that syncs ended (${signal ?? code})`)));
+        settle(() => reject(new Error(`the syncer process exited (${signal ?? code})`)));
       let bytes = this.#bytesWritten();
-      // Only fetching a whole replica takes this long, and its file grows meanwhile.
+      // A silent syncer is allowed only while it fetches a whole replica. The replica's file grows during that time.
       const timer = setInterval(() => {
         const bytesBefore = bytes;
         bytes = this.#bytesWritten();
-        if (bytes === bytesBefore) settle(() => reject(new Error(`the process that syncs was silent for ${syncerSilenceMs / 1000} s`)));
+        if (bytes === bytesBefore) settle(() => reject(new Error(`the syncer process sent no message for ${syncerSilenceMs / 1000} s`)));
       }, syncerSilenceMs);
       child.on("message", onMessage);
       child.on("exit", onExit);

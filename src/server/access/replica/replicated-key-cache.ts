@@ -4,7 +4,7 @@ import { KeyCache } from "../key-cache.js";
 import type { ReplicatedKeyRow } from "./primary-sql.js";
 import type { ReplicaReader } from "./replica-database.js";
 
-/** Rows per page. The daemon serves requests between pages. */
+/** Number of rows per page. The daemon serves requests between pages. */
 const pageRows = 500;
 const greatestId = Number.MAX_SAFE_INTEGER;
 
@@ -17,13 +17,13 @@ export interface ForeignChange {
 }
 
 /**
- * The keys in memory: those of the replica, with the later changes of this daemon. Such a change is valid at once, and the replica, which
- * receives it later, never reverts it.
+ * All keys in memory: the keys of the replica with later changes of this daemon. A change of this daemon is valid immediately, and an older
+ * replica does not revert it.
  */
 export class ReplicatedKeyCache {
   #keys = new KeyCache();
   #revision = 0;
-  /** Revisions of keys that this daemon changed and the replica may not have yet. */
+  /** Revisions of keys that this daemon changed. The replica may not contain them yet. */
   readonly #ahead = new Map<number, number>();
 
   get keys(): KeyCache {
@@ -36,12 +36,12 @@ export class ReplicatedKeyCache {
     this.#store(this.#keys, row);
   }
 
-  /** Forgets the changes of this daemon: they are no longer part of the primary's history. */
+  /** Discards the changes of this daemon, because the primary no longer contains them. */
   forgetOwn(): void {
     this.#ahead.clear();
   }
 
-  /** Loads all keys again. No process may write the replica meanwhile. */
+  /** Loads all keys again. No other process is allowed to write the replica meanwhile. */
   async load(reader: ReplicaReader): Promise<void> {
     const { revision } = reader.readPosition();
     const loaded = new KeyCache();
@@ -58,7 +58,7 @@ export class ReplicatedKeyCache {
     this.#reached(revision);
   }
 
-  /** Applies new changes and returns those of other daemons. No process may write the replica meanwhile. */
+  /** Applies new changes. Returns the changes of other daemons. No other process is allowed to write the replica meanwhile. */
   async catchUp(reader: ReplicaReader, ownInstance: string): Promise<ForeignChange[]> {
     const { revision } = reader.readPosition();
     const changes: ForeignChange[] = [];

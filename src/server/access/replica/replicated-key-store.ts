@@ -25,14 +25,14 @@ import { ReplicatedKeyCache, type ForeignChange } from "./replicated-key-cache.j
 import { ReplicatedRecordStore } from "./replicated-record-store.js";
 import { Replication } from "./replication.js";
 
-/** Maximum wait at the start for the newest keys. Without a replica, the wait is longer. */
+/** Maximum time that the start waits for the newest keys. If no replica exists yet, the start waits longer. */
 const firstSyncWaitMs = 2_000;
 const firstReplicaWaitMs = 30_000;
-/** The primary rejects a change after this time. The rest of the deadline is for the response. */
+/** Time after which the primary rejects a change. The rest of the deadline is for the response. */
 const acceptanceMs = 1_500;
 /** Interval of writing the last uses. */
 const usageWriteIntervalMs = 30_000;
-/** Uses per transaction. */
+/** Number of last uses per transaction. */
 const usesAtOnce = 500;
 /** `Retry-After` in seconds when the primary is not writable. */
 const retryAfterSeconds = 5;
@@ -46,8 +46,8 @@ export interface ReplicatedKeyStoreOptions {
 }
 
 /**
- * The keys of several daemons: a libSQL server is the primary, and each daemon has a replica. Lookups read memory. Changes go to the
- * primary and throw KEY_STORE_UNAVAILABLE after 2 s without a response.
+ * The keys of several daemons. A libSQL server is the primary, and each daemon has a replica. Lookups read memory. Changes go to the
+ * primary and throw KEY_STORE_UNAVAILABLE when it does not respond within 2 s.
  */
 export class ReplicatedKeyStore implements KeyStore {
   readonly #primary: Primary;
@@ -83,8 +83,8 @@ export class ReplicatedKeyStore implements KeyStore {
   }
 
   /**
-   * Opens the replica and updates it if the primary responds soon. Throws NewerStateError when the replica or the primary has a newer
-   * schema.
+   * Opens the replica. Updates it first, if the primary responds within the time limit. Throws NewerStateError when the replica or the
+   * primary has a newer schema.
    */
   static async open(options: ReplicatedKeyStoreOptions): Promise<ReplicatedKeyStore> {
     const store = new ReplicatedKeyStore(await Primary.at(options.source), options);
@@ -193,7 +193,7 @@ export class ReplicatedKeyStore implements KeyStore {
     return { epoch: known.epoch, mark: randomUUID(), instance: this.#instance, notAfterMs: Math.floor(known.nowMs() + acceptanceMs) };
   }
 
-  /** `creating` is sent first when a table is missing. */
+  /** Sends the statements. If a table is missing, sends `creating` first. */
   async #send(statements: readonly Statement[], { creating = [] }: { creating?: readonly Statement[] } = {}): Promise<SqlRow[][]> {
     try {
       return await this.#primary.write(...statements).catch(async (error: unknown) => {
@@ -206,7 +206,7 @@ export class ReplicatedKeyStore implements KeyStore {
     }
   }
 
-  /** Requests must not fail for this. Unwritten uses are kept. */
+  /** A request must not fail because its use cannot be recorded. Unwritten uses stay in memory. */
   async #writeUses(): Promise<void> {
     const uses = this.#table.keys.unwrittenUses();
     try {

@@ -4,14 +4,14 @@ import type { RecordChange, RecordListener, RecordStore, StoredRecord } from "..
 import type { RecordRow } from "./record-sql.js";
 import type { ReplicaReader } from "./replica-database.js";
 
-/** Rows per page. The daemon serves requests between pages. */
+/** Number of rows per page. The daemon serves requests between pages. */
 const pageRows = 500;
 
-/** Records of a primary, in memory: those of the replica, with the later changes of this daemon, which the replica never reverts. */
+/** All records in memory: the records of the replica with later changes of this daemon. An older replica does not revert these changes. */
 export class ReplicatedRecordStore implements RecordStore {
   readonly #listeners = new ChangeListeners();
   readonly #put: (changes: readonly RecordChange[]) => Promise<number | undefined>;
-  /** Rows of this daemon that the replica may lack. */
+  /** Rows that this daemon changed. The replica may not contain them yet. */
   readonly #ahead = new Map<string, StoredRecord>();
   #records = new Map<string, StoredRecord>();
   #revision = 0;
@@ -46,7 +46,7 @@ export class ReplicatedRecordStore implements RecordStore {
     return this.#listeners.add(listener);
   }
 
-  /** Replaces all records by those of a replica that no process writes meanwhile. */
+  /** Replaces all records by those of a replica. No other process is allowed to write the replica meanwhile. */
   async load(reader: ReplicaReader, { isDiverged }: { isDiverged: boolean }): Promise<void> {
     const { revision } = reader.readPosition();
     // The primary's history no longer contains the earlier changes of this daemon.
@@ -59,7 +59,7 @@ export class ReplicatedRecordStore implements RecordStore {
     this.#listeners.notify("all");
   }
 
-  /** Adds the newer records of a replica that no process writes meanwhile. */
+  /** Adds the newer records of a replica. No other process is allowed to write the replica meanwhile. */
   async catchUp(reader: ReplicaReader): Promise<void> {
     const { revision } = reader.readPosition();
     const read = await readInto(this.#records, reader, this.#revision);

@@ -8,22 +8,22 @@ import { assertSupportedPrimary, createTables, readHead, type Position } from ".
 import { ReplicaReader, type ReplicaFolder } from "./replica-database.js";
 import { ReplicaSyncer } from "./replica-syncer.js";
 
-/** A replica that stays behind this long although syncs succeed is fetched again. */
+/** If syncs succeed and the replica stays behind the primary for this time, the replica is fetched again. */
 const stalledAfterMs = 10_000;
-/** The replica is fetched again after this many consecutive failed syncs with a responding primary. */
+/** The replica is fetched again after this many consecutive failed syncs while the primary responds. */
 const mostFailedSyncs = 3;
 /** Minimum pause after a failure. */
 const leastPauseAfterFailureMs = 500;
-/** Messages of libsql for files that it cannot use. */
+/** Matches the messages of libsql for files that it cannot use. */
 const damage = /wal_index|malformed|not a database|corrupt|disk image/i;
 
 export interface ReplicationOptions {
   readonly source: PrimarySource;
   readonly primary: Primary;
   readonly folder: ReplicaFolder;
-  /** Called when the replica has new changes. */
+  /** Called when the replica contains new changes. */
   readonly onMore: (reader: ReplicaReader) => Promise<void>;
-  /** Called after the first or another replica. `isDiverged`: the primary has lost changes of the previous one. */
+  /** Called when a new replica is in use. `isDiverged`: the primary has lost changes of the previous replica. */
   readonly onAnother: (reader: ReplicaReader, isDiverged: boolean) => Promise<void>;
   readonly log: Log;
 }
@@ -31,7 +31,7 @@ export interface ReplicationOptions {
 /** State of the primary at its last response. */
 export interface KnownPrimary {
   readonly epoch: string;
-  /** Estimate of the primary's clock in Unix milliseconds, never ahead of it. */
+  /** Returns an estimate of the primary's clock in Unix milliseconds. The estimate is never later than the actual time. */
   readonly nowMs: () => number;
 }
 
@@ -67,12 +67,12 @@ export class Replication {
     this.#syncer = this.#syncerOf(options.folder.currentFile);
   }
 
-  /** Undefined until the primary has responded, and while it lacks the expected keys. */
+  /** The last known state of the primary. Undefined before its first response, and while it lacks the expected keys. */
   get primary(): KnownPrimary | undefined {
     return this.#known;
   }
 
-  /** Why the replica differs from the primary; completes a sentence that begins with "the primary of the key store". */
+  /** The reason why the replica differs from the primary. Completes a sentence that begins with "the primary of the key store". */
   get problem(): string | undefined {
     return this.#problem;
   }
@@ -91,7 +91,7 @@ export class Replication {
     return { lagSeconds, failedSyncs: this.#failedSyncs, renewals: this.#renewals };
   }
 
-  /** Opens the stored replica. Resolves with false when it is missing or damaged. Throws NewerStateError for a newer schema. */
+  /** Opens the stored replica. Resolves with false when the replica is missing or damaged. Throws NewerStateError for a newer schema. */
   async open(): Promise<boolean> {
     const { folder, log, onAnother } = this.#options;
     if (!folder.hasCurrent) return false;
@@ -109,7 +109,7 @@ export class Replication {
     }
   }
 
-  /** Requests the primary once, then continues in the background. Resolves after the first time. */
+  /** Syncs once, then continues in the background. Resolves after the first sync. */
   async begin(): Promise<void> {
     const first = this.#once();
     this.#running = this.#goOn(first);
@@ -125,7 +125,7 @@ export class Replication {
     this.#reader = undefined;
   }
 
-  /** Fetches the newest change now, so that a restart without the primary still has it. */
+  /** Fetches the newest change immediately, so that a restart without the primary still has it. */
   hurry(): void {
     this.#endPause();
   }
@@ -185,7 +185,7 @@ export class Replication {
     if (this.#behindSinceMs === undefined) this.#alikeAtMs = performance.now();
   }
 
-  /** Undefined without a readable replica. */
+  /** Returns undefined when no readable replica exists. */
   #readPosition(): Position | undefined {
     if (!this.#reader || !this.#options.folder.hasCurrent) return undefined;
     try {

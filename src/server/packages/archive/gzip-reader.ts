@@ -28,8 +28,8 @@ export function checkRatio(expandedBytes: number, compressedBytes: number): void
 }
 
 /**
- * Yields the content of a gzip file with exactly one member. zlib accepts further members and ignores trailing bytes, so another tool could
- * see other content. Therefore only the deflate data goes to zlib.
+ * Yields the content of a gzip file with exactly one member. zlib would accept more members and ignore trailing bytes, which other tools
+ * read differently. Therefore only the deflate data is passed to zlib.
  */
 export async function* gunzipFile(path: string, maxStreamBytes: number, arrival?: Arrival): AsyncGenerator<Buffer> {
   const gzip = await GzipFile.open(path, arrival);

@@ -5,7 +5,10 @@ import { findSystemTool } from "../../platform/system-tool.js";
 
 /** From this number of paths on, one sync of the file system is faster. Below, it would wait for writes of other programs. */
 const fewestForFileSystem = 100;
-/** As many as libuv has threads. Concurrent fsyncs share the commits of the file system's journal, which makes each four times faster. */
+/**
+ * The number of threads of libuv. Concurrent fsyncs share one commit of the file system's journal, so that each takes a quarter of the
+ * time.
+ */
 const syncsAtOnce = 4;
 
 /** Syncs files and folders in or below `root`. */

@@ -111,7 +111,7 @@ export function parsePaxRecords(body: Buffer): Map<string, string> {
   return records;
 }
 
-/** Only names must be valid text: comments and vendor attributes can contain any bytes. */
+/** Names must be valid text. Comments and vendor attributes can contain any bytes. */
 function paxValue(record: Buffer, equals: number): string {
   const isName = /^(?:path|linkpath)$/.test(record.toString("latin1", 0, equals));
   const value = record.subarray(equals + 1);

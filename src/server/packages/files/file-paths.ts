@@ -69,7 +69,7 @@ export class FilePlaces {
     return { ...place, unit, inUnit: place.below.slice(unit.segments.length) };
   }
 
-  /** Like `writable`, without the package folder itself. */
+  /** Resolves a path like `writable`, but rejects the package folder itself. */
   inUnit(text: string, caller: FileCaller): WritablePlace & { readonly name: string } {
     const place = this.writable(text, caller);
     const name = place.inUnit.at(-1);
@@ -82,7 +82,7 @@ export class FilePlaces {
   }
 }
 
-/** Returns the package name of a path below a mount; for a scope's folder, a name that stands for all its packages. */
+/** Returns the package name of a path below a mount. For the folder of a scope, returns a name that matches all packages of the scope. */
 export function packageNameAt([first, second = ""]: readonly string[]): string | undefined {
   return first?.startsWith("@") ? `${first}/${second}` : first;
 }

@@ -72,7 +72,7 @@ function applyAndRenew(change: FileChange, aside: string, renewAll: (movedTo: st
 
 /** Converts the error of a system call to an ApiError with the path. */
 export function asFileFailure(error: unknown, path: string): unknown {
-  // This function knows the path.
+  // Errors without a path get the path of this call.
   if (error instanceof ApiError) return error.code === "STORAGE_NOT_WRITABLE" ? asFileFailure(error.cause, path) : error;
   const { code = "" } = error as NodeJS.ErrnoException;
   switch (code) {
@@ -99,7 +99,7 @@ export function asFileFailure(error: unknown, path: string): unknown {
   }
 }
 
-/** Like `asFileFailure`, for reading: a file that the daemon cannot read counts as missing. */
+/** Converts an error like `asFileFailure`, for reading: a file that the daemon cannot read counts as missing. */
 export function asReadFailure(error: unknown, path: string): unknown {
   const { code } = error as NodeJS.ErrnoException;
   return code === "EACCES" || code === "EPERM" ? notFound(path, error) : asFileFailure(error, path);
@@ -110,7 +110,7 @@ export function notFound(path: string, cause?: unknown): ApiError {
 }
 
 export function throughLink(path: string, cause?: unknown): ApiError {
-  return new ApiError("PATH_TRAVERSAL", `The path ${shown(path)} leads through a link. Links are not followed.`, { cause });
+  return new ApiError("PATH_TRAVERSAL", `The path ${shown(path)} contains a symbolic link. The daemon does not follow links.`, { cause });
 }
 
 export function taken(path: string, cause?: unknown): ApiError {
@@ -118,5 +118,5 @@ export function taken(path: string, cause?: unknown): ApiError {
 }
 
 export function notWritable(path: string, why: string, cause?: unknown): ApiError {
-  return new ApiError("PATH_NOT_WRITABLE", `Nothing can be changed at ${shown(path)}: ${why}.`, { cause });
+  return new ApiError("PATH_NOT_WRITABLE", `The daemon cannot change ${shown(path)}: ${why}.`, { cause });
 }

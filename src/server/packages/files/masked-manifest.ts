@@ -24,7 +24,7 @@ export function readMasked(descriptor: number, fileName: MetadataFileName): Buff
   return Buffer.from(maskEnv(bytes.toString("utf8", 0, length), fileName));
 }
 
-/** Returns the text unchanged when it has no `env`, and a note in its place when it cannot be parsed. */
+/** Returns the text with masked values of `env`. A text without `env` is unchanged. A note replaces a text that cannot be parsed. */
 export function maskEnv(text: string, fileName: MetadataFileName): string {
   try {
     return fileName === "package.json" ? maskJson(text) : maskYaml(text, fileName);

@@ -76,7 +76,7 @@ export function checkMetadata(keeper: PackageOwner, caller: FileCaller, change: 
 export async function checkSettings(keeper: PackageOwner, caller: FileCaller, change: RootChange): Promise<void> {
   if (!keeper.assertSettings || !isMetadataChange(change)) return;
   const metadata = metadataIn(textsAfter(change));
-  // Without usable metadata, `checkMetadata` decides.
+  // A package without usable metadata is checked by `checkMetadata`.
   if (!metadata) return;
   caller.assertCovers(metadata.name);
   await keeper.assertSettings(change.unit, metadata);

@@ -78,7 +78,7 @@ export function downloadFiles(places: FilePlaces, texts: readonly string[], call
 function placeToDownload(places: FilePlaces, text: string, caller: FileCaller): FilePlace {
   const place = places.readable(text, caller);
   if (place) return place;
-  throw new ApiError("PATH_REQUIRED", "The path does not name a download. Begin it with a listed directory.");
+  throw new ApiError("PATH_REQUIRED", "The path is not a file or folder that can be downloaded. Begin the path with a listed directory.");
 }
 
 /** Returns a descriptor of the file, which the caller must close, or "folder". */

@@ -74,7 +74,7 @@ export class FileWriter {
       check: (aside) => {
         refuseFolders();
         for (const change of rootChanges(aside)) checkMetadata(this.#keeper, caller, change);
-        // Checked last: the lock prevents further changes.
+        // Checked last, because the lock prevents further changes from here on.
         for (const [index, { place }] of targets.entries()) if (etags) assertEtag(place, etags[index] as string);
       },
       hasSteps: true,

@@ -24,7 +24,10 @@ export class InstallAreas {
   #isTidying = false;
   #nextLook: Promise<void> | undefined;
 
-  /** Completes or reverts what a crash left in the directories. Afterwards the followers receive the changes of other instances. */
+  /**
+   * Opens the directories. Completes or reverts changes that a crash interrupted. Afterwards, followers receive the changes of other
+   * daemons.
+   */
   static async open(options: {
     directories: readonly PackageDirectory[];
     follower: (directory: string) => ChangeFollower;
@@ -62,7 +65,7 @@ export class InstallAreas {
   /** Returns the area of an upload directory. */
   of(directory: string): StagingArea {
     const area = this.#areas.get(directory);
-    if (!area) throw new Error(`${directory} is not a directory that may be changed`);
+    if (!area) throw new Error(`${directory} is not a directory in which runtimed is allowed to install packages`);
     return area;
   }
 
@@ -77,7 +80,7 @@ export class InstallAreas {
     for (const area of this.all()) area.catchUp();
   }
 
-  /** Like `catchUp`, for many callers: all calls of one turn of the event loop share one reading. */
+  /** Reads the changes of peers like `catchUp`. All calls in one turn of the event loop share one read. */
   caughtUp(): Promise<void> {
     this.#nextLook ??= new Promise((resolve) => {
       setImmediate(() => {

@@ -17,8 +17,8 @@ export const takenPrefix = "taken";
 export const contentName = "content";
 
 /**
- * The steps of a running change. Exists only while its instance holds the lock. An instance that holds the lock and finds the journal of
- * another one knows that the other one was interrupted.
+ * The steps of a running change. Exists only while its daemon holds the lock. A daemon that holds the lock and finds a journal of another
+ * daemon completes or reverts that interrupted change.
  */
 export interface Journal {
   /**

@@ -29,7 +29,7 @@ export class PeerRegistry {
     this.#own?.release();
     this.#own = undefined;
     const file = this.#fileOf(this.#instance);
-    // Opened first, because the error of this call names the cause.
+    // The file is opened first, because the error of this call names the cause.
     closeSync(openSync(file, "a", 0o600));
     this.#own = ProcessLock.take(file);
   }

@@ -48,7 +48,7 @@ export class SharedDirectory {
     }
   }
 
-  /** Like `hold`, but does nothing when another instance holds the lock. */
+  /** Runs `work` under the lock like `hold`. Does nothing when another daemon holds the lock. */
   async holdIfFree(work: () => Promise<void>): Promise<void> {
     const lock = this.#tryToTake();
     try {

@@ -51,7 +51,7 @@ export class StagingArea {
   /** Creates a folder for one change. */
   async begin(): Promise<Transaction> {
     await makeFolder(this.directory);
-    // Otherwise another instance would delete the folder as a leftover.
+    // Without the mark, another daemon would delete the folder as a leftover of a crash.
     if (!this.#shared.marks.isJoined) await this.exclusively(() => Promise.resolve());
     const folder = path.join(this.#folder, stagedName(this.#shared.instance, randomUUID()));
     // The last running change deletes the parent folder, possibly between the two calls.
@@ -106,15 +106,15 @@ export class StagingArea {
   }
 
   /**
-   * Registers this instance, and completes or reverts what a crash left: renames of a journal are completed, folders without one are
-   * deleted. Changes of running instances stay. Call it before reading the directory.
+   * Registers this daemon and recovers from a crash: completes the renames in a journal and deletes folders without a journal. Changes of
+   * running daemons stay. Call it before reading the directory.
    */
   async recover(): Promise<void> {
     this.#shared.skipEarlier();
     try {
       await this.exclusively(async () => this.#takeOver({ isStart: true }));
     } catch (error) {
-      // Nothing can be changed in this directory, and there is nothing to recover.
+      // Recovery is not needed: the directory is read-only and contains no interrupted change.
       if (this.#staged().length === 0) return;
       this.#log.warn({ err: error, directory: this.directory }, "what a crash has left of changes to packages here could not be finished");
     }
@@ -249,7 +249,7 @@ export class StagingArea {
   }
 }
 
-/** Without Node's recursive mkdir, which reports a missing folder when the disk is full. */
+/** Creates folders one by one. Node's recursive mkdir reports a missing folder when the disk is full. */
 async function makeFolder(folder: string, mode?: number): Promise<void> {
   await mkdir(folder, mode).catch((error: unknown) => {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;

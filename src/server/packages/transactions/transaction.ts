@@ -48,8 +48,8 @@ export class Transaction {
   }
 
   /**
-   * Renames `from` to `target` and replaces what is there, without following links. `nest` first moves the folder at that path into itself.
-   * `onPlaced` runs in the same turn with the new place of the old content. Only within `exclusively`.
+   * Renames `from` to `target` and replaces existing content, without following links. `nest` first moves the folder at that path into
+   * itself. `onPlaced` runs in the same turn with the new path of the old content. Only within `exclusively`.
    */
   async place(placement: Placement, change: PeerChange, onPlaced: (movedTo: string | undefined) => void): Promise<void> {
     const { moves, movedTo } = await this.#prepare(placement);
@@ -100,8 +100,8 @@ export class Transaction {
   }
 
   /**
-   * Runs a change with one or several visible steps. `tell` reports it to other instances, by default `change`. After a crash, the next
-   * holder of the lock reports it.
+   * Runs a change with visible steps. `tell` reports the change to other daemons; the default is `change`. After a crash, the next holder
+   * of the lock reports it.
    */
   async step(change: PeerChange, work: (tell: (done?: PeerChange) => void) => Promise<void>): Promise<void> {
     noteChange(this.#folder, change);

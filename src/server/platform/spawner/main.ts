@@ -33,7 +33,8 @@ async function spawnProcess({ id, file, args, workingDirectory, descriptors }: S
   const sockets = new Map<number, Socket>();
   try {
     for (const descriptor of descriptors) sockets.set(descriptor, await openSocket(`${id}${descriptor}`));
-    // Not detached: with session-based CPU scheduling (autogroup), the daemon would get no more CPU time than one isolate.
+    // Child processes stay in the daemon's session. With session-based CPU scheduling (autogroup), a detached isolate would get as much CPU
+    // time as the daemon.
     const child = spawn(file, args, { env: {}, cwd: workingDirectory, stdio: stdioOf(sockets) });
     child.once("error", (error) => report({ id, failure: error.message }));
     child.once("exit", (status, signal) => {

@@ -45,9 +45,9 @@ class Spawner {
       kill: () => this.#tell({ kill: id }),
     });
     this.#spawns.set(id, pending);
-    // A running process keeps the daemon alive.
+    // The daemon must not exit while one of the spawned processes runs.
     this.#process.channel?.ref();
-    // Both: the process can end before its sockets are accepted.
+    // Waits for both promises, because the process can exit before the daemon has accepted its sockets.
     void Promise.allSettled([pending.process, pending.over]).then(() => this.#forget(id));
     if (this.#process.connected) this.#tell({ ...order, id });
     else pending.abandon();

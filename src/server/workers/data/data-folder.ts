@@ -3,7 +3,7 @@ import type { DiskUsage } from "./disk-usage.js";
 /** A full folder is writable again below this share of its limit: at the limit itself, each file would replace the isolates twice. */
 const writableAgainShare = 0.95;
 
-/** What the storage of workers needs of an isolate. */
+/** The isolate's properties that the storage of workers uses. */
 export interface StoringIsolate {
   readonly pid: number;
   readonly exited: Promise<void>;

@@ -112,7 +112,7 @@ export class WorkerStorage {
     return this.#folderOf(name).folder;
   }
 
-  /** Returns the path of a worker's data folder; undefined when there is none. */
+  /** Returns the path of a worker's data folder; undefined when the worker has no data folder. */
   find(name: string): string | undefined {
     const folder = this.folderOf(name);
     return statSync(folder, { throwIfNoEntry: false })?.isDirectory() ? folder : undefined;
@@ -137,7 +137,10 @@ export class WorkerStorage {
     return isFound;
   }
 
-  /** Copies the data folder of a worker while no isolate runs; undefined when there is none. Rejects with INSUFFICIENT_STORAGE. */
+  /**
+   * Copies the data folder of a worker while no isolate runs. Undefined when the worker has no data folder. Rejects with
+   * INSUFFICIENT_STORAGE.
+   */
   async copy(name: string): Promise<{ folder: string; remove: () => Promise<void> } | undefined> {
     const folder = this.#leftover("copy");
     const remove = async (): Promise<void> => void (await removeTree(folder));

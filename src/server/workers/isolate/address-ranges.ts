@@ -5,7 +5,7 @@ const wholeGroup = 0xffff;
 const mappedPrefixBits = 96;
 const characters = { dot: 46, zero: 48, nine: 57, colon: 58, lowerA: 97, upperA: 65 };
 
-// Called by `apply`: worker code can replace prototype methods before it connects.
+// Called through `apply`, because worker code can replace prototype methods before it connects.
 const { apply } = Reflect;
 // oxlint-disable-next-line typescript/unbound-method -- called by `apply`
 const { charCodeAt } = String.prototype;
@@ -15,7 +15,7 @@ interface AddressRange {
   readonly prefixBits: number;
 }
 
-/** A set of IP networks. Unlike `net.BlockList`, `has` uses nothing that code of the same realm can replace. */
+/** A set of IP networks. Worker code cannot change the result of `has`, unlike that of `net.BlockList`, by replacing prototype methods. */
 export class AddressRanges {
   readonly #ranges: readonly AddressRange[];
 

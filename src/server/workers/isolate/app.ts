@@ -37,7 +37,7 @@ function toApp(candidate: unknown): App | undefined {
       : typeof candidate === "function"
         ? candidate
         : undefined;
-  // Routers such as Hono and itty-router have a `routes` array of their own, which is not a route table.
+  // Routers such as Hono and itty-router have an array `routes`, which is not a route table.
   const table = isBag(routes) && !Array.isArray(routes) && typeof routes !== "function" ? new RouteTable(routes, routeHandlers) : undefined;
   if (!answer && !table) return undefined;
   return {
@@ -72,7 +72,7 @@ function routeHandlers(value: unknown, pattern: string): ReadonlyMap<string, Han
 }
 
 function hook(candidate: Bag, name: "onIdle" | "onTerminate"): () => unknown {
-  // Needs `in`: some routers return a function for any property.
+  // The operator `in` is needed because some routers return a function for any property.
   if (!(name in candidate) || typeof candidate[name] !== "function") return () => undefined;
   return () => (candidate[name] as () => unknown)();
 }

@@ -6,7 +6,7 @@ import { cutText } from "../protocol/log-text.js";
 import { describeError } from "./stack-traces.js";
 import { OutputLimiter } from "../protocol/output-limiter.js";
 
-/** When this much output waits for the daemon, further output is dropped. */
+/** Maximum number of output bytes that wait for the daemon. Further output is dropped. */
 const mostQueuedBytes = 1024 * 1024;
 
 /** The isolate's end of the socket pair with the daemon. */
@@ -17,7 +17,7 @@ export class DaemonChannel {
 
   constructor(options: {
     onFrame: FrameHandler;
-    /** Whether every request has its response. */
+    /** Returns whether every request has its response. */
     isSettled: () => boolean;
     /** Called when the daemon has closed the socket. */
     onGone: () => void;
@@ -31,7 +31,7 @@ export class DaemonChannel {
         return true;
       },
     };
-    // @types/node declares `onread` only for `connect`.
+    // @types/node declares `onread` only as an option of `connect`.
     const socketOptions: SocketConstructorOpts & { onread: OnReadOpts } = { fd: channelDescriptor, readable: true, writable: true, onread };
     const socket = new Socket(socketOptions);
     this.socket = socket;
@@ -45,10 +45,7 @@ export class DaemonChannel {
     return this.socket.writableLength;
   }
 
-  /**
-   * Runs code that can send responses, and schedules the flush once afterwards: scheduling it per response would cost more than most
-   * responses.
-   */
+  /** Runs code that can send responses, then schedules one flush. A flush per response would cost more than most responses. */
   collect(run: () => void): void {
     this.writer.hold();
     try {
@@ -68,11 +65,11 @@ interface LogChannelOptions {
   readonly writer: FrameWriter;
   /** Bytes in the socket that the daemon has not read yet. */
   readonly queuedBytes: () => number;
-  /** Maps positions to the sources, and removes details of the machine. */
+  /** Replaces positions by those in the source files, and removes paths of the machine. */
   readonly tidy: (text: string) => string;
 }
 
-/** Sends the worker's output to the daemon, in order with all other frames. Output beyond the limit is counted and dropped. */
+/** Sends the worker's output to the daemon, in order with all other frames. Counts and drops output beyond the limit. */
 export class LogChannel {
   readonly #options: LogChannelOptions;
   readonly #budget = new OutputLimiter((count) => this.#send(LogCode.Dropped, String(count)));
@@ -101,7 +98,7 @@ export class LogChannel {
     bytes[0] = code;
     bytes.write(text, 1);
     this.#options.writer.bytes(FrameKind.Log, 0, bytes);
-    // Flushed immediately: the worker can enter a loop or run out of memory before this turn ends.
+    // The entry is flushed immediately, because the worker can block or run out of memory before this turn ends.
     this.#options.writer.flush();
   }
 }

@@ -2,17 +2,17 @@ import { Console } from "node:console";
 import { Writable } from "node:stream";
 import { LogCode } from "../protocol/frames.js";
 
-/** Levels of the methods that do not write at `info`. `console.trace` is a debugging aid, so it is not an error. */
+/** Log levels of console methods that do not write at `info`. `console.trace` is a debugging aid, so it does not write at `error`. */
 const codeOfMethod = { debug: LogCode.Debug, trace: LogCode.Debug, warn: LogCode.Warn, error: LogCode.Error } as const;
 
-/** When a stream holds this many unread bytes, further output is dropped. */
+/** Maximum number of unread bytes in a stream. Further output is dropped. */
 const mostQueuedBytes = 1024 * 1024;
 
 type Method = (...values: unknown[]) => void;
 
 /**
- * Makes the global console write entries with a level. Formatting, groups, counters and timers stay Node's. The object stays the same
- * because `node:console` exports it too.
+ * Makes the global console write entries with a level. Node.js still does formatting, groups, counters and timers. `node:console` exports
+ * the same object.
  */
 export function installConsole(write: (code: LogCode, text: string) => void): void {
   let code: LogCode = LogCode.Info;
@@ -34,7 +34,7 @@ export function installConsole(write: (code: LogCode, text: string) => void): vo
   Object.assign(globalThis.console, own);
 }
 
-/** Node's `trace` calls `error`. */
+/** In Node.js, `console.trace` calls `console.error`. */
 function isTrace(code: LogCode): boolean {
   return code === LogCode.Debug;
 }
@@ -55,7 +55,8 @@ class EntrySink extends Writable {
 }
 
 /**
- * Prevents a worker that writes faster than the daemon reads from filling its own memory. Calls `onLoss` once at the start of each loss.
+ * Limits the unread output of a worker, which would otherwise fill the worker's memory. Calls `onLoss` once when output begins to be
+ * dropped.
  */
 export function boundOutput(stream: Writable, onLoss: () => void): void {
   const write = stream.write.bind(stream) as (...rest: unknown[]) => boolean;

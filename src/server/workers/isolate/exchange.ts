@@ -157,7 +157,7 @@ export class Exchange {
     }
   }
 
-  /** Sends bytes as the daemon's credit allows. Copies them: the worker can reuse its buffer before the socket has sent it. */
+  /** Sends bytes within the daemon's credit. Copies them because the worker can reuse its buffer before the socket has sent them. */
   async #sendBytes(bytes: Uint8Array): Promise<void> {
     let rest = bytes;
     while (rest.byteLength > 0 && !this.#isDone) {
@@ -192,7 +192,7 @@ export class Exchange {
   #done(): void {
     this.#isDone = true;
     this.addCredit(0);
-    // Without this, a pending read of the request body would never settle.
+    // The abort settles a pending read of the request body.
     this.abortBody();
     this.#onDone(this.#id);
   }

@@ -16,14 +16,14 @@ export class BackgroundWork {
   add(promise: unknown): void {
     this.#pending += 1;
     if (this.#told === 0) {
-      // Reported immediately, so in the same write as the response: the daemon can stop an isolate without pending work.
+      // The count is reported in the same write as the response, so that the daemon can stop an isolate without pending work.
       this.#told = this.#pending;
       this.#tell(this.#pending);
     } else this.#schedule();
     void this.#settle(promise);
   }
 
-  /** Reports later changes once per turn: short-lived promises would cause a flood of frames. */
+  /** Reports later changes once per turn, because short-lived promises would cause too many frames. */
   #schedule(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
@@ -54,11 +54,11 @@ export class ExecutionContext {
     this.#work = work;
   }
 
-  /** Keeps the isolate alive until the promise settles; logs a rejection. */
+  /** The isolate keeps running until the promise settles. A rejection is logged. */
   waitUntil(promise: unknown): void {
     this.#work.add(promise);
   }
 
-  /** Does nothing, because there is no origin. Exists so that modules for other runtimes load. */
+  /** Has no effect because a worker has no origin server. Exists so that modules for other runtimes load. */
   passThroughOnException(): void {}
 }

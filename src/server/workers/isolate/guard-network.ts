@@ -6,9 +6,7 @@ import { parseNetworkTarget } from "../../../shared/network-target.js";
 import type { WorkerNetwork } from "../../config/worker-network.js";
 import { AddressRanges } from "./address-ranges.js";
 
-/**
- * Networks that are not public internet: this host, private, link-local (with cloud metadata services), and translation or tunnel ranges.
- */
+/** Networks that are not public: this host, private, link-local (with cloud metadata services), and ranges for translation or tunnels. */
 const closedNetworks =
   "0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24 192.88.99.0/24 " +
   "192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/4 240.0.0.0/4 ::/128 64:ff9b::/96 " +
@@ -16,7 +14,7 @@ const closedNetworks =
   "ff00::/8";
 const loopbackNetworks = "127.0.0.0/8 ::1/128";
 
-// Captures functions before worker code can replace them. Arrays are read by index because worker code can replace their iterator.
+// Functions are captured before worker code can replace them. Arrays are read by index because worker code can replace their iterator.
 const { apply } = Reflect;
 const { isIP } = net;
 const accessDenied = -constants.errno.EACCES;
@@ -25,11 +23,11 @@ const lowerCase = String.prototype.toLowerCase;
 
 interface GuardOptions {
   readonly network: WorkerNetwork;
-  /** Any open socket that is not a TCP socket. */
+  /** Any open socket that is not a TCP socket. Its handle gives access to the prototype of pipes. */
   readonly pipe: net.Socket;
   /** When false, `lockDown` denies UDP sockets. */
   readonly allowsUdp: boolean;
-  /** The worker is allowed to start programs and to connect to any Unix socket. */
+  /** True when the worker is allowed to start programs and to connect to any Unix socket. */
   readonly allowsPrograms: boolean;
   /** Writes to the worker's log. */
   readonly report: (text: string) => void;
@@ -73,7 +71,7 @@ function deniedText(target: string): string {
 /** Addresses to which the manifest's host names were resolved. */
 class AllowedAddresses {
   readonly #targets: readonly { readonly host: string; readonly port: number | undefined }[];
-  /** Keys: the address, a space, and a port or `*`. */
+  /** Each key consists of the address, a space, and a port or `*`. */
   readonly #known = Object.create(null) as Record<string, true>;
 
   constructor(targets: readonly { readonly host: string; readonly port: number | undefined }[]) {
@@ -86,7 +84,7 @@ class AllowedAddresses {
     return this.#known[`${address} ${port}`] === true || this.#known[`${address} *`] === true;
   }
 
-  /** Records resolved addresses: node:net resolves names with `dns.lookup`. */
+  /** Records the addresses that `dns.lookup` returns, because node:net resolves names with this function. */
   #watchLookups(): void {
     const { lookup } = dns;
     const note = (hostname: string, addresses: string | dns.LookupAddress[]): void => this.#note(hostname, addresses);
@@ -116,7 +114,7 @@ type LookupCallback = (error: NodeJS.ErrnoException | null, address: string | dn
 
 type Judge = (address: string, port: number) => boolean;
 
-/** Rejects objects: an object could convert to a different address at each read. */
+/** Rejects objects, because an object could convert to a different address at each read. */
 function judgeValues(judge: Judge, address: unknown, port: unknown): boolean {
   return typeof address === "string" && typeof port === "number" && judge(address, port);
 }
@@ -140,12 +138,12 @@ function guardUdp(judge: Judge): void {
   socket.close();
 }
 
-/** Denies custom name servers: native code would connect to them without a check. */
+/** Denies custom name servers, because native code would connect to them without a check. */
 function guardNameServers(): void {
   const resolver = new dns.Resolver() as unknown as { _handle: object };
   // oxlint-disable-next-line no-underscore-dangle -- Node offers no other way to the handle
   replaceMethods(Object.getPrototypeOf(resolver._handle) as object, ["setServers"], () => {
-    throw Object.assign(new Error("A worker whose network is restricted cannot choose its name servers."), { code: "EACCES" });
+    throw Object.assign(new Error("This worker's network is restricted, so the worker cannot set name servers."), { code: "EACCES" });
   });
 }
 
@@ -161,7 +159,7 @@ function guardPipes(pipe: net.Socket, allow: readonly string[], onDenied: (path:
   });
 }
 
-/** Replaces methods of a handle. Handles return errors as numbers, which node:net emits as "error". */
+/** Replaces methods of a socket handle. The methods return errors as numbers, which node:net emits as "error". */
 function guardMethods(prototype: object, methods: readonly string[], isAllowed: (values: readonly unknown[]) => boolean): void {
   for (const method of methods) {
     const original = (prototype as Record<string, (...values: unknown[]) => unknown>)[method];
@@ -178,14 +176,14 @@ function withoutZone(address: string): string {
   return address;
 }
 
-/** Replaces methods so that worker code cannot replace them again. */
+/** Replaces methods in such a way that worker code cannot replace them again. */
 export function replaceMethods(prototype: object, methods: readonly string[], value: (...values: unknown[]) => unknown): void {
   for (const method of methods) Object.defineProperty(prototype, method, { value, writable: false, configurable: false });
 }
 
 /**
- * Returns the prototype of the socket's handle. Throws a TypeError when Node stores the handle elsewhere: an isolate without its checks
- * must not start.
+ * Returns the prototype of the socket's handle. Throws a TypeError when this Node.js version has no such handle, because an isolate must
+ * not start without the network checks.
  */
 export function prototypeOfHandle(socket: net.Socket): object {
   const { _handle: handle } = socket as unknown as { _handle: object };

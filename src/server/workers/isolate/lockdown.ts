@@ -7,7 +7,7 @@ import type { WorkerNetwork } from "../../config/worker-network.js";
 import { guardNetwork, prototypeOfHandle, prototypeOfUdpHandle, replaceMethods } from "./guard-network.js";
 import dgram from "node:dgram";
 
-/** Functions of `process` that reach beyond this process and that the permission model does not deny. */
+/** Functions of `process` that affect other processes or the system and that the permission model does not deny. */
 const takenFromProcess = [
   "kill",
   "_kill",
@@ -56,12 +56,13 @@ export function lockDown({ channel, allowsUdp, allowsPrograms, allowsAddons, all
     Object.defineProperty(process, name, { value: undefined, writable: false, configurable: false, enumerable: false });
   }
   os.setPriority = () => unavailable("os.setPriority");
-  // Some V8 flags make V8 write files outside the permission model. V8 also freezes its flags, so a later change would abort the process.
+  // Some V8 flags make V8 write files outside the permission model. V8 also freezes its flags at the start, so that a later change aborts
+  // the process.
   v8.setFlagsFromString = () => unavailable("v8.setFlagsFromString");
-  // Both write files. `createTracing` hangs when the permission model denies the file.
+  // Both functions write files. `createTracing` hangs when the permission model denies the file.
   v8.setHeapSnapshotNearHeapLimit = () => unavailable("v8.setHeapSnapshotNearHeapLimit");
   traceEvents.createTracing = () => unavailable("trace_events.createTracing");
-  // The kernel denies the system call; without this, Node would throw instead of returning an empty list.
+  // The kernel denies the system call of `networkInterfaces`. Node.js would throw an error instead of returning an empty object.
   os.networkInterfaces = () => ({});
   if (!allowsDatabases) denyDatabases();
   guardNetwork({ network, pipe: channel, allowsUdp, allowsPrograms, report });
@@ -89,7 +90,7 @@ function unavailable(name: string): never {
  */
 function denyListening({ pipe, allowsUdp }: { pipe: net.Socket; allowsUdp: boolean }): void {
   net.Server.prototype.listen = () => throwDenied(listenMessage, "listen");
-  // `connect` creates the handle immediately; the socket is destroyed before it connects.
+  // `connect` creates the handle synchronously. The socket is destroyed before it connects.
   const socket = new net.Socket().connect({ host: "127.0.0.1", port: 1 });
   for (const prototype of [prototypeOfHandle(pipe), prototypeOfHandle(socket)]) {
     replaceMethods(prototype, ["listen"], () => throwDenied(listenMessage, "listen"));
@@ -107,7 +108,7 @@ function throwDenied(message: string, syscall: string): never {
   throw Object.assign(new Error(message), { code: "EACCES", syscall });
 }
 
-/** Returns EACCES as handles do; node:net emits it as "error", also for a connection with `localAddress`. */
+/** Returns EACCES as the methods of a handle do. node:net emits it as "error", also for a connection with `localAddress`. */
 function refuse(): number {
   return -constants.errno.EACCES;
 }

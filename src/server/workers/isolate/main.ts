@@ -23,7 +23,8 @@ const terminateGraceMs = 1000;
 
 /** The isolate program: waits for a worker, imports it, and serves requests with it. */
 function runIsolate({ slot, settings }: { slot: string; settings: IsolateSettings }): void {
-  // The first task fixes libuv's thread pool at four threads. Without this, the worker could enlarge the pool with UV_THREADPOOL_SIZE.
+  // libuv creates its thread pool, with four threads, at the first task. Without this early task, the worker could enlarge the pool with
+  // UV_THREADPOOL_SIZE.
   stat(import.meta.filename, () => undefined);
   const exit = process.exit.bind(process);
   const exchanges = new SlotMap<Exchange>();
@@ -67,7 +68,7 @@ function runIsolate({ slot, settings }: { slot: string; settings: IsolateSetting
     exchange.fail(error);
   };
 
-  /** Reports exhausted memory: the daemon fails the running requests and kills this process. */
+  /** Reports that the memory is exhausted. The daemon then fails the running requests and kills this process. */
   const endForMemory = (error: unknown): void => {
     log.report(error);
     writer.empty(FrameKind.OutOfMemory, 0);
@@ -122,7 +123,7 @@ function runIsolate({ slot, settings }: { slot: string; settings: IsolateSetting
         return exchanges.get(id)?.cancel();
       case FrameKind.Ping:
         writer.empty(FrameKind.Pong, 0);
-        // Flushed immediately: a long computation can follow.
+        // The Pong frame is flushed immediately, because a long computation can follow.
         return writer.flush();
       case FrameKind.Load:
         return void load(JSON.parse(buffer.toString("utf8", start, end)) as LoadOrder);
@@ -149,7 +150,8 @@ function runIsolate({ slot, settings }: { slot: string; settings: IsolateSetting
   for (const stream of [process.stdout, process.stderr]) {
     boundOutput(stream, () => log.write(LogCode.Warn, "Output is dropped: the worker writes faster than the daemon reads."));
   }
-  // Ignores signals that a terminal or service manager sends to all processes: the daemon stops isolates after their requests.
+  // A terminal or service manager sends these signals to all processes. The isolate ignores them, because the daemon stops isolates after
+  // their requests.
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => undefined);
   lockDown({ ...settings, channel: channel.socket, report: (text) => log.write(LogCode.Error, text) });
   installRequest();

@@ -10,7 +10,7 @@ const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/;
 const textType = `content-type${lineFeed}text/plain;charset=UTF-8`;
 const jsonType = `content-type${lineFeed}application/json`;
 
-/** Body type of the native constructors; the platform's types do not export a name. */
+/** Body type of the native constructors. The type declarations export no name for it. */
 type BodyInit = ConstructorParameters<typeof Response>[0];
 type RedirectStatus = Parameters<typeof Response.redirect>[1];
 type PlainBody = string | Uint8Array | null;
@@ -24,8 +24,8 @@ export interface ResponseParts {
 }
 
 /**
- * The `Response` of an isolate. With a string or bytes as body, plain fields hold its data and no stream is needed. All other bodies and
- * unusual uses are delegated to the native class.
+ * The `Response` of an isolate. With a string or bytes as body, plain fields contain its data and no stream is needed. All other bodies and
+ * rare methods use the native class.
  */
 export class PlainResponse {
   #status = 200;
@@ -160,7 +160,7 @@ export class PlainResponse {
       else if (!hasContentType(this.#head)) this.#head = withLine(this.#head, textType);
       return true;
     }
-    // Copied: the worker can change its buffer before the response is sent.
+    // Bytes are copied because the worker can change its buffer before the response is sent.
     if (body !== null) this.#body = body instanceof ArrayBuffer ? new Uint8Array(body.slice(0)) : Uint8Array.prototype.slice.call(body);
     return true;
   }
@@ -196,7 +196,10 @@ export class PlainResponse {
   }
 }
 
-/** Returns the header lines of a plain object with valid names and values; undefined for all input that the native class must judge. */
+/**
+ * Returns the header lines of a plain object with valid names and values. Undefined for all other input, which the native class then
+ * validates.
+ */
 function plainHead(headers: unknown): string | undefined {
   if (typeof headers !== "object" || headers === null) return undefined;
   if (headers instanceof Headers) return headLines(headers);

@@ -33,7 +33,7 @@ export class RequestBody implements LazyBody {
     }
   }
 
-  /** The whole body when the request frame contained it. */
+  /** The complete body, when the request frame contained it. */
   get inline(): Uint8Array | undefined {
     return this.#flow ? undefined : this.#chunks[0];
   }
@@ -109,7 +109,7 @@ export class RequestBody implements LazyBody {
   }
 }
 
-/** Created only for a reader: capturing the stack costs more than a whole request. */
+/** Created only when the worker reads the body, because capturing a stack costs more than a whole request. */
 function abortError(reason: string): DOMException {
   return new DOMException(reason, "AbortError");
 }

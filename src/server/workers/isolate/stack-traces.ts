@@ -4,7 +4,7 @@ import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { inspect } from "node:util";
 
-/** Larger files and source maps are not read. */
+/** Maximum size in bytes of files and source maps that are read. */
 const largestFileBytes = 32 * 1024 * 1024;
 const mostFiles = 32;
 const comment = "//# sourceMappingURL=";
@@ -44,7 +44,7 @@ export class SourcePositions {
       try {
         return this.#origin(place, Number(line), Number(column)) ?? whole;
       } catch {
-        // Without a valid map, the position in the bundle remains.
+        // Without a valid source map, the trace keeps the position in the bundle.
         return whole;
       }
     });

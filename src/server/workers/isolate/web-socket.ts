@@ -18,8 +18,8 @@ interface Arrival {
 }
 
 /**
- * One end of a `WebSocketPair`: a `WebSocket` by prototype, with `accept()`. Each end receives what the other end sends. After one end is
- * given to a Response, that end is the client's connection.
+ * One end of a `WebSocketPair`: a `WebSocket` with the method `accept()`. Each end receives what the other end sends. When a Response
+ * contains one end, that end becomes the client's connection.
  */
 export class PairedWebSocket extends EventTarget {
   readonly url = "";

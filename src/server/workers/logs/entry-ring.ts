@@ -1,6 +1,6 @@
 import type { LogEntry } from "../../../shared/contract/worker-logs.js";
 
-/** Dropped entries are removed from the array once there are this many. */
+/** Number of dropped entries at which the array is compacted. */
 const compactAfter = 1024;
 
 /** The part of a dropped entry that a notice about it needs. */
@@ -11,7 +11,7 @@ interface Kept {
   readonly sizeBytes: number;
 }
 
-/** The newest entries of one kind. Positions count all entries ever appended, so a reader can detect dropped ones. */
+/** The newest entries of one kind. A position counts all entries ever appended, so that a reader can detect dropped ones. */
 export class EntryRing {
   #kept: Kept[] = [];
   /** Index of the oldest entry in `#kept`. */

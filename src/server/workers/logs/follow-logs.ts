@@ -22,18 +22,18 @@ export interface FollowedLogs {
 }
 
 /**
- * Reads entries from the query's start, or after an id, and follows them. Holds only positions: a slow reader costs no memory. Entries
- * dropped before they were read are replaced by one notice.
+ * Reads entries from the query's start, or after an id, then follows new ones. Keeps positions only, so a slow reader costs no memory. One
+ * notice replaces entries that were dropped before they were read.
  */
 export async function* followLogs(
   logs: FollowedLogs,
   query: LogFilter,
   { lastEventId, signal }: { lastEventId: number | undefined; signal: AbortSignal },
 ): AsyncGenerator<LogEntry[]> {
-  // A resuming reader has seen the earlier entries, and must also get entries that are older than `since` by now.
+  // A resuming reader already has the earlier entries. It must also get entries that have become older than `since`.
   const wanted = lastEventId !== undefined ? { ...query, sinceMs: undefined } : query;
   const newestId = logs.newestId();
-  // Entries that are written while the history is read follow it.
+  // Entries that are appended while the history is read are delivered after the history.
   const ends = [...logs.rings()].map((ring) => [ring, ring.end] as const);
   const history = await logs.history(wanted, lastEventId);
   for (let index = 0; index < history.length; index += batchEntries) yield history.slice(index, index + batchEntries);
@@ -56,7 +56,7 @@ export class RingReader {
   readonly #startId: number;
   readonly #positions: WeakMap<EntryRing, number>;
 
-  /** Starts in each ring at its position in `positions`, in others after the id. */
+  /** Starts in each ring at its position in `positions`. In a ring without a position, starts after the id. */
   constructor(passes: (entry: LogEntry) => boolean, startId: number, positions: Iterable<readonly [EntryRing, number]> = []) {
     this.#passes = passes;
     this.#startId = startId;
@@ -72,7 +72,7 @@ export class RingReader {
   next(rings: Iterable<EntryRing>): LogEntry[] {
     const found: { entry: LogEntry; ring: EntryRing; position: number }[] = [];
     const notices: LogEntry[] = [];
-    // Entries of other rings after the last one that a full ring has read would be out of order.
+    // Entries of other rings with higher ids than the last entry from a full ring would be out of order.
     let greatestId = Number.POSITIVE_INFINITY;
     for (const ring of rings) {
       let position = this.#positionIn(ring);
@@ -95,7 +95,7 @@ export class RingReader {
     }
     found.sort((one, other) => one.entry.id - other.entry.id);
     const batch = found.slice(0, batchEntries).filter(({ entry }) => entry.id <= greatestId);
-    // Entries beyond the batch are read again.
+    // Entries that exceed the batch are read again for the next batch.
     for (const { ring, position } of found.slice(batch.length).toReversed()) this.#positions.set(ring, position);
     return [...notices, ...batch.map(({ entry }) => entry)];
   }

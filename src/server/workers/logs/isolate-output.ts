@@ -7,7 +7,7 @@ import { OutputLimiter } from "../protocol/output-limiter.js";
 import type { Log } from "../../log/log.js";
 import type { WorkerLogs } from "./worker-logs.js";
 
-/** Twice the limit of the isolate: one second of the isolate can overlap two seconds of the daemon. */
+/** Twice the isolate's own limit, because one second of the isolate can overlap two seconds of the daemon. */
 const budgetShare = 2;
 /** Bytes of the longest text in UTF-8, and its level. */
 const longestPayloadBytes = longestLogText * 3 + 1;
@@ -19,7 +19,10 @@ const levelOfCode: Readonly<Record<number, LogLevel>> = {
 };
 
 const longestLine = 4096;
-/** Reading a pipe pauses for the rest of the second beyond this: a flood first loses lines, then blocks the writing process. */
+/**
+ * Maximum rate of a pipe. Beyond it, reading pauses for the rest of the second: excess output first loses lines, then blocks the writing
+ * process.
+ */
 const bytesPerSecond = 1024 * 1024;
 
 interface IsolateOutputOptions {
@@ -103,7 +106,7 @@ function readOutputLines(stream: Readable, to: { onLine: (line: string) => void;
   stream.on("error", () => undefined);
 }
 
-/** The output of one worker version: goes to the worker's log and to the daemon's log. */
+/** Writes the output of one worker version to the worker's log and to the daemon's log. */
 export class WorkerOutput {
   readonly #options: { logs: WorkerLogs; log: Log; name: string; version: string };
   readonly #budget = new OutputLimiter((count) => this.#write("warn", "runtime", `${count} more daemon notices were dropped.`));
@@ -113,13 +116,16 @@ export class WorkerOutput {
     this.#options = options;
   }
 
-  /** Writes output or errors of the worker; the caller limits the rate. An error of a worker is not an error of the daemon. */
+  /**
+   * Writes output or errors of the worker. The caller limits the rate. The daemon's log does not record an error of a worker at level
+   * `error`.
+   */
   app(level: LogLevel, text: string): void {
     this.#write(level, "app", text);
     this.#options.log[level === "debug" ? "debug" : "info"]({ source: "app", appLevel: level }, text);
   }
 
-  /** Writes a notice of the daemon, such as a start, kill or restart delay. Only the daemon's log gets `facts`. */
+  /** Writes a message of the daemon, such as a start, kill or restart delay. Only the daemon's log gets `facts`. */
   runtime(level: LogLevel, text: string, facts: Readonly<Record<string, unknown>> = {}): void {
     if (!this.#budget.admits(text.length)) return;
     this.#write(level, "runtime", text);

@@ -33,7 +33,7 @@ export class LogFiles {
     this.#options = options;
   }
 
-  /** Appends entries, in the order of their ids. Rejects with the error of the file system; then a part may be written. */
+  /** Appends entries in the order of their ids. Rejects with the error of the file system; some entries may be written in that case. */
   append(name: string, entries: readonly LogEntry[]): Promise<void> {
     return this.#inOrder(name, async () => {
       const { current, previous } = this.#filesOf(name);
@@ -41,7 +41,7 @@ export class LogFiles {
       await mkdir(this.#options.directory, { recursive: true, mode: 0o700 });
       const currentBytes = await sizeOf(current);
       if (currentBytes > 0 && currentBytes + Buffer.byteLength(text) > this.#options.bytesPerWorker / 2) await rename(current, previous);
-      // The line break ends a line that a crash left incomplete.
+      // The line break completes a line that a crash left incomplete.
       const isFirst = !this.#appended.has(name);
       this.#appended.add(name);
       await appendFile(current, isFirst ? `\n${text}` : text, { mode: 0o600 });

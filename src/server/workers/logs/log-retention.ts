@@ -3,12 +3,12 @@ import { RingReader } from "./follow-logs.js";
 import type { LogFiles } from "./log-files.js";
 import type { WorkerLog } from "./worker-log.js";
 
-/** A crash of the daemon loses at most the entries of this time. */
+/** Interval of writes. A crash of the daemon loses the entries of at most this time. */
 const writeIntervalMs = 1000;
 
 interface LogRetentionOptions {
   readonly files: LogFiles;
-  /** Called when entries cannot be written, which loses them on disk; called again only after a success. */
+  /** Called when entries cannot be written and are therefore missing on disk. Called again only after a successful write. */
   readonly onError: (error: unknown) => void;
 }
 
@@ -67,7 +67,7 @@ export class LogRetention {
     }
   }
 
-  /** A full disk must not fill the daemon's log as well. */
+  /** Only the first failure is reported, so that a full disk does not fill the daemon's log as well. */
   #noteFailure(error: unknown): void {
     if (!this.#isFailing) this.#onError(error);
     this.#isFailing = true;

@@ -18,18 +18,18 @@ export function entryFilter(filter: LogFilter): (entry: LogEntry) => boolean {
     (needle === undefined || entry.text.toLowerCase().includes(needle));
 }
 
-/** Whether the status of a request is `status`, such as `404`, or of its class, such as `5xx`. */
+/** Returns whether a request's status equals `status`, such as `404`, or has its class, such as `5xx`. */
 function hasStatus({ request }: LogEntry, status: string): boolean {
   return request !== undefined && String(request.status).startsWith(status.replace("xx", ""));
 }
 
-/** Returns the newest matching entries of several rings, oldest first, and whether older ones match. */
+/** Returns the newest matching entries of several rings, oldest first, and whether older matching entries exist. */
 export function newestEntries(
   rings: Iterable<EntryRing>,
   passes: (entry: LogEntry) => boolean,
   limit: number,
 ): { entries: LogEntry[]; hasMore: boolean } {
-  // One more than the limit tells whether older entries match.
+  // One entry more than the limit shows that older matching entries exist.
   const wanted = limit + 1;
   let entries: LogEntry[] = [];
   for (const ring of rings) {

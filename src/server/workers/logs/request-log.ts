@@ -8,13 +8,13 @@ const maxPathLength = 2048;
 /** Maximum length of a X-Forwarded-For header in the log, in characters. */
 const maxForwardedLength = 200;
 const forwardedForName = "x-forwarded-for";
-/** A longer query is not kept in memory together with its path. */
+/** Maximum length in characters of a query that is kept in memory with its path. */
 const maxSharedQueryLength = 256;
 /** nginx's status of a request whose client disconnected before the response. */
 const clientClosedRequest = 499;
 
 interface RequestEnd {
-  /** 0 when the client disconnected before there was a status. */
+  /** Status that was sent; 0 when the client disconnected before the response. */
   readonly status: number;
   readonly durationMs: number;
   readonly responseBytes: number;
@@ -30,7 +30,7 @@ export class RequestLog {
     this.#version = version;
   }
 
-  /** Writes a request that has ended, unless the manifest says `accessLog: false`. */
+  /** Writes a completed request, unless the manifest has `accessLog: false`. */
   write(exchange: WorkerExchange, end: RequestEnd): void {
     const { name, version, manifest } = this.#version;
     if (!manifest.accessLog) return;
@@ -55,7 +55,7 @@ function loggedRequest({ request, requestId, address, cron }: WorkerExchange, en
   };
 }
 
-/** Reads the raw headers: `request.headers` would parse all of them. */
+/** Reads the raw headers, because `request.headers` would parse all of them. */
 function forwardedForOf(rawHeaders: readonly string[]): string | undefined {
   for (let index = 0; index < rawHeaders.length; index += 2)
     if (rawHeaders[index]?.length === forwardedForName.length && rawHeaders[index]?.toLowerCase() === forwardedForName)
@@ -69,7 +69,7 @@ function pathOf({ base, path, query }: WorkerExchange["address"]): string {
   return query.length > maxSharedQueryLength ? copied(whole) : whole;
 }
 
-/** Returns a copy that does not retain the string from which it was cut. */
+/** Returns a copy, because a substring keeps the original string in memory. */
 function copied(text: string): string {
   return Buffer.from(text).toString();
 }

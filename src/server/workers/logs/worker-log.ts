@@ -1,7 +1,7 @@
 import { ChangeSignal } from "../../../shared/change-signal.js";
 import { EntryRing } from "./entry-ring.js";
 
-/** The newest entries of one worker. Two rings, so that many requests do not displace the output of the worker. */
+/** The newest entries of one worker, in two rings: many requests cannot displace the worker's output. */
 export class WorkerLog {
   /** Output of the worker and messages of the daemon. */
   readonly output = new EntryRing();

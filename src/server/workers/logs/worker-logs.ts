@@ -25,7 +25,7 @@ export type LogSelection = readonly string[] | ((name: string) => boolean);
 const maxResumedEntries = 10_000;
 
 export interface WorkerLogsOptions {
-  /** For the output of a worker, and again for its requests. */
+  /** Memory limit in bytes for the output of a worker. The worker's requests have the same limit again. */
   readonly bytesPerWorker: number;
   readonly totalBytes: number;
   /** Returns the current Unix time in milliseconds. */
@@ -40,7 +40,7 @@ export interface WorkerLogsOptions {
  */
 export class WorkerLogs {
   readonly #options: WorkerLogsOptions;
-  /** Ordered by last write, oldest first. */
+  /** Logs in the order of their last write, oldest first. */
   readonly #logs = new Map<string, WorkerLog>();
   readonly #changes = new ChangeSignal();
   readonly #readsOfAll = new KeyedLock();
@@ -51,7 +51,7 @@ export class WorkerLogs {
   constructor(options: WorkerLogsOptions) {
     this.#options = options;
     this.#bytesPerWorker = Math.min(options.bytesPerWorker, options.totalBytes);
-    // Ids exceed those of earlier daemon processes, so readers can resume after a restart.
+    // The first id is higher than all ids of earlier daemon processes, so that readers can resume after a restart.
     this.#nextId = options.now() * 1000;
   }
 
@@ -61,7 +61,7 @@ export class WorkerLogs {
 
   /** Writes output of the worker, or a message of the daemon about it. */
   write({ name, version, level, source, text }: NewLogEntry): void {
-    // Copied: a substring would retain the whole original string.
+    // Copied because a substring keeps the original string in memory.
     const bytes = Buffer.from(cutText(text));
     const log = this.#touch(name);
     const entry = { ...this.#stamp(name), version, level, source, text: bytes.toString() };
@@ -110,7 +110,7 @@ export class WorkerLogs {
     query: LogFilter,
     from: { lastEventId: number | undefined; signal: AbortSignal },
   ): AsyncGenerator<LogEntry[]> {
-    // An unknown id does not tell which entries its reader has seen.
+    // With an unknown id, it is not known which entries the reader already has.
     const lastEventId = from.lastEventId !== undefined && from.lastEventId < this.#nextId ? from.lastEventId : undefined;
     const start = { ...from, lastEventId };
     const followed = {
@@ -201,7 +201,7 @@ export class WorkerLogs {
     return [...this.#logs].flatMap(([name, log]) => (selection(name) ? log.rings : []));
   }
 
-  /** Returns the log of a worker and makes it the one with the newest write. */
+  /** Returns the log of a worker and moves it to the end of the order of last writes. */
   #touch(name: string): WorkerLog {
     const log = this.#logs.get(name) ?? new WorkerLog(this.#nextId);
     this.#logs.delete(name);
@@ -231,7 +231,7 @@ export class WorkerLogs {
     this.#totalBytes -= before - ring.sizeBytes;
   }
 
-  /** Drops the logs of other workers, then the oldest entries of the other ring of the current worker, then those of its current ring. */
+  /** Drops the logs of other workers first, then the oldest entries of the current worker's other ring, then those of its current ring. */
   #dropLeastRecent(current: WorkerLog, currentRing: EntryRing): void {
     const { totalBytes } = this.#options;
     for (const [name, log] of this.#logs) {

@@ -5,12 +5,12 @@ import { networkModes, type NetworkMode } from "../../config/worker-network.js";
 /** File in the state directory with the mode that applies without RUNTIME_WORKER_NETWORK. */
 const fileName = "worker-network";
 const modeOfNewInstallations: NetworkMode = "public";
-/** Workers of installations older than the variable rely on this mode. */
+/** Mode for installations that are older than the variable, because their workers may rely on full network access. */
 const modeOfOldInstallations: NetworkMode = "all";
 
 /**
- * Returns the mode without RUNTIME_WORKER_NETWORK, which the first start stores. `isChosen` is false when no start has stored it. An
- * installation is new if its state directory contains only `newFiles`.
+ * Returns the mode that the first start stored and that applies without RUNTIME_WORKER_NETWORK. `isChosen` is false when no start has
+ * stored a mode. An installation is new if its state directory contains only `newFiles`.
  */
 export async function defaultNetworkMode(
   stateDirectory: string,

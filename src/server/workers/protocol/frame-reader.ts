@@ -2,9 +2,9 @@ import { FrameKind, frameHeaderBytes, maximumPayloadBytes } from "./frames.js";
 
 /** Maximum bytes of one read: about the capacity of a socket pair. */
 const bufferBytes = 256 * 1024;
-/** Minimum free space for a read; smaller reads are not worth their system call. */
+/** Minimum free space for a read. A smaller read saves too little for the cost of its system call. */
 const leastRoomBytes = 64 * 1024;
-/** Smaller parts of a Chunk frame wait for more bytes: each part costs its receiver about 100 bytes of memory. */
+/** Minimum size of a delivered part of a Chunk frame, except the last. Each part costs its receiver about 100 bytes of memory. */
 const leastPieceBytes = 4096;
 
 /** Payload of a frame: `buffer` from `start` to `end`. Valid until the handler returns, unless `keep` is called. */
@@ -25,7 +25,7 @@ export type FrameHandler = (kind: number, exchange: number, payload: FramePayloa
 export class FrameReader {
   readonly #onFrame: FrameHandler;
   #buffer = Buffer.allocUnsafeSlow(bufferBytes);
-  /** Range of received bytes that are not delivered yet. */
+  /** Range of received bytes that were not delivered yet. */
   #start = 0;
   #end = 0;
   #isKept = false;
@@ -45,7 +45,7 @@ export class FrameReader {
       this.#start = this.#end = 0;
       return this.#buffer;
     }
-    // Capped: `read` rejects a longer frame.
+    // The length is capped because `read` rejects a longer frame anyway.
     const length =
       this.#chunkRest > 0 || waiting < frameHeaderBytes ? 0 : Math.min(this.#buffer.readUInt32LE(this.#start), maximumPayloadBytes);
     const size = frameHeaderBytes + length;
@@ -68,7 +68,7 @@ export class FrameReader {
       this.#passOn();
       if (this.#chunkRest > 0) return;
     }
-    // One object for all frames of a read: handlers use it synchronously.
+    // One object for all frames of a read, because handlers use it only during the call.
     const payload = { buffer, start: 0, end: 0 };
     while (this.#end - this.#start >= frameHeaderBytes) {
       const at = this.#start;
@@ -98,7 +98,7 @@ export class FrameReader {
     this.#passOn();
   }
 
-  /** Delivers the received bytes of the Chunk. */
+  /** Delivers the received bytes of the current Chunk frame. */
   #passOn(): void {
     const start = this.#start;
     const end = Math.min(this.#end, start + this.#chunkRest);

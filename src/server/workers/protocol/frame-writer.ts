@@ -2,9 +2,9 @@ import { FrameKind, frameHeaderBytes, inlineResponseBytes, maximumPayloadBytes }
 import type { Socket } from "node:net";
 
 const slabBytes = 256 * 1024;
-/** Longer byte arrays are passed to the socket without a copy; shorter ones are cheaper to copy next to their header. */
+/** Minimum length of byte arrays that are passed to the socket without a copy. Copying a shorter array next to its header is cheaper. */
 const copyBytes = 8 * 1024;
-/** Body bytes that trigger a flush before the end of the turn: the receiver processes them while the next bytes are read. */
+/** Number of body bytes that trigger a flush before the end of the turn, so that the receiver can process them at the same time. */
 const handOverBytes = 128 * 1024;
 /** Maximum number of reused slabs. When the receiver does not read and no slab is free, new memory is allocated. */
 const maximumSlabs = 8;
@@ -69,7 +69,7 @@ export class FrameWriter {
     return isNew;
   }
 
-  /** Like `chunk`, but copies the bytes; at most 64 KB. */
+  /** Does the same as `chunk` with a copy of the bytes. Maximum 64 KB. */
   copiedChunk(exchange: number, bytes: Uint8Array): boolean {
     const size = bytes.byteLength;
     if (!this.#hasRoom(frameHeaderBytes + size)) return this.chunk(exchange, Uint8Array.prototype.slice.call(bytes));
@@ -103,7 +103,7 @@ export class FrameWriter {
   answer(exchange: number, status: number, head: string, body: string | Uint8Array): boolean {
     if (body.length > inlineResponseBytes) return false;
     const fixed = 6 + head.length;
-    // UTF-8 needs at most three bytes per UTF-16 unit: reserving them avoids counting first.
+    // A UTF-16 unit has at most three bytes in UTF-8. Reserving three avoids counting the bytes first.
     const room = typeof body === "string" ? Math.min(body.length * 3, inlineResponseBytes) : 0;
     if (room > copyBytes * 3 && !this.#hasRoom(frameHeaderBytes + fixed + room)) {
       return this.answer(exchange, status, head, Buffer.from(body as string));
@@ -135,7 +135,7 @@ export class FrameWriter {
     this.#slab.write(head, at + 10, "latin1");
   }
 
-  /** Whether written frames wait for `release`. */
+  /** Whether written frames wait for a call of `release`. */
   get isHeld(): boolean {
     return this.#isHeld;
   }
@@ -188,7 +188,7 @@ export class FrameWriter {
     return at + frameHeaderBytes;
   }
 
-  /** Schedules one write after the poll phase for all frames of the turn. */
+  /** Schedules one write of all frames of this turn, after the poll phase of the event loop. */
   #schedule(): void {
     this.#scheduled ??= setImmediate(this.#flush);
   }
@@ -207,7 +207,7 @@ export class FrameWriter {
     return true;
   }
 
-  /** Whether a slab has `needed` bytes of space, or can be allocated within the limit. */
+  /** Whether a slab has `needed` free bytes, or a new one can be allocated within the limit. */
   #hasRoom(needed: number): boolean {
     if (this.#end + needed <= this.#slab.length) return true;
     // Flushes now: if the socket sends everything, the slab is free.
@@ -222,7 +222,7 @@ export class FrameWriter {
     this.#lentSlabs.push(this.#slab);
     const free = this.#freeSlabs.findIndex((slab) => slab.length >= needed);
     const [slab] = this.#freeSlabs.splice(free, free === -1 ? 0 : 1);
-    // Twice the needed size, because long texts usually recur.
+    // Twice the needed size, because a worker that sends a long text usually sends more of them.
     this.#slab = slab ?? Buffer.allocUnsafeSlow(Math.max(slabBytes, isKnownSlab ? needed * 2 : needed));
     this.#start = this.#end = 0;
   }

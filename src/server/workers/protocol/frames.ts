@@ -2,8 +2,8 @@
 export const channelDescriptor = 3;
 
 /**
- * Frame: header (payload length u32, kind u8, exchange u32, little endian) and payload. Exchange 0 is the isolate itself, others are
- * requests. The isolate ends each Request, even a cancelled one, by one Answer, Failed, End or Abort.
+ * A frame is a header (payload length u32, kind u8, exchange u32; little endian) and a payload. Exchange 0 is the isolate itself. The
+ * isolate ends each Request, even a cancelled one, by one FullResponse, Failed, End or Abort frame.
  */
 export const frameHeaderBytes = 9;
 
@@ -23,19 +23,19 @@ export const FrameKind = {
   FullResponse: 6,
   /** Isolate: status u16, body length f64 (-1 = unknown), head (latin1 lines). The body follows as Chunk frames. */
   ResponseHead: 7,
-  /** Both: body bytes, within the receiver's credit. */
+  /** Daemon or isolate: body bytes, within the receiver's credit. */
   Chunk: 8,
-  /** Both: the body is complete. */
+  /** Daemon or isolate: the body is complete. */
   End: 9,
-  /** Both: the body is aborted. From the isolate also the confirmation of Cancel. */
+  /** Daemon or isolate: the body is aborted. An isolate also sends Abort to confirm Cancel. */
   Abort: 10,
-  /** Both: credit for u32 more body bytes. */
+  /** Daemon or isolate: credit for u32 more body bytes. */
   Credit: 11,
   /** Daemon: the response is no longer needed. */
   Cancel: 12,
   /** Isolate: the worker does not read the rest of the request body. */
   StopBody: 13,
-  /** Isolate: the worker returned no valid response; u8 `FailureReason`. A Log frame with the details precedes. */
+  /** Isolate: the worker returned no valid response; u8 `FailureReason`. The isolate sends a Log frame with the details first. */
   Failed: 14,
   /** Daemon: liveness check. */
   Ping: 15,
@@ -53,24 +53,30 @@ export const FrameKind = {
   Log: 21,
   /** Isolate: 101 response to an upgrade: u32 number of the new WebSocket, head (latin1 lines). Ends the exchange. */
   SocketOpen: 22,
-  /** Both: last or only fragment of a text message. In Socket frames except SocketOpen, the exchange field is the socket number. */
+  /**
+   * Daemon or isolate: last or only fragment of a text message. In all Socket frames except SocketOpen, the exchange field is the socket
+   * number.
+   */
   SocketText: 23,
-  /** Both: last or only fragment of a binary message. */
+  /** Daemon or isolate: last or only fragment of a binary message. */
   SocketBinary: 24,
-  /** Both: a fragment of a text message, except the last. */
+  /** Daemon or isolate: a fragment of a text message, except the last one. */
   SocketTextPart: 25,
-  /** Both: a fragment of a binary message, except the last. */
+  /** Daemon or isolate: a fragment of a binary message, except the last one. */
   SocketBinaryPart: 26,
-  /** Both: credit for u32 more bytes on this socket. */
+  /** Daemon or isolate: credit for u32 more bytes on this socket. */
   SocketCredit: 27,
-  /** Both: close code u16, reason (UTF-8). Last frame of its sender for this socket; after both sides have sent it, the number is free. */
+  /**
+   * Daemon or isolate: close code u16, reason (UTF-8). The sender sends no more frames for this socket. The socket number is free after
+   * both sides have sent SocketClose.
+   */
   SocketClose: 28,
   /** Isolate: an allocation of the worker failed; running requests will not complete. */
   OutOfMemory: 30,
 } as const;
 export type FrameKind = (typeof FrameKind)[keyof typeof FrameKind];
 
-/** Level of an entry. The text of a `Dropped` entry is the number of dropped entries. */
+/** Level of a log entry. The text of a `Dropped` entry is the number of dropped entries. */
 export const LogCode = { Debug: 0, Info: 1, Warn: 2, Error: 3, Dropped: 4 } as const;
 export type LogCode = (typeof LogCode)[keyof typeof LogCode];
 
@@ -101,7 +107,7 @@ export interface LoadOrder {
   /** Absolute path of the module to import, inside the slot. */
   readonly entry: string;
   readonly env: Readonly<Record<string, string>>;
-  /** Map stack traces to the sources; true if there is a source map. Slows down each capture of a stack. */
+  /** Whether stack traces show positions in the source files, which needs a source map and slows down each capture of a stack. */
   readonly sourceMaps: boolean;
 }
 

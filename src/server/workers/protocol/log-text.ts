@@ -12,8 +12,8 @@ export function cutText(text: string): string {
 }
 
 /**
- * Returns a function that removes machine paths from the worker's output: paths become relative to the worker's folder, and stack frames of
- * the daemon's code are removed. `slot`: isolate's folder. `program`: daemon's code.
+ * Returns a function that makes paths in the worker's output relative to the worker's folder and removes stack frames of the daemon's code.
+ * `slot`: the isolate's folder. `program`: the folder of the daemon's code.
  */
 export function createPathHider({ slot, program }: { slot: string; program: string }): (text: string) => string {
   const slots = [pathToFileURL(slot).href, slot];

@@ -18,7 +18,7 @@ export class OutputLimiter {
     this.#share = share;
   }
 
-  /** Whether an entry of this size is within the limits; counts it as dropped otherwise. */
+  /** Returns whether an entry of this size is within the limits. Counts it as dropped otherwise. */
   admits(bytes: number): boolean {
     this.#timer ??= setTimeout(() => this.report(), 1000).unref();
     if (this.#entries >= entriesPerSecond * this.#share || this.#bytes >= bytesPerSecond * this.#share) {

@@ -4,8 +4,8 @@ const slotMask = slots - 1;
 const generations = 2 ** (32 - slotBits);
 
 /**
- * Items by exchange number, which combines a slot index and the slot's use count. Unlike a Map under constant insertion and deletion, it
- * leaves no outgrown tables to the garbage collector.
+ * Items by exchange number, which combines a slot index and the slot's use count. A Map with constant insertions and deletions would leave
+ * many old tables to the garbage collector.
  */
 export class SlotMap<Item> {
   readonly #items: (Item | undefined)[] = [];
@@ -28,7 +28,7 @@ export class SlotMap<Item> {
     return number;
   }
 
-  /** Sets the item of a number, which can also be assigned by the other side. */
+  /** Sets the item of a number. The other side of the channel can have assigned the number. */
   set(number: number, item: Item): void {
     const slot = number & slotMask;
     while (this.#items.length <= slot) {
@@ -51,7 +51,7 @@ export class SlotMap<Item> {
     this.#free.push(number & slotMask);
   }
 
-  /** Deletes the item of a number that the other side assigned. */
+  /** Deletes the item of a number that the other side of the channel assigned. */
   clear(number: number): void {
     const slot = number & slotMask;
     if (this.#numbers[slot] !== number || this.#items[slot] === undefined) return;

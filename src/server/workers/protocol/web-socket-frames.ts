@@ -20,19 +20,21 @@ interface Message {
   readonly isText: boolean;
 }
 
-/** The sending side of one WebSocket on the channel: splits messages into fragments and queues those beyond the receiver's credit. */
+/**
+ * The sending side of one WebSocket on the channel. Splits messages into fragments, and queues fragments that exceed the receiver's credit.
+ */
 export class MessageFragmenter {
   readonly #number: number;
   readonly #writer: FrameWriter;
   readonly #hasRoom: () => boolean;
   #waiting: Message[] = [];
-  /** Sent messages at the start of `#waiting`, and sent bytes of the next one. */
+  /** Number of sent messages at the start of `#waiting`, and number of sent bytes of the next message. */
   #sentMessages = 0;
   #sentBytes = 0;
   #waitingBytes = 0;
   #credit = socketWindowBytes;
 
-  /** `hasRoom` returns whether the channel accepts data now. Call `send` when it does again. */
+  /** `hasRoom` returns whether the channel accepts data now. The owner calls `send` when the channel accepts data again. */
   constructor(options: { number: number; writer: FrameWriter; hasRoom?: () => boolean }) {
     this.#number = options.number;
     this.#writer = options.writer;
@@ -72,7 +74,7 @@ export class MessageFragmenter {
     while (this.#sentMessages < this.#waiting.length && this.#credit > pieceCostBytes && this.#hasRoom()) {
       this.#sendPiece(this.#waiting[this.#sentMessages] as Message);
     }
-    // Removed in batches: each shift of a long array moves all other elements.
+    // Sent messages are removed in batches, because each `shift` of a long array moves all other elements.
     if (this.#sentMessages * 2 < this.#waiting.length) return;
     this.#waiting = this.#waiting.slice(this.#sentMessages);
     this.#sentMessages = 0;
@@ -97,7 +99,7 @@ export interface SocketClose {
   readonly reason: string;
 }
 
-/** Whether an endpoint is allowed to send the code in a close frame. */
+/** Returns whether an endpoint is allowed to send the code in a close frame. */
 export function isSendableCode(code: number): boolean {
   if (code >= 3000 && code <= 4999) return true;
   return code >= 1000 && code <= 1014 && code !== 1004 && code !== CloseCode.NoStatus && code !== CloseCode.Abnormal;

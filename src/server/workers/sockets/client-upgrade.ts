@@ -17,7 +17,7 @@ export interface OpenedSocket {
 
 /** A client's WebSocket handshake: accepted when the worker responds with 101; any other response is sent as usual. */
 export class ClientUpgrade {
-  /** Registry of the socket once it is open. */
+  /** The registry that contains the socket while it is open. */
   readonly openSockets: OpenSockets;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
@@ -62,7 +62,7 @@ export class ClientUpgrade {
     server.on("headers", (lines) => lines.push(...extraLines(head), `X-Request-Id: ${requestId}`));
     let webSocket: WebSocket | undefined;
     server.handleUpgrade(this.#request, socket, takeHead(), (opened) => (webSocket = opened));
-    // The socket was paused for the hand-over.
+    // The socket was paused before `ws` took it over.
     webSocket?.resume();
     return webSocket && { socket, webSocket };
   }

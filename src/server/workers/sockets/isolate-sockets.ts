@@ -9,7 +9,7 @@ import { maximumSocketsPerIsolate, socketGraceMs, messageTimeoutMs } from "./soc
 import { WorkerSocket, type SocketHost } from "./worker-socket.js";
 import { setStallTolerantInterval } from "../../platform/stall-tolerant-interval.js";
 
-/** Marks a socket whose client has disconnected until the isolate sends its close frame. */
+/** Replaces a socket whose client has disconnected, until the isolate sends its close frame. */
 const leaving = Symbol("leaving");
 
 const checkIntervalMs = 1000;
@@ -96,12 +96,15 @@ export class IsolateSockets {
     }
   }
 
-  /** Sends waiting messages after the channel has drained. */
+  /** Sends waiting messages when the channel accepts data again. */
   onRoom(): void {
     for (const socket of this.#open()) socket.onRoom();
   }
 
-  /** Closes all sockets after a grace period because the code is replaced or stopped; clients then reconnect to the new code. */
+  /**
+   * Closes all sockets after a grace period because new code replaces the old code, or the worker stops. Clients can then connect to the
+   * new code.
+   */
   leaveAfterGrace(): void {
     if (!this.#graceTimer) this.#watchGrace();
   }
@@ -134,7 +137,7 @@ export class IsolateSockets {
   }
 }
 
-/** The isolate, as the watch uses it. */
+/** The isolate's operations that the watch uses. */
 interface Watched {
   /** Time of the last data from the isolate, on the clock of `performance.now()`. */
   lastReadMs(): number;
@@ -144,7 +147,7 @@ interface Watched {
   sweep(nowMs: number): boolean;
 }
 
-/** Detects isolates that block while they handle a WebSocket message: no call with a timeout is open then. */
+/** Detects an isolate that blocks while it handles a WebSocket message. No call with a timeout is open at that time. */
 export class MessageWatch {
   readonly #isolate: Watched;
   #end: (() => void) | undefined;

@@ -4,7 +4,7 @@ import { CloseCode, isSendableCode, writeClose, MessageFragmenter, type SocketCl
 import type { OpenedSocket } from "./client-upgrade.js";
 import { pingIntervalMs, slowestMessageMs } from "./socket-limits.js";
 
-/** The isolate of a socket, as the socket uses it. */
+/** The isolate's operations that a socket uses. */
 export interface SocketHost {
   readonly writer: FrameWriter;
   /** Whether the channel accepts more data now. */
@@ -19,7 +19,7 @@ export class WorkerSocket {
   readonly #webSocket: OpenedSocket["webSocket"];
   readonly #host: SocketHost;
   readonly #pieces: MessageFragmenter;
-  /** Bytes that the isolate is still allowed to send, and sent bytes whose credit is not returned yet. */
+  /** Number of bytes that the isolate is still allowed to send, and number of sent bytes for which it has no new credit yet. */
   #window = socketWindowBytes;
   #owedCredit = 0;
   #hasToldIsolate = false;
@@ -52,20 +52,20 @@ export class WorkerSocket {
     this.#webSocket.send(bytes, { binary: isBinary, fin: isLast }, () => this.#giveCredit(cost));
   }
 
-  /** Adds credit of the isolate. Throws when the isolate returns more than it received. */
+  /** Adds credit that the isolate returned. Throws when the isolate returns more credit than it received bytes. */
   addCredit(bytes: number): void {
     this.#pieces.addCredit(bytes);
     if (this.#pieces.isEmpty) this.#webSocket.resume();
   }
 
-  /** Sends waiting messages after the channel has drained. */
+  /** Sends waiting messages when the channel accepts data again. */
   onRoom(): void {
     if (this.#pieces.isEmpty) return;
     this.#pieces.send();
     if (this.#pieces.isEmpty) this.#webSocket.resume();
   }
 
-  /** Handles a close of the worker, or its response to the client's close. */
+  /** Handles a close by the worker, or its response to a close by the client. */
   closeByIsolate({ code, reason }: SocketClose): void {
     if (code === CloseCode.NoStatus) this.#close(undefined, "");
     else if (isSendableCode(code)) this.#close(code, reason);
@@ -88,7 +88,7 @@ export class WorkerSocket {
     this.#webSocket.off("message", this.#onMessage);
     this.#pieces.clear();
     this.#webSocket.close(code, reason);
-    // Resumed to read the client's close frame.
+    // The socket is resumed to read the client's close frame.
     this.#webSocket.resume();
   }
 
@@ -120,7 +120,7 @@ function watchLife({ socket, webSocket }: OpenedSocket): () => void {
     const moved = socket.bytesRead + socket.bytesWritten - socket.writableLength;
     if (moved === progress || performance.now() - spokenMs > slowestMessageMs) return webSocket.terminate();
     webSocket.ping();
-    // Read after the ping, because the ping's own bytes are not a sign of life.
+    // Read after the ping is sent, so that the bytes of the ping itself do not count as progress.
     progress = socket.bytesRead + socket.bytesWritten - socket.writableLength;
   }, pingIntervalMs);
   timer.unref();

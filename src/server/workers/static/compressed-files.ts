@@ -7,7 +7,7 @@ import { compressContent, type ContentCoding } from "../../web/content-coding.js
 
 /** Concurrent compressions: each uses one core, and more would slow down requests. */
 const compressedAtOnce = 2;
-/** Beyond this many waiting files, further ones are sent uncompressed. */
+/** Maximum number of files that wait for compression. Further files are sent uncompressed. */
 const waitingAtMost = 32;
 /** Maximum size of the folder; the least recently used files are deleted first. */
 const storedBytes = 256 * 1024 * 1024;
@@ -51,7 +51,7 @@ export class CompressedFiles {
       this.#note(stored, name, compressed.length);
       await this.#removeOldest(stored);
     } catch {
-      // A full or read-only disk stores no copy; the file is compressed again on the next use.
+      // On a full or read-only disk, no copy is stored. The file is compressed again for the next request.
     }
     return compressed;
   }

@@ -4,16 +4,16 @@ import type { WorkerExchange } from "../engine/worker-exchange.js";
 import { isUnchanged, requestedRange } from "../../web/conditional.js";
 import type { StaticFile } from "./static-file.js";
 
-/** Larger bodies are not copied into the same write as their headers. */
+/** Maximum size of a body that is copied into the same write as its headers. */
 const shortBodyBytes = 16 * 1024;
 
-/** Sends a file: whole, a range, or 304. */
+/** Sends a file completely, in part (206), or not at all (304). */
 export class FileResponses {
   readonly #shortResponses = new FastResponseWriter();
   readonly #originPairs: readonly string[];
   readonly #originLines: string;
 
-  /** `originHeaders` go only with responses at a host of the worker. */
+  /** `originHeaders` are sent only at a host name of the worker. */
   constructor({ originHeaders }: { readonly originHeaders: readonly (readonly [name: string, value: string])[] }) {
     this.#originPairs = originHeaders.flat();
     this.#originLines = originHeaders.map(([name, value]) => `${name}: ${value}\r\n`).join("");

@@ -29,7 +29,7 @@ export class FileVariants {
     this.#injection = options.injection;
   }
 
-  /** Returns the variant of a file for this request if it is the file itself or in memory. */
+  /** Returns the variant of a file for this request, if the variant is the file itself or in memory. */
   inMemory(exchange: WorkerExchange, file: StaticFile): StaticFile | undefined {
     const variation = this.#variationFor(exchange, file);
     return variation ? this.#shelf.get(keyOf(file, variation))?.file : file;
@@ -46,7 +46,7 @@ export class FileVariants {
     } finally {
       if (variant !== file) await file.handle?.close();
     }
-    // Set again even if cached: keeps used variants in the cache as long as their file, which is refreshed every second.
+    // A cached variant is set again, so that the cache keeps a used variant as long as its file, which is refreshed every second.
     if (variant !== file && !this.#isRetired) this.#cache.set(this.#shelf, key, variant);
     return variant;
   }
@@ -62,7 +62,7 @@ export class FileVariants {
       const depth = address.path.split("/").length - 2;
       href = this.#injection.base === "relative" ? "../".repeat(depth) || "./" : `${address.base}/`;
     }
-    // Ranges refer to the uncompressed file: clients combine parts from different responses.
+    // A request for a range gets the uncompressed file, because clients combine parts of different responses.
     const takesCoding = file.isCompressible && request.headers.range === undefined;
     const coding = takesCoding ? preferredCoding(request.headers["accept-encoding"]) : undefined;
     return href === undefined && coding === undefined ? undefined : { href, coding };
@@ -97,7 +97,8 @@ function injectIntoPage(html: string, options: { href: string; variables: Readon
     const at = head.index + head[0].length;
     return html.slice(0, at) + tags + html.slice(at);
   }
-  // A page can omit `<head>`. Then inserted after the doctype and `<html>`, because text before the doctype would select quirks mode.
+  // A page can omit `<head>`. The injection then follows the doctype and `<html>`, because text before the doctype would select quirks
+  // mode.
   const start = /^\s*(?:<!doctype[^>]*>)?\s*(?:<html(?:\s[^>]*)?>)?/i.exec(html)?.[0].length ?? 0;
   return html.slice(0, start) + tags + html.slice(start);
 }

@@ -7,16 +7,18 @@ import { contentType } from "mime-types";
 import { leastCompressedBytes, type ContentCoding } from "../../web/content-coding.js";
 import { isPathWithin } from "../../platform/path-within.js";
 
-/** Larger files are streamed from disk. */
+/** Maximum size of a file that is kept in memory. Larger files are streamed from disk. */
 const inMemoryBytes = 256 * 1024;
-/** Larger files are not compressed: the delay for the first client would exceed the saved time. */
+/** Maximum size of a file that is compressed. Compressing a larger file would delay its first client more than it saves. */
 const mostCompressedBytes = 10 * 1024 * 1024;
 
 const unknownType = "application/octet-stream";
 
-/** Attempts to open a file: a concurrent replacement moves the package folder, and the next attempt finds the new one. */
+/**
+ * Number of attempts to open a file. If a replacement moves the package folder during an attempt, the next attempt finds the new folder.
+ */
 const openAttempts = 3;
-/** O_NONBLOCK: opening a named pipe must not block. */
+/** O_NONBLOCK because opening a named pipe must not block. */
 const openFlags = constants.O_RDONLY | constants.O_NONBLOCK;
 const budgetBytes = 64 * 1024 * 1024;
 /** Approximate memory of an entry besides its body. */
@@ -40,7 +42,7 @@ export interface StaticFile {
   readonly coding?: ContentCoding;
   /** Validator and cache headers: name, value, name, value … */
   readonly validatorPairs: readonly string[];
-  /** The same headers in wire format. */
+  /** The same headers as `validatorPairs`, in wire format. */
   readonly validatorLines: string;
 }
 
@@ -100,7 +102,7 @@ async function openBelow(root: string, file: string): Promise<{ handle: FileHand
     try {
       const stats = await handle.stat();
       const realPath = await realPathOf(handle, file);
-      // The system reports no valid path of a deleted file.
+      // For a deleted file, the system reports no valid path.
       const isThere = stats.nlink > 0;
       if (isThere && realPath !== undefined && isPathWithin(realPath, root)) return { handle, stats, realPath };
     } catch (error) {
@@ -112,7 +114,7 @@ async function openBelow(root: string, file: string): Promise<{ handle: FileHand
   return undefined;
 }
 
-/** Returns the real path of an open file; without /proc, that of its path. */
+/** Returns the real path of an open file. Without /proc, resolves the path that was opened. */
 async function realPathOf({ fd }: FileHandle, file: string): Promise<string | undefined> {
   return await readlink(`/proc/self/fd/${fd}`).catch(() => realpath(file).catch(() => undefined));
 }
@@ -130,7 +132,7 @@ export function inCoding(file: StaticFile, coding: ContentCoding, compressed: Bu
 
 function isCompressible(type: string, sizeBytes: number, { headers }: FileMarks): boolean {
   if (sizeBytes < leastCompressedBytes || sizeBytes > mostCompressedBytes) return false;
-  // Files of unknown type are often already compressed.
+  // A file of unknown type is often compressed already.
   if (type === unknownType || compressible(type) !== true) return false;
   return !headers.some(([name, value]) => name === "content-encoding" || (name === "cache-control" && value.includes("no-transform")));
 }

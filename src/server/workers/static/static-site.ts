@@ -17,7 +17,7 @@ import { readStaticFile, type CacheShelf, type StaticCache, type SiteFolder, typ
 
 /** A cached file is checked on disk again after this time, because files can be edited in place. */
 const recheckMs = 1000;
-/** Headers that the file determines; the manifest cannot override them. */
+/** Headers that the daemon derives from the file. The manifest cannot override them. */
 const describedByUs = new Set([
   "content-type",
   "content-length",
@@ -28,7 +28,7 @@ const describedByUs = new Set([
   "x-request-id",
 ]);
 const noIsolates: VersionLoad = { kind: "static", running: 0, starting: 0, draining: 0, queued: 0, openSockets: 0, pids: [] };
-/** Whether a site may send a header below a path of an origin that workers share. */
+/** Returns whether a site can send the header from a path of an origin that it shares with other workers. */
 const isForPaths = ([name, value]: readonly [string, string]): boolean => mayWorkerRespondWith(name, value, { ownsOrigin: false });
 /** Package metadata files at the root, which are not served. */
 const metadataFiles = new Set(["manifest.yaml", "manifest.yml", "package.json"]);
@@ -92,7 +92,7 @@ export class StaticSite implements VersionHandler {
     const startedMs = performance.now();
     const { request, response } = exchange;
     this.meter.beganCount += 1;
-    // Discarded because an unread body would block the connection.
+    // The request body is discarded because an unread body would block the connection.
     discardBody(request);
     if (request.method !== "GET" && request.method !== "HEAD") {
       const error = new ApiError("METHOD_NOT_ALLOWED", `A static site accepts GET and HEAD, not ${request.method}.`);
@@ -108,7 +108,7 @@ export class StaticSite implements VersionHandler {
     if (ready) {
       return this.#note(exchange, startedMs, this.#responses.send(exchange, ready));
     }
-    // Concurrent requests use the cached file, so only this request reads the disk.
+    // This request reads the disk. Concurrent requests use the cached file meanwhile.
     if (cached) cached.checkedMs = startedMs;
     void this.#answer(exchange, relative)
       .catch((error: unknown) => this.#fail(exchange, toApiError(error)))
@@ -185,7 +185,7 @@ export class StaticSite implements VersionHandler {
       }
     }
     if (relative === "" || relative.endsWith("/")) return undefined;
-    // A static export of Next writes the page /about to about.html, beside a folder about/ without an index.
+    // A static export of Next.js writes the page /about to about.html, next to a folder about/ without an index.
     const page = await this.#read(`${relative}.html`);
     return page === "directory" ? undefined : page;
   }
@@ -226,7 +226,7 @@ function relativePath(urlPath: string): string | undefined {
 }
 
 function redirectToSlash({ response, requestId, address }: WorkerExchange): void {
-  // Redirects relative to the last segment: no request path can make this target another host.
+  // The redirect is relative to the last path segment. Therefore no request path can redirect to another host.
   const last = address.path.slice(address.path.lastIndexOf("/") + 1);
   response.writeHead(308, ["location", `./${last}/${address.query}`, "content-length", "0", "x-request-id", requestId]);
   response.end();

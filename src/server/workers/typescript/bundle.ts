@@ -5,7 +5,7 @@ import type { CompileProblem, CompileResult } from "./compile-job.js";
 import { isPathWithin } from "../../platform/path-within.js";
 
 const leadsOut = { text: "An import refers to a file outside of the package folder." };
-/** A source map comment of JavaScript or CSS. The pattern ends the URL at white space, like esbuild. */
+/** Matches a source map comment of JavaScript or CSS. Like esbuild, ends the URL at white space. */
 const comment = /sourceMappingURL=(\S*)/g;
 /** Matches a path without characters that esbuild would decode. */
 const plainPath = /^[\w./-]+$/;
@@ -30,7 +30,7 @@ export async function bundleTypeScript(folder: string, file: string): Promise<Co
       sourcesContent: false,
       tsconfigRaw: {},
       logLevel: "silent",
-      // Defines the module's URL and `require` as if the entrypoint ran unbundled.
+      // Gives the bundle the module URL and the function `require` of the original entrypoint.
       banner: {
         js: `import { createRequire as __createRequire } from "node:module"; const __entryUrl = new URL(${JSON.stringify(`./app/${file}`)}, import.meta.url).href; const require = __createRequire(__entryUrl);`,
       },
@@ -47,7 +47,7 @@ function containedIn(root: string): Plugin {
   return {
     name: "contained",
     setup(plugged) {
-      // Checked here because the sandbox would deny the read, and esbuild would report another message.
+      // Checked here for a clear message. Without the check, the sandbox denies the read and esbuild reports a different error.
       plugged.onResolve({ filter: /^\.{0,2}\// }, ({ resolveDir, path: imported }) =>
         isPathWithin(path.resolve(resolveDir, imported), root) ? undefined : { errors: [leadsOut] },
       );
@@ -66,7 +66,7 @@ function containedIn(root: string): Plugin {
 async function problemOf(error: unknown, root: string): Promise<CompileProblem> {
   const errors = (error as { errors?: Message[] }).errors ?? [];
   const [first] = errors;
-  // Without messages, esbuild's own process was killed.
+  // When there are no messages, esbuild's process was killed.
   if (!first) return { problem: "The compiler exceeded its time or memory limit.", tookTooMuch: true };
   const withoutRoot = (text: string) => text.replaceAll(`${root}/`, "");
   const { location, text } = first;
@@ -74,7 +74,7 @@ async function problemOf(error: unknown, root: string): Promise<CompileProblem> 
   const isOutside = (message: Message) => message.location !== null && !isPathWithin(path.resolve(root, message.location.file), root);
   if (errors.some(isOutside)) return { problem: leadsOut.text };
   const place = location ? `${location.file}:${location.line}:${location.column + 1}: ` : "";
-  // Errors of our own plugin need no source line.
+  // Errors of this plugin need no source line.
   const line = location?.lineText.trim() && first.pluginName === "" ? ` in: ${location.lineText.trim().slice(0, 200)}` : "";
   const report = (await formatMessages(errors, { kind: "error" })).join("").trimEnd();
   return { problem: withoutRoot(`${place}${text}${line}`).split("\n", 1)[0]?.slice(0, 1000) ?? "", report: withoutRoot(report) };

@@ -3,7 +3,7 @@
 import { bundleTypeScript } from "./bundle.js";
 import type { CompileJob } from "./compile-job.js";
 
-// Exits when the daemon ends and closes stdin: the result is no longer needed.
+// stdin closes when the daemon exits. The result is not needed then.
 process.stdin.on("close", () => process.exit(1)).resume();
 
 const { folder, file } = JSON.parse(process.argv[2] as string) as CompileJob;

@@ -130,7 +130,7 @@ describe("the counters of a plugin", () => {
   test("have a limit of 50, independent of other plugins", () => {
     const counters = new PluginCounters();
     for (let index = 0; index < 50; index += 1) counters.counter("p", `c${index}`, "");
-    expect(() => counters.counter("p", "one_more", "")).toThrow("a plugin may have 50 counters");
+    expect(() => counters.counter("p", "one_more", "")).toThrow("a plugin can have at most 50 counters");
     counters.counter("p", "c7", "").add();
     counters.counter("q", "one_more", "").add();
     expect(counters.read().map(({ plugin, counters: { length } }) => [plugin, length])).toEqual([

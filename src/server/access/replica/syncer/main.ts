@@ -2,12 +2,12 @@ import { Worker } from "node:worker_threads";
 import type { SyncResponse, SyncJob } from "./sync-job.js";
 import Database from "libsql";
 
-// Separate process that owns the replica's file: libsql blocks, so the daemon must be able to kill it.
+// The process that owns the replica's file. libsql can block without limit, so the daemon must be able to kill this process.
 
 // Files are private regardless of the daemon's umask.
 process.umask(0o077);
 process.on("disconnect", () => process.exit(0));
-// Ctrl-C in a terminal is for the daemon, which stops this process.
+// Ctrl-C in a terminal signals all processes. The daemon stops the syncer itself.
 process.on("SIGINT", () => undefined);
 new Worker(new URL("parent-watch.js", import.meta.url), { workerData: process.ppid, stdout: true, stderr: true }).unref();
 
@@ -29,7 +29,7 @@ function responseTo(sync: () => void): SyncResponse {
 
 // No other file uses the package libsql.
 
-/** The package's types lack the options and the method of a replica. */
+/** The type declarations of the package libsql lack the options and the method of a replica. */
 interface SyncedDatabase {
   sync(): unknown;
 }
@@ -39,7 +39,7 @@ interface SyncedOptions {
   readonly authToken?: string;
 }
 
-/** A replica of a libSQL server. Opening and syncing block until the server responds, forever if it is frozen. */
+/** A replica of a libSQL server. Opening and syncing block until the server responds. If the server is frozen, they block forever. */
 class LibsqlReplica {
   readonly #database: SyncedDatabase;
 

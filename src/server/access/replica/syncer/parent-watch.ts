@@ -1,4 +1,4 @@
-// Thread of the syncer: only it can detect the daemon's end while a sync is blocked.
+// A thread of the syncer that detects the daemon's exit, because the main thread can be blocked by a sync.
 import { workerData } from "node:worker_threads";
 
 const lookIntervalMs = 500;

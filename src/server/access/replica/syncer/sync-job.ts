@@ -1,11 +1,11 @@
-/** First message to the syncer. Contains the token, so that no list of processes shows it. */
+/** First message to the syncer. It contains the token, which therefore does not appear in a list of processes. */
 export interface SyncJob {
   readonly file: string;
   readonly url: string;
   readonly token: string | undefined;
 }
 
-/** Each further message. */
+/** Every message after the first one. */
 export const syncNow = "sync";
 
 /** Response to each message. */
