@@ -159,7 +159,7 @@ describe("revocation of a key", () => {
   });
 });
 
-test("the list of roles contains all permissions and those of each role", async () => {
+test("the list of roles contains all permissions and the permissions of each role", async () => {
   const meta = await root.keys.meta();
 
   expect(meta).toEqual({ roles: ["admin", "editor", "viewer", "custom"], permissions: [...permissions], rolePermissions });

@@ -108,7 +108,7 @@ describe("request metrics", () => {
     expect(requests.byStatus).toEqual({ "1xx": 0, "2xx": 2, "3xx": 3, "4xx": 4, "5xx": 2, aborted: 0 });
   });
 
-  test("count requests to a static site like those to a module", async () => {
+  test("count requests to a static site like requests to a module", async () => {
     await install("site", { "index.html": "page", "large.bin": "x".repeat(3_000_000) });
     const statuses = [await get("/site/"), await get("/site/"), await get("/site/large.bin"), await get("/site/none"), await get("/site")];
     statuses.push(await get("/site/", { method: "POST" }), await get("/site/", { headers: { range: "bytes=9-" } }));

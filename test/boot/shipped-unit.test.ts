@@ -84,7 +84,7 @@ describe("the shipped unit under a booted systemd", () => {
     expect(output["upload"]).toBe("hello");
   });
 
-  test("blocks V8 flags, ports and foreign folders and keeps the key store intact", () => {
+  test("denies V8 flags, ports and folders of other workers, and keeps the key store", () => {
     const { flags, listen, parent, state } = JSON.parse(output["attack"] ?? "") as Record<string, string>;
     expect(flags).toContain("not available to workers");
     expect(listen).not.toBe("done");

@@ -62,7 +62,7 @@ describe("the arguments of runtimed", () => {
 });
 
 describe("a start without a root key", () => {
-  test("creates one in a terminal, prints file and panel URL, and uses it again", async () => {
+  test("creates a root key in a terminal, prints file and panel URL, and uses it again", async () => {
     const cwd = await temporaryDirectory();
     const run = type([], { cwd, isTerminal: true });
     await expect.poll(run.output).toContain("runtimectl deploy hello");
@@ -95,14 +95,14 @@ describe("a start without a root key", () => {
     expect((await readFile(file, "utf8")).trim()).toBe(key);
   });
 
-  test("creates none without a terminal and logs that no root key exists", async () => {
+  test("creates no root key without a terminal and logs that none exists", async () => {
     const cwd = await temporaryDirectory();
     const run = type([], { cwd });
     await expect.poll(run.output).toContain("no root key and no stored key exist");
     expect(await readdir(path.join(cwd, ".runtime/state"))).not.toContain("root.key");
   });
 
-  test("uses a configured root key before the one in the state directory", async () => {
+  test("uses a configured root key before the root key of the state directory", async () => {
     const daemon = await startDaemon();
     onTestFinished(daemon.dispose);
     await daemon.stop();

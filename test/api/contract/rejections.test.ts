@@ -139,7 +139,7 @@ describe("a call outside the key's namespaces", () => {
   });
 });
 
-describe("a call with the Origin of another site", () => {
+describe("a call without the daemon's own Origin", () => {
   test.each(changing)("is rejected: $id", async ({ id, endpoint }) => {
     const { host } = new URL(ownOrigin());
     const foreign = [

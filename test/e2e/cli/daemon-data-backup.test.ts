@@ -94,7 +94,7 @@ describe.each(daemonUsers)("data folders of workers, with a daemon that runs as 
   });
 });
 
-test("restoring a backup of format 1 without data folders leaves them unchanged", async () => {
+test("restoring a backup of format 1 leaves existing data folders unchanged", async () => {
   const daemon = await start();
   const file = path.join(daemon.directory, "backup.tgz");
   expect(await run(daemon.directory, ["backup", file])).toMatchObject({ status: 0 });

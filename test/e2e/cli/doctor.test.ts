@@ -112,7 +112,7 @@ test("reports an unreachable daemon and an unknown host name, each with a hint",
   expect((await examine("--url http://nowhere.invalid")).of("dns")).toMatchObject({ status: "fail" });
 });
 
-test("reports a foreign server, a rejected key or origin, a version or clock mismatch", async () => {
+test("reports a wrong server, rejected key or origin, and version or clock mismatch", async () => {
   const stranger = await serve(createServer((_request, response) => response.end("<html>")));
   expect((await examine(`--url http://127.0.0.1:${stranger}`)).of("discovery")).toMatchObject({ status: "fail" });
   const refusal = '{"error":{"code":"CSRF_ORIGIN_MISMATCH","message":"The Origin header names another host."}}';

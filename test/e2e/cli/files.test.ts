@@ -52,7 +52,7 @@ test("uploads, lists, downloads, moves and deletes files of a worker", async () 
   expect(await names()).toEqual(["index.html", "manifest.yaml"]);
 });
 
-test("changes nothing on either side when a files command fails", async () => {
+test("changes nothing on the daemon or the client when a files command fails", async () => {
   expect(await shell.run(`files rm ${unit}/index.html`)).toMatchObject({ status: 2 });
   expect(await shell.run(`files put index.html workers`)).toMatchObject({ status: 5 });
   expect(await shell.run(`files get ${unit}/nothing.txt`)).toMatchObject({ status: 6 });

@@ -60,7 +60,7 @@ describe("secrets set", () => {
     expect(await read()).toMatchObject({ PIPED: "of the next" });
   });
 
-  test("never prints a value, not even one that is rejected", async () => {
+  test("never prints a value, not even a rejected value", async () => {
     const given = await shell.run("secrets set @team/shop TOKEN=sk_live_1234567");
     expect(given).toMatchObject({ status: 2 });
     expect(given.stderr).toContain("shell history");

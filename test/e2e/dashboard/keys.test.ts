@@ -215,7 +215,7 @@ test("permits neither creating nor revoking keys in read-only mode", async () =>
   expect(window.text()).not.toMatch(/create|revoke/);
 });
 
-test("shows how to create the first key; the form keeps its values when offline", async () => {
+test("shows how to create the first key, and keeps form values after a failed call", async () => {
   const own = await DashboardSession.open();
   try {
     const window = await own.tui("--screen keys");

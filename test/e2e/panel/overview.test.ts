@@ -63,7 +63,7 @@ test("shows the time since the daemon is unreachable, and badges without color",
   expect(own.browser.complaints).toEqual([]);
 });
 
-test("shows an error for a section whose code cannot be loaded; others keep working", async () => {
+test("shows an error only for a section whose code cannot be loaded", async () => {
   // React logs the error of a section to the console.
   const page = await house.open("overview", { provoked: [404, /dynamically imported module/] });
   await page.route("**/assets/keys-*.js", (route) => route.fulfill({ status: 404, body: "" }));

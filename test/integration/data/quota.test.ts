@@ -103,7 +103,7 @@ describe.each(daemonUsers)("the quota of a data folder, with a daemon that runs 
     expect(await store.isFull()).toBe(false);
   });
 
-  it("of one worker does not stop another worker", async () => {
+  it("has no effect on another worker", async () => {
     const [full, other] = [await addWorker(), await addWorker()];
     await full.ask("fill", { name: "large", mb: 400 });
     await expect.poll(full.isFull).toBe(true);

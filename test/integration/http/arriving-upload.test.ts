@@ -125,7 +125,7 @@ test("deletes all files of a large upload when its client disconnects", async ()
   await expect.poll(unpackingProcesses).toEqual([]);
 });
 
-test("installs an upload while three others stall, and completes those later", async () => {
+test("installs an upload while three other uploads stall, and completes these later", async () => {
   const stalled = [];
   for (const name of ["first", "second", "third"]) stalled.push(await sendHalf(await bigPackage(name)));
   await expect.poll(hasBegun).toBe(true);

@@ -121,7 +121,7 @@ describe("a session over HTTPS", () => {
     ]);
   });
 
-  test("uses the __Host- cookie before the other cookie, or either one alone", async () => {
+  test("prefers the __Host- cookie to the other cookie and accepts either cookie alone", async () => {
     const { key } = await createKey("second cookie");
     expect(nameIn(await whoAmI({ cookie: `runtime_api_key=${encodedRootKey}; __Host-runtime_api_key=${key}` }))).toBe("second cookie");
     expect(nameIn(await whoAmI({ cookie: `runtime_api_key=${encodedRootKey}` }))).toBe("root");

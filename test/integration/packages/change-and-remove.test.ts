@@ -50,7 +50,7 @@ describe("enabling and disabling a version", () => {
     expect(answering("app")).toBe("2.0.0");
   });
 
-  test("retires a disabled version after another version became active", async () => {
+  test("calls retire for a disabled version after another version became active", async () => {
     let answerAtRetirement: string | undefined = "never retired";
     Object.assign(fixture.options, { retire: async () => void (answerAtRetirement = answering("app")) });
     await fixture.packages.setEnabled("app", "2.0.0", false);
@@ -96,7 +96,7 @@ describe("deleting workers and versions", () => {
     await expect.poll(() => entriesOf(fixture.uploads)).toEqual(["mixed"]);
   });
 
-  test("deletes all versions of a worker and reports their new folders to retire", async () => {
+  test("deletes all versions of a worker and calls retire with their new folders", async () => {
     const filesAtRetirement: string[][] = [];
     Object.assign(fixture.options, {
       retire: async (folder: string, movedTo: string) => {

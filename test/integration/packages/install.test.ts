@@ -33,7 +33,7 @@ function named(name: string): Buffer {
 const installedMark = (version: string) => readFile(path.join(fixture.uploads, "app", version, "mark"), "utf8");
 
 describe("replacing a version", () => {
-  test("replaces all files and reports the old version's new folder to retire", async () => {
+  test("replaces all files and calls retire with the old version's new folder", async () => {
     await fixture.install(app("1.0.0", "old", [{ name: "package/only-old" }]));
     const before = fixture.packages.resolve("app", undefined);
     let filesOfOld: string[] = [];

@@ -38,7 +38,7 @@ describe("installing a plugin", () => {
     await onlyFolders("@team", "guard");
   });
 
-  test("replaces all files of the installed plugin with any version, and retires it", async () => {
+  test("replaces all files of the installed plugin at any version, and calls retire", async () => {
     await fixture.install({ "manifest.yaml": "name: guard\nversion: 1.0.0\n", "plugin.js": "1", "old.js": "1" });
     await fixture.install({ "manifest.yaml": "name: guard\nversion: 0.9.0\n", "plugin.js": "2" });
 
@@ -183,7 +183,7 @@ describe("enabling and disabling a plugin", () => {
 });
 
 describe("deleting a plugin", () => {
-  test("deletes its folder and the empty scope folder, and reports the retired folder", async () => {
+  test("deletes its folder and the empty scope folder, and calls retire", async () => {
     await fixture.install({ "manifest.yaml": "name: '@team/guard'\n", "plugin.js": "1" });
 
     await fixture.packages.remove("@team/guard");

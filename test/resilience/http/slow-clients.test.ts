@@ -14,7 +14,7 @@ const get = "GET /app/ HTTP/1.1\r\nHost: a\r\n\r\n";
 const postHead = (length: number) => `POST /app/ HTTP/1.1\r\nHost: a\r\nContent-Length: ${length}\r\n\r\n`;
 
 describe("a client that stops sending or reading", () => {
-  test("within its body gets a 408", async () => {
+  test("gets a 408 when it stops within its body", async () => {
     const url = await open((request, response) => request.resume().on("end", () => response.end("all")));
     const { socket, nextAnswer, closed } = await openConnection(url);
     socket.write(`${postHead(100)}half`);
@@ -23,7 +23,7 @@ describe("a client that stops sending or reading", () => {
     expect(await closed()).toBe("");
   });
 
-  test("during its response is disconnected", async () => {
+  test("is disconnected when it stops reading its response", async () => {
     const url = await open((_, response) => {
       response.writeHead(200);
       const write = () => {
@@ -55,7 +55,7 @@ describe("a client that stops sending or reading", () => {
     expect(await closed()).toBe("");
   });
 
-  test("after its upgrade stays connected", async () => {
+  test("stays connected after its upgrade", async () => {
     const url = await open((_request, _response, connection) => {
       connection?.takeHead();
       connection?.socket.setTimeout(0).write("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n");
@@ -67,7 +67,7 @@ describe("a client that stops sending or reading", () => {
     expect(await text(socket)).toBe("still here");
   });
 
-  test("while the worker computes the response stays connected", async () => {
+  test("stays connected while the worker computes the response", async () => {
     const url = await open((_, response) => void setTimeout(() => response.end("thought"), 3 * stalledMs));
     const { socket, nextAnswer } = await openConnection(url);
     onTestFinished(() => void socket.destroy());
@@ -76,7 +76,7 @@ describe("a client that stops sending or reading", () => {
     expect(await nextAnswer()).toMatchObject({ status: 200, text: "thought" });
   });
 
-  test("while the worker does not read the body stays connected", async () => {
+  test("stays connected while the worker does not read the body", async () => {
     const url = await open((request, response) => {
       request.pause();
       setTimeout(() => request.resume().on("end", () => response.end("read")), 3 * stalledMs);

@@ -63,7 +63,7 @@ describe("a rate limit", () => {
     expect((await gateway.send(requestOf("/"))).status).toBe(200);
   });
 
-  test("counts clients separately, and IPv6 clients by their /64", async () => {
+  test("counts clients separately, and IPv6 clients by their /64 network", async () => {
     const gateway = await loadGateway({ rateLimits: [{ limit: 1, window: "1m" }] });
     const from = (address: string) => async () => (await gateway.send(requestOf("/", { from: address }))).status;
     expect(await from("192.0.2.1")()).toBe(200);

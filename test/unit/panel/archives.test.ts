@@ -125,7 +125,7 @@ describe("readPackageInfo", () => {
     ["index.html before index.js", { "manifest.yaml": "name: a\n", "index.js": "", "index.html": "" }, "index.html"],
     ["main of package.json", { "package.json": '{"name":"a","main":"./lib/main"}', "lib/main.js": "" }, "lib/main.js"],
     ["nothing when the declared file is missing", { "manifest.yaml": "name: a\nentrypoint: gone.js\n", "index.js": "" }, undefined],
-  ])("finds as entrypoint %s", async (_what, files, entrypoint) => {
+  ])("selects as the entrypoint: %s", async (_what, files, entrypoint) => {
     expect((await facts(files)).entrypoint).toBe(entrypoint);
   });
 

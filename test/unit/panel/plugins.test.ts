@@ -15,7 +15,7 @@ test.each([
   ["/board", "https://evil.test/board/", false],
   ["/board", "javascript:alert(1)", false],
   ["", "/api/keys", false],
-])("isOwnPage of a plugin with base %j returns for %s whether it serves that path", (base, path, isOwn) => {
+])("isOwnPage reports for a plugin with base %j whether it serves the path %s", (base, path, isOwn) => {
   expect(isOwnPage({ base }, { path }, origin)).toBe(isOwn);
 });
 

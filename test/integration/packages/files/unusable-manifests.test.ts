@@ -85,7 +85,7 @@ describe("an invalid manifest", () => {
     expect(error.code).toBe("INVALID_PACKAGE_METADATA");
   });
 
-  test("cannot become effective by the deletion of the valid manifest above it", async () => {
+  test("cannot become active by deleting the valid manifest that overrides it", async () => {
     await write("manifest.yaml", `${good}publicRoutes: []\n`);
     const files = [uploadOf("package.json", Buffer.from('{ "name": "app", "version": "1.0" }'))];
     await client.workerFiles.upload({ fields: { path: folder }, files });
