@@ -94,7 +94,7 @@ describe("the download of a data folder", () => {
   });
 });
 
-describe("a removal", () => {
+describe("the removal of a data folder", () => {
   test("deletes the folder of one worker, with an entry in the audit log", async () => {
     await storeData("@remove/app");
     await storeData("@remove/other");

@@ -37,7 +37,7 @@ describe("a worker that writes its own frames to its channel", () => {
     ["Ready", { kind: FrameKind.Ready }, "the isolate sent a ready frame outside of its start"],
     ["Loaded", { kind: FrameKind.Loaded }, "the isolate sent a loaded frame outside of its start"],
     ["LoadFailed", { kind: FrameKind.LoadFailed, payload: "{}" }, "the isolate reported a load failure while it loaded no worker"],
-    ["a LoadFailed that is no JSON", { kind: FrameKind.LoadFailed, payload: "{" }, "the isolate sent a malformed frame"],
+    ["a LoadFailed frame with invalid JSON", { kind: FrameKind.LoadFailed, payload: "{" }, "the isolate sent a malformed frame"],
     [
       "200,000 UncaughtError",
       { kind: FrameKind.UncaughtError, count: 200_000 },

@@ -134,7 +134,7 @@ describe("several daemons with one primary", () => {
     expect(changes.slice(0, 3)).toEqual([added, removed, own]);
   });
 
-  test("add the table to an older primary, and return 503 while the primary is down", async () => {
+  test("create the table in an older primary, and return 503 while the primary is down", async () => {
     const primary = await startPrimary();
     const { store } = await openReplicatedStore(primary.url);
     await store.create(newKey());

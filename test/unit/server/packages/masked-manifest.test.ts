@@ -59,7 +59,7 @@ describe("the env of a displayed manifest", () => {
     expect(maskEnv(text, "manifest.yaml")).not.toContain(secret);
   });
 
-  test("is masked when it is no mapping", () => {
+  test("is masked when it is not a mapping", () => {
     expect(maskEnv(`env: ${secret}\n`, "manifest.yaml")).toBe('env: "***"\n');
     expect(maskEnv(`env: [${secret}]\n`, "manifest.yaml")).toBe('env: "***"\n');
   });

@@ -14,8 +14,8 @@ function begin() {
   return { scheduler, meter, turns, createShare };
 }
 
-describe("the bandwidth of streams", () => {
-  test("is unlimited when no other worker has requests", () => {
+describe("the bandwidth of streamed bodies", () => {
+  test("is unlimited while no other worker has requests", () => {
     const { scheduler, meter, turns, createShare } = begin();
     const body = createShare("body");
     for (let turn = 0; turn < 3; turn += 1) {
@@ -27,7 +27,7 @@ describe("the bandwidth of streams", () => {
     expect(body.waitingBytes).toBe(0);
   });
 
-  test("is shared in turns while others have requests, except by closed bodies", async () => {
+  test("is shared in turns while other workers have requests", async () => {
     const { scheduler, turns, createShare } = begin();
     const [first, second, third, over] = ["first", "second", "third", "over"].map(createShare);
     scheduler.noteCall();

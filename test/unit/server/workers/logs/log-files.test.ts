@@ -57,7 +57,7 @@ test("reads lines of every length, from an id on", async () => {
   expect(ids(await files.read("@team/app", all, { limit: 2, leastId: 5 }))).toEqual([7, 8]);
 });
 
-test("skips a line that a crash left incomplete, and appends below it", async () => {
+test("skips a line that a crash left incomplete and appends after it", async () => {
   const { directory, files } = await open();
   await files.append("@team/app", [entry(1)]);
   const file = path.join(directory, "%40team%2Fapp.jsonl");

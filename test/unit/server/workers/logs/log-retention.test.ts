@@ -77,7 +77,7 @@ test("writes a notice for requests that output of the same worker displaced", as
   expect((await logs.read(["app"], { limit: 10 })).entries.map(({ text }) => text)).toEqual([missing(3), "x".repeat(1800)]);
 });
 
-test("reads and resumes in order when requests are in files and older output is in memory", async () => {
+test("reads and resumes in order across entries in files and in memory", async () => {
   const { logs, write } = await open();
   write("output");
   for (let index = 0; index < 60; index += 1) {
