@@ -117,7 +117,7 @@ describe("several daemons with one primary", () => {
     await expect.poll(() => one.records.fetchSince(0)).toEqual(winner);
   });
 
-  test("pass exactly the changed rows to their listeners", async () => {
+  test("notify their listeners of exactly the changed rows", async () => {
     const { url } = await startPrimary();
     const { store: one } = await openReplicatedStore(url);
     const { store: other } = await openReplicatedStore(url);

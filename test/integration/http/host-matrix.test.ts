@@ -119,7 +119,7 @@ async function expectRow(daemon: TestDaemon, spelling: Spelling, onRequest: (exp
   }
 }
 
-describe("each surface at each Host spelling", () => {
+describe("requests with each Host spelling", () => {
   let daemon: TestDaemon;
   let client: ReturnType<typeof connect>;
   /** Ids of the requests that a worker must have served, by worker. */
@@ -139,7 +139,7 @@ describe("each surface at each Host spelling", () => {
     });
   });
 
-  test("leaves exactly its own requests in the log of each worker", async () => {
+  test("are logged only in the log of the worker that served them", async () => {
     expect(count).toBeGreaterThan(300);
     for (const [worker, ids] of Object.entries(served)) {
       expect(ids.length, worker).toBeGreaterThan(10);
@@ -149,7 +149,7 @@ describe("each surface at each Host spelling", () => {
   });
 });
 
-describe("each surface at each Host spelling with RUNTIME_ALLOWED_HOSTS", () => {
+describe("requests with each Host spelling and RUNTIME_ALLOWED_HOSTS", () => {
   let daemon: TestDaemon;
   beforeAll(async () => {
     ({ daemon } = await startWithHosts({ RUNTIME_ALLOWED_HOSTS: "127.0.0.1,*.inner.test" }));
@@ -172,7 +172,7 @@ function textOf({ headers, text }: Answer): string {
   return (coding === "gzip" ? gunzipSync(bytes) : coding === "br" ? brotliDecompressSync(bytes) : bytes).toString();
 }
 
-describe("on one connection", () => {
+describe("several requests on one connection", () => {
   let daemon: TestDaemon;
   let client: ReturnType<typeof connect>;
   let connection: Awaited<ReturnType<typeof openConnection>>;
@@ -200,7 +200,7 @@ describe("on one connection", () => {
     return status === 200 ? (JSON.parse(text) as Exclude<Expected, string>) : status;
   };
 
-  test("answers each request for its host, also when the hosts alternate", async () => {
+  test("get the response of their host when the hosts alternate", async () => {
     const expected = {
       "alpha.test": ownPath("alpha"),
       "beta.test": ownPath("beta"),
@@ -215,7 +215,7 @@ describe("on one connection", () => {
     expect((await ask("panel.test", "/api/health")).text).toContain('"healthy"');
   });
 
-  test("answers pipelined requests in their order, each for its host", async () => {
+  test("get responses in order and of their host when pipelined", async () => {
     const hosts = Array.from({ length: 60 }, (_, index) => (index % 3 === 0 ? "alpha" : "beta"));
     connection.socket.write(hosts.map((name) => `GET / HTTP/1.1\r\nHost: ${name}.test\r\n\r\n`).join(""));
     const apps: unknown[] = [];
@@ -224,7 +224,7 @@ describe("on one connection", () => {
     expect(apps).toEqual(hosts);
   });
 
-  test.each(["identity", "gzip", "br"])("sends the files of each site with content coding %s, never those of the other", async (coding) => {
+  test.each(["identity", "gzip", "br"])("get the files of their site with content coding %s", async (coding) => {
     const etags = new Map<string, string>();
     const bodies = new Map<string, string>();
     for (let round = 0; round < 6; round += 1)
@@ -246,7 +246,7 @@ describe("on one connection", () => {
     }
   });
 
-  test("serves an added, changed and removed host within 1 s", async () => {
+  test("follow an added, changed and removed host within 1 s", async () => {
     const params = { host: "new.test" };
     const live = { timeout: 1000, interval: 10 };
     // Both spellings are known before the change.

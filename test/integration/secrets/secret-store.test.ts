@@ -166,7 +166,7 @@ describe("a rotation of the encryption key", () => {
 });
 
 describe("the limits of a namespace with its workers", () => {
-  test("reject a further secret, and nothing changes", async () => {
+  test("reject one more secret and change nothing", async () => {
     const directory = await temporaryDirectory();
     await withStore({ directory }, async (store, changed) => {
       for (let index = 0; index < 999; index += 1) await store.set(secret(`KEY_${index}`, "x", `@team/w${index % 10}`));
@@ -194,7 +194,7 @@ describe("the limits of a namespace with its workers", () => {
     });
   });
 
-  test("reject values of more than 1 MB together, and nothing changes", async () => {
+  test("reject values of more than 1 MB in total and change nothing", async () => {
     const directory = await temporaryDirectory();
     await withStore({ directory }, async (store, changed) => {
       for (let index = 0; index < 16; index += 1) await store.set(secret("BIG", "x".repeat(64 * 1024), `@team/w${index}`));

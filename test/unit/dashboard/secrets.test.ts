@@ -103,13 +103,16 @@ test("does not change secrets without the permission workers:install", async () 
   expect(dashboard.transport.changes()).toEqual([]);
 });
 
-test.each(["secret.set", "secret.removed", "worker.installed"])("shows changes of another client after the event %s", async (type) => {
-  const events = new FakeStream();
-  const state = { missing: ["DATABASE_URL"] };
-  const answers = { "/api/events": events, [path]: () => ({ ...listed, ...state }) };
-  const dashboard = await openSecrets({ refreshMs: 600_000 }, answers);
-  await expect.poll(() => events.readerCount).toBe(1);
-  state.missing = ["OTHER_KEY"];
-  events.send({ id: 1, type, at: 0 } as { id: number });
-  await dashboard.waitFor("OTHER_KEY");
-});
+test.each(["secret.set", "secret.removed", "worker.installed"])(
+  "shows secrets that another client changed after the event %s",
+  async (type) => {
+    const events = new FakeStream();
+    const state = { missing: ["DATABASE_URL"] };
+    const answers = { "/api/events": events, [path]: () => ({ ...listed, ...state }) };
+    const dashboard = await openSecrets({ refreshMs: 600_000 }, answers);
+    await expect.poll(() => events.readerCount).toBe(1);
+    state.missing = ["OTHER_KEY"];
+    events.send({ id: 1, type, at: 0 } as { id: number });
+    await dashboard.waitFor("OTHER_KEY");
+  },
+);

@@ -42,7 +42,7 @@ describe("the env of a displayed manifest", () => {
     expect(maskEnv(text, "manifest.yaml")).toMatch(/^# Only keys that can install packages see this file/);
   });
 
-  test("is masked when aliases have no part in it", () => {
+  test("is masked when aliases exist only outside of it", () => {
     const text = `name: &name app\ndescription: *name\nhosts: [&key other.test]\nenv: { KEY: &key ${secret} }\n`;
     const masked = maskEnv(text, "manifest.yaml");
     expect(masked).not.toContain(secret);
@@ -54,7 +54,7 @@ describe("the env of a displayed manifest", () => {
     });
   });
 
-  test("is not read from an anchor that env had, when the name of the anchor was in use before", () => {
+  test("does not appear by an alias of an anchor in it that reuses an earlier name", () => {
     const text = `name: &key other\nenv: { KEY: &key ${secret} }\ndescription: *key\n`;
     expect(maskEnv(text, "manifest.yaml")).not.toContain(secret);
   });

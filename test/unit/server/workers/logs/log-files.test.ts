@@ -47,7 +47,7 @@ test("keeps the log files of a worker private and within the size limit", async 
   expect(kept).toEqual(Array.from({ length: kept.length }, (_, index) => 501 - kept.length + index));
 });
 
-test("reads lines of every length, from an id on", async () => {
+test("reads lines of every length from a given entry ID", async () => {
   const { files } = await open(10_000_000);
   const lengths = [0, 1, 65_400, 65_536, 200_000, 3, 70_000, 0];
   const entries = lengths.map((length, index) => entry(index + 1, "ü€".repeat(length / 2)));

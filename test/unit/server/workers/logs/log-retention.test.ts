@@ -44,7 +44,7 @@ test("writes a notice for entries that memory dropped before they were written",
   expect(entries.at(-1)?.text).toMatch(/^99 /);
 });
 
-test("writes notices with numbers when the total limit drops whole logs", async () => {
+test("writes the number of lost entries when the total limit deletes whole logs", async () => {
   const { logs, write } = await open();
   const counts: Record<string, number> = {};
   // Each worker displaces the logs of others, and comes back before the entries are written.
@@ -69,7 +69,7 @@ test("writes notices with numbers when the total limit drops whole logs", async 
   expect(notice).toMatchObject({ worker: "app0", version: "1.0.0", source: "runtime", level: "warn", text: missing(5) });
 });
 
-test("writes a notice for requests that output of the same worker displaced", async () => {
+test("writes a notice when output of a worker displaces its request entries", async () => {
   const { logs, write } = await open({ bytesPerWorker: 2000, totalBytes: 2000 });
   for (let index = 0; index < 3; index += 1) logs.writeRequest({ name: "app", version: "1.0.0", level: "info", text: `${index}`, request });
   write("x".repeat(1800));

@@ -51,14 +51,14 @@ async function twoRuns() {
   return { ...run, written, directory, startMs };
 }
 
-test("are read from files of earlier runs and from memory, in order, without gaps or duplicates", async () => {
+test("reads the logs of all workers from files and memory, in order and complete", async () => {
   const { logs, written } = await twoRuns();
   expect(logs.readMemory(everyone, { limit: 1000 }).entries.length).toBeLessThan(100);
   const { entries, hasMore } = await logs.read(everyone, { limit: 1000 });
   expect([texts(entries), hasMore]).toEqual([written, false]);
 });
 
-test.each([1, 7, 40, 299, 300])("are read completely in pages of %i entries", async (limit) => {
+test.each([1, 7, 40, 299, 300])("reads the logs of all workers completely in pages of %i entries", async (limit) => {
   const { logs, written } = await twoRuns();
   const pages: string[][] = [];
   let page = await logs.read(everyone, { limit });
@@ -67,7 +67,7 @@ test.each([1, 7, 40, 299, 300])("are read completely in pages of %i entries", as
   expect(pages.flat()).toEqual(written);
 });
 
-test("are filtered, and only those of selected workers are read", async () => {
+test("filters the logs and reads only those of the selected workers", async () => {
   const { logs, written, read, startMs } = await twoRuns();
   const find = async (query: Omit<LogFilter, "limit">) =>
     texts((await logs.read((name) => name !== "a", { ...query, limit: 1000 })).entries);
@@ -79,7 +79,7 @@ test("are filtered, and only those of selected workers are read", async () => {
   expect(read).not.toContain("a");
 });
 
-test("skip files that are older than the requested entries, and files of other programs", async () => {
+test("skips files older than the requested entries and files of other programs", async () => {
   const { logs, written, read, directory, startMs } = await twoRuns();
   const old = new Date(startMs - 10_000);
   await utimes(path.join(directory, "c.jsonl"), old, old);
@@ -95,7 +95,7 @@ test("skip files that are older than the requested entries, and files of other p
   expect(read).toEqual(["empty"]);
 });
 
-test("continue for a reader that resumes after a restart", async () => {
+test("continues the logs for a reader that resumes after a restart", async () => {
   const { logs, written, write } = await twoRuns();
   const all = (await logs.read(everyone, { limit: 1000 })).entries;
   const controller = new AbortController();
