@@ -108,7 +108,7 @@ describe("the encryption key of secrets", () => {
 });
 
 describe("a rotation of the encryption key", () => {
-  test("uses the first key of the operator's file and then no longer needs the old one", async () => {
+  test("uses the first key of the operator's file and then no longer needs the old key", async () => {
     const directory = await temporaryDirectory();
     const environment = { RUNTIME_SECRETS_KEY_FILE: "keys" };
     const [first, second] = [keyLine(), keyLine()];
@@ -208,7 +208,7 @@ describe("the limits of a namespace with its workers", () => {
   });
 });
 
-test("puts a staged value back when its upload fails, unless it was changed meanwhile", async () => {
+test("restores the old value when an upload fails, unless the value was changed", async () => {
   const directory = await temporaryDirectory();
   await withStore({ directory }, async (store, changed) => {
     await store.set(secret("A", "old"));
