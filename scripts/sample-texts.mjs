@@ -9,7 +9,7 @@ const root = path.join(import.meta.dirname, "..");
 const sampleSize = 30;
 const seed = Number(process.argv[2] ?? 31);
 /** Position of the message among the arguments. */
-const messagePositions = { ApiError: 1, CommandError: 1, ConfigError: 0, usageError: 0 };
+const messagePositions = { ApiError: 1, CommandError: 1, ConfigError: 2, usageError: 0 };
 
 const files = execFileSync("git", ["ls-files", "src", "test"], { cwd: root, encoding: "utf8" }).split("\n");
 const populations = { comments: [], "test names": [], "error messages": [] };

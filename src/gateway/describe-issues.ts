@@ -20,7 +20,7 @@ function describe(issue: Issue): string {
 function sentence(issue: Issue): string {
   if (issue.code === "unrecognized_keys") return issue.message;
   if (issue.input === undefined) return "is missing";
-  // Custom issues about several keys have a complete message.
+  // The message of a custom issue about several keys is complete without a value.
   const isOfSeveral = issue.code === "custom" && typeof issue.input === "object";
   return isOfSeveral ? issue.message : `${shown(issue.input)} ${wordsOf(issue)}`;
 }

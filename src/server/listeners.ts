@@ -3,27 +3,27 @@ import { Connections, listen, type Listening, type ListenTarget } from "./http/c
 import { createHttpServer, type HttpServerOptions } from "./http/server.js";
 import { sendNotServedHere, serveAt, type ListenerContent } from "./http/serve-at.js";
 
-/** Time for running requests to finish once the daemon stops. */
+/** Time for running requests to finish when the daemon stops. */
 const drainTimeoutMs = 30_000;
-/** Time for clients of idle connections to send one more request then. Short, because new connections are rejected anyway. */
+/** Time in which clients of idle connections can send one last request. Short, because new connections are rejected anyway. */
 const idleGraceMs = 100;
 /**
- * The idle grace period when the next daemon inherits the sockets: clients then lose no connection in between, so this daemon must not cut
- * any either.
+ * The idle grace period when the next daemon inherits the sockets. Clients then lose no connection between the daemons, so this daemon must
+ * not close a connection in use either.
  */
 const idleGraceOfHandedOverMs = 1000;
 
-/** The request handlers; replaced once the services are open. */
+/** The handlers of requests. The daemon replaces them once all services are open. */
 export type RequestHandlers = { -readonly [Part in "api" | "serve" | "hostTargetOf"]: NonNullable<HttpServerOptions[Part]> };
 
 /** The origins of a daemon, such as `http://127.0.0.1:8000`. */
 export interface Origins {
   readonly address: string;
-  /** Origin of API and panel; equals `address` without a separate listener. */
+  /** Origin of the API and the panel. Equals `address` without an admin listener. */
   readonly admin: string;
 }
 
-/** The admin listener failed to listen; the main listener succeeded. */
+/** The admin listener could not listen. The main listener could. */
 export class AdminListenError extends Error {}
 
 interface ListenersOptions {
@@ -40,8 +40,8 @@ interface Listener {
 }
 
 /**
- * The listeners of a daemon. An admin listener serves only API and panel; the main listener then serves neither, nor any path that could
- * mean the panel. A panel host serves only API and panel; other hosts do not serve the panel.
+ * All listeners of a daemon. With an admin listener, the main listener serves neither the API nor the panel. With a panel host, that host
+ * serves only the API and the panel, and other hosts do not serve the panel.
  */
 export class Listeners {
   readonly #main: Listener;
@@ -63,7 +63,7 @@ export class Listeners {
     this.#admin = listener({ ...adminListener, listenFds: [] }, "panel", api);
   }
 
-  /** Whether the main listener's sockets were inherited from the service manager. */
+  /** True when the service manager passed the main listener's sockets to the daemon. */
   get isHandedOver(): boolean {
     return this.#main.target.listenFds.length > 0;
   }
@@ -74,7 +74,7 @@ export class Listeners {
     return address === undefined ? undefined : { address, admin: this.#admin?.listening?.origin ?? address };
   }
 
-  /** Loopback addresses of this daemon at which another program listens instead. */
+  /** Loopback addresses of this daemon on which another program listens. */
   get takenAddresses(): readonly string[] {
     return [this.#main, this.#admin].flatMap((listener) => listener?.listening?.takenAddresses ?? []);
   }
@@ -83,7 +83,10 @@ export class Listeners {
     return this.#main.connections.count + (this.#admin?.connections.count ?? 0);
   }
 
-  /** Starts to accept connections, if not already. Rejects with Node's error, or AdminListenError for the admin listener. */
+  /**
+   * Starts to accept connections, unless it already does. Rejects with the error of Node.js, or with AdminListenError for the admin
+   * listener.
+   */
   async listen(): Promise<Origins> {
     this.#main.listening ??= await listen(this.#main.server, this.#main.target);
     if (this.#admin && !this.#admin.listening)
@@ -93,7 +96,7 @@ export class Listeners {
     return this.origins as Origins;
   }
 
-  /** Stops accepting connections; resolves when all requests are complete, or cut off after 30 s. */
+  /** Accepts no new connections. Resolves when all requests are complete; cuts them off after 30 s. */
   async drain(): Promise<void> {
     await Promise.all([this.#main, this.#admin].map((listener) => this.#drain(listener)));
   }

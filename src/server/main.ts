@@ -17,14 +17,14 @@ import { supervise } from "./systemd/supervise.js";
 import { UnknownSecretsKeyError } from "./secrets/unknown-secrets-key-error.js";
 import { MissingSandboxError } from "./workers/sandbox/isolation-layers.js";
 
-/** `EX_CONFIG` of sysexits.h: a restart would fail in the same way, so the systemd units exclude this status from restarts. */
+/** `EX_CONFIG` of sysexits.h. A restart would fail in the same way, so the systemd units do not restart after this status. */
 const finalFailureStatus = 78;
 const finalFailures = [ConfigError, NewerStateError, MissingSandboxError, UnknownSecretsKeyError];
 /** Maximum wait for the last log entry of the start, before the next steps are printed. */
 const longestWaitMs = 2000;
-/** Status for invalid arguments, the same as of runtimectl. */
+/** Exit status for invalid arguments, the same as in runtimectl. */
 const usageStatus = 2;
-/** Variables with secrets; removed from the environment before any worker or plugin code runs. */
+/** Variables with secrets. They are removed from the environment before the code of workers or plugins runs. */
 const secretVariables = [
   "RUNTIME_ROOT_KEY",
   "RUNTIME_ROOT_KEY_FILE",
@@ -50,7 +50,7 @@ function firstCommands({ admin }: Origins, keyFile: string): string[] {
   return [`runtimectl auth login --url ${admin} --key-file '${keyFile}'`, "runtimectl init hello && runtimectl deploy hello"];
 }
 
-/** Runs the daemon until a signal stops it; resolves with its origins once it serves. Exits the process when the start fails. */
+/** Runs the daemon until a signal stops it. Resolves with its origins when it serves. Exits the process when the start fails. */
 export async function runDaemon({ tellsNext }: { tellsNext: boolean }): Promise<Origins> {
   const environment = { ...process.env };
   const config = await readConfigOrExit();
@@ -83,7 +83,7 @@ export async function runDaemon({ tellsNext }: { tellsNext: boolean }): Promise<
     log.fatal({ err: error }, "uncaught error; the daemon exits");
     void end(1);
   });
-  // Closing the terminal stops the daemon.
+  // The daemon stops when its terminal is closed.
   if (config.prettyLog) process.on("SIGHUP", stop);
   try {
     const origins = await daemon.start();
@@ -92,7 +92,7 @@ export async function runDaemon({ tellsNext }: { tellsNext: boolean }): Promise<
     spareFullCollections();
     const keyFile = config.rootKeyFile?.file;
     if (tellsNext && config.prettyLog && keyFile === ownRootKeyFile(config.stateDirectory).file) {
-      // Printed after all log entries of the start.
+      // The next steps are printed after all log entries of the start.
       await Promise.race([daemon.isolationLogged, delay(longestWaitMs)]);
       output.write(nextSteps(origins, { panelHost: config.panelHost, keyFile, next: firstCommands(origins, keyFile) }));
     }
@@ -103,7 +103,7 @@ export async function runDaemon({ tellsNext }: { tellsNext: boolean }): Promise<
   }
 }
 
-/** Reads the configuration. At a terminal without a configured root key, creates one. */
+/** Reads the configuration. If no root key is configured and stdin is a terminal, creates one. */
 async function readConfigOrExit(): Promise<Config> {
   try {
     const config = readConfig(process.env, { pid: process.pid, cwd: process.cwd(), stdoutIsTerminal: process.stdout.isTTY });

@@ -2,11 +2,11 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** The folder of the package, relative to src/server and dist/server. */
+/** The root folder of the package, found from src/server or dist/server. */
 export const packageRoot = fileURLToPath(new URL("../..", import.meta.url));
 
 /**
- * Returns the path of a compiled file below dist: child processes and built-in plugins always run as JavaScript, also when the daemon runs
+ * Returns the path of a compiled file below dist. Child processes and built-in plugins always run compiled code, even if the daemon runs
  * from src.
  */
 export function compiledFile(relativePath: string): string {

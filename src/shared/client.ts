@@ -33,7 +33,7 @@ type Call<Definition extends EndpointDefinition> = Definition["download"] extend
 
 /** A streamed download. Throws if it is incomplete. */
 export interface DownloadedBytes extends AsyncIterable<Uint8Array> {
-  /** Undefined if the transport does not provide it. */
+  /** The ETag of the response; undefined if the transport does not provide response headers. */
   readonly etag: string | undefined;
 }
 

@@ -10,7 +10,7 @@ const namesNpmReserves = new Set(["node_modules", "favicon.ico"]);
 /** Below 255 bytes, the longest file name on Linux. */
 const maximumVersionLength = 200;
 
-/** The version of a package that declares none. */
+/** The version that a package without a declared version gets. */
 export const latestVersion = "latest";
 
 export function isPackageName(text: string): boolean {

@@ -70,7 +70,7 @@ export interface OptionDefinition {
 export interface CommandDefinition {
   readonly arguments?: readonly ArgumentDefinition[];
   readonly options?: readonly OptionDefinition[];
-  /** The fields that `--json=FIELDS` can select: of the rows if the document is a list, otherwise of the document. */
+  /** The fields that `--json=FIELDS` can select. If the document is a list, these are the fields of its rows. */
   readonly fields?: readonly string[];
   /** Command lines with a caption each, the most common first. Help starts with them. */
   readonly examples: readonly (readonly [line: string, meaning: string])[];

@@ -55,7 +55,7 @@ export function refuseUnknownFields(wanted: readonly string[], known: readonly s
   if (unknown !== undefined) throw usageError(`there is no field ${JSON.stringify(unknown)}`, `fields: ${known.join(", ")}`);
 }
 
-/** Returns the document with only these fields, in their order. In a list document (one array field), applies to each row. */
+/** Returns the document with only the given fields, in the given order. If the document is a list, selects the fields of each row. */
 export function withFields(document: unknown, fields: readonly string[]): unknown {
   const entries = Object.entries(document as Fields);
   const [name, rows] = entries[0] ?? [];

@@ -5,7 +5,7 @@ import { openPromise } from "yauzl";
 /** Maximum size of a metadata file to read. */
 const maximumMetadataBytes = 64 * 1024;
 const metadataFiles = new Set(["manifest.yaml", "manifest.yml", "package.json"]);
-/** The only top-level folder that is stripped from a zip. */
+/** The daemon removes only a top-level folder of this name from the paths of a zip file. */
 const zipWrapper = "package/";
 
 export interface ArchiveContent {

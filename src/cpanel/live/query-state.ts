@@ -15,7 +15,7 @@ export interface ResourceState<Data> {
 
 /** Conditions of a resource besides those of its watchers. */
 export interface ResourceConditions {
-  /** False when requests make no sense: the tab is hidden, the daemon is unreachable, or the session has ended. */
+  /** False while no requests are sent: the tab is hidden, the daemon is unreachable, or the session has expired. */
   readonly isOpen: () => boolean;
   /** Minimum interval, regardless of the watchers. */
   readonly leastIntervalMs: () => number;

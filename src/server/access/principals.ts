@@ -155,7 +155,7 @@ export function assertMayRevoke(principal: Principal, key: Pick<Grant, "permissi
   if (!namespacesWithin(key.namespaces, principal.namespaces))
     throw new ApiError(
       "PERMISSION_ESCALATION",
-      `A key cannot revoke or rotate a key of other namespaces than its own (${principal.namespaces.join(", ")}). Use a key for all namespaces.`,
+      `A key for ${principal.namespaces.join(", ")} cannot revoke or rotate a key for other namespaces. Use a key for all namespaces.`,
     );
   const missing = missingPermissions(principal, key);
   if (missing.length > 0)

@@ -8,7 +8,7 @@ import type { NewAuditEntry } from "./audit-log.js";
 const burst = 60;
 const perSecond = 1;
 
-/** The known details of a call that changes something. */
+/** The known details of an API call that changes data. */
 export interface ChangingCall {
   readonly type: ChangeType;
   readonly principal: ChangePrincipal | undefined;
@@ -21,7 +21,7 @@ export interface ChangingCall {
 interface ChangesOptions {
   readonly events: { publish(event: NewEvent): void };
   readonly audit: { record(entry: NewAuditEntry, options: { isSynced: boolean }): Promise<void>; skip(): void };
-  /** Redacts text that looks like a key: callers choose names and request ids. */
+  /** Redacts text that has the form of a key, because callers choose names and request ids. */
   readonly redact: (text: string) => string;
 }
 
@@ -34,7 +34,7 @@ export class Changes {
     this.#options = options;
   }
 
-  /** Resolves when the entry is on disk, at the latest after 2 s. Never throws. */
+  /** Records a change. Resolves when its audit entry is on disk, or after 2 s. Never throws. */
   async made(call: ChangingCall): Promise<void> {
     const { events, audit } = this.#options;
     await audit.record(this.#entryOf(call, "done"), { isSynced: true });
@@ -42,7 +42,7 @@ export class Changes {
     events.publish({ type, requestId, subject, ...(principal && { principal }) });
   }
 
-  /** Records an attempt that changed nothing. Counts the attempts beyond the limit. */
+  /** Records an attempt that changed nothing. Attempts that exceed the limit are only counted. */
   attempted(call: ChangingCall, outcome: "refused" | "failed", code: ErrorCode): void {
     const { audit } = this.#options;
     if (this.#budget.admits()) void audit.record({ ...this.#entryOf(call, outcome), code }, { isSynced: false });

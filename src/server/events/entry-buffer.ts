@@ -1,6 +1,6 @@
 import { ChangeSignal } from "../../shared/change-signal.js";
 
-/** Buffers the newest entries, whose ids grow. A follower stores only an id. */
+/** Buffers the newest entries, whose ids increase. For a follower, only the id of its last entry is stored. */
 export class EntryBuffer<Entry extends { readonly id: number }> {
   readonly #most: number;
   #entries: Entry[] = [];
@@ -8,7 +8,7 @@ export class EntryBuffer<Entry extends { readonly id: number }> {
   #droppedThroughId: number;
   readonly #changes = new ChangeSignal();
 
-  /** `before` is lower than the first id. Entries up to it are not in the buffer. */
+  /** `before`: an id lower than the first one in the buffer. Entries up to this id are not in the buffer. */
   constructor(options: { readonly most: number; readonly before: number }) {
     this.#most = options.most;
     this.#newestId = options.before;
@@ -19,7 +19,7 @@ export class EntryBuffer<Entry extends { readonly id: number }> {
     return this.#newestId;
   }
 
-  /** The highest id that was dropped or assigned before the buffer existed. */
+  /** The highest id that is not in the buffer anymore, or was assigned before the buffer existed. */
   get droppedThroughId(): number {
     return this.#droppedThroughId;
   }
@@ -27,7 +27,7 @@ export class EntryBuffer<Entry extends { readonly id: number }> {
   add(entries: readonly Entry[]): void {
     this.#entries.push(...entries);
     this.#newestId = this.#entries.at(-1)?.id ?? this.#newestId;
-    // Drops half of the entries at once, because each drop moves all others.
+    // Drops half of the entries at once, because each drop moves all remaining entries.
     if (this.#entries.length > 2 * this.#most) this.#drop();
     this.#changes.notify();
   }
@@ -39,7 +39,7 @@ export class EntryBuffer<Entry extends { readonly id: number }> {
     return this.#entries.slice(index, index + most);
   }
 
-  /** Resolves when there is an entry with a higher id, or when the signal aborts. */
+  /** Resolves when an entry with a higher id exists, or when the signal aborts. */
   async changed(id: number, signal: AbortSignal): Promise<void> {
     if (this.#newestId <= id) await this.#changes.changed(signal);
   }

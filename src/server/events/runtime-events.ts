@@ -2,9 +2,9 @@ import { setImmediate as turn } from "node:timers/promises";
 import type { RuntimeEvent } from "../../shared/contract/events.js";
 import { EntryBuffer } from "./entry-buffer.js";
 
-/** Events in memory, for reconnecting followers. */
+/** Number of events in memory, for followers that reconnect. */
 const keptEvents = 2000;
-/** Events per batch. */
+/** Maximum number of events per batch. */
 const batchEvents = 256;
 const longestMessage = 500;
 
@@ -13,13 +13,13 @@ const gapMessage =
 
 export type NewEvent = Omit<RuntimeEvent, "id" | "at">;
 
-/** Where a follower starts: after an id, at a time (Unix milliseconds), or now. */
+/** The position at which a follower starts: after an id, at a time (Unix milliseconds), or now. */
 interface EventStart {
   readonly lastEventId: number | undefined;
   readonly sinceMs: number | undefined;
 }
 
-/** The events of the daemon. Keeps the newest ones in memory; publishing never waits for a follower. */
+/** The events of the daemon. Keeps the newest ones in memory. Publishing an event never waits for a follower. */
 export class RuntimeEvents {
   readonly #now: () => number;
   readonly #startedAtMs: number;
@@ -28,11 +28,11 @@ export class RuntimeEvents {
   #publishedCount = 0;
   #followerCount = 0;
 
-  /** `now` gives Unix milliseconds. */
+  /** `now` returns Unix milliseconds. */
   constructor({ now, kept = keptEvents }: { readonly now: () => number; readonly kept?: number }) {
     this.#now = now;
     this.#startedAtMs = now();
-    // All ids of earlier daemons are lower, so a reconnecting follower detects possible gaps.
+    // Ids are higher than those of earlier daemon processes, so a follower that reconnects detects possible gaps.
     this.#nextId = this.#startedAtMs * 1000;
     this.#recent = new EntryBuffer({ most: kept, before: this.#nextId - 1 });
   }
@@ -74,7 +74,7 @@ export class RuntimeEvents {
         if (batch.length > 0) yield batch;
         if (next.length === batchEvents) continue;
         await this.#recent.changed(seenId, signal);
-        // Sends all events of one turn together.
+        // All events of one turn are sent together.
         await turn();
       }
     } finally {
@@ -102,7 +102,7 @@ export class RuntimeEvents {
   }
 }
 
-/** Publishes a change of the active version of a worker, whether by a call or by hand. */
+/** Publishes each change of a worker's active version. The cause can be an API call or a change of files on the disk. */
 export class ActiveVersionTracker {
   readonly #publish: (event: NewEvent) => void;
   readonly #versions = new Map<string, string>();
@@ -112,12 +112,12 @@ export class ActiveVersionTracker {
     this.#publish = publish;
   }
 
-  /** Starts publishing: earlier notes describe the initial state. */
+  /** Starts to publish changes. Versions recorded before this call are the initial state. */
   tellFromNowOn(): void {
     this.#isTelling = true;
   }
 
-  /** Notes the active version; undefined: none. */
+  /** Records the active version; undefined when the worker has none. */
   note(name: string, version: string | undefined): void {
     if (this.#versions.get(name) === version) return;
     if (version === undefined) this.#versions.delete(name);

@@ -4,10 +4,10 @@ import { hostNameOf, isHost } from "../../shared/host.js";
 import type { RecordStore, StoredRecord } from "../storage/record-store.js";
 import type { HostTarget } from "../web/http-exchange.js";
 
-/** Limit of the remembered spellings of Host headers, which clients choose. */
+/** Maximum number of remembered Host headers. The limit is needed because clients choose them. */
 const maximumKnownHeaders = 4096;
 const recordKind = "host";
-/** Target of a host below the app domain that no worker can have: no worker has this name. */
+/** Target of a host name below the app domain that no worker has. */
 const noWorker: HostTarget = { name: "", range: undefined };
 
 interface HostTableOptions {
@@ -24,14 +24,14 @@ interface Entry {
   readonly revision: number;
 }
 
-/** The host names of workers, in memory: added ones, and automatic ones below the app domain. */
+/** The host names of workers, in memory: the configured ones, and the automatic ones below the app domain. */
 export class HostTable {
   readonly #records: RecordStore;
   readonly #config: HostTableOptions["config"];
   readonly #entries = new Map<string, Entry>();
-  /** Target by Host header as received; null for the daemon's own hosts. */
+  /** Targets by Host header as received; null for host names of the daemon itself. */
   readonly #known = new Map<string, HostTarget | null>();
-  /** Hosts in the manifests of active versions, by worker. */
+  /** Host names in the manifests of active versions, by worker. */
   readonly #requested = new Map<string, readonly string[]>();
   readonly #stopFollowing: () => void;
 
@@ -42,7 +42,7 @@ export class HostTable {
     this.#apply("all");
   }
 
-  /** Returns the worker of a Host header; undefined at the daemon's own hosts, where the path names the worker. */
+  /** Returns the worker of a Host header. Undefined for a host name of the daemon itself, where the path selects the worker. */
   find(header: string | undefined): HostTarget | undefined {
     if (header === undefined || (this.#entries.size === 0 && this.#config.appDomain === undefined)) return undefined;
     const known = this.#known.get(header);
@@ -53,7 +53,7 @@ export class HostTable {
     return target;
   }
 
-  /** Sorted by name. */
+  /** Returns the hosts, sorted by name. */
   list(): Host[] {
     return [...this.#entries.values()].map(({ host }) => host).toSorted((one, other) => (one.host < other.host ? -1 : 1));
   }
@@ -62,13 +62,13 @@ export class HostTable {
     return this.#entries.get(name)?.host;
   }
 
-  /** Notes the hosts in the manifest of a worker's active version. */
+  /** Records the host names in the manifest of a worker's active version. */
   noteRequested(worker: string, hosts: readonly string[]): void {
     if (hosts.length === 0) this.#requested.delete(worker);
     else this.#requested.set(worker, hosts);
   }
 
-  /** Returns the hosts in manifests that no operator has added for the worker. */
+  /** Returns the host names in manifests that no operator has added for the worker. */
   listRequested(): RequestedHost[] {
     return [...this.#requested].flatMap(([worker, hosts]) =>
       hosts.filter((host) => this.get(host)?.worker !== worker).map((host) => ({ host, worker })),
@@ -103,7 +103,7 @@ export class HostTable {
     return this.#transact(key, JSON.stringify(host));
   }
 
-  /** Returns false and changes nothing if another client changed the host meanwhile. */
+  /** Removes a host. Returns false and changes nothing if another client changed the host meanwhile. */
   async remove(name: string): Promise<boolean> {
     return this.#transact(name, undefined);
   }

@@ -16,7 +16,7 @@ const longestForwardedFor = 200;
 const mostPaths = 20;
 const longestPath = 300;
 
-/** Records changes and attempts at them. */
+/** Records changes and failed attempts to make them. */
 export interface ChangesPort {
   made(call: ChangingCall): Promise<void>;
   attempted(call: ChangingCall, outcome: "refused" | "failed", code: ErrorCode): void;
@@ -27,7 +27,7 @@ export interface KeysPort {
   find(id: number): NamedKey | undefined;
 }
 
-/** Surrounds an operation that changes data: responds after the audit entry is written, and records failed attempts. */
+/** Wraps an operation that changes data. Records the change before the response, or the failed attempt. */
 export function recordChanges(
   type: ChangeType,
   {
@@ -38,7 +38,7 @@ export function recordChanges(
   }: { changes: ChangesPort; principals: Principals; keys: KeysPort; config: { readonly panelHost: PanelHost | undefined } },
 ): Middleware {
   return async (context, next) => {
-    // Found before the call, because a revoked key is not found afterwards.
+    // The key is read before the call, because a revoked key is not found afterwards.
     const keyId = nounOf(type) === "key" ? keyIdIn(paramsOf(context)) : undefined;
     const key = keyId === undefined ? undefined : keys.find(keyId);
     try {
@@ -46,7 +46,7 @@ export function recordChanges(
     } catch (cause) {
       const { status, code } = toApiError(cause);
       const who = principals.resolve(credentialsOf(context.req.headers, config.panelHost))?.principal;
-      // A caller that cannot see a key must not learn about it from an attempt.
+      // A caller that cannot see a key must not learn from a failed attempt that it exists.
       const isVisible = key && who && namespacesWithin(key.namespaces, who.namespaces);
       changes.attempted(
         describe(type, context, { who, key: isVisible ? key : undefined }),
@@ -83,7 +83,10 @@ function describe(
   };
 }
 
-/** Returns the last whole entries, which the nearest proxy added. Entries of the client are first and must not displace them. */
+/**
+ * Returns the last complete entries of X-Forwarded-For, which the nearest proxy added. A client controls the first entries, which must not
+ * displace them.
+ */
 function lastAddressesOf(forwardedFor: string): string {
   const entries = forwardedFor.split(",").map((entry) => entry.trim());
   let text = entries.pop()?.slice(0, longestForwardedFor) ?? "";
@@ -94,7 +97,7 @@ function lastAddressesOf(forwardedFor: string): string {
   return text;
 }
 
-/** The key in the path, before the call. */
+/** The key in the path of the request, as it was before the call. */
 interface NamedKey {
   readonly name: string;
   readonly namespaces: readonly string[];
@@ -141,7 +144,7 @@ function hostSubject({ host }: Readonly<Record<string, string>>, { input, result
   return { ...(name !== undefined && isPackageName(name) && { name }), ...(hostName !== undefined && { host: hostName }) };
 }
 
-/** Excludes the input, which contains the value. */
+/** Returns the subject without the input, because the input contains the secret value. */
 function secretSubject({ scope, name, namespace, key }: Readonly<Record<string, string>>): ChangeSubject {
   const worker = scope === undefined || name === undefined ? undefined : fromPathSegments({ scope, name });
   return {

@@ -36,13 +36,13 @@ export function authorise(
   const isInternal = request.headers["x-runtime-internal"] === "true";
   if (endpoint.method !== "GET" && !isInternal && !isRootInHeader) {
     assertOwnOrigin(request.headers);
-    // Signing in and out is public and needs no session that a page could misuse.
+    // Sign-in and sign-out are public and need no session that another page could misuse.
     if (endpoint.access !== "public") assertOwnScheme(request.headers);
   }
   return caller?.principal;
 }
 
-/** Rejects a sign-in at another host than the panel's: no call could use its session. */
+/** Rejects a sign-in at a host name other than the panel's, because the session would be valid for no call. */
 function assertPanelHost(panelHost: PanelHost | undefined, request: IncomingMessage): void {
   if (panelHost === undefined || panelHost.matches(request.headers.host)) return;
   const address = panelHost.urlOf("/cpanel/", { scheme: schemeOf(request), host: request.headers.host });
@@ -88,7 +88,10 @@ export function assertNamespace(principal: Principal, packageName: string): void
   );
 }
 
-/** Rejects a request that changes data when its Origin is missing or has another host: a page of another site sent it. */
+/**
+ * Throws when a request that changes data has no Origin header, or one with another host. Such a request can come from a page of another
+ * site.
+ */
 export function assertOwnOrigin(headers: IncomingHttpHeaders): void {
   const { origin, host } = headers;
   if (origin === undefined || origin === "") {
@@ -120,7 +123,7 @@ function isOriginOf(origin: string, host: string | undefined): boolean {
   if (!isHost(host) || !URL.canParse(origin)) return false;
   const url = new URL(origin);
   if (url.protocol !== "http:" && url.protocol !== "https:") return false;
-  // An origin has exactly scheme, host and port, without user info, path, query or fragment.
+  // A valid origin has scheme, host and port, without user info, path, query and fragment.
   if (url.origin.toLowerCase() !== origin.toLowerCase() && `${url.protocol}//${host}`.toLowerCase() !== origin.toLowerCase()) return false;
   return url.host === new URL(`${url.protocol}//${host}`).host;
 }

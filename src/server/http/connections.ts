@@ -4,7 +4,7 @@ import type { Duplex } from "node:stream";
 
 /** Interval for closing idle connections while the server drains. */
 const sweepIntervalMs = 50;
-/** A connection without a pending response that has sent nothing for this long is idle, even inside a request head. */
+/** A connection without a pending response is idle when it has sent nothing for this time, even if a request head is incomplete. */
 const quietTimeoutMs = 2000;
 
 /** Number of checks per timeout. */
@@ -20,10 +20,10 @@ interface DrainOptions {
 export class Connections {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
-  /** Connections that left HTTP. Their new owner closes them. */
+  /** Connections that no longer use HTTP, such as WebSockets. Their owners close them. */
   readonly #upgraded = new WeakSet<Duplex>();
   readonly #quiet = new WeakMap<Socket, { readonly bytesRead: number; readonly sinceMs: number }>();
-  /** Responses in progress whose end is awaited while the server drains. */
+  /** Running responses whose end the drain awaits. */
   readonly #awaited = new WeakSet<ServerResponse>();
   /** Time of the drain's start, or of the last response whose connection stayed open. */
   #idleSinceMs = 0;
@@ -44,14 +44,14 @@ export class Connections {
   }
 
   /**
-   * Marks each further response as the last of its connection, closes idle connections, and the others after the timeout. `stopAccepting`
-   * resolves without connections. None is idle before `idleGraceMs`: a client can be about to send a request.
+   * Lets each connection send one last response, closes idle connections, and destroys the others after the timeout. `stopAccepting`
+   * resolves when no connection is left. Before `idleGraceMs`, no connection counts as idle.
    */
   async drain({ timeoutMs, idleGraceMs, stopAccepting }: DrainOptions): Promise<void> {
     this.#idleSinceMs = performance.now();
     this.#server.prependListener("request", (_request, response) => (response.shouldKeepAlive = false));
     const timer = setTimeout(() => this.#destroyAll(), timeoutMs);
-    // Runs after the sockets were read, so that a connection with new input does not count as idle.
+    // The check runs after the sockets were read, so that a connection with new input does not count as idle.
     const sweeper = setInterval(() => setImmediate(() => this.#closeIdle(idleGraceMs)), sweepIntervalMs);
     this.#awaitResponses();
     await stopAccepting();
@@ -59,7 +59,7 @@ export class Connections {
     clearInterval(sweeper);
   }
 
-  /** Includes upgraded connections, which the server does not count. */
+  /** Also destroys upgraded connections, which the server does not count. */
   #destroyAll(): void {
     for (const socket of this.#sockets) socket.destroy();
   }
@@ -68,9 +68,9 @@ export class Connections {
     this.#awaitResponses();
     if (performance.now() - this.#idleSinceMs < idleGraceMs) return;
     const sockets = [...this.#sockets];
-    // Node would also close connections whose response has ended but is not sent yet.
+    // Node.js would also close connections whose response has ended and is not sent yet.
     if (!sockets.some((socket) => responseInFlight(socket)?.writableEnded)) this.#server.closeIdleConnections();
-    // Node does not count connections without a request. A client that does not read must not delay the end.
+    // Node.js does not count connections without a request. A client that does not read must not delay the stop.
     for (const socket of sockets) if (!responseInFlight(socket) && !this.#upgraded.has(socket) && this.#isQuiet(socket)) socket.destroy();
   }
 
@@ -99,9 +99,9 @@ export function responseInFlight(socket: Duplex): ServerResponse | undefined {
   return answer ?? undefined;
 }
 
-/** Inherited sockets have priority over host and port. */
+/** The sockets to listen on. Inherited sockets have priority over host and port. */
 export interface ListenTarget {
-  /** The first address must be free. Another program can have the further ones, or the machine can lack them. */
+  /** The first address must be free. If another program uses a further address, or the machine lacks it, that address is skipped. */
   readonly hosts: readonly string[];
   readonly port: number;
   readonly listenFds: readonly number[];
@@ -111,9 +111,9 @@ export interface ListenTarget {
 export interface Listening {
   /** Origin of the first socket, such as `http://127.0.0.1:8000` or `unix:/run/runtimed.sock`. */
   readonly origin: string;
-  /** Further addresses that another program uses, such as `[::1]:8000`. */
+  /** Further addresses that another program already uses, such as `[::1]:8000`. */
   readonly takenAddresses: readonly string[];
-  /** Accepts no new connections. Resolves when the last one has ended. */
+  /** Accepts no new connections. Resolves when the last connection has closed. */
   stopAccepting(): Promise<void>;
 }
 
@@ -128,7 +128,7 @@ export async function listen(server: Server, { hosts: [host, ...furtherHosts], p
     await begin(listener, { fd: further });
     listeners.push(listener);
   }
-  // All addresses use the port of the first one, which can be any free port.
+  // All addresses use the port of the first one, which the system can have chosen.
   const address = server.address();
   if (fd === undefined && address !== null && typeof address !== "string") {
     for (const further of furtherHosts) {
@@ -156,7 +156,7 @@ function begin(listener: NetServer, target: { host: string | undefined; port: nu
   });
 }
 
-/** node:http's close() would also close connections whose response has ended but is not sent yet. */
+/** `close()` of node:http would also close connections whose response has ended and is not sent yet. */
 function end(listener: NetServer): Promise<void> {
   return new Promise((resolve) => NetServer.prototype.close.call(listener, () => resolve()));
 }
@@ -171,8 +171,8 @@ function hostWithPort({ address, port }: AddressInfo): string {
 }
 
 /**
- * Emits "timeout" for a connection that is silent for `timeoutMs`, up to a sixth late. `server.timeout` would restart a timer for each
- * request, read and write. Here only a connection that a check finds without a timer gets one.
+ * Emits "timeout" for a connection that is silent for `timeoutMs`, at most a sixth late. `server.timeout` would restart a timer for each
+ * request, read and write. Here a periodic check starts the timers.
  */
 export function watchStalledClients(server: Server, timeoutMs: number): void {
   const sockets = new Set<Socket>();

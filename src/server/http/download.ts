@@ -58,7 +58,7 @@ function sendEmpty(context: Context, file: FileDownload, status: 304 | 416): und
   file.close();
 }
 
-/** Returns `Content-Disposition` with a file name (RFC 6266): a plain form for old clients and an exact one (RFC 8187). */
+/** Returns `Content-Disposition` with a file name (RFC 6266), in ASCII for old clients and in UTF-8 (RFC 8187). */
 function attachmentNamed(filename: string): string {
   const plain = filename.replace(/[^\x20-\x7e]|["\\%]/g, "_");
   const exact = encodeURIComponent(filename).replace(/['()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);

@@ -8,9 +8,9 @@ import { toApiError } from "../web/error-response.js";
 const mostStreams = 100;
 /** Interval of comments. They prevent proxies from closing an idle stream and show the reader that the stream works. */
 const heartbeatMs = 15_000;
-/** The caller's key is checked again after this time. */
+/** Interval at which the caller's key is checked again. */
 const trustedMs = 1000;
-/** Time to send the remaining bytes when a stream ends. */
+/** Time to send the remaining bytes when a stream is closed. */
 const lastWriteTimeoutMs = 1000;
 
 export interface EventStream {
@@ -19,12 +19,12 @@ export interface EventStream {
   readonly assertAllowed: () => void;
 }
 
-/** The open event streams. None delays the daemon's stop or the source of its events. */
+/** All open event streams. They delay neither the stop of the daemon nor the source of their events. */
 export class EventStreams {
   readonly #open = new Set<AbortController>();
   #isClosed = false;
 
-  /** Sends events until the feed ends, the reader disconnects or loses its permission, or the daemon stops. Returns at once. */
+  /** Sends events until the feed ends, the reader disconnects or loses its permission, or the daemon stops. Returns immediately. */
   start(response: ServerResponse, stream: EventStream): void {
     if (this.#isClosed || this.#open.size >= mostStreams)
       throw new ApiError("TOO_MANY_STREAMS", "Too many event streams are open. Close one, or retry after 10 seconds.", {
@@ -80,7 +80,7 @@ export class EventStreams {
     } finally {
       clearInterval(heartbeat);
       response.end();
-      // A slow reader must not delay the end. It receives missed events after it reconnects.
+      // A slow reader must not delay the close. It receives the missed events after it reconnects.
       const cut = setTimeout(() => response.destroy(), lastWriteTimeoutMs);
       response.once("close", () => clearTimeout(cut));
     }

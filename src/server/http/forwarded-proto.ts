@@ -8,7 +8,7 @@ export function forwardedProto({ "x-forwarded-proto": header }: IncomingHttpHead
   return first.trim().toLowerCase();
 }
 
-/** Returns the scheme of the client's connection: from the proxy, otherwise from the connection itself. */
+/** Returns the scheme of the client's connection: from the proxy's header, else from the connection to the daemon. */
 export function schemeOf(request: IncomingMessage): "http" | "https" {
   const proto = forwardedProto(request.headers);
   return (proto === undefined ? request.socket instanceof TLSSocket : proto === "https") ? "https" : "http";

@@ -22,7 +22,7 @@ export function parseInput(endpoint: EndpointDefinition, part: InputProblem["in"
   throw new ApiError(code, `The ${part} of the request is not valid: ${sentence}.`, { details: problems });
 }
 
-/** A refinement of the contract can name its own code in `params`. */
+/** A rule of the contract can set its own error code in `params`. */
 function codeOf(issue: z.core.$ZodIssue | undefined): ErrorCode | undefined {
   return issue?.code === "custom" ? (issue.params?.["code"] as ErrorCode | undefined) : undefined;
 }

@@ -4,7 +4,7 @@ import { ApiError } from "../../shared/api-error.js";
 import { hasBody } from "../web/request-body.js";
 import { assertPlainEncoding, mediaTypeOf } from "./request-body.js";
 
-/** Reads a JSON body up to a size; undefined without a body. */
+/** Reads a JSON body up to a maximum size. Returns undefined when the request has no body. */
 export async function readJsonBody(context: Context, maxSizeBytes: number): Promise<unknown> {
   if (!hasBody(context.req)) return undefined;
   assertPlainEncoding(context.req);
@@ -20,7 +20,7 @@ export async function readJsonBody(context: Context, maxSizeBytes: number): Prom
     text: false,
     multipart: false,
     includeUnparsed: false,
-    // By default koa-body ignores the body of DELETE.
+    // koa-body ignores the body of DELETE by default.
     parsedMethods: [HttpMethodEnum.POST, HttpMethodEnum.PUT, HttpMethodEnum.PATCH, HttpMethodEnum.DELETE],
     onError: rethrow(maxSizeBytes),
   });

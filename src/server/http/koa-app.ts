@@ -67,7 +67,7 @@ function compressResponses(): Middleware {
     await compressResponse(context, next);
     const isShort = context.length === undefined || context.length < leastCompressedBytes;
     if (context.method !== "HEAD" || isShort || !preferredCoding(context.req.headers["accept-encoding"])) return;
-    // The length of the compressed body is unknown, and Koa would send that of the text.
+    // The header contains the length of the uncompressed text. The length of the compressed body is not known yet.
     context.remove("Content-Length");
     context.respond = false;
     context.res.end();

@@ -16,11 +16,13 @@ import { parseInput } from "./input.js";
 import { assertPlainEncoding, mediaTypeOf } from "./request-body.js";
 
 export const multipartType = "multipart/form-data";
-/** Buffer of each step on the way to the disk. With less, receiving and writing would alternate instead of overlapping. */
+/**
+ * Buffer size in bytes of each step between socket and disk. With smaller buffers, receiving and writing alternate instead of overlapping.
+ */
 const bufferedBytes = 256 * 1024;
 const maximumFieldSizeBytes = 64 * 1024;
 
-/** A name and an ETag for each file, and some more. */
+/** Maximum number of fields: a name and an ETag for each file, and a few others. */
 const mostFields = 2 * mostPaths + 20;
 
 /** Creates a parser of multipart bodies with limits on files and fields. */
@@ -39,8 +41,8 @@ export function createParser(request: IncomingMessage, { files, fields }: { file
 }
 
 /**
- * Feeds a body to a parser until its last part has started and all parts have ended. `begin` handles the parts and reports their errors.
- * Rejects with the error of a part or of the body.
+ * Feeds a body to a parser. Resolves when the last part has begun and all parts have ended. `begin` handles the parts and reports their
+ * errors. Rejects with the error of a part or of the body.
  */
 export async function feed(
   request: IncomingMessage,
@@ -56,7 +58,7 @@ export async function feed(
       request.on("close", () => {
         if (!request.complete) reject(brokenBody());
       });
-      // A pipeline would destroy the request, and the client would receive no response.
+      // `pipeline` would destroy the request on an error, so that the client receives no response.
       request.pipe(parser);
     });
   } catch (error) {
@@ -85,7 +87,7 @@ export async function writeSpool(
   try {
     await pipeline(stream, count, sink);
   } catch (error) {
-    // A file that is still being opened would be created after its deletion.
+    // Waits until the file is open. Otherwise the open would create the file after its deletion.
     if (!sink.closed) await new Promise<void>((resolve) => sink.once("close", () => resolve()));
     throw asSpoolFailure(error);
   }
@@ -162,14 +164,14 @@ async function receive(
   const begin = (refuse: (error: unknown) => void) => {
     parser.on("file", (name, stream, info) => {
       if (name !== form.files || files.length === mostPaths) {
-        // Destroying the parser also destroys this stream, with an error that needs a listener.
+        // The parser also destroys this stream when it is destroyed. The resulting error event needs a listener.
         stream.on("error", () => {}).resume();
         refuse(name === form.files ? tooManyParts() : unexpectedPart(name, form));
         return;
       }
       const file = new SpoolFile(path.join(spoolDirectory, randomUUID()));
       file.filename = path.posix.basename((info.filename ?? "").replaceAll("\\", "/"));
-      // Files arrive one after the other, so the earlier ones are complete.
+      // Files arrive one after the other, so all earlier files are complete here.
       const sizeBytes = maxUploadSizeBytes - files.reduce((sum, before) => sum + before.sizeBytes, 0);
       files.push(file);
       const writing = writeSpool(stream, file, { sizeBytes, refusal: () => tooLarge(maxUploadSizeBytes) });

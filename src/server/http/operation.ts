@@ -20,7 +20,7 @@ import type { Installation } from "../../shared/installation.js";
 import { credentialsOf } from "../access/credentials.js";
 import type { PanelHost } from "../web/panel-host.js";
 
-/** Policy of the documentation page: only the daemon's own files. Swagger UI sets style attributes. */
+/** Content-Security-Policy of the documentation page: only files of the daemon. Swagger UI sets style attributes. */
 const documentPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
@@ -33,7 +33,7 @@ interface OperationOptions {
   readonly streams: EventStreams;
 }
 
-/** The input of a call, without types: one route handles all operations. */
+/** The input of a call. Its type is unknown because one function handles all operations. */
 interface ParsedInput {
   readonly params: never;
   readonly query: never;
@@ -80,7 +80,7 @@ export function createOperation(options: OperationOptions): Middleware {
       else answer(context, responseOptions, body, result);
     } finally {
       if (file) {
-        // A client that is still sending might not read an early response.
+        // A client that is still sending may not read a response that comes too early.
         await file.arrival?.whole.catch(() => undefined);
         await rm(file.path, { force: true });
       }
@@ -92,22 +92,22 @@ export function createOperation(options: OperationOptions): Middleware {
 /** Fields that proxies add, in lower case like Node's. */
 const proxyFields = ["forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip"];
 
-/** Throws NOT_FOUND unless the client is on this machine, or at the admin listener, without a proxy. */
+/** Throws NOT_FOUND unless the request was sent without a proxy by a client on this machine, or to the admin listener. */
 function assertLocal(request: IncomingMessage, { adminListener }: Config): void {
   const address = request.socket.remoteAddress ?? "";
-  // With an admin listener only that one serves the API.
+  // If an admin listener exists, only that listener serves the API.
   const isLocal = adminListener !== undefined || /^(?:::ffff:)?127\.|^::1$/.test(address);
   const isForwarded = Object.keys(request.headers).some((name) => proxyFields.includes(name) || name.startsWith("x-forwarded-"));
   if (!isLocal || isForwarded) throw new ApiError("NOT_FOUND", "Nothing is served at this path.");
 }
 
-/** An id that is not a number comes from another stream, so the reader gets all events. */
+/** An id that is not a number is from another stream, so the reader gets all events. */
 function lastEventIdOf(endpoint: EndpointDefinition, context: Context): number | undefined {
   const text = context.get("Last-Event-ID");
   return endpoint.events && /^\d{1,16}$/.test(text) ? Number(text) : undefined;
 }
 
-/** Reads the input of a call. Calls `assertAllowed` again after a complete body, because the key can be revoked meanwhile. */
+/** Reads the input of a call. Calls `assertAllowed` again after the body is complete, because the key can have been revoked meanwhile. */
 async function readInput(
   context: Context,
   options: OperationOptions,
@@ -157,7 +157,7 @@ function answer(
   }
 }
 
-/** Results as JSON. A frozen result cannot change, so its text is cached for its lifetime. */
+/** Results as JSON texts. The text of a frozen result is cached, because the result cannot change. */
 class ResultTexts {
   readonly #kept = new WeakMap<object, Buffer>();
 
@@ -171,7 +171,7 @@ class ResultTexts {
   }
 }
 
-/** Returns the kind of client: a session is the panel's, and runtimectl sends its name. */
+/** Returns the kind of client. A session cookie identifies the panel, and a header identifies runtimectl. */
 function channelOf(headers: IncomingHttpHeaders, panelHost: PanelHost | undefined): Installation["via"] {
   if (credentialsOf(headers, panelHost)[0]?.channel === "cookie") return "panel";
   return headers["user-agent"]?.startsWith("runtimectl/") ? "cli" : "api";

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { ApiError } from "../../shared/api-error.js";
 import { discardBody, hasBody } from "../web/request-body.js";
 
-/** Time for a rejected client to finish its body before its connection is cut. */
+/** Time for a rejected client to send the rest of its body before the daemon closes the connection. */
 export const leftoverBodyTimeoutMs = 2_000;
 /** Time for a client to finish its body after a worker's response. Workers can respond before they have received the whole body. */
 const workerBodyTimeoutMs = 30_000;
@@ -27,18 +27,19 @@ export function sendContinue(request: IncomingMessage, response: ServerResponse)
 }
 
 /**
- * Lets a client read a response that is sent before its body has ended: discards the rest of the body for a limited time, then cuts the
- * connection. Call it before writing the response.
+ * Allows a client to read a response that is sent before the request body has ended. Discards the rest of the body for a limited time, then
+ * closes the connection. Call it before the response is written.
  */
 export function discardLeftoverBody(request: IncomingMessage, response: ServerResponse): void {
   if (request.complete || request.destroyed || !hasBody(request)) return;
   if (awaitsContinue(request)) {
-    // The client does not send its body, so the start of its next request is unknown.
+    // The client will not send its body, so the daemon cannot know where the next request begins.
     response.setHeader("connection", "close");
     return;
   }
   const isLastRequest = !response.shouldKeepAlive;
-  // Node closes such a connection right after the response. Bytes that are still arriving would reset it and the response would be lost.
+  // Node.js would close the connection right after the response. Bytes that still arrive would then reset the connection, and the client
+  // would lose the response.
   response.shouldKeepAlive = true;
   discardBody(request);
   response.once("finish", () => awaitEnd(request, { isLastRequest, timeoutMs: leftoverBodyTimeoutMs }));
@@ -52,14 +53,17 @@ export function keepOpenForBody(request: IncomingMessage, response: ServerRespon
   const isLastRequest = !response.shouldKeepAlive;
   // Without this, Node.js would close the connection while bytes are still arriving.
   response.shouldKeepAlive = true;
-  // Runs before Node's own listener.
+  // This listener must run before the listener of Node.js.
   response.prependOnceListener("finish", () => {
     if (!request.complete) discardBody(request);
     awaitEnd(request, { isLastRequest, timeoutMs: workerBodyTimeoutMs });
   });
 }
 
-/** After the response, closes the connection at the end of the body if it is the last request, or cuts it after the timeout. */
+/**
+ * Waits for the end of the body after the response. Then closes the connection, if this was its last request. Destroys the connection after
+ * the timeout.
+ */
 function awaitEnd(request: IncomingMessage, { isLastRequest, timeoutMs }: { isLastRequest: boolean; timeoutMs: number }): void {
   const { socket } = request;
   if (request.complete) {

@@ -1,19 +1,19 @@
 import type { IncomingMessage } from "node:http";
 import { randomUUID } from "node:crypto";
 
-/** 1 to 128 visible ASCII characters. */
+/** A valid id has 1 to 128 visible ASCII characters. */
 const acceptedId = /^[\x21-\x7e]{1,128}$/;
 const idsPerDraw = 256;
 const newId = newRequestIds();
 
-/** Returns the correlation id of a request: the caller's if it is valid, otherwise a new one. */
+/** Returns the id of a request: the caller's id if it is valid, else a new one. */
 export function requestIdOf(request: IncomingMessage): string {
   const given = request.headers["x-request-id"];
   return typeof given === "string" && acceptedId.test(given) ? given : newId();
 }
 
 /**
- * Returns a function that creates ids like `randomUUID` in a third of the time. The last 8 bits are counted, the other 114 are random and
+ * Returns a function that creates ids like `randomUUID` in a third of the time. 8 bits are a counter. The other 114 bits are random and
  * change after 256 ids.
  */
 export function newRequestIds(): () => string {

@@ -14,13 +14,13 @@ import { requestIdOf } from "./request-id.js";
 import { isHandshake, takeUpgrades } from "./upgrades.js";
 
 const defaultHeadersTimeoutMs = 20_000;
-/** Interval of Node's check for late heads and requests; its default is 30 s. */
+/** Interval at which Node.js checks for late heads and requests. Node's default is 30 s. */
 const connectionsCheckingIntervalMs = 5_000;
-/** Time for a whole request: a large upload over a slow connection. */
+/** Time limit for a complete request, sufficient for a large upload over a slow connection. */
 const requestTimeoutMs = 15 * 60_000;
 /**
- * Longer than the idle time of common proxies, so that they close first and no request meets a closing connection. The header has whole
- * seconds, so clients close almost 1 s earlier.
+ * Longer than the idle time of common proxies, so that the proxy closes first and sends no request on a closing connection. The header
+ * contains whole seconds, so clients close up to 1 s earlier.
  */
 const keepAliveTimeoutMs = 75_999;
 const brokenRequests: Readonly<Record<string, BrokenRequest>> = {
@@ -31,17 +31,17 @@ const notHttp: BrokenRequest = [400, "Bad Request", "INVALID_REQUEST", "The requ
 
 export interface HttpServerOptions {
   readonly apiBase: string;
-  /** Accepted hosts; undefined: any. */
+  /** The accepted host names; undefined accepts any. */
   readonly allowedHosts?: AllowedHosts | undefined;
-  /** Serves requests at or below the API base and `/.well-known/`. */
+  /** Handles requests at or below the API base and below `/.well-known/`. */
   readonly api: (request: IncomingMessage, response: ServerResponse) => unknown;
-  /** Returns the worker of a Host header; undefined at the daemon's own hosts. */
+  /** Returns the worker of a Host header; undefined for host names of the daemon itself. */
   readonly hostTargetOf?: (host: string | undefined) => HostTarget | undefined;
-  /** Responds to everything else. */
+  /** Handles all other requests. */
   readonly serve: (exchange: HttpExchange) => void;
   /** Time for a client to send a request head. */
   readonly headersTimeoutMs?: number;
-  /** Time without progress of a request or its response. */
+  /** Time after which a connection without a transferred byte is closed. */
   readonly stalledClientTimeoutMs?: number;
 }
 
@@ -85,14 +85,14 @@ export function createHttpServer({
       requestTimeout: requestTimeoutMs,
       connectionsCheckingInterval: connectionsCheckingIntervalMs,
       keepAliveTimeout: keepAliveTimeoutMs,
-      // Node would respond without a body.
+      // Without this option, Node.js would respond without a body.
       requireHostHeader: false,
       shouldUpgradeCallback: (request) =>
         isHandshake(request) && (hostTargetOf(request.headers.host) !== undefined || !isApi(pathOf(request))),
     },
     handle,
   );
-  // With this listener the daemon sends "100 Continue" itself, and a rejected request gets none.
+  // With this listener, the daemon itself sends "100 Continue", and only for requests that it accepts.
   server.on("checkContinue", handle);
   server.on("checkExpectation", (request: IncomingMessage, response: ServerResponse) =>
     refuse(request, response, new ApiError("EXPECTATION_FAILED", "The only supported Expect header is 100-continue.")),
@@ -140,7 +140,7 @@ function isBoundary(path: string, index: number): boolean {
   return path.length === index || path[index] === "/" || path[index] === "?";
 }
 
-/** A request can contain scheme and host in its target (RFC 9112, 3.2.2); returns only the path. */
+/** Returns the path of a request, whose target can also contain scheme and host (RFC 9112, 3.2.2). */
 function originForm(request: IncomingMessage): string {
   const target = request.url ?? "/";
   if (target.startsWith("/")) return target;
@@ -153,22 +153,22 @@ function pathOf({ url: target = "/" }: IncomingMessage): string {
 }
 
 function refuse(request: IncomingMessage, response: ServerResponse, problem: ApiError): void {
-  // The next request may not start where it seems to.
+  // The connection closes after this response, because the start of the next request is uncertain.
   response.shouldKeepAlive = false;
   sendError(response, problem, requestIdOf(request));
 }
 
 type BrokenRequest = readonly [status: number, reason: string, code: ErrorCode, message: string];
 
-/** Responds to bytes that are not HTTP with an error body. */
+/** Sends an error body in response to bytes that are not valid HTTP. */
 function sendBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex): void {
   const answer = responseInFlight(socket);
   if (socket.writable && answer?.req.complete && error.code !== "ECONNRESET") {
-    // Invalid bytes after a complete request: the connection ends after the response to that request.
+    // The invalid bytes follow a complete request, so the connection closes after the response to that request.
     if (answer.listenerCount("finish", endConnection) === 0) answer.once("finish", endConnection);
     return;
   }
-  // A response can be half sent, and further bytes would become a part of it.
+  // If a response is partly sent, further bytes would become a part of it.
   if (!socket.writable || error.code === "ECONNRESET" || answer?.headersSent) {
     socket.destroy();
     return;
@@ -180,7 +180,10 @@ function endConnection(this: ServerResponse): void {
   this.req.socket.end();
 }
 
-/** A connection is also silent while a worker computes or an event stream has no event. The client is not stalled then. */
+/**
+ * Ends a connection whose client is stalled. A connection that waits for a worker or for the next event is silent, but its client is not
+ * stalled.
+ */
 function endStalledConnection(socket: Socket): void {
   const answer = responseInFlight(socket);
   if (!answer || socket.writableLength > 0) {
@@ -198,12 +201,15 @@ function endWith(socket: Duplex, [status, reason, code, message]: BrokenRequest)
   const headers = { ...errorHeaders(error), "content-length": Buffer.byteLength(body), connection: "close", "x-request-id": randomUUID() };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(`HTTP/1.1 ${status} ${reason}\r\n${lines.join("")}\r\n${body}`);
-  // A client that does not close its side would keep the connection and its call forever.
+  // Without this timer, a client that never closes its side would keep the connection and its call open.
   const timer = setTimeout(() => socket.destroy(), leftoverBodyTimeoutMs);
   socket.once("close", () => clearTimeout(timer));
 }
 
-/** Returns why a request that Node accepted is ambiguous, so that a proxy could read it differently; undefined for other requests. */
+/**
+ * Returns why a request that Node.js accepted is ambiguous; undefined for other requests. A proxy could interpret an ambiguous request
+ * differently.
+ */
 function problemOfHead(request: IncomingMessage): ApiError | undefined {
   const { headers } = request;
   const coding = headers["transfer-encoding"];

@@ -2,7 +2,10 @@ import type { IncomingMessage } from "node:http";
 import { hasSeveralSessionCookies, hostSessionCookieName, sessionCookieName } from "../access/credentials.js";
 import { schemeOf } from "./forwarded-proto.js";
 
-/** Returns `Set-Cookie` headers with the key, unreadable for scripts. Over HTTPS also under a name that only this host can set. */
+/**
+ * Returns `Set-Cookie` headers with the key, which scripts cannot read. Over HTTPS, also sets the cookie under a name that only this host
+ * can set.
+ */
 export function issueSessionCookies(request: IncomingMessage, key: string, maxAgeSeconds: number): string[] {
   return ownCookies(request, encodeURIComponent(key), maxAgeSeconds);
 }
@@ -14,14 +17,14 @@ function ownCookies(request: IncomingMessage, value: string, maxAgeSeconds: numb
     : [`${sessionCookieName}=${value}; ${attributes}`];
 }
 
-/** Limits of the header lines that clear planted cookies: nginx accepts 4 KB of headers by default. */
+/** Maximum total size of the headers that delete cookies, because nginx accepts 4 KB of response headers by default. */
 const clearingBytes = { host: 2100, domains: 1400 };
-/** Bytes of a header line besides its value. */
+/** Size in bytes of a header line without its value. */
 const lineOverheadBytes = "Set-Cookie: \r\n".length;
 
 /**
- * Returns `Set-Cookie` headers that delete the session cookie. If the request had several, also cookies of that name that pages can have
- * planted.
+ * Returns `Set-Cookie` headers that delete the session cookie. If the request had several, also deletes cookies of that name that a
+ * worker's page can have set.
  */
 export function clearSessionCookies(request: IncomingMessage): string[] {
   const own = ownCookies(request, "", 0);
@@ -29,8 +32,8 @@ export function clearSessionCookies(request: IncomingMessage): string[] {
 }
 
 /**
- * A browser replaces a cookie only by one with the same name, path, domain and partition. Therefore names every path of the request, for
- * the host and for the domains at and above it.
+ * A browser replaces a cookie only by one with the same name, path, domain and partition. Therefore the headers contain every path of the
+ * request, for the host and its parent domains.
  */
 function clearPlantedCookies({ url = "/", headers: { host = "" } }: IncomingMessage): string[] {
   const paths = pathsAbove(url);
@@ -55,27 +58,27 @@ function sizeOf(line: string): number {
   return line.length + lineOverheadBytes;
 }
 
-/** Of too many lines returns random ones, so that further attempts clear the others. */
+/** If the lines exceed the limit, returns a random selection, so that further attempts delete the other cookies. */
 function withinBytes(lines: readonly string[], most: number): string[] {
   if (lines.reduce((bytes, line) => bytes + sizeOf(line), 0) <= most) return [...lines];
   let bytes = 0;
   return lines.toSorted(() => Math.random() - 0.5).filter((line) => (bytes += sizeOf(line)) <= most);
 }
 
-/** Returns `/`, `/api`, `/api/` and so on for `/api/keys`: each can be the path of a cookie. */
+/** Returns each possible cookie path of a request: `/`, `/api`, `/api/` and so on for `/api/keys`. */
 function pathsAbove(url: string): string[] {
   const segments = (url.split("?", 1)[0] ?? "")
     .split("/")
     .slice(1)
     .filter((segment) => segment !== "");
-  // A cookie's path cannot contain a semicolon.
+  // The path of a cookie cannot contain a semicolon.
   const end = segments.findIndex((segment) => segment.includes(";"));
   const usable = end === -1 ? segments : segments.slice(0, end);
   const paths = usable.map((_, index) => `/${usable.slice(0, index + 1).join("/")}`);
   return ["/", ...paths.flatMap((path, index) => (index === paths.length - 1 ? [path] : [path, `${path}/`]))];
 }
 
-/** Returns the host name and its parent domains without the top level; none for an address. */
+/** Returns the host name and its parent domains except the top level. Empty for an IP address. */
 function domainsOf(host: string): string[] {
   const name = host.replace(/:\d+$/, "").toLowerCase();
   if (!/^(?:[a-z0-9-]+\.)+[a-z][a-z0-9-]*$/.test(name)) return [];

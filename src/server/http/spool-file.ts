@@ -1,12 +1,15 @@
-/** Smaller files are complete before an early start would help. The growth of larger ones is reported in these steps. */
+/**
+ * Size of the steps in which the growth of a file is reported. A smaller file is complete before an early start of the unpacking would
+ * help.
+ */
 const stepBytes = 512 * 1024;
 
 /** A file that is being written to the spool. */
 export class SpoolFile {
   readonly path: string;
-  /** Set when its part begins. */
+  /** Set when the file part begins. */
   filename = "";
-  /** Bytes written so far. */
+  /** Number of bytes written so far. */
   sizeBytes = 0;
   readonly #followers: ((sizeBytes: number) => void)[] = [];
   #toldBytes = 0;
@@ -15,7 +18,7 @@ export class SpoolFile {
     this.path = path;
   }
 
-  /** Calls `onGrowth` at once if a step is complete, and after each further step. */
+  /** Calls `onGrowth` immediately if at least one step is complete, then after each further step. */
   follow(onGrowth: (sizeBytes: number) => void): void {
     this.#followers.push(onGrowth);
     if (this.#toldBytes > 0) onGrowth(this.#toldBytes);

@@ -2,7 +2,7 @@ import type { Config } from "../config/config.js";
 import type { HttpExchange } from "../web/http-exchange.js";
 import { pathOf } from "../web/reserved-paths.js";
 
-/** Whether a browser requests the page at the origin, where no worker is served. */
+/** Returns whether a browser requests the page at `/`, where no worker is served. */
 export function asksForStartPage({ request: { method, url = "", headers }, hostTarget }: HttpExchange): boolean {
   if (hostTarget) return false;
   return (method === "GET" || method === "HEAD") && pathOf(url) === "/" && (headers.accept?.includes("text/html") ?? false);

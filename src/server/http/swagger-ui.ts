@@ -4,7 +4,7 @@ import { ApiError } from "../../shared/api-error.js";
 import { compiledFile } from "../package-root.js";
 import type { CallState } from "./error-middleware.js";
 
-/** Files of the documentation page: copied from swagger-ui-dist by the build, and a start script. */
+/** Files of the documentation page. The build copies them from swagger-ui-dist and adds a start script. */
 const assetTypes: ReadonlyMap<string, string> = new Map([
   ["swagger-ui.css", "text/css; charset=utf-8"],
   ["swagger-ui-bundle.js", "text/javascript; charset=utf-8"],
@@ -16,7 +16,7 @@ const startScript = `addEventListener("DOMContentLoaded", () => {
 });
 `;
 
-/** The page at `/docs`. Its files are below it, so it works under any prefix. */
+/** The page at `/docs`. It refers to its files by relative paths, so it works under any prefix. */
 export const docsPage = `<!doctype html>
 <html lang="en">
   <head>
@@ -34,7 +34,7 @@ export const docsPage = `<!doctype html>
 </html>
 `;
 
-/** Serves the files of the documentation page; it loads nothing from other hosts. */
+/** Serves the files of the documentation page. The page loads nothing from other hosts. */
 export function createDocsAssets(): Middleware {
   return async (context) => {
     (context.state as CallState).isRouted = true;

@@ -21,13 +21,13 @@ export interface UpgradeOptions {
 
 /** Time for a rejected client to close its connection. */
 const lingerTimeoutMs = 2000;
-/** Bytes that a client can send before the response to its handshake. It should send none. */
+/** Number of bytes that a client is allowed to send before the response to its handshake. A correct client sends none. */
 const earlyBytes = 64 * 1024;
-/** Handles the WebSocket handshakes of a server. `shouldUpgradeCallback` serves all other upgrades as plain requests. */
+/** Handles the WebSocket handshakes of a server. `shouldUpgradeCallback` treats all other upgrades as plain requests. */
 export function takeUpgrades(server: Server, options: UpgradeOptions): void {
   server.on("upgrade", (request: IncomingMessage, duplex: Duplex, head: Buffer) => {
     const socket = duplex as Socket;
-    // Node has removed its own listener.
+    // Node.js has removed its own listener, and an error event without a listener would end the process.
     socket.on("error", () => undefined);
     afterResponses(socket, () => sendHandshake(server, options, { request, socket, head }));
   });
@@ -58,7 +58,7 @@ function sendHandshake(server: Server, { handle, stalledClientTimeoutMs }: Upgra
   socket.setTimeout(stalledClientTimeoutMs);
   if (socket.listenerCount("timeout") === 0) socket.on("timeout", () => server.emit("timeout", socket));
   if (!isHandshake(request)) {
-    // Node 24.0 to 24.8 has no `shouldUpgradeCallback`.
+    // Node.js 24.0 to 24.8 has no `shouldUpgradeCallback`.
     sendError(response, new ApiError("INVALID_REQUEST", "The only supported upgrade is WebSocket."), requestIdOf(request));
     return;
   }
@@ -69,7 +69,7 @@ function sendHandshake(server: Server, { handle, stalledClientTimeoutMs }: Upgra
   handle(request, response, { socket, takeHead: readEarly(socket, head) });
 }
 
-/** Reads on while the response is prepared; otherwise a disconnect would not be noticed. */
+/** Continues to read while the response is prepared, because a disconnect would otherwise not be noticed. */
 function readEarly(socket: Socket, head: Buffer): () => Buffer {
   const chunks = [head];
   let length = head.length;
@@ -89,7 +89,7 @@ function readEarly(socket: Socket, head: Buffer): () => Buffer {
   };
 }
 
-/** Creates the last response on a connection that Node's HTTP server no longer handles. */
+/** Creates the last response of a connection that the HTTP server of Node.js no longer handles. */
 function createLastResponse(request: IncomingMessage, socket: Socket): ServerResponse {
   const response = new ServerResponse(request);
   response.shouldKeepAlive = false;
@@ -101,7 +101,7 @@ function createLastResponse(request: IncomingMessage, socket: Socket): ServerRes
     socket.removeListener("drain", onDrain);
     response.detachSocket(socket);
     socket.removeAllListeners("data");
-    // Reads on: unread bytes would reset the connection, and the response would be lost.
+    // Continues to read, because unread bytes would reset the connection and the client would lose the response.
     socket.resume();
     socket.end();
     const timer = setTimeout(() => socket.destroy(), lingerTimeoutMs);

@@ -19,13 +19,13 @@ export interface UploadOptions {
   readonly assertAllowed: () => void;
 }
 
-/** Bytes of headers and boundaries around the file. */
+/** Additional bytes for headers and boundaries of the multipart body. */
 const multipartOverheadBytes = 64 * 1024;
 const maximumFields = 20;
 
 /**
- * Streams the file part of a multipart body into the spool. Deletes it after an error. Resolves when the file is complete, or early for a
- * large file, whose `arrival` reports later errors.
+ * Writes the file part of a multipart body to the spool. Resolves when the file is complete, or early for a large file, whose `arrival`
+ * reports later errors. Deletes the file after an error.
  */
 export async function readUpload(request: IncomingMessage, options: UploadOptions): Promise<UploadedFile> {
   assertPlainEncoding(request);
@@ -53,7 +53,7 @@ async function spool(request: IncomingMessage, file: SpoolFile, options: UploadO
   const begin = (refuse: (error: unknown) => void) =>
     parser.on("file", (field, stream, info) => {
       if (field !== options.field || writing) {
-        // Destroying the parser also destroys this stream, with an error that needs a listener.
+        // The parser also destroys this stream when it is destroyed. The resulting error event needs a listener.
         stream.on("error", () => {}).resume();
         refuse(unexpectedFile(options.field));
         return;
@@ -61,7 +61,7 @@ async function spool(request: IncomingMessage, file: SpoolFile, options: UploadO
       file.filename = path.posix.basename((info.filename ?? "").replaceAll("\\", "/"));
       writing = writeSpool(stream, file, { sizeBytes: options.maxSizeBytes, refusal: () => tooLarge(options) });
       writing.catch((error: unknown) => {
-        // A destroyed parser has ended the file with its own error and reports that error itself.
+        // A destroyed parser has already ended the file and reported its own error.
         if (!parser.destroyed) refuse(error);
       });
     });

@@ -1,11 +1,14 @@
 import { SonicBoom } from "sonic-boom";
 
-/** Limit of lines that wait while stdout is blocked, such as by a full disk or a slow reader. Lines beyond it are dropped. */
+/** Maximum number of bytes that wait while stdout is blocked, for example by a full disk or a slow reader. Further lines are dropped. */
 const mostWaitingBytes = 1024 * 1024;
-/** Time to write the last lines when the daemon ends. */
+/** Time to write the last lines when the daemon exits. */
 const lastLinesTimeoutMs = 1000;
 
-/** The write method for buffers, which the types omit. For strings, SonicBoom would measure all waiting text again with each line. */
+/**
+ * The write method for buffers, which the type declarations omit. With strings, SonicBoom would measure all waiting text again for each
+ * line.
+ */
 type BufferedLines = Omit<SonicBoom, "write"> & { write(line: Buffer): boolean };
 
 /**
@@ -34,7 +37,7 @@ export class LogOutput {
     if (!this.#hasEnded) this.#destination.write(Buffer.from(line));
   }
 
-  /** Flushes; resolves when all lines are written, or after 1 s. Lines written later are dropped. */
+  /** Flushes. Resolves when all lines are written, or after 1 s. Later lines are dropped. */
   end(): Promise<void> {
     this.#hasEnded = true;
     return new Promise((resolve) => {

@@ -1,16 +1,16 @@
 import pino, { type Logger } from "pino";
 import { LogOutput } from "./log-output.js";
 
-/** Header and field names whose values are secrets. */
+/** Names of headers and fields whose values are secrets. */
 const secretFields = ["key", "rootKey", "cookie", "authorization", "token", '*["x-api-key"]', "*.authorization", "*.cookie", "*.key"];
 
 export type Log = Logger;
 
-/** Formats a JSON line for people. */
+/** Formats a JSON line for reading in a terminal. */
 type LineForm = (line: string) => string;
 
 interface LogOptions {
-  /** A level of pino. */
+  /** The level, as a name of pino. */
   readonly level: string;
   readonly output?: LogOutput;
   /** Formatter of the lines. Default: JSON. */
@@ -40,7 +40,7 @@ export async function readableForm(): Promise<LineForm> {
   return pretty.prettyFactory({ ignore: "pid,hostname", translateTime: "SYS:HH:MM:ss" });
 }
 
-/** Serializes any thrown value. A value thrown by a plugin can throw when it is read, which must not stop its logger. */
+/** Serializes any thrown value. Reading a value that a plugin threw can itself throw, which must not stop the logger. */
 function errorFields(error: unknown): unknown {
   try {
     return pino.stdSerializers.err(error as Error);

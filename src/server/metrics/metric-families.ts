@@ -4,9 +4,9 @@ import { statusClasses, type WorkerReading } from "./worker-reading.js";
 export interface MetricValue {
   readonly value: number;
   readonly labels: Readonly<Record<string, string>>;
-  /** Common labels of many values, as one object. */
+  /** Labels that many values share, as one object. */
   readonly sharedLabels?: Readonly<Record<string, string>>;
-  /** Name of a part of a histogram. */
+  /** Name of one part of a histogram. */
   readonly metricName?: string;
 }
 
@@ -188,7 +188,7 @@ function workerCounter(name: string, help: string, read: ReadValue): MetricFamil
   return workerMetric({ name, help, type: "counter", read });
 }
 
-/** Returns a metric with one value per version; none without a reading. */
+/** Returns a metric with one value per version. A version without a reading has no value. */
 function workerMetric(metric: { name: string; help: string; type: "counter" | "gauge"; read: ReadValue }): MetricFamily<LabelledReading> {
   return {
     name: `runtimed_worker_${metric.name}`,

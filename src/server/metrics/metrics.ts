@@ -34,11 +34,11 @@ export class Metrics {
   async workers(isWanted: (name: string) => boolean): Promise<WorkerReading[]> {
     const pids = this.#numbers(isWanted).flatMap(({ currentLoad }) => currentLoad?.pids ?? []);
     const samples = await this.#sampler.sample(pids);
-    // Read again, so that all counts are of one time and ended isolates are excluded.
+    // The numbers are read again, so that all counts are from the same time and exited isolates are excluded.
     return this.#numbers(isWanted).map(({ meter, currentLoad }) => this.#reading(meter, currentLoad, samples));
   }
 
-  /** A restricted key gets no figures of other namespaces. */
+  /** Returns the figures of the daemon. A key that is restricted to namespaces gets no figures of other namespaces. */
   daemon(isRestricted: boolean): DaemonMetrics {
     const uptimeSeconds = process.uptime();
     const harmless = {
@@ -61,7 +61,7 @@ export class Metrics {
     };
   }
 
-  /** Returns the counters of plugins; none for a restricted key, because labels can name other namespaces. */
+  /** Returns the counters of plugins. A key that is restricted to namespaces gets none, because labels can name other namespaces. */
   plugins(isRestricted: boolean): PluginMetrics[] {
     return isRestricted ? [] : this.#sources.pluginCounters.read();
   }

@@ -4,20 +4,23 @@ import type { PluginMetrics } from "../../shared/contract/metrics.js";
 const mostCounters = 50;
 const mostCombinations = 200;
 const longestValue = 100;
-/** Label value for all combinations beyond the limit. */
+/** Label value of all combinations that exceed the limit. */
 const otherValue = "other";
 
 const namePattern = /^[a-z][a-z0-9_]{0,99}$/;
-/** Prometheus reserves names with two leading underscores, and the daemon sets `plugin`. */
+/** Matches the label names that a plugin can use. Prometheus reserves names with two leading underscores, and the daemon sets `plugin`. */
 const labelPattern = /^(?!__|plugin$)[a-zA-Z_][a-zA-Z0-9_]{0,99}$/;
 
 type Labels = Readonly<Record<string, string>>;
 
-/** The counters of plugins, which continue after a reload. */
+/** The counters of all plugins. Their values continue after a reload. */
 export class PluginCounters {
   readonly #byPlugin = new Map<string, Map<string, Counter>>();
 
-  /** Returns the plugin's counter of that name, created if missing. Throws for an invalid name and for the 51st counter. */
+  /**
+   * Returns the plugin's counter of that name. Creates the counter if it does not exist. Throws for an invalid name and for the 51st
+   * counter.
+   */
   counter(plugin: string, name: string, help: string): PluginCounter {
     if (!namePattern.test(name))
       throw new TypeError(`${JSON.stringify(name)} is no name of a counter: lower-case letters, digits and underscores, a letter first`);
@@ -32,12 +35,12 @@ export class PluginCounters {
     return counter;
   }
 
-  /** Removes the counters of an unloaded plugin; those that it still holds have no effect. */
+  /** Removes the counters of an unloaded plugin. Later calls of these counters have no effect. */
   forget(plugin: string): void {
     this.#byPlugin.delete(plugin);
   }
 
-  /** Sorted by plugin, then by name. */
+  /** Returns the counters, sorted by plugin and name. */
   read(): PluginMetrics[] {
     return sorted(this.#byPlugin).map(([plugin, counters]) => ({
       plugin,
@@ -49,9 +52,9 @@ export class PluginCounters {
 class Counter implements PluginCounter {
   help = "";
   readonly #combinations = new Map<string, { readonly labels: Labels; value: number }>();
-  /** By the frozen object with the labels. */
+  /** Values by the frozen object that contains the labels. */
   readonly #byObject = new WeakMap<Labels, { value: number }>();
-  /** Counts the combinations beyond the limit. Created on demand with the labels of the first one. */
+  /** Counts the combinations of labels that exceed the limit. Created when the first one occurs. */
   #overflow: { readonly labels: Labels; value: number } | undefined;
 
   constructor(help: string) {
@@ -95,7 +98,7 @@ class Counter implements PluginCounter {
     return combination;
   }
 
-  /** A combination whose values are all `other` shares the overflow counter, so that no series appears twice. */
+  /** If all values of a combination are `other`, the combination uses the overflow counter, so that no series appears twice. */
   #makeOverflow(): { readonly labels: Labels; value: number } {
     const [first] = this.#combinations.values();
     const labels = Object.fromEntries(Object.keys(first?.labels ?? {}).map((name) => [name, otherValue]));
@@ -103,7 +106,7 @@ class Counter implements PluginCounter {
   }
 }
 
-/** Text that is not valid UTF-8 would make two values equal. Prometheus treats an empty value as missing, so it is replaced. */
+/** Replaces unpaired surrogates: in UTF-8 they become the same character, which could make two label values equal. */
 function toLabelValue(value: unknown): string {
   return String(value)
     .slice(0, longestValue)

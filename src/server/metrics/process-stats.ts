@@ -1,23 +1,23 @@
 import { readFile } from "node:fs/promises";
 import { monitorEventLoopDelay, type ELDHistogram } from "node:perf_hooks";
 
-/** Younger samples are reused, so two clients cost as much as one. */
+/** Maximum age of a sample that is used again, so that two clients cost as much as one. */
 const freshMs = 1000;
-/** Number of processes whose /proc files are read concurrently; more would delay other work of the thread pool. */
+/** Number of processes whose /proc files are read concurrently. A higher number would delay other tasks of the thread pool. */
 const sideBySide = 8;
-/** Unit of CPU time in /proc on every platform that Node supports. */
+/** Unit of CPU time in /proc on every platform that Node.js supports. */
 const ticksPerSecond = 100;
 
-/** Interval of the check; a later one is lag. */
+/** Interval of the check. The time by which a check is late is the lag. */
 const resolutionMs = 500;
-/** Two monitors restart in turn, so that the older one covers the last 30 to 60 s. */
+/** Two monitors are restarted in turn, so that the older one covers the last 30 to 60 s. */
 const turnMs = 30_000;
 
 export interface ProcessSample {
-  /** Distinguishes processes that had the same id at different times. */
+  /** Identifies a process among those that had the same process id at different times. */
   readonly identity: string;
   readonly rssBytes: number;
-  /** Share of the memory that processes have in common; undefined if the system does not provide it. */
+  /** Memory with the process's share of memory that several processes use; undefined if the system does not provide it. */
   readonly pssBytes: number | undefined;
   readonly cpuSeconds: number;
 }
@@ -31,7 +31,7 @@ interface Taken {
 export class ProcessSampler {
   readonly #taken = new Map<number, Taken>();
 
-  /** Excludes ended processes, and all processes without /proc. */
+  /** Samples the processes. Omits exited processes, and returns nothing without /proc. */
   async sample(pids: readonly number[]): Promise<ReadonlyMap<number, ProcessSample>> {
     const nowMs = performance.now();
     for (const [pid, { takenMs }] of this.#taken) if (nowMs - takenMs > freshMs) this.#taken.delete(pid);
@@ -56,7 +56,7 @@ export class ProcessSampler {
 
 async function readSample(pid: number): Promise<ProcessSample | undefined> {
   const stat = await readFile(`/proc/${pid}/stat`, "utf8");
-  // The name in parentheses can contain anything, so the fields start after the last one: fields 3 and up of proc(5).
+  // The name in parentheses can contain any characters. Therefore the fields from number 3 on (proc(5)) start after the last parenthesis.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const [user, system, startTicks] = [fields[11], fields[12], fields[19]];
   const memory = await readMemory(pid);
@@ -78,12 +78,12 @@ function bytesOf(text: string, field: string): number | undefined {
   return kilobytes === undefined ? undefined : Number(kilobytes) * 1024;
 }
 
-/** CPU time of a worker's isolates, including ended ones up to their last sample. */
+/** CPU time of all isolates of a worker, including exited ones up to their last sample. */
 export class CpuAccount {
   #endedSeconds = 0;
   readonly #running = new Map<number, ProcessSample>();
 
-  /** Adds the samples of running processes, of which some can be missing. Returns the total time. */
+  /** Adds the samples of running processes, some of which can be missing. Returns the total time. */
   update(pids: readonly number[], samples: ReadonlyMap<number, ProcessSample>): number {
     for (const [pid, { identity, cpuSeconds }] of this.#running) {
       if (pids.includes(pid) && (samples.get(pid)?.identity ?? identity) === identity) continue;
@@ -92,7 +92,7 @@ export class CpuAccount {
     }
     for (const pid of pids) {
       const sample = samples.get(pid);
-      // Of two concurrent calls the later one can have the older sample.
+      // Of two concurrent calls, the later one can have the older sample.
       if (sample && sample.cpuSeconds >= (this.#running.get(pid)?.cpuSeconds ?? 0)) this.#running.set(pid, sample);
     }
     let seconds = this.#endedSeconds;

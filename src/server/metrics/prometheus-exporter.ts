@@ -4,7 +4,7 @@ import type { DaemonMetrics, PluginMetrics } from "../../shared/contract/metrics
 import { daemonFamilies, pluginFamilies, workerFamilies, type MetricFamily, type MetricValue } from "./metric-families.js";
 import type { WorkerReading } from "./worker-reading.js";
 
-/** Workers per batch. The daemon serves requests between batches. */
+/** Number of workers per batch. The daemon serves requests between batches. */
 const batchSize = 50;
 
 interface Numbers {
@@ -15,7 +15,7 @@ interface Numbers {
 
 /** Writes metrics in the text format of Prometheus. */
 export class PrometheusExporter {
-  /** Node's metrics of the process, collected from the first request on. */
+  /** Metrics of the process that prom-client provides, collected from the first request on. */
   #defaults: Registry | undefined;
 
   async write(numbers: Numbers): Promise<string> {
@@ -40,7 +40,7 @@ function watchProcess(): Registry {
   return defaults;
 }
 
-/** Returns an empty text without values. */
+/** Returns the text of a metric; an empty text when the metric has no values. */
 async function writeFamily<Subject>(family: MetricFamily<Subject>, subjects: readonly Subject[]): Promise<string> {
   let text = "";
   for (let start = 0; start < subjects.length; start += batchSize) {

@@ -1,6 +1,6 @@
 import type { UploadedFile } from "../../shared/contract/endpoint.js";
 
-/** Counts uploads from the start of their installation. Incomplete uploads are not counted. */
+/** Counts uploads when their installation starts. An upload that is never completed is not counted. */
 export class UploadMeter {
   runningCount = 0;
   installedCount = 0;

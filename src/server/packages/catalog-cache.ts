@@ -6,17 +6,17 @@ import type { Log } from "../log/log.js";
 import { compiledFile, packageVersion } from "../package-root.js";
 import type { FoundVersion, WorkerFolder } from "./worker-folders.js";
 
-/** Further changes often follow the first one. */
+/** Delay before the cache is written, because further changes often follow the first one. */
 const saveDelayMs = 2000;
 
 /**
- * Caches the content of the worker folders in a file for the next start, because reading and parsing thousands of workers takes most of the
- * start. A file of another build is ignored.
+ * Caches the content of the worker folders in a file. Reading and parsing thousands of workers would otherwise take most of the next start.
+ * A file of another build is ignored.
  */
 export class CatalogCache {
   readonly #file: string | undefined;
   readonly #log: Log;
-  /** From an earlier daemon, and from this one. */
+  /** Entries of an earlier daemon process, then those of this one. */
   readonly #before: ReadonlyMap<string, WorkerFolder>;
   readonly #current = new Map<string, WorkerFolder>();
   #isSaved = true;
@@ -29,7 +29,7 @@ export class CatalogCache {
     this.#before = options.file === undefined ? new Map() : readKept(options.file);
   }
 
-  /** Returns what an earlier daemon found in a folder. It can have changed since. */
+  /** Returns the cached content of a folder. The folder can have changed since. */
   recall(folder: string): WorkerFolder | undefined {
     return this.#before.get(folder);
   }
@@ -63,10 +63,10 @@ export class CatalogCache {
   }
 }
 
-/** File format: thousands of workers have few different manifests, so each one is stored and parsed once. */
+/** File format. Thousands of workers have few different manifests, so each manifest is stored and parsed once. */
 interface KeptFolders {
   readonly manifests: readonly WorkerManifest[];
-  /** Each version has the index of its manifest. */
+  /** The folders, each with the index of its manifest. */
   readonly folders: readonly KeptFolder[];
 }
 
@@ -91,7 +91,7 @@ function toKept(found: readonly WorkerFolder[]): KeptFolders {
   return { manifests, folders };
 }
 
-/** Converts in place: copying would take as long as parsing. */
+/** Converts the entries in place, because copying would take as long as parsing. */
 function fromKept({ manifests, folders }: KeptFolders): WorkerFolder[] {
   for (const { versions } of folders) {
     for (const version of versions) version.manifest = manifests[version.manifest as number] as WorkerManifest;
@@ -99,7 +99,7 @@ function fromKept({ manifests, folders }: KeptFolders): WorkerFolder[] {
   return folders as WorkerFolder[];
 }
 
-/** Returns an empty map when the file is missing, unreadable or of another build. All folders are read then. */
+/** Returns an empty map when the file is missing, unreadable or from another build. The daemon then reads all folders. */
 function readKept(file: string): Map<string, WorkerFolder> {
   try {
     const content = readFileSync(file, "utf8");
@@ -112,7 +112,7 @@ function readKept(file: string): Map<string, WorkerFolder> {
   }
 }
 
-/** Returns a checksum that also differs for each build of this program. */
+/** Returns a checksum that is different for each build of this program. */
 function seal(text: string): string {
   const { mtimeMs, size } = statSync(compiledFile("server/main.js"), { throwIfNoEntry: false }) ?? { mtimeMs: 0, size: 0 };
   return createHash("sha256").update(`${packageVersion}:${mtimeMs}:${size}\n${text}`).digest("hex");

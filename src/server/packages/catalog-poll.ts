@@ -3,11 +3,11 @@ import { statfsSync, watch, type FSWatcher } from "node:fs";
 
 const tickMs = 200;
 const ticksPerRound = 8;
-/** Takes about 1 ms. */
+/** Maximum number of checks per tick. They take about 1 ms. */
 const mostLooksPerTick = 100;
-/** A tick that takes longer continues at the next one. */
+/** Maximum duration of a tick. The next tick continues the work. */
 const longestTickMs = 10;
-/** Pause between full checks while every folder is watched: the kernel can lose a notification. */
+/** Pause between complete checks while every folder is watched. The checks remain necessary because the kernel can lose a notification. */
 const restMs = 30_000;
 
 /** Magic numbers of local file systems, whose changes the kernel reports (statfs(2)): ext, XFS, Btrfs, ZFS, F2FS, tmpfs, overlayfs. */
@@ -17,22 +17,22 @@ const localFileSystems = new Set([0xef53, 0x58465342, 0x9123683e, 0x2fc12fc1, 0x
 export interface Look {
   /** The checked folder. */
   readonly path: string;
-  /** Returns outdated folders; undefined when the folder changed and the next check must confirm it with `isSure`. */
+  /** Checks the folder and returns the outdated folders. Undefined when a change must be confirmed by the next check, with `isSure`. */
   take(isSure: boolean): string[] | undefined;
-  /** Returns the folders whose notifications cover this check; undefined when notifications cannot cover it. */
+  /** Returns the folders whose notifications replace this check; undefined when notifications cannot replace it. */
   watchable(): readonly string[] | undefined;
 }
 
 interface Looks {
   looks(): Iterator<Look>;
-  /** Undefined for a folder outside the catalog. */
+  /** Returns the check of a folder; undefined for a folder outside the catalog. */
   lookAt(path: string): Look | undefined;
   readonly lookCount: number;
 }
 
 /**
  * Finds changes on the disk within 2 s, or 4 s with 2,000 workers. Checks the whole catalog after a notification of the kernel and every 30
- * s, one part per tick. Checks without a pause when a folder cannot be watched.
+ * s. If a folder cannot be watched, checks without a pause.
  */
 export class CatalogPoll {
   readonly #catalog: Looks;
@@ -46,16 +46,16 @@ export class CatalogPoll {
   #isRoundDue = true;
   /** True when a folder of this round cannot be watched. */
   #isBlind = false;
-  /** Checks that found a change at the last tick. */
+  /** Checks that found a change in the last tick and must confirm it. */
   #again: Look[] = [];
   /** Folders with a notification since the last tick, and newly watched folders. */
   readonly #touched = new Set<string>();
 
   constructor(options: {
     catalog: Looks;
-    /** Reads the changes that other instances reported: they include changes that a check cannot see. */
+    /** Reads the changes that other daemons reported, including changes that a check cannot detect. */
     catchUp: () => void;
-    /** Called for a folder whose content differs from the catalog. */
+    /** Called with a folder whose content differs from the catalog. */
     onRetired: (folder: string) => void;
     log: Log;
   }) {
@@ -106,7 +106,7 @@ export class CatalogPoll {
     if (!this.#round && !this.#isRoundDue && this.#again.length === 0 && this.#touched.size === 0) this.#sleep();
   }
 
-  /** Runs part of a round, until `stopAt`. */
+  /** Runs a part of the current round, until `stopAt`. */
   #goOn(stopAt: number): void {
     if (!this.#round && this.#isRoundDue) {
       this.#round = this.#catalog.looks();
@@ -129,7 +129,7 @@ export class CatalogPoll {
       if (retired === undefined) this.#again.push(look);
       else {
         for (const folder of retired) this.#onRetired(folder);
-        // The changed folder can contain folders that are not watched yet.
+        // The changed folder can contain new folders that are not watched yet.
         if (isSure) this.#isRoundDue = true;
         this.#watch(look);
       }
@@ -150,17 +150,20 @@ export class CatalogPoll {
   }
 }
 
-/** One-time notifications of the kernel for folders. A folder must be watched again after its notification. */
+/** Receives notifications of the kernel about folders. After a notification, the folder must be watched again. */
 class FolderWatches {
   readonly #onChange: (owner: string) => void;
   readonly #watchers = new Map<string, FSWatcher>();
 
-  /** `onChange` receives the owner of a changed folder. */
+  /** `onChange` receives the owner of the changed folder. */
   constructor(onChange: (owner: string) => void) {
     this.#onChange = onChange;
   }
 
-  /** Returns "impossible" for a missing folder, for a network file system, and when the kernel's limit of watches is reached. */
+  /**
+   * Starts to watch a folder. Returns "impossible" for a missing folder, for a network file system, and when the kernel's limit of watches
+   * is reached.
+   */
   watch(folder: string, owner: string): "begun" | "kept" | "impossible" {
     if (this.#watchers.has(folder)) return "kept";
     try {

@@ -7,7 +7,7 @@ import { manifestFileNames, type MetadataFileName } from "../../shared/metadata-
 import { plainManifest } from "./plain-manifest.js";
 import { ApiError } from "../../shared/api-error.js";
 
-/** package.json has more fields than a manifest. */
+/** The limit is higher than that of a manifest, because package.json has more fields. */
 const longestPackageJsonBytes = 1024 * 1024;
 
 /**

@@ -4,7 +4,7 @@ import type { HostTarget } from "../web/http-exchange.js";
 import { isBelow, pathOf } from "../web/reserved-paths.js";
 import type { WorkerAt, WorkersPort } from "./plugin-router.js";
 
-/** Characters of a path that all parsers interpret in the same way; percent-encoding is checked below. */
+/** Matches paths of characters that all parsers interpret in the same way. Percent-encoding is checked separately. */
 const plainCharacters = /^\/[\w\-.~!$&'()*+,;=:@%/]*$/;
 /** Encoded characters that a worker which decodes twice could take for a separator, a dot segment or a terminator. */
 const risky = /%(?:2e|2f|5c|25|3f|23|[01][0-9a-f]|7f)/i;

@@ -222,7 +222,7 @@ export class RequestPipeline {
     return this.#app;
   }
 
-  /** Whether a hook is not allowed to redirect a request to this target. */
+  /** Returns whether the target is reserved for the daemon: a hook is not allowed to change a target to such a path. */
   #isReserved(): boolean {
     return this.#host.reserved.has(pathOf(this.#travelling.target));
   }

@@ -28,7 +28,7 @@ export class ResponseInterceptor extends ServerResponse {
   #heldBytes = 0;
   #wake: (() => void) | undefined;
 
-  /** `onBegun` is called once: after the headers and the whole of a short response, or the beginning of a long one. */
+  /** `onBegun` is called once. At that time, the headers are complete, and either the whole body of a short response or the beginning of a long one. */
   constructor(options: { request: IncomingMessage; client: ServerResponse; onBegun: (answer: ResponseInterceptor) => void }) {
     super(options.request);
     this.#client = options.client;

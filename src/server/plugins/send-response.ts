@@ -204,7 +204,7 @@ function room(to: ServerResponse): Promise<void> {
 
 /** Returns the headers that are allowed for the client, and the declared length. */
 function headOf(answer: Response, isLengthTrue: boolean): { pairs: string[]; length: number | undefined } {
-  // `fetch` decodes the body: `Content-Encoding` and `Content-Length` describe the encoded one.
+  // `fetch` decodes the body, so its `Content-Encoding` and `Content-Length` no longer describe the body.
   const isFetched = answer.url !== "" && answer.headers.has("content-encoding");
   const pairs: string[] = [];
   for (const [name, value] of answer.headers) {

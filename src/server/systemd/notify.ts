@@ -39,7 +39,7 @@ export class ServiceManager {
   }
 }
 
-/** A value ends at the end of its line. */
+/** Returns the status on one line, because a line break would end the value. */
 function statusLine(status: string): string {
   return `STATUS=${status.replaceAll(/\s+/g, " ")}`;
 }

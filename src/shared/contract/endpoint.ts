@@ -48,7 +48,7 @@ export interface FileDownload {
   readonly modifiedMs: number;
   /** Strong ETag, in quotes. */
   readonly etag: string;
-  /** Returns the bytes from `start` to `end`, both inclusive. If never called, `close` is called instead. */
+  /** Returns the bytes from `start` to `end`, both inclusive. The caller calls either `open` or `close`. */
   readonly open: (range: { start: number; end: number }) => DownloadBytes;
   /** Has no effect after `open`. */
   readonly close: () => void;

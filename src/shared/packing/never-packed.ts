@@ -40,7 +40,7 @@ export function neverPackedReason(name: string, parentName: string | undefined):
   return match && `always excluded: ${match[1]}`;
 }
 
-/** Returns the reason for a relative path: that of its first segment that is never packed. */
+/** Returns the reason why a relative path is never packed. The first segment with such a reason decides. */
 export function neverPackedPathReason(relativePath: string): string | undefined {
   const parts = relativePath.split("/");
   for (const [index, part] of parts.entries()) {

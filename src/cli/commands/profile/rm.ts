@@ -14,7 +14,7 @@ export const command = defineCommand<[name: string]>({
     existingProfile(config, name);
     const credentials = CredentialsFile.open(directory);
     const hadKey = credentials.delete(name);
-    // Deletes the key first: if the second step fails, the profile can be removed again. A key without a profile could not.
+    // The key is deleted first. If the deletion of the profile then fails, the command can be repeated. A key without a profile could not be deleted later.
     if (hadKey) await credentials.save();
     config.removeProfile(name);
     await config.save();

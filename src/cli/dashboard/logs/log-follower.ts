@@ -128,7 +128,7 @@ class LogFollower {
     this.#timer = undefined;
     const pending = this.#pending.splice(0);
     const lines = [...this.#snapshot.lines, ...pending];
-    // Streams of several workers are not synchronized: sorts by id, which is the order of writing.
+    // Sorts the entries by id, which is the order in which they were written. The streams of several workers are not synchronized.
     if (lines.some(({ id }, index) => id < (lines[index - 1]?.id ?? 0))) lines.sort((a, b) => a.id - b.id);
     this.#change({ lines: newestLines(lines), totalLines: this.#snapshot.totalLines + pending.length });
   }

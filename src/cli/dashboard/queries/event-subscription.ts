@@ -67,7 +67,7 @@ export class EventSubscription {
 
   #end(error: unknown): void {
     this.#live.setFed(false);
-    // The key is no longer valid: refreshes the session, which ends it.
+    // The key is no longer valid. The session request fails and ends the session.
     if (isRejectedKey(error) || (error instanceof ApiError && error.status === 401)) this.#live.touch(new Set(["session"]));
   }
 

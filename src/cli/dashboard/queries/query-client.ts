@@ -147,7 +147,7 @@ export class QueryClient {
       }
   }
 
-  /** Handles a response. `missCount` is the value of `#missCount` when the request was sent. */
+  /** Handles a response. `missCount`: the value of `#missCount` at the time of the request. */
   #answered(missCount: number): void {
     // Ignores a response to a request from before the failure: it does not prove that the daemon is back.
     // Otherwise the failing query would be retried without backoff.

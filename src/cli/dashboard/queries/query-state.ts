@@ -12,7 +12,7 @@ export class QueryState<Value> {
   readonly #listeners = new Set<() => void>();
   #state: LiveState<Value> = { value: undefined, error: undefined };
   #text: string | undefined;
-  /** Time of the last request. Undefined if the query must run again. */
+  /** Time of the last request; undefined when the data are outdated and must be requested again. */
   askedAtMs: number | undefined;
   /** Time of the last successful response. */
   confirmedAtMs: number | undefined;

@@ -32,7 +32,7 @@ interface AskOptions {
   readonly fetch: typeof fetch;
 }
 
-/** Requests the version whose files were changed, or the state of the plugin. Undefined where the browser cannot request it. */
+/** Requests the version whose files were changed, or the state of the plugin. Returns undefined when the browser cannot send this request. */
 export async function askServed(folder: Folder, options: AskOptions): Promise<Served | undefined> {
   return folder.of.kind === "plugins" ? askPlugin(folder.of.name, options) : askWorker(folder, options);
 }

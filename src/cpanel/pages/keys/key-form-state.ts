@@ -8,7 +8,7 @@ export interface KeyFormState {
   readonly name: string;
   readonly role: Role;
   readonly permissions: readonly Permission[];
-  /** Separated by spaces or commas. */
+  /** Names of namespaces, separated by spaces or commas. */
   readonly namespaces: string;
   /** `never`, or a lifetime such as `90d`. */
   readonly expiresIn: string;

@@ -1,13 +1,13 @@
-/** One entry of an archive, as the archive describes it. Not checked yet. */
+/** One entry of an archive. Its fields are not checked yet. */
 export interface ArchiveEntry {
-  /** The name as stored: it can have a trailing slash, `./` or `..`. */
+  /** The name as stored in the archive. It can contain a trailing slash, `./` or `..`. */
   readonly name: string;
   readonly kind: "file" | "directory" | "symbolic link" | "hard link";
   /** Target of a link. */
   readonly target?: string;
   readonly sizeBytes: number;
   readonly executable: boolean;
-  /** The bytes, checked against the size in the archive. Read them before the next entry, or not at all. */
+  /** Returns the bytes and checks their number against the size in the archive. Read them before the next entry, or not at all. */
   content(): Iterable<Buffer> | AsyncIterable<Buffer>;
 }
 

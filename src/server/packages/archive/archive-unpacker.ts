@@ -13,19 +13,19 @@ import { lowerPriority } from "../../platform/process-priority.js";
 
 const childHeapMegabytes = 128;
 const unpackDeadlineMs = 300_000;
-/** Unpacking uses one processor. More at once would take CPU time from requests. */
+/** Maximum number of concurrent unpackers. Each uses one processor, and more would slow down requests. */
 const unpackingAtOnce = 2;
-/** A tenth of the CPU share of the daemon and the isolates while the CPU is busy, so requests have priority. */
+/** With this niceness, an unpacker gets a tenth of the CPU share of the daemon while the CPU is busy. */
 const unpackingNiceness = 10;
 const longestResponseBytes = 4 * 1024 * 1024;
 
 export interface UnpackedPackage {
-  /** Root of the package, relative to the folder of the archive; "" for that folder. */
+  /** Root of the package, relative to the unpacked folder; "" when both are the same. */
   readonly root: string;
   readonly metadata: PackageMetadata;
 }
 
-/** Returns the format of `.tgz`, `.tar.gz` or `.zip`, in any case. Throws `INVALID_FILE_TYPE`. */
+/** Returns the archive format by the extension `.tgz`, `.tar.gz` or `.zip`, in any case. Throws INVALID_FILE_TYPE. */
 export function archiveFormat(fileName: string): ArchiveFormat {
   if (/\.(?:tgz|tar\.gz)$/i.test(fileName)) return "tar";
   if (/\.zip$/i.test(fileName)) return "zip";
@@ -45,11 +45,11 @@ export class ArchiveUnpacker {
   }
 
   /**
-   * Unpacks into an empty folder, syncs the files and deletes the archive. Begins while the archive arrives. After an error the content of
-   * the folder is unusable, and no process writes to it.
+   * Unpacks into an empty folder, syncs the files and deletes the archive. Begins before the archive has arrived completely. After an
+   * error, the content of the folder is incomplete and no process writes to it.
    */
   async unpack({ path, arrival }: UploadedFile, format: ArchiveFormat, folder: string): Promise<UnpackedPackage> {
-    // An upload can take as long as its client likes, so the last slot is for complete archives.
+    // A slow client can make an upload last long, so the last free slot is only for complete archives.
     if (this.#freeSlots < 2) await arrival?.whole;
     await this.#takeSlot();
     try {
@@ -111,7 +111,7 @@ interface ChildEnd {
   readonly tookTooLong: boolean;
 }
 
-/** Sends the process the number of bytes that have arrived, until the archive is complete. */
+/** Sends the unpacker the number of bytes that have arrived, until the archive is complete. */
 async function tellArrival({ sockets }: SpawnedProcess, arrival: FileArrival | undefined): Promise<void> {
   const stdin = sockets.get(standard.input) as Socket;
   const tell = (line: string | number) => void (stdin.writable && stdin.write(`${line}\n`));

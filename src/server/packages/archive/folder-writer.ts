@@ -2,10 +2,7 @@ import { closeSync, mkdirSync, openSync, writeSync } from "node:fs";
 import path from "node:path";
 import { syncPaths } from "./sync-paths.js";
 
-/**
- * Writes files into an empty folder. Synchronous, because the process does nothing else: promises would cost more than the writes, and a
- * thread of zlib inflates the next chunk meanwhile.
- */
+/** Writes files into an empty folder. Works synchronously: the process has no other task, and promises would cost more than the writes. */
 export class TreeWriter {
   readonly #root: string;
   readonly #written: string[] = [];
@@ -17,7 +14,7 @@ export class TreeWriter {
     this.#written.push(root);
   }
 
-  /** Creates a folder and its parents. Not recursive: if the root was deleted, creating it again would be wrong. */
+  /** Creates a folder and its parents one by one. If the root was deleted meanwhile, this fails instead of creating it again. */
   addFolder(segments: readonly string[]): void {
     const name = segments.join("/");
     if (name === "" || this.#folders.has(name)) return;
@@ -28,7 +25,7 @@ export class TreeWriter {
     this.#written.push(folder);
   }
 
-  /** Writes content at once if it is complete. Otherwise returns a promise that resolves when it is written. */
+  /** Writes the content immediately if it is complete. Otherwise returns a promise that resolves when the content is written. */
   addFile(segments: readonly string[], mode: number, content: Iterable<Buffer> | AsyncIterable<Buffer>): Promise<void> | undefined {
     this.addFolder(segments.slice(0, -1));
     const target = path.join(this.#root, ...segments);

@@ -4,23 +4,23 @@ import { archiveTooLarge, invalidArchive } from "../../../shared/archive/refusal
 import type { Arrival } from "./unpack-job.js";
 import { open, type FileHandle } from "node:fs/promises";
 
-/** A large chunk needs fewer turns of the event loop. */
+/** Size of inflated chunks. Large chunks need fewer turns of the event loop. */
 const inflatedChunkBytes = 2 * 1024 * 1024;
-/** Bytes to read ahead, so that the thread that inflates does not wait for the file. */
+/** Number of bytes that are read ahead, so that the inflating thread does not wait for the file. */
 const readAheadBytes = 4 * 1024 * 1024;
-/** Chunks to inflate ahead. With one, writing and inflating would wait for each other. */
+/** Number of chunks that are inflated ahead. With only one, writing and inflating would alternate. */
 const chunksAhead = 4;
-/** Ratio limit. Text and zeros of usual packages stay below it; an archive bomb has about 1,000. */
+/** Maximum ratio of expanded to compressed size. Usual packages stay below it; an archive bomb has about 1,000. */
 const highestRatio = 250;
-/** Archives that expand to less have no ratio limit. */
+/** Archives with a smaller expanded size have no maximum ratio. */
 const ratioFreeBytes = 32 * 1024 * 1024;
 
 const longestHeaderBytes = 128 * 1024;
 const trailerBytes = 8;
-/** A large chunk needs fewer turns of the event loop. */
+/** Size of chunks that are read. Large chunks need fewer turns of the event loop. */
 const chunkBytes = 1024 * 1024;
 
-/** Rejects an archive that expands like a bomb. */
+/** Throws when an archive expands by more than the maximum ratio. */
 export function checkRatio(expandedBytes: number, compressedBytes: number): void {
   if (expandedBytes > ratioFreeBytes && expandedBytes > highestRatio * compressedBytes) {
     throw archiveTooLarge(`it unpacks to more than ${highestRatio} times its size`);
@@ -36,7 +36,7 @@ export async function* gunzipFile(path: string, maxStreamBytes: number, arrival?
   const options: ZlibOptions & TransformOptions = { chunkSize: inflatedChunkBytes, writableHighWaterMark: readAheadBytes };
   const inflate = createInflateRaw(options);
   const ahead = new PassThrough({ objectMode: true, highWaterMark: chunksAhead });
-  // The last stream emits the errors of all.
+  // The last stream of the pipeline emits the errors of all streams.
   pipeline(gzip.data(), inflate, ahead, () => undefined);
   let crc = 0;
   let expandedBytes = 0;
@@ -54,7 +54,7 @@ export async function* gunzipFile(path: string, maxStreamBytes: number, arrival?
   } finally {
     await gzip.close();
   }
-  // Deflate data contains its own end, which can be before the end of the file.
+  // Deflate data contains its own end, which can come before the end of the file.
   if (inflate.bytesWritten !== gzip.end?.dataBytes) throw invalidArchive("it has bytes after the end of its gzip data");
   if (crc !== gzip.end.crc || expandedBytes % 2 ** 32 !== gzip.end.sizeBytes) throw invalidArchive("its gzip checksum is wrong");
 }
@@ -63,15 +63,15 @@ function isZlibError(error: unknown): boolean {
   return error instanceof Error && "code" in error && typeof error.code === "string" && error.code.startsWith("Z_");
 }
 
-/** The trailer behind the deflate data. */
+/** The gzip trailer, which follows the deflate data. */
 interface GzipEnd {
   readonly dataBytes: number;
   readonly crc: number;
-  /** Size of the content, modulo 2^32. */
+  /** Size of the expanded content in bytes, modulo 2^32. */
   readonly sizeBytes: number;
 }
 
-/** The frame of a gzip file with one member. The file can still arrive while it is read. */
+/** A gzip file with one member. The file can still grow while it is read. */
 class GzipFile {
   /** Undefined until all data is read. */
   end: GzipEnd | undefined;
@@ -109,7 +109,7 @@ class GzipFile {
     await this.#file.close();
   }
 
-  /** Returns the requested bytes; fewer only at the end of the file. */
+  /** Reads bytes at a position. Returns fewer bytes than requested only at the end of the file. */
   async #readAt(position: number, byteCount: number): Promise<Buffer> {
     await this.#arrival?.reach(position + byteCount);
     const { buffer, bytesRead } = await this.#file.read(Buffer.allocUnsafe(byteCount), 0, byteCount, position);
@@ -117,7 +117,7 @@ class GzipFile {
   }
 }
 
-/** RFC 1952, section 2.3. */
+/** Returns the length of the gzip header (RFC 1952, section 2.3). */
 function headerLength(head: Buffer): number {
   if (head.length < 18 || head[0] !== 0x1f || head[1] !== 0x8b || head[2] !== 8) throw invalidArchive("it is not a gzip file");
   const flags = head[3] as number;

@@ -1,4 +1,4 @@
-// Separate process: unpacks one archive, reads the package's metadata, writes one line of JSON to stdout and exits. An archive that
+// The unpacker process: unpacks one archive, reads the package's metadata, writes one line of JSON to stdout and exits. An archive that
 // exploits a parser affects only this process.
 import { rm } from "node:fs/promises";
 import path from "node:path";
@@ -9,9 +9,9 @@ import { Arrival, type UnpackJob, type UnpackResult } from "./unpack-job.js";
 import { TreeWriter } from "./folder-writer.js";
 import { unpack } from "./unpack.js";
 
-// The daemon has the other end. After the daemon's end no process needs the result.
+// stdin closes when the daemon exits. The result is not needed then.
 process.stdin.on("close", () => process.exit(1));
-// Files get their mode regardless of the daemon's umask.
+// The mode of unpacked files does not depend on the daemon's umask.
 process.umask(0o022);
 
 const arrival = Arrival.toldBy(process.stdin);
@@ -20,11 +20,11 @@ process.stdout.write(JSON.stringify(result), () => process.exit(0));
 
 async function run(job: UnpackJob): Promise<UnpackResult> {
   try {
-    // With relative paths the kernel looks up fewer folders.
+    // With relative paths, the kernel looks up fewer folders per file.
     process.chdir(job.folder);
     const writer = new TreeWriter(".");
     const root = await unpack({ ...job, arrival, writer });
-    // Deleted before the sync, so that its bytes need not reach the disk.
+    // The archive is deleted before the sync, so that its bytes need not be written to the disk.
     await rm(job.archivePath, { force: true });
     const [metadata] = await Promise.all([readMetadata(path.join(job.folder, root)), writer.sync()]);
     if (metadata) return { root, metadata };
@@ -41,7 +41,7 @@ async function run(job: UnpackJob): Promise<UnpackResult> {
   }
 }
 
-/** Loads the YAML parser while the disk syncs, because loading takes time. */
+/** Loads the YAML parser during the sync of the disk, because loading takes time. */
 async function readMetadata(folder: string): Promise<PackageMetadata | undefined> {
   const { readPackageMetadata } = await import("../package-metadata.js");
   return readPackageMetadata(folder);

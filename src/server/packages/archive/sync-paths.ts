@@ -3,7 +3,10 @@ import { once } from "node:events";
 import { open } from "node:fs/promises";
 import { findSystemTool } from "../../platform/system-tool.js";
 
-/** From this number of paths on, one sync of the file system is faster. Below, it would wait for writes of other programs. */
+/**
+ * Number of paths from which one sync of the whole file system is faster. For fewer paths, that sync would mostly wait for writes of other
+ * programs.
+ */
 const fewestForFileSystem = 100;
 /**
  * The number of threads of libuv. Concurrent fsyncs share one commit of the file system's journal, so that each takes a quarter of the
@@ -21,7 +24,7 @@ export async function syncPaths(root: string, paths: readonly string[]): Promise
   await Promise.all(Array.from({ length: syncsAtOnce }, work));
 }
 
-/** Calls syncfs(2), which Node does not offer. Returns false where the program `sync` does not support it. */
+/** Calls syncfs(2), for which Node.js has no API. Returns false when the program `sync` does not support it. */
 async function syncFileSystem(root: string): Promise<boolean> {
   const sync = process.platform === "linux" ? findSystemTool("sync") : undefined;
   if (sync === undefined) return false;
@@ -29,7 +32,7 @@ async function syncFileSystem(root: string): Promise<boolean> {
     const [exitCode] = (await once(spawn(sync, ["-f", root], { env: {}, stdio: "ignore" }), "exit")) as [number | null];
     return exitCode === 0;
   } catch {
-    // The program cannot be started.
+    // The program `sync` cannot be started.
     return false;
   }
 }

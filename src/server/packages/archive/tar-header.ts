@@ -17,7 +17,7 @@ export interface TarHeader {
 export function parseTarHeader(block: Buffer): TarHeader {
   checkSum(block);
   const type = block[156] === 0 ? "0" : String.fromCharCode(block[156] as number);
-  // GNU's own format stores other fields where POSIX has the first part of a long name.
+  // GNU tar stores other fields at the position of the POSIX name prefix.
   const isPosix = block.toString("latin1", 257, 263) === "ustar\0";
   const prefix = isPosix ? textField(block, 345, 155) : "";
   const name = textField(block, 0, 100);
@@ -38,25 +38,25 @@ function checkSum(block: Buffer): void {
   let sum = 0;
   let signedSum = 0;
   for (let index = 0; index < block.length; index += 1) {
-    // The checksum field itself counts as eight spaces.
+    // For the checksum, its own field counts as eight spaces.
     const byte = index >= 148 && index < 156 ? 0x20 : (block[index] as number);
     sum += byte;
     signedSum += byte > 127 ? byte - 256 : byte;
   }
   const stored = numberField(block, 148, 8);
-  // Early tar programs summed signed characters.
+  // Early tar programs calculated the sum with signed characters.
   if (stored !== sum && stored !== signedSum) throw invalidArchive("the checksum of a tar header is wrong");
 }
 
 function textField(block: Buffer, start: number, length: number): string {
-  // True for two of the three text fields of most headers.
+  // A fast path: two of the three text fields of most headers are empty.
   if (block[start] === 0) return "";
   const field = block.subarray(start, start + length);
   const end = field.indexOf(0);
   return decodeUtf8(end === -1 ? field : field.subarray(0, end));
 }
 
-/** Octal digits between spaces and zeros, or GNU's big-endian binary form, which starts with a set bit. */
+/** Parses octal digits between spaces and zeros, or GNU's big-endian binary form, whose first bit is set. */
 function numberField(block: Buffer, start: number, length: number): number {
   if ((block[start] as number) & 0x80) return binaryNumber(block.subarray(start, start + length));
   let [at, end] = [start, start + length];
@@ -93,7 +93,7 @@ export function decodeUtf8(bytes: Buffer): string {
   }
 }
 
-/** The records of a pax extended header (`<length> <key>=<value>\n`, the length in bytes and counting itself). */
+/** Parses the records of a pax extended header: `<length> <key>=<value>\n`. The length is in bytes and includes itself. */
 export function parsePaxRecords(body: Buffer): Map<string, string> {
   const records = new Map<string, string>();
   let start = 0;

@@ -5,7 +5,7 @@ import { invalidArchive, unsupportedEntry } from "../../../shared/archive/refusa
 import { decodeUtf8, isZeroBlock, parsePaxRecords, parseTarHeader, tarBlockBytes, type TarHeader } from "./tar-header.js";
 
 const longestExtensionBytes = 1024 * 1024;
-/** Maximum bytes of an entry besides its content: header, padding, and header and body of a long name. */
+/** Maximum size of an entry without its content: header, padding, and the header and body of a long name. */
 const overheadBytesPerEntry = 5 * tarBlockBytes;
 
 const unsupportedTypes: Record<string, string> = {
@@ -24,15 +24,15 @@ interface Extension {
 }
 
 /**
- * Yields the entries of a gzipped tar file. Accepts what POSIX (ustar, pax) and GNU tar write. node-tar skips unknown types, invalid
- * numbers and trailing bytes, so two tools could see different content.
+ * Yields the entries of a gzipped tar file in the POSIX (ustar, pax) and GNU formats. Rejects unknown types, invalid numbers and trailing
+ * bytes. node-tar skips them, so another tool could see different content.
  */
 export function tarEntries(path: string, limits: ArchiveLimits, arrival?: Arrival): AsyncIterable<ArchiveEntry> {
   const maxStreamBytes = limits.maxExpandedSizeBytes + limits.maxArchiveEntries * overheadBytesPerEntry + longestExtensionBytes;
   return readTar(gunzipFile(path, maxStreamBytes, arrival));
 }
 
-/** Yields the entries of a tar in chunks, under the same rules. */
+/** Yields the entries of an uncompressed tar from chunks, under the same rules. */
 export async function* readTar(chunks: AsyncIterable<Buffer>): AsyncGenerator<ArchiveEntry> {
   const source = new ByteSource(chunks);
   try {
@@ -62,7 +62,7 @@ function isEnd(block: Buffer): boolean {
   return isZeroBlock(block);
 }
 
-/** Writers fill the last record with zeros. Other bytes are content that some readers would see. */
+/** Tar programs fill the last record with zeros. Other bytes could be content for other readers. */
 async function expectOnlyZeros(source: ByteSource): Promise<void> {
   for await (const piece of source.upTo(Number.MAX_SAFE_INTEGER)) {
     if (!isZeroBlock(piece)) throw invalidArchive("it has bytes after its end mark");
@@ -110,7 +110,7 @@ function refuseNamesForAll(body: Buffer): void {
   }
 }
 
-/** Returns the entry, and the number of bytes up to the next one. */
+/** Returns the entry, and the number of bytes before the next entry. */
 function entryOf(source: ByteSource, header: TarHeader, extension: Extension): { entry: ArchiveEntry; bytesLeft: () => number } {
   const name = extension.path ?? header.name;
   const kind = kindOf(header.type, name);
@@ -140,7 +140,7 @@ async function* piecesOf(source: ByteSource, byteCount: number): AsyncGenerator<
 function kindOf(type: string, name: string): ArchiveEntry["kind"] {
   switch (type) {
     case "0":
-      // Archives from before tar had a type for folders.
+      // Before POSIX, tar marked a folder by a trailing slash.
       return name.endsWith("/") ? "directory" : "file";
     case "1":
       return "hard link";
@@ -176,12 +176,12 @@ class ByteSource {
     this.#chunks = chunks[Symbol.asyncIterator]();
   }
 
-  /** Returns the next bytes if they have arrived, so that most callers need no promise; otherwise undefined. */
+  /** Returns the next bytes if they have arrived, so that most callers need no promise. Otherwise returns undefined. */
   takeLoaded(byteCount: number): Buffer | undefined {
     return this.#rest.length >= byteCount ? this.#cut(byteCount) : undefined;
   }
 
-  /** Returns the next bytes; fewer only at the end. */
+  /** Returns the next bytes. Returns fewer bytes only at the end of the stream. */
   async take(byteCount: number): Promise<Buffer> {
     const loaded = this.takeLoaded(byteCount);
     if (loaded) return loaded;
@@ -190,7 +190,7 @@ class ByteSource {
     return Buffer.concat(pieces);
   }
 
-  /** Yields the next bytes in chunks; fewer only at the end. */
+  /** Yields the next bytes in chunks. Yields fewer bytes only at the end of the stream. */
   async *upTo(byteCount: number): AsyncGenerator<Buffer> {
     let missing = byteCount;
     while (missing > 0) {
@@ -201,7 +201,7 @@ class ByteSource {
     }
   }
 
-  /** Skips bytes. Returns false if the stream ended before. */
+  /** Skips bytes. Returns false if the stream ends before. */
   async skip(byteCount: number): Promise<boolean> {
     let missing = byteCount;
     while (missing > 0) {

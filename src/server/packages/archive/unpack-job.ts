@@ -10,10 +10,10 @@ export const archiveIsWhole = "whole";
 
 /** Input of the unpacker: JSON in its first argument. */
 export interface UnpackJob {
-  /** Deleted after unpacking. */
+  /** Path of the archive, which the unpacker deletes afterwards. */
   readonly archivePath: string;
   readonly format: ArchiveFormat;
-  /** An empty folder. */
+  /** Path of an empty folder for the files. */
   readonly folder: string;
   readonly limits: ArchiveLimits;
 }
@@ -24,26 +24,26 @@ export type UnpackResult =
   | { readonly refusal: { readonly code: ErrorCode; readonly message: string } }
   | { readonly failure: { readonly code: "INSUFFICIENT_STORAGE" | "INTERNAL_ERROR"; readonly reason: string } };
 
-/** The arrival of an archive that is read meanwhile. */
+/** Counts the arrived bytes of an archive that is unpacked during its upload. */
 export class Arrival {
   #sizeBytes = 0;
   readonly #waiting = new Set<() => void>();
 
-  /** Reads the lines that the daemon sends, see `archiveIsWhole`. */
+  /** Reads the lines that the daemon sends; `archiveIsWhole` is the last one. */
   static toldBy(input: Readable): Arrival {
     const arrival = new Arrival();
     createInterface({ input }).on("line", (line) => arrival.tell(line === archiveIsWhole ? Infinity : Number(line)));
     return arrival;
   }
 
-  /** Notes the number of bytes that have arrived; Infinity: all. */
+  /** Records the number of bytes that have arrived; Infinity when the archive is complete. */
   tell(sizeBytes: number): void {
     this.#sizeBytes = sizeBytes;
     for (const resolve of this.#waiting) resolve();
     this.#waiting.clear();
   }
 
-  /** Resolves when that many bytes have arrived, or all. */
+  /** Resolves when this number of bytes has arrived, or the complete archive. */
   async reach(sizeBytes: number): Promise<void> {
     while (this.#sizeBytes < sizeBytes) await this.#change();
   }

@@ -8,7 +8,7 @@ import { archiveTooLarge, invalidArchive, pathTraversal, unsupportedEntry } from
 import { tarEntries } from "./tar-reader.js";
 import type { TreeWriter } from "./folder-writer.js";
 
-/** After this time the event loop gets a turn: otherwise zlib's thread would not start the next chunk while files are written. */
+/** Maximum duration of a turn of the event loop. Longer turns would delay zlib's thread, because it starts the next chunk between turns. */
 const longestTurnMs = 1;
 
 export type ArchiveFormat = "tar" | "zip";
@@ -19,14 +19,14 @@ export type ArchiveFormat = "tar" | "zip";
  */
 export async function unpack(options: {
   archivePath: string;
-  /** For an archive that can be incomplete. */
+  /** Set for an archive that may still be arriving. */
   arrival?: Arrival;
   format: ArchiveFormat;
   writer: TreeWriter;
   limits: ArchiveLimits;
 }): Promise<string> {
   const { archivePath, arrival, format, writer, limits } = options;
-  // The list of entries is at the end of a zip file.
+  // The list of entries is at the end of a zip file, so the complete file is needed.
   await arrival?.reach(format === "zip" ? Infinity : magic.tar.length);
   await expectMagic(archivePath, format);
   const entries = await entriesOf(format, { archivePath, arrival, limits });
@@ -34,7 +34,7 @@ export async function unpack(options: {
   return tree.packageRoot(format);
 }
 
-/** Loads the zip reader only for zip files: loading it delays the start of the process. */
+/** Loads the zip reader only for zip files, because loading it delays the start of the process. */
 async function entriesOf(
   format: ArchiveFormat,
   { archivePath, arrival, limits }: { archivePath: string; arrival: Arrival | undefined; limits: ArchiveLimits },
@@ -81,7 +81,7 @@ async function unpackEntries(entries: AsyncIterable<ArchiveEntry>, writer: TreeW
     refuseLeadingOut(entry);
     harmlessLink ??= entry;
   }
-  // Thrown at the end: a later link that leads outside is the more serious error.
+  // This error is thrown last, because a later link that leads outside of the package is more serious.
   if (harmlessLink) throw unsupportedEntry(harmlessLink.name, `a ${harmlessLink.kind}`);
   if (tree.fileCount === 0) throw invalidArchive("it holds no files");
   return tree;

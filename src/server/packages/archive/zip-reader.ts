@@ -7,9 +7,9 @@ import { archiveTooLarge, invalidArchive, unsupportedEntry } from "../../../shar
 import { decodeUtf8 } from "./tar-header.js";
 import { open } from "node:fs/promises";
 
-/** Deflate reaches at most 1,032 to 1. */
+/** The maximum compression ratio of deflate is 1,032 to 1. */
 const highestDeflateRatio = 1032;
-/** Length of the longest data descriptor, which can follow an entry. */
+/** Length in bytes of the longest data descriptor, which can follow an entry. */
 const longestDescriptorBytes = 24;
 const unknownUntilZip64 = 0xffffffff;
 const unicodePathExtraField = 0x7075;
@@ -57,7 +57,7 @@ async function locateEntries(zip: ZipFile, centralDirectoryEnd: number): Promise
     if (!agree(entry, local)) throw invalidArchive("its directory and its entries disagree");
     located.push({ entry, name: nameOf(entry), dataEnd: local.fileDataStart + entry.compressedSize });
   }
-  // yauzl counts entries, so its final position is the only sign of hidden entries.
+  // yauzl counts entries, so hidden entries show only in its final position.
   if (Number(zip.readEntryCursor) !== centralDirectoryEnd) throw invalidArchive("its directory lists more or fewer entries than it says");
   checkSpans(located);
   return located;
@@ -76,7 +76,10 @@ function agree(entry: Entry, local: LocalFileHeader): boolean {
   );
 }
 
-/** Entries must follow each other from the first byte on. Overlapping ones make a bomb; gaps hide what other readers find. */
+/**
+ * Entries must follow each other without gaps or overlaps from the first byte on. Overlapping entries can form an archive bomb. Gaps can
+ * hide content that other tools find.
+ */
 function checkSpans(located: readonly LocatedEntry[]): void {
   let end = 0;
   for (const { entry, dataEnd } of located.toSorted((a, b) => a.entry.relativeOffsetOfLocalHeader - b.entry.relativeOffsetOfLocalHeader)) {
@@ -106,7 +109,7 @@ function nameOf(entry: Entry): string {
 
 function archiveEntry(zip: ZipFile, entry: Entry, name: string): ArchiveEntry {
   const madeOn = entry.versionMadeBy >>> 8;
-  // Unix and macOS store the mode here. For other systems the bits have another meaning.
+  // On Unix and macOS, these bits contain the mode. On other systems they have a different meaning.
   const mode = madeOn === 3 || madeOn === 19 ? entry.externalFileAttributes >>> 16 : 0;
   const kind = kindOf(name, mode);
   if (kind === "directory" && entry.uncompressedSize > 0) throw invalidArchive("a folder in it has content");
@@ -149,7 +152,7 @@ async function* content(zip: ZipFile, entry: Entry): AsyncGenerator<Buffer> {
   if (crc !== entry.crc32) throw invalidArchive("the checksum of an entry is wrong");
 }
 
-/** Errors of yauzl have no code. Errors with a code come from the file system and are not the archive's fault. */
+/** Errors of yauzl have no code. Errors with a code are from the file system and not caused by the archive. */
 async function orInvalid<Value>(step: Promise<Value>): Promise<Value> {
   try {
     return await step;
@@ -160,8 +163,8 @@ async function orInvalid<Value>(step: Promise<Value>): Promise<Value> {
 }
 
 /**
- * Returns the position of the central directory's end. Checks what yauzl does not: that count, size and position agree, and that no bytes
- * are between the directory and the end records.
+ * Returns the end position of the central directory. Also checks that count, size and position agree, and that no bytes are between the
+ * directory and the end records. yauzl does not check this.
  */
 async function readZipEnd(path: string): Promise<number> {
   const file = await open(path, "r");

@@ -3,13 +3,13 @@ import { ApiError } from "../../../shared/api-error.js";
 
 const descriptors = "/proc/self/fd";
 const folderFlags = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
-/** Opening follows no link and does not wait for the writer of a named pipe. */
+/** Flags that do not follow a symbolic link and do not wait for the writer of a named pipe. */
 const fileFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const folderMode = 0o755;
 
 /**
- * A folder held by its descriptor. Operations on `pathOf` affect this folder even if its path now names another one, so no change between a
- * check and its use can lead outside. Must be closed.
+ * An open folder. Operations on `path` affect this folder even if another one now has its name. Therefore no change between a check and its
+ * use can lead outside. The caller must close it.
  */
 export class DirectoryHandle {
   readonly #descriptor: number;
@@ -18,7 +18,7 @@ export class DirectoryHandle {
     this.#descriptor = descriptor;
   }
 
-  /** Opens a folder below a directory of the operator, segment by segment. `isMade` creates missing folders. */
+  /** Opens a folder below a directory of the operator, one path segment after the other. With `isMade`, creates missing folders. */
   static open(directory: string, segments: readonly string[], options: { isMade?: boolean } = {}): DirectoryHandle {
     if (!existsSync(descriptors)) {
       throw new ApiError("FILES_UNAVAILABLE", "Files cannot be managed here: this system has no /proc. Upload whole packages instead.");
@@ -32,12 +32,12 @@ export class DirectoryHandle {
         const isNew = options.isMade === true && inner.#makeFolder(segment);
         if (isNew) made.push(inner.pathOf(segment));
         inner = inner.enter(segment);
-        // Isolates can run as other users and must be able to read it, regardless of the daemon's umask.
+        // Isolates can run as other users and must be able to read the folder, whatever the daemon's umask is.
         if (isNew) fchmodSync(inner.#descriptor, folderMode);
       }
       return inner;
     } catch (error) {
-      // A full disk can have had room for some of the folders.
+      // If a later step fails, for example on a full disk, the new folders are deleted again.
       for (const folder of made.toReversed()) rmdirSync(folder);
       throw error;
     } finally {
@@ -50,13 +50,13 @@ export class DirectoryHandle {
     try {
       return new DirectoryHandle(openSync(this.pathOf(name), folderFlags));
     } catch (error) {
-      // Linux reports ENOTDIR for both.
+      // Linux reports ENOTDIR for a link and for other entries.
       if (!this.stat(name)?.isSymbolicLink()) throw error;
       throw Object.assign(new Error("a link is not followed", { cause: error }), { code: "ELOOP" });
     }
   }
 
-  /** Valid until the handle is closed. */
+  /** A path of the open folder, valid until the handle is closed. */
   get path(): string {
     return `${descriptors}/${this.#descriptor}`;
   }
@@ -65,7 +65,7 @@ export class DirectoryHandle {
     return `${this.path}/${name}`;
   }
 
-  /** Returns the entry's own status, also for a link; undefined when it is missing. */
+  /** Returns the status of an entry without following links; undefined when the entry is missing. */
   stat(name: string): Stats | undefined {
     return lstatSync(this.pathOf(name), { throwIfNoEntry: false });
   }
@@ -82,7 +82,7 @@ export class DirectoryHandle {
     closeSync(this.#descriptor);
   }
 
-  /** Returns whether the folder was missing. */
+  /** Creates a folder. Returns false when it exists already. */
   #makeFolder(name: string): boolean {
     try {
       mkdirSync(this.pathOf(name));
@@ -94,7 +94,7 @@ export class DirectoryHandle {
   }
 }
 
-/** Runs `work` on a folder and closes the folder afterwards. */
+/** Opens a folder for `work` and closes it afterwards. */
 export function inDirectoryHandle<Result>(folder: DirectoryHandle, work: (folder: DirectoryHandle) => Result): Result {
   try {
     return work(folder);

@@ -6,8 +6,8 @@ import type { FilePlace } from "./file-paths.js";
 import { inDirectoryHandle, DirectoryHandle } from "./directory-handle.js";
 
 /**
- * Changes with each change of the content, because the daemon writes new inodes. Excludes the change time, which an isolate's hard link
- * modifies.
+ * Returns the ETag of a file. It changes with each change of the content, because the daemon writes new inodes. The change time is not part
+ * of it, because a hard link of an isolate changes that time.
  */
 export function etagOf({ ino, size, mtimeNs }: Pick<BigIntStats, "ino" | "size" | "mtimeNs">): string {
   const mark = createHash("sha256").update(`${ino} ${size} ${mtimeNs}`).digest("base64url").slice(0, 22);
@@ -16,7 +16,7 @@ export function etagOf({ ino, size, mtimeNs }: Pick<BigIntStats, "ino" | "size" 
 
 /** Throws PRECONDITION_FAILED unless the file has this ETag. */
 export function assertEtag({ mount, below, path }: FilePlace, etag: string): void {
-  // A proxy that compresses a response makes its ETag weak.
+  // A proxy that compresses a response makes its ETag weak. Therefore a weak ETag is accepted, too.
   if (currentEtag(mount.path, below) === etag.replace(/^W\//, "")) return;
   throw new ApiError(
     "PRECONDITION_FAILED",

@@ -12,17 +12,17 @@ const deepestPath = 100;
 
 /** The principal of a file operation. */
 export interface FileCaller {
-  /** Whether the principal can see packages with that name. */
+  /** Returns whether the principal can see packages with that name. */
   readonly covers: (packageName: string) => boolean;
   /** Throws when the principal cannot manage packages with that name. */
   readonly assertCovers: (packageName: string) => void;
-  /** Whether the values of `env` in manifests are shown. */
+  /** True when the caller is allowed to see the values of `env` in manifests. */
   readonly seesValues: boolean;
 }
 
-/** A path below a mount that the caller can see. It need not exist. */
+/** A path below a mount that the caller can see. The path can be missing on the disk. */
 export interface FilePlace {
-  /** The path as in messages and responses. */
+  /** The path, as messages and responses show it. */
   readonly path: string;
   readonly mount: Mount;
   readonly below: readonly string[];
@@ -31,7 +31,7 @@ export interface FilePlace {
 /** A path in a package folder that the caller can change. */
 export interface WritablePlace extends FilePlace {
   readonly unit: Unit;
-  /** Segments below the package folder; empty for the folder itself. */
+  /** Path segments below the package folder; empty for the folder itself. */
   readonly inUnit: readonly string[];
 }
 
@@ -47,12 +47,12 @@ export class FilePlaces {
     this.#keeper = options.keeper;
   }
 
-  /** Returns undefined for the list of mounts. */
+  /** Resolves a path for reading. Returns undefined for the list of mounts. */
   readable(text: string, caller: FileCaller): FilePlace | undefined {
     const [mountName, ...below] = pathSegments(text);
     if (mountName === undefined) return undefined;
     const mount = this.#mounts.get(mountName);
-    // Hides staging areas and other hidden folders.
+    // Staging areas and other folders with a leading dot are hidden.
     if (!mount || below[0]?.startsWith(".")) throw notFound(text);
     const name = packageNameAt(below);
     if (name !== undefined) caller.assertCovers(name);

@@ -37,7 +37,7 @@ function realOr(directory: string): string {
   }
 }
 
-/** A change of files: prepared aside, then applied in one turn. */
+/** A change of files, which is prepared in a staging area and then applied in one turn of the event loop. */
 export interface FileChange {
   /** Prepares slow parts in a folder on the same file system, without the lock. When it throws, nothing has changed. */
   readonly prepare?: (asideFolder: string) => Promise<void>;

@@ -157,6 +157,6 @@ export interface PeerChange {
 export interface ChangeFollower {
   /** Called once for each batch of new changes, in their order. */
   readonly follow: (changes: readonly PeerChange[]) => void;
-  /** Changes were missed: read everything again. */
+  /** Called when changes were missed. The follower then reads all packages again. */
   readonly missed: () => void;
 }

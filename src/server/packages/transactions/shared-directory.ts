@@ -33,7 +33,7 @@ export class SharedDirectory {
     this.#log = options.log;
   }
 
-  /** Skips the existing changes: the caller reads all packages afterwards. */
+  /** Skips the existing changes, because the caller reads all packages afterwards. */
   skipEarlier(): void {
     this.#readChanges();
   }

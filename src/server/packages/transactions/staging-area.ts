@@ -146,7 +146,7 @@ export class StagingArea {
     }
   }
 
-  /** With the lock, a journal belongs to an interrupted change. */
+  /** While this daemon holds the lock, a journal on the disk is from an interrupted change. */
   async #finishInterrupted(): Promise<void> {
     for (const name of this.#staged()) {
       if (instanceOf(name) === this.#shared.instance || this.#takenOver.has(name)) continue;

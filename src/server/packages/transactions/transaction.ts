@@ -176,7 +176,7 @@ export class Transaction {
     return wrapped;
   }
 
-  /** Deletes empty name and scope folders. Returns the folder that stays. */
+  /** Deletes the empty folders of the name and the scope. Returns the first parent folder that is not deleted. */
   #removeEmptyParents(target: string): string {
     let parent = path.dirname(target);
     while (parent !== this.#area.directory && isEmptyOrGone(parent)) {
