@@ -109,7 +109,7 @@ export class RingReader {
   }
 }
 
-/** Returns the entry that stands for dropped ones, of which this is the newest one. `count`: their number, if known. */
+/** Returns the notice that replaces dropped entries. The parameter is the newest of them. `count`: their number, if known. */
 export function missingNotice({ id, time, worker, version }: DroppedEntry, count?: number): LogEntry {
   const what = count === undefined ? "Entries are" : count === 1 ? "1 entry is" : `${count} entries are`;
   const text = `${what} missing here: the log dropped ${count === 1 ? "it before it was" : "them before they were"} read.`;

@@ -13,8 +13,7 @@ interface LogRetentionOptions {
 }
 
 /**
- * Writes new entries to the files each second. Entries that memory has dropped by then are missing on disk; a notice with their number is
- * written in their place.
+ * Writes new entries to the files each second. If memory has already dropped entries, they are missing on disk and a notice with their number is written instead.
  */
 export class LogRetention {
   readonly files: LogFiles;

@@ -162,7 +162,7 @@ export class WorkerLogs {
     return (name) => firstIds.get(name) ?? { output: nextId, requests: nextId };
   }
 
-  /** See `addStoredEntries`. One read of all workers at a time: with a filter that few entries pass, it can take minutes. */
+  /** Adds stored entries, see `addStoredEntries`. Reads of all workers run one at a time, because one can take minutes with a filter that few entries pass. */
   async #addFromFiles(
     inMemory: readonly LogEntry[],
     { selection, ...wanted }: Omit<Parameters<typeof addStoredEntries>[2], "firstIdsOf"> & { readonly selection: LogSelection },
