@@ -150,7 +150,7 @@ test("is denied files, programs and listening by Node when the kernel layers are
           const codeOf = (act) => { try { act(); return "done"; } catch (error) { return error.code ?? "thrown"; } };
           export default { fetch: () => Response.json([
             codeOf(() => fs.readFileSync("/etc/passwd")), codeOf(() => fs.writeFileSync("/tmp/x-of-a-test", "")),
-            codeOf(() => execFileSync("/bin/true")), codeOf(() => net.createServer().listen(0)), codeOf(() => v8.setFlagsFromString("--trace-opt")),
+            codeOf(() => execFileSync("/bin/true")), codeOf(() => net.createServer().listen("/tmp/x-of-a-test")), codeOf(() => v8.setFlagsFromString("--trace-opt")),
             codeOf(() => new DatabaseSync(":memory:").exec("ATTACH '/tmp/x-of-a-test' AS other")),
             codeOf(() => new (createRequire(import.meta.url)("node:sqlite").DatabaseSync)("/tmp/x-of-a-test")),
           ]) };`,

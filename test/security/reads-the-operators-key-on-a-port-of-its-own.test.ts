@@ -8,16 +8,19 @@ import { uploadWorker } from "../support/upload-worker.js";
 const openTcp = `const socket = new net.Socket().connect({ host: "127.0.0.1", port: 1 }).on("error", () => {}); const tcp = socket._handle; socket.destroy();`;
 const openPipe = `const pipe = process.stdout._handle;`;
 
-/** Each attempt tries to listen. If it can, it resolves with an address. */
-const listenWays: Readonly<Record<string, string>> = {
+/** Each attempt listens on a port and resolves with its address. The isolate registers the server and opens no port. */
+const portWays: Readonly<Record<string, string>> = {
   "net.createServer().listen": `return await listening(net.createServer().listen(port));`,
   "http.createServer().listen": `return await listening(http.createServer().listen(port));`,
   "https.createServer().listen": `return await listening(https.createServer().listen(port));`,
   "http2.createServer().listen": `return await listening(http2.createServer().listen(port));`,
   "tls.createServer().listen": `return await listening(tls.createServer().listen(port));`,
+  "listen of the prototype's prototype": `return await listening(Object.getPrototypeOf(http.Server.prototype).listen.call(net.createServer(), port));`,
+};
+/** Each attempt tries to listen elsewhere. If it can, it resolves with an address. */
+const listenWays: Readonly<Record<string, string>> = {
   "listen of a Unix socket": `return await listening(net.createServer().listen("\\0abstract-" + port));`,
   "listen of a descriptor": `return await listening(net.createServer().listen({ fd: 3 }));`,
-  "listen of the prototype's prototype": `return await listening(Object.getPrototypeOf(http.Server.prototype).listen.call(net.createServer(), port));`,
 };
 /** The same below node:net, where errors are numbers. */
 const handleWays: Readonly<Record<string, string>> = {
@@ -47,7 +50,7 @@ const others: Readonly<Record<string, string>> = {
   localAddress: `return await new Promise((resolve) => net.connect({ host: "127.0.0.1", port, localAddress: "127.0.0.1" }).on("error", ({ code }) => resolve(code)));`,
   pid: `return process.pid;`,
 };
-const ways = { ...listenWays, ...handleWays, ...udpWays, ...udpHandleWays, ...others };
+const ways = { ...portWays, ...listenWays, ...handleWays, ...udpWays, ...udpHandleWays, ...others };
 
 const attacker = `
 import cluster from "node:cluster";
@@ -88,6 +91,17 @@ async function freePort(): Promise<number> {
   return port;
 }
 
+/** Returns "connected" or the code of the error. */
+function connectTo(host: string, port: number): Promise<string> {
+  return new Promise((resolve) => {
+    const socket = net.connect({ host, port }, () => {
+      socket.destroy();
+      resolve("connected");
+    });
+    socket.on("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+  });
+}
+
 describe("a worker that tries to listen on a port", () => {
   let daemon: TestDaemon;
 
@@ -106,8 +120,16 @@ describe("a worker that tries to listen on a port", () => {
     return `${response.status} ${await response.text()}`;
   };
 
-  it.each(Object.keys(listenWays))("cannot use %s and gets the hint to export a fetch handler", async (wayIn) => {
-    expect(await attack(wayIn)).toMatch(/^403 A worker cannot listen on a port or socket\. Export a fetch handler instead/);
+  it.each(Object.keys(portWays))("opens no port with %s", async (wayIn) => {
+    const port = await freePort();
+    const parameters = new URLSearchParams({ wayIn, port: String(port) });
+    const response = await fetch(`${daemon.url}/attacker/?${parameters.toString()}`);
+    expect(await response.json()).toEqual({ address: "::", family: "IPv6", port });
+    for (const host of ["127.0.0.1", "::1"]) expect(await connectTo(host, port)).toBe("ECONNREFUSED");
+  });
+
+  it.each(Object.keys(listenWays))("cannot use %s and gets the hint to listen on a port", async (wayIn) => {
+    expect(await attack(wayIn)).toMatch(/^403 A worker cannot listen on a socket path, descriptor or handle\. Listen on a port number/);
   });
 
   it.each(Object.keys(handleWays))("cannot listen with the internal handle %s", async (wayIn) => {
@@ -128,14 +150,14 @@ describe("a worker that tries to listen on a port", () => {
     expect(await attack("pid")).toBe(before);
   });
 
-  it("cannot fork processes with node:cluster", async () => {
-    expect(await attack("node:cluster")).toMatch(/^403 /);
+  it("cannot fork a cluster and gets the hint to set instances", async () => {
+    expect(await attack("node:cluster")).toMatch(/^403 A worker cannot start other processes, .* Set `instances` in the manifest/);
   });
 
   it('can exchange datagrams with the permission "udp", but cannot listen', async () => {
     expect(await attack("dgram.createSocket().send", "with-udp")).toBe('200 "done"');
     expect(await attack("dgram.createSocket().bind", "with-udp")).toMatch(/^200 /);
-    expect(await attack("http.createServer().listen", "with-udp")).toMatch(/^403 A worker cannot listen/);
+    expect(await attack("listen of a Unix socket", "with-udp")).toMatch(/^403 A worker cannot listen/);
   });
 
   it("does not receive the cookie of an operator who opens one of its pages", async () => {

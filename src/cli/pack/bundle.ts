@@ -51,7 +51,7 @@ export async function bundleCode(folder: string, entrypoint: string, output: str
     platform: "node",
     target,
     charset: "utf8",
-    external: ["node:*"],
+    external: ["node:*", "cloudflare:workers"],
     sourcemap: "external",
     sourcesContent: false,
     metafile: true,

@@ -38,6 +38,7 @@ export class LazyRequest {
   #headers: Headers | undefined;
   #controller: AbortController | undefined;
   #isAborted = false;
+  #onAbort: (() => void) | undefined;
   #isBodyUsed = false;
   #native: Request | undefined;
   /** Values of the `:name` segments; set when a route of `routes` matches. */
@@ -66,6 +67,17 @@ export class LazyRequest {
   static abort(request: LazyRequest): void {
     request.#isAborted = true;
     request.#controller?.abort();
+    request.#onAbort?.();
+  }
+
+  /** Calls `onAbort` when the request aborts: cheaper than a listener of `signal`. */
+  static onAbort(request: LazyRequest, onAbort: () => void): void {
+    request.#onAbort = onAbort;
+  }
+
+  /** The head lines and the body, for a reader that needs no `Request`. */
+  static partsOf(request: LazyRequest): { readonly head: string; readonly body: LazyBody | undefined } {
+    return { head: request.#lines(), body: request.#body };
   }
 
   get method(): string {

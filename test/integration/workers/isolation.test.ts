@@ -69,8 +69,10 @@ async function attempt(what: string, value = ""): Promise<{ value?: unknown; err
 }
 
 describe("an isolated worker", () => {
-  test("gets only the variables of its manifest and TMPDIR", async () => {
-    expect(await attempt("environment")).toEqual({ value: { NAME: "value", COUNT: "3", TMPDIR: expect.stringMatching(/\/tmp$/) } });
+  test("gets only the variables of its manifest, PORT and TMPDIR", async () => {
+    expect(await attempt("environment")).toEqual({
+      value: { NAME: "value", COUNT: "3", PORT: "3000", TMPDIR: expect.stringMatching(/\/tmp$/) },
+    });
     expect(await attempt("env")).toEqual({ value: { NAME: "value", COUNT: "3" } });
   });
 

@@ -1,4 +1,9 @@
+import type { Server } from "node:http";
+import { types } from "node:util";
 import type { LazyRequest } from "../../web/lazy-request.js";
+import { toServer } from "./node-server/exported-server.js";
+import type { ListeningServers } from "./node-server/listening-servers.js";
+import { serveWith } from "./node-server/served-server.js";
 import { PlainResponse } from "./plain-response.js";
 import { byLiteralness, matchRoutePattern, parseRoutePattern, type RoutePattern } from "../../web/route-pattern.js";
 
@@ -14,30 +19,80 @@ export interface App {
 
 type Bag = Record<string, unknown>;
 
+const methodNames = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
+const noApp =
+  "The module must export by default an object with fetch(request, env, ctx) or routes, or a function, or listen with a server of node:http.";
+const otherServer = "The module listens with a server that does not use node:http. The daemon serves only HTTP servers of node:http.";
+
+export interface AppSource {
+  /** The namespace of the imported module. */
+  readonly module: Bag;
+  readonly servers: ListeningServers;
+  /** Receives errors of event listeners. */
+  readonly report: (error: unknown) => void;
+}
+
 /**
- * Returns the worker's functions: from a default export with `fetch` or `routes`, a default function, or the module itself. Throws a
- * TypeError otherwise.
+ * Returns the worker's functions: from a default export with `fetch` or `routes`, a default function, the module itself, an exported Node
+ * app, or the `http.Server` that listens. Rejects with a TypeError otherwise.
  */
-export function findApp(module: Bag): App {
-  const exported = module["default"];
-  const nested = isBag(exported) ? exported["default"] : undefined;
-  for (const candidate of [exported, nested, module]) {
-    const app = toApp(candidate);
+export async function findApp({ module, servers, report }: AppSource): Promise<App> {
+  const { value: exported } = await settled(module["default"]);
+  const { value: nested } = await settled(isBag(exported) ? exported["default"] : undefined);
+  const candidates = [exported, nested, module["handler"], module];
+  for (const candidate of candidates) {
+    const server = await toServer(candidate);
+    // A listening server of an exported Express app also has the app's upgrade listeners.
+    if (server) return toServerApp(candidate, servers.find() ?? server, report);
+    const app = candidate === module["handler"] ? undefined : toApp(candidate);
     if (app) return app;
   }
-  throw new TypeError("The module must export by default an object with fetch(request, env, ctx) or routes, or a function.");
+  const server = servers.find() ?? (await listeningLater(module, servers));
+  if (server) return toServerApp(module, server, report);
+  throw new TypeError(servers.hasOtherServer ? otherServer : noApp);
+}
+
+/** Awaits promises only, and returns the value in an object: some routers return a function for any property, also for `then`. */
+async function settled(value: unknown): Promise<{ readonly value: unknown }> {
+  return { value: types.isPromise(value) ? await value : value };
+}
+
+/** Waits for programs that listen after their module is loaded, such as a NestJS main file without a top-level await. */
+async function listeningLater(module: Bag, servers: ListeningServers): Promise<Server | undefined> {
+  const isProgram = Object.values(module).every((value) => isBag(value) && typeof value !== "function" && Object.keys(value).length === 0);
+  if (!isProgram) return undefined;
+  const endMs = performance.now() + listenTimeoutMs;
+  let quietChecks = 0;
+  while (!servers.find() && quietChecks < mostQuietChecks && performance.now() < endMs) {
+    await servers.next(listenCheckMs);
+    quietChecks = isBusy() ? 0 : quietChecks + 1;
+  }
+  return servers.find();
+}
+
+/** Time for a program to call `listen` after its module is loaded. */
+const listenTimeoutMs = 10_000;
+const listenCheckMs = 50;
+/** Checks without pending work after which the program cannot call `listen` anymore. */
+const mostQuietChecks = 4;
+/** Resources that the isolate itself keeps active. */
+const ownResources = new Set(["PipeWrap", "TTYWrap", "Immediate", "TCPSocketWrap"]);
+
+/** Whether the program waits for a file, a timer or a connection. */
+function isBusy(): boolean {
+  return process.getActiveResourcesInfo().some((name) => !ownResources.has(name));
+}
+
+function toServerApp(candidate: unknown, server: Server, report: (error: unknown) => void): App {
+  const hooks = isBag(candidate) ? candidate : {};
+  return { handle: serveWith(server, report), onIdle: hook(hooks, "onIdle"), onTerminate: hook(hooks, "onTerminate") };
 }
 
 function toApp(candidate: unknown): App | undefined {
   if (!isBag(candidate)) return undefined;
-  const { fetch, routes } = candidate;
-  const answer: Handler | undefined =
-    typeof fetch === "function"
-      ? (request, env, context) => (candidate["fetch"] as Handler).call(candidate, request, env, context)
-      : typeof candidate === "function"
-        ? candidate
-        : undefined;
-  // Routers such as Hono and itty-router have an array `routes`, which is not a route table.
+  const { routes } = candidate;
+  const answer = fetchHandlerOf(candidate);
+  // Routers such as Hono and itty-router have a `routes` array of their own, which is not a route table.
   const table = isBag(routes) && !Array.isArray(routes) && typeof routes !== "function" ? new RouteTable(routes, routeHandlers) : undefined;
   if (!answer && !table) return undefined;
   return {
@@ -45,6 +100,28 @@ function toApp(candidate: unknown): App | undefined {
     onIdle: hook(candidate, "onIdle"),
     onTerminate: hook(candidate, "onTerminate"),
   };
+}
+
+function fetchHandlerOf(candidate: Bag): Handler | undefined {
+  if (typeof candidate["fetch"] === "function") {
+    return (request, env, context) => (candidate["fetch"] as Handler).call(candidate, request, env, context);
+  }
+  if (typeof candidate === "function") return isFetchClass(candidate) ? perRequest(candidate) : candidate;
+  const methods = methodNames.filter((name) => Object.hasOwn(candidate, name) && typeof candidate[name] === "function");
+  if (methods.length === 0) return undefined;
+  return withRoutes(new RouteTable({ "/*": Object.fromEntries(methods.map((name) => [name, candidate[name]])) }, routeHandlers), undefined);
+}
+
+type FetchClass = new (context: unknown, env: Record<string, string>) => { fetch: Handler };
+
+/** Whether a function is a class with `fetch`, such as a `WorkerEntrypoint` of `cloudflare:workers`. */
+function isFetchClass(candidate: unknown): candidate is FetchClass {
+  const { prototype } = candidate as { prototype?: { fetch?: unknown } };
+  return typeof prototype?.fetch === "function";
+}
+
+function perRequest(EntryPoint: FetchClass): Handler {
+  return (request, env, context) => new EntryPoint(context, env).fetch(request, env, context);
 }
 
 function withRoutes(table: RouteTable, answer: Handler | undefined): Handler {
@@ -72,7 +149,7 @@ function routeHandlers(value: unknown, pattern: string): ReadonlyMap<string, Han
 }
 
 function hook(candidate: Bag, name: "onIdle" | "onTerminate"): () => unknown {
-  // The operator `in` is needed because some routers return a function for any property.
+  // Needs `in`: some routers return a function for any property.
   if (!(name in candidate) || typeof candidate[name] !== "function") return () => undefined;
   return () => (candidate[name] as () => unknown)();
 }

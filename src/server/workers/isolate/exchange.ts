@@ -3,6 +3,7 @@ import { FailureReason, FrameKind, LogCode, responseHeadBytes, chunkBytes, credi
 import { describeResponse } from "./foreign-response.js";
 import type { FrameWriter } from "../protocol/frame-writer.js";
 import type { LogChannel } from "./channel.js";
+import { ServerAnswer } from "./node-server/server-answer.js";
 import { PlainResponse, headLines, type ResponseParts } from "./plain-response.js";
 import { RequestBody } from "./request-body.js";
 import { abandonWebSocket, webSocketOf } from "./web-socket-response.js";
@@ -79,6 +80,7 @@ export class Exchange {
   /** Sends the value that the worker returned. */
   answer(value: unknown): void {
     if (this.#isDone) return;
+    if (value instanceof ServerAnswer && !this.#isCancelled) return this.#sendServerAnswer(value);
     const parts = this.#takeApart(value);
     if (this.#isCancelled) {
       if (parts && "headers" in parts) abandonResponse(parts);
@@ -114,6 +116,14 @@ export class Exchange {
     const bytes = typeof body === "string" ? Buffer.from(body) : (body as Uint8Array);
     this.#writer.responseHead(this.#id, status, head, bytes.byteLength);
     void this.#sendBytes(bytes).then(() => this.#finish(FrameKind.End));
+  }
+
+  #sendServerAnswer({ status, head, body, length }: ServerAnswer): void {
+    if (body instanceof Uint8Array) return this.#sendPlain({ status, head, body });
+    if (head.length > responseHeadBytes) return this.#refuseHead();
+    this.#writer.responseHead(this.#id, status, head, length);
+    this.#reader = body.getReader();
+    void this.#sendStream(this.#reader);
   }
 
   #sendNative(response: Response): void {

@@ -1,3 +1,5 @@
+import childProcess from "node:child_process";
+import cluster from "node:cluster";
 import { syncBuiltinESMExports } from "node:module";
 import net, { type Socket } from "node:net";
 import os, { constants } from "node:os";
@@ -6,8 +8,9 @@ import v8 from "node:v8";
 import type { WorkerNetwork } from "../../config/worker-network.js";
 import { guardNetwork, prototypeOfHandle, prototypeOfUdpHandle, replaceMethods } from "./guard-network.js";
 import dgram from "node:dgram";
+import type { ListeningServers } from "./node-server/listening-servers.js";
 
-/** Functions of `process` that affect other processes or the system and that the permission model does not deny. */
+/** Functions of `process` that reach beyond this process and that the permission model does not deny. */
 const takenFromProcess = [
   "kill",
   "_kill",
@@ -29,7 +32,9 @@ const takenFromProcess = [
 ];
 
 const listenMessage =
-  "A worker cannot listen on a port or socket. Export a fetch handler instead, such as `export default { fetch(request) { ... } }`: the daemon serves it at the worker's path.";
+  "A worker cannot listen on a socket path, descriptor or handle. Listen on a port number with a server of node:http, or export a fetch handler: the daemon serves it at the worker's path.";
+const forkMessage =
+  "A worker cannot start other processes, also not with node:cluster or child_process.fork. Set `instances` in the manifest: the daemon starts that many processes of the worker.";
 const udpMessage =
   'A worker cannot open a UDP socket, not even to send, without the permission "udp". Add it to `permissions` in the manifest; the operator must allow it in RUNTIME_WORKER_PERMISSIONS.';
 /** Methods of node:dgram handles that bind, connect, send or receive. */
@@ -38,6 +43,8 @@ const udpMethods = ["open", "bind", "bind6", "connect", "connect6", "send", "sen
 export interface LockdownOptions {
   /** The socket to the daemon. */
   readonly channel: Socket;
+  /** Registers the servers that listen, instead of opening ports. */
+  readonly servers: ListeningServers;
   readonly allowsUdp: boolean;
   readonly allowsPrograms: boolean;
   /** The worker is allowed to load native addons. */
@@ -50,23 +57,33 @@ export interface LockdownOptions {
 }
 
 /** Removes APIs that can affect the daemon or other isolates. Must run before any worker code. */
-export function lockDown({ channel, allowsUdp, allowsPrograms, allowsAddons, allowsDatabases, network, report }: LockdownOptions): void {
+export function lockDown({
+  channel,
+  allowsUdp,
+  allowsPrograms,
+  allowsAddons,
+  allowsDatabases,
+  network,
+  servers,
+  report,
+}: LockdownOptions): void {
   // Node loads an addon with `process.dlopen`.
   for (const name of [...takenFromProcess, ...(allowsAddons ? [] : ["dlopen"])]) {
     Object.defineProperty(process, name, { value: undefined, writable: false, configurable: false, enumerable: false });
   }
   os.setPriority = () => unavailable("os.setPriority");
-  // Some V8 flags make V8 write files outside the permission model. V8 also freezes its flags at the start, so that a later change aborts
-  // the process.
+  // Some V8 flags make V8 write files outside the permission model. V8 also freezes its flags, so a later change would abort the process.
   v8.setFlagsFromString = () => unavailable("v8.setFlagsFromString");
-  // Both functions write files. `createTracing` hangs when the permission model denies the file.
+  // Both write files. `createTracing` hangs when the permission model denies the file.
   v8.setHeapSnapshotNearHeapLimit = () => unavailable("v8.setHeapSnapshotNearHeapLimit");
   traceEvents.createTracing = () => unavailable("trace_events.createTracing");
-  // The kernel denies the system call of `networkInterfaces`. Node.js would throw an error instead of returning an empty object.
+  // The kernel denies the system call; without this, Node would throw instead of returning an empty list.
   os.networkInterfaces = () => ({});
   if (!allowsDatabases) denyDatabases();
   guardNetwork({ network, pipe: channel, allowsUdp, allowsPrograms, report });
+  servers.install(() => throwDenied(listenMessage, "listen"));
   denyListening({ pipe: channel, allowsUdp });
+  if (!allowsPrograms) denyForks();
   syncBuiltinESMExports();
 }
 
@@ -85,12 +102,11 @@ function unavailable(name: string): never {
 }
 
 /**
- * Denies listening in node:net and its handles: browsers send the cookies of a host to each of its ports, so a worker with a port would
+ * Denies listening with the handles of node:net, below `net.Server`: browsers send the cookies of a host to each of its ports, so a worker with a port would
  * receive the operator's session.
  */
 function denyListening({ pipe, allowsUdp }: { pipe: net.Socket; allowsUdp: boolean }): void {
-  net.Server.prototype.listen = () => throwDenied(listenMessage, "listen");
-  // `connect` creates the handle synchronously. The socket is destroyed before it connects.
+  // `connect` creates the handle immediately; the socket is destroyed before it connects.
   const socket = new net.Socket().connect({ host: "127.0.0.1", port: 1 });
   for (const prototype of [prototypeOfHandle(pipe), prototypeOfHandle(socket)]) {
     replaceMethods(prototype, ["listen"], () => throwDenied(listenMessage, "listen"));
@@ -104,11 +120,21 @@ function denyListening({ pipe, allowsUdp }: { pipe: net.Socket; allowsUdp: boole
   udpSocket.close();
 }
 
+/** Without this, Node's error would name neither the reason nor `instances`. */
+function denyForks(): void {
+  cluster.fork = throwForkDenied;
+  childProcess.fork = throwForkDenied;
+}
+
+function throwForkDenied(): never {
+  throw Object.assign(new Error(forkMessage), { code: "ERR_ACCESS_DENIED", permission: "ChildProcess" });
+}
+
 function throwDenied(message: string, syscall: string): never {
   throw Object.assign(new Error(message), { code: "EACCES", syscall });
 }
 
-/** Returns EACCES as the methods of a handle do. node:net emits it as "error", also for a connection with `localAddress`. */
+/** Returns EACCES as handles do; node:net emits it as "error", also for a connection with `localAddress`. */
 function refuse(): number {
   return -constants.errno.EACCES;
 }

@@ -3,6 +3,7 @@ import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { installRequest } from "../../web/lazy-request.js";
 import { findApp, type App } from "./app.js";
+import { installCloudflareModule } from "./cloudflare-module.js";
 import { boundOutput, installConsole } from "./console.js";
 import { DaemonChannel, LogChannel } from "./channel.js";
 import { summariseError, isOutOfMemory, SourcePositions } from "./stack-traces.js";
@@ -13,6 +14,7 @@ import { BodyKind, FrameKind, LogCode, type LoadOrder } from "../protocol/frames
 import type { FrameHandler } from "../protocol/frame-reader.js";
 import type { IsolateSettings } from "./isolate-settings.js";
 import { lockDown } from "./lockdown.js";
+import { defaultPort, ListeningServers } from "./node-server/listening-servers.js";
 import { createPathHider } from "../protocol/log-text.js";
 import { installResponse } from "./plain-response.js";
 import { installWebSocketPair } from "./web-socket.js";
@@ -47,15 +49,18 @@ function runIsolate({ slot, settings }: { slot: string; settings: IsolateSetting
     exchanges.clear(id);
     channel.settle();
   };
+  const servers = new ListeningServers();
   let app: App | undefined;
   let env: Record<string, string> = {};
 
   const load = async (order: LoadOrder): Promise<void> => {
     env = { ...order.env };
-    Object.assign(process.env, env, { TMPDIR: path.join(slot, "tmp") });
+    Object.assign(process.env, { PORT: String(defaultPort) }, env, { TMPDIR: path.join(slot, "tmp") });
     process.setSourceMapsEnabled(order.sourceMaps);
+    installCloudflareModule({ env, waitUntil: (promise) => work.add(promise) });
     try {
-      app = findApp((await import(pathToFileURL(order.entry).href)) as Record<string, unknown>);
+      const module = (await import(pathToFileURL(order.entry).href)) as Record<string, unknown>;
+      app = await findApp({ module, servers, report: log.report });
       writer.empty(FrameKind.Loaded, 0);
     } catch (error) {
       log.report(error);
@@ -153,7 +158,7 @@ function runIsolate({ slot, settings }: { slot: string; settings: IsolateSetting
   // A terminal or service manager sends these signals to all processes. The isolate ignores them, because the daemon stops isolates after
   // their requests.
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => undefined);
-  lockDown({ ...settings, channel: channel.socket, report: (text) => log.write(LogCode.Error, text) });
+  lockDown({ ...settings, channel: channel.socket, servers, report: (text) => log.write(LogCode.Error, text) });
   installRequest();
   installResponse();
   installWebSocketPair(log.report);

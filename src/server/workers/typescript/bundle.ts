@@ -25,6 +25,7 @@ export async function bundleTypeScript(folder: string, file: string): Promise<Co
       bundle: true,
       format: "esm",
       platform: "node",
+      external: ["cloudflare:workers"],
       target: `node${process.versions.node}`,
       sourcemap: "inline",
       sourcesContent: false,

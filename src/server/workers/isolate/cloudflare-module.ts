@@ -1,0 +1,31 @@
+import { registerHooks } from "node:module";
+
+const specifier = "cloudflare:workers";
+/** Name of the global that passes the values to the module, which is loaded from a URL of its own. */
+const key = Symbol.for(specifier);
+const source = `
+const { env, waitUntil } = globalThis[Symbol.for(${JSON.stringify(specifier)})];
+export { env, waitUntil };
+export class WorkerEntrypoint {
+  constructor(ctx, env) {
+    this.ctx = ctx;
+    this.env = env;
+  }
+}
+`;
+const url = `data:text/javascript,${encodeURIComponent(source)}`;
+
+/** The values that a worker imports from `cloudflare:workers`. */
+export interface CloudflareModule {
+  readonly env: Readonly<Record<string, string>>;
+  readonly waitUntil: (promise: unknown) => void;
+}
+
+/** Makes `import { env, waitUntil, WorkerEntrypoint } from "cloudflare:workers"` work. */
+export function installCloudflareModule(values: CloudflareModule): void {
+  Object.defineProperty(globalThis, key, { value: values });
+  registerHooks({
+    resolve: (imported, context, next) =>
+      imported === specifier ? { url, format: "module", shortCircuit: true } : next(imported, context),
+  });
+}

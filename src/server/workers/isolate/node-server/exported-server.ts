@@ -1,0 +1,55 @@
+import http, { type RequestListener, type Server } from "node:http";
+
+type Bag = Record<string, unknown>;
+
+/** Parameter names that Node's handlers use for their second argument. */
+const responseName = /^(?:_*res|_*resp|_*response|_*reply)$/i;
+/** Members of `ServerResponse` that a handler uses and that `env` of a fetch handler hardly has. */
+const responseMembers = "(?:end|writeHead|setHeader|statusCode|write|pipe)\\b";
+
+/**
+ * Returns the `http.Server` of an exported value: a server, an app of Express, Koa, Fastify or NestJS, or a handler `(req, res)`; undefined
+ * for all other values.
+ */
+export async function toServer(exported: unknown): Promise<Server | undefined> {
+  if (exported instanceof http.Server) return exported;
+  if (typeof exported === "function") return isRequestListener(exported) ? http.createServer(exported as RequestListener) : undefined;
+  if (typeof exported !== "object" || exported === null) return undefined;
+  const app = exported as Bag;
+  // Fastify.
+  if (app["server"] instanceof http.Server && isMethod(app, "ready") && isMethod(app, "inject")) {
+    await call(app, "ready");
+    return app["server"];
+  }
+  // Koa.
+  if (Array.isArray(app["middleware"]) && isMethod(app, "callback")) return http.createServer(call(app, "callback") as RequestListener);
+  // NestJS.
+  if (isMethod(app, "getHttpServer") && isMethod(app, "init")) {
+    await call(app, "init");
+    const server = call(app, "getHttpServer");
+    return server instanceof http.Server ? server : undefined;
+  }
+  return undefined;
+}
+
+/** Whether a function takes Node's request and response. A fetch handler has two parameters, too: the source tells them apart. */
+function isRequestListener(exported: object): boolean {
+  const app = exported as Bag & { readonly length: number };
+  if (isMethod(app, "fetch")) return false;
+  // Express and connect.
+  if (isMethod(app, "handle") && isMethod(app, "use")) return true;
+  if (app.length < 2) return false;
+  const source = Function.prototype.toString.call(exported);
+  const second = /^[^(]*\(\s*[^,()]+,\s*([\w$]+)/.exec(source)?.[1];
+  if (second === undefined) return false;
+  return responseName.test(second) || new RegExp(`(?<![\\w$.])${second.replaceAll("$", "\\$")}\\.${responseMembers}`).test(source);
+}
+
+function isMethod(bag: Bag, name: string): boolean {
+  // Needs `in`: some routers return a function for any property.
+  return name in bag && typeof bag[name] === "function";
+}
+
+function call(bag: Bag, name: string): unknown {
+  return (bag[name] as () => unknown)();
+}

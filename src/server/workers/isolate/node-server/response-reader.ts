@@ -1,0 +1,151 @@
+const headEnd = Buffer.from("\r\n\r\n");
+const lineEnd = Buffer.from("\r\n");
+const statusLine = /^HTTP\/1\.[01] (\d{3})(?: |$)/;
+/** Maximum size of a response head and of a chunk-size line; the daemon rejects longer heads. */
+const maximumHeadBytes = 256 * 1024;
+
+export interface ResponseHead {
+  readonly status: number;
+  /** Lower-case name, value, name, value …, without the headers of the connection. */
+  readonly headers: readonly string[];
+}
+
+/** Where the body ends. */
+type Framing = { kind: "none" | "chunked" | "untilClose" } | { kind: "length"; rest: number };
+
+/** Reads one HTTP/1.1 response of Node's own `http.Server`. Interim responses (1xx) and trailers are dropped. */
+export class ResponseReader {
+  head: ResponseHead | undefined;
+  /** The connection can carry another request after this response. */
+  isPersistent = true;
+  isComplete = false;
+  /** Body length in bytes that the head names; -1 = unknown. */
+  length = -1;
+  readonly #method: string;
+  #waiting: Buffer = Buffer.alloc(0);
+  #framing: Framing = { kind: "none" };
+  /** Bytes of the current chunk that have not arrived; -1 = its size line is next, -2 = the line end after it, -3 = trailers. */
+  #chunkRest = -1;
+  #body: Buffer[] = [];
+
+  constructor(method: string) {
+    this.#method = method;
+  }
+
+  /** Bytes after the head of a 101 response. */
+  get rest(): Buffer {
+    return this.#waiting;
+  }
+
+  /** Throws for bytes that are not a response. */
+  push(bytes: Buffer): void {
+    this.#waiting = this.#waiting.length === 0 ? bytes : Buffer.concat([this.#waiting, bytes]);
+    if (!this.head && !this.#readHead()) return;
+    if (this.head?.status !== 101) this.#readBody();
+  }
+
+  /** The connection has ended. Returns false when the response is not complete. */
+  end(): boolean {
+    if (this.head && this.#framing.kind === "untilClose") this.isComplete = true;
+    this.isPersistent = false;
+    return this.isComplete;
+  }
+
+  /** Returns the body bytes since the last call. */
+  takeBody(): Buffer[] {
+    const body = this.#body;
+    this.#body = [];
+    return body;
+  }
+
+  #readHead(): boolean {
+    for (;;) {
+      const end = this.#waiting.indexOf(headEnd);
+      if (end === -1) {
+        if (this.#waiting.length > maximumHeadBytes) throw new Error("The response of the server has too many headers.");
+        return false;
+      }
+      const lines = this.#waiting.toString("latin1", 0, end).split("\r\n");
+      const status = Number(statusLine.exec(lines[0] as string)?.[1]);
+      if (!status) throw new Error("The server wrote bytes that are not an HTTP response.");
+      this.#waiting = this.#waiting.subarray(end + headEnd.length);
+      if (status < 200 && status !== 101) continue;
+      this.#takeHeaders(status, lines);
+      return true;
+    }
+  }
+
+  #takeHeaders(status: number, lines: readonly string[]): void {
+    const headers: string[] = [];
+    let length: number | undefined;
+    let isChunked = false;
+    for (let index = 1; index < lines.length; index += 1) {
+      const line = lines[index] as string;
+      const colon = line.indexOf(":");
+      const name = line.slice(0, colon).toLowerCase();
+      const value = line.slice(colon + 1).trim();
+      if (name === "connection") {
+        if (value.toLowerCase() === "close") this.isPersistent = false;
+      } else if (name === "transfer-encoding") isChunked = value.toLowerCase() === "chunked";
+      else if (name !== "keep-alive" && name !== "trailer") {
+        if (name === "content-length") length = Number(value);
+        headers.push(name, value);
+      }
+    }
+    this.head = { status, headers };
+    if (this.#method === "HEAD" || status === 204 || status === 304) this.#framing = { kind: "none" };
+    else if (isChunked) this.#framing = { kind: "chunked" };
+    else if (length === undefined) this.#framing = { kind: "untilClose" };
+    else {
+      this.#framing = { kind: "length", rest: length };
+      this.length = length;
+    }
+  }
+
+  #readBody(): void {
+    const framing = this.#framing;
+    if (framing.kind === "none") {
+      this.isComplete = true;
+      return;
+    }
+    if (framing.kind === "chunked") return this.#readChunks();
+    const bytes = framing.kind === "length" ? this.#waiting.subarray(0, framing.rest) : this.#waiting;
+    this.#waiting = this.#waiting.subarray(bytes.length);
+    if (bytes.length > 0) this.#body.push(bytes);
+    if (framing.kind !== "length") return;
+    framing.rest -= bytes.length;
+    this.isComplete = framing.rest === 0;
+    // More bytes than Content-Length says would be read as the next response.
+    if (this.#waiting.length > 0) this.isPersistent = false;
+  }
+
+  #readChunks(): void {
+    while (!this.isComplete) {
+      if (this.#chunkRest > 0) {
+        if (this.#waiting.length === 0) return;
+        const bytes = this.#waiting.subarray(0, this.#chunkRest);
+        this.#body.push(bytes);
+        this.#waiting = this.#waiting.subarray(bytes.length);
+        this.#chunkRest = this.#chunkRest === bytes.length ? -2 : this.#chunkRest - bytes.length;
+        continue;
+      }
+      const line = this.#takeLine();
+      if (line === undefined) return;
+      if (this.#chunkRest === -3) this.isComplete = line === "";
+      else if (this.#chunkRest === -2) this.#chunkRest = -1;
+      else {
+        const size = Number.parseInt(line, 16);
+        if (!(size >= 0)) throw new Error("The server wrote a chunk without a size.");
+        this.#chunkRest = size === 0 ? -3 : size;
+      }
+    }
+  }
+
+  #takeLine(): string | undefined {
+    const end = this.#waiting.indexOf(lineEnd);
+    if (end === -1) return undefined;
+    const line = this.#waiting.toString("latin1", 0, end);
+    this.#waiting = this.#waiting.subarray(end + lineEnd.length);
+    return line;
+  }
+}

@@ -1,0 +1,37 @@
+import type { Server } from "node:http";
+import type { LazyRequest } from "../../../web/lazy-request.js";
+import { PlainResponse } from "../plain-response.js";
+import { PairedWebSocket } from "../web-socket.js";
+import { ServerConnection } from "./server-connection.js";
+
+/** Connections without a request that are kept for the next ones. */
+const maximumIdleConnections = 64;
+/** Headers of a 101 response that the daemon writes itself. */
+const handshakeHeaders = new Set(["upgrade", "sec-websocket-accept", "sec-websocket-extensions"]);
+
+/** Returns a handler that passes requests to an `http.Server`. `report` receives the errors of WebSocket listeners. */
+export function serveWith(server: Server, report: (error: unknown) => void): (request: LazyRequest) => unknown {
+  const idle: ServerConnection[] = [];
+  const options = {
+    server,
+    openWebSocket: (headers: readonly string[]) => {
+      const [client, end] = PairedWebSocket.pair(report);
+      const sent = new Headers();
+      for (let index = 0; index < headers.length; index += 2) {
+        const name = headers[index] as string;
+        if (!handshakeHeaders.has(name)) sent.append(name, headers[index + 1] as string);
+      }
+      const init = { status: 101, headers: sent, webSocket: client };
+      return { response: new PlainResponse(null, init) as unknown as Response, server: end };
+    },
+    onIdle: (connection: ServerConnection) => {
+      if (idle.length < maximumIdleConnections) idle.push(connection);
+      else setImmediate(() => connection.destroy());
+    },
+    onClose: (connection: ServerConnection) => {
+      const index = idle.indexOf(connection);
+      if (index !== -1) idle.splice(index, 1);
+    },
+  };
+  return (request) => (idle.pop() ?? new ServerConnection(options)).request(request);
+}

@@ -1,0 +1,19 @@
+import { lineFeed } from "../../protocol/frames.js";
+import type { ResponseHead } from "./response-reader.js";
+
+/** The response of an `http.Server`, with its headers as the server wrote them. */
+export class ServerAnswer {
+  readonly status: number;
+  /** Headers as lines of the frame protocol. */
+  readonly head: string;
+  readonly body: Uint8Array | ReadableStream<Uint8Array>;
+  /** Length of a streamed body in bytes; -1 = unknown. */
+  readonly length: number;
+
+  constructor({ status, headers }: ResponseHead, body: Uint8Array | ReadableStream<Uint8Array>, length = -1) {
+    this.status = status;
+    this.head = headers.join(lineFeed);
+    this.body = body;
+    this.length = length;
+  }
+}

@@ -1,0 +1,204 @@
+import type { Server } from "node:http";
+import { LazyRequest, lineFeed, type LazyBody } from "../../../web/lazy-request.js";
+import type { PairedWebSocket } from "../web-socket.js";
+import { MemorySocket } from "./memory-socket.js";
+import { ResponseReader, type ResponseHead } from "./response-reader.js";
+import { ServerResponseStream } from "./server-response-stream.js";
+import { ServerAnswer } from "./server-answer.js";
+import { WebSocketBridge } from "./web-socket-bridge.js";
+
+/** Opens a WebSocket for the client: returns the response with one end of the pair, and the other end. */
+export type OpenWebSocket = (headers: readonly string[]) => { response: Response; server: PairedWebSocket };
+
+interface ServerConnectionOptions {
+  readonly server: Server;
+  readonly openWebSocket: OpenWebSocket;
+  /** Called when the connection can carry another request. */
+  readonly onIdle: (connection: ServerConnection) => void;
+  readonly onClose: (connection: ServerConnection) => void;
+}
+
+/**
+ * A persistent connection in memory between the daemon's requests and an `http.Server`: one request at a time. Real HTTP text, because
+ * "connection" events are public API and the server then creates its own `IncomingMessage`, `ServerResponse` and upgrade sockets.
+ */
+export class ServerConnection {
+  readonly #options: ServerConnectionOptions;
+  readonly #socket: MemorySocket;
+  #reader: ResponseReader | undefined;
+  #stream: ServerResponseStream | undefined;
+  #bridge: WebSocketBridge | undefined;
+  #settle: { resolve: (answer: unknown) => void; reject: (error: Error) => void } | undefined;
+  #isBodySent = true;
+  #isClosed = false;
+  #onRoom: (() => void) | undefined;
+
+  constructor(options: ServerConnectionOptions) {
+    this.#options = options;
+    this.#socket = new MemorySocket({
+      onOutput: (chunks, done) => this.#onOutput(chunks, done),
+      onRoom: () => this.#wake(),
+      onClose: () => this.#onSocketClose(),
+    });
+    // The server adds its own listener, which does not prevent an uncaught exception after an upgrade.
+    this.#socket.on("error", () => undefined);
+    options.server.emit("connection", this.#socket);
+    // Starts the flow: the server then handles the first request during `deliver`, like all others, and its errors reach the caller.
+    this.#socket.read(0);
+  }
+
+  /** Sends a request. Returns the response, or a promise of it when the server does not respond immediately. */
+  request(request: LazyRequest): unknown {
+    const { head, body } = LazyRequest.partsOf(request);
+    const { method, text, isChunked } = requestText(head, body);
+    const reader = new ResponseReader(method);
+    let answer: unknown;
+    let failure: Error | undefined;
+    this.#reader = reader;
+    this.#settle = { resolve: (value) => (answer = value), reject: (error) => (failure = error) };
+    LazyRequest.onAbort(request, () => this.#abort(reader));
+    const inline = body?.inline;
+    this.#isBodySent = !body || inline !== undefined;
+    try {
+      this.#socket.deliver(inline ? Buffer.concat([Buffer.from(text, "latin1"), inline]) : Buffer.from(text, "latin1"));
+    } catch (error) {
+      // The request handler threw synchronously.
+      this.#settle = undefined;
+      this.#socket.destroy();
+      throw error;
+    }
+    if (body && inline === undefined) void this.#sendBody(body, { reader, isChunked });
+    if (failure) throw failure;
+    if (answer !== undefined) return answer;
+    return new Promise((resolve, reject) => (this.#settle = { resolve, reject }));
+  }
+
+  destroy(): void {
+    this.#socket.destroy();
+  }
+
+  async #sendBody(body: LazyBody, { reader, isChunked }: { reader: ResponseReader; isChunked: boolean }): Promise<void> {
+    const source = body.toStream().getReader();
+    try {
+      for (;;) {
+        const { done, value } = await source.read();
+        if (this.#reader !== reader || this.#isClosed) return void source.cancel().catch(() => undefined);
+        if (done) break;
+        const bytes = isChunked ? Buffer.concat([Buffer.from(`${value.byteLength.toString(16)}\r\n`), value, lineEnd]) : value;
+        if (!this.#socket.deliver(bytes)) await new Promise<void>((resolve) => (this.#onRoom = resolve));
+      }
+      if (isChunked) this.#socket.deliver(Buffer.from("0\r\n\r\n"));
+      this.#isBodySent = true;
+    } catch {
+      // The client stopped sending.
+      if (this.#reader === reader) this.#socket.destroy();
+    }
+  }
+
+  #onOutput(chunks: readonly Buffer[], done: () => void): void {
+    if (this.#bridge) return this.#bridge.onOutput(chunks, done);
+    const reader = this.#reader;
+    // Output without a request, such as the rest of a longer body than Content-Length says.
+    if (!reader) return done();
+    try {
+      for (const chunk of chunks) reader.push(chunk);
+    } catch (error) {
+      done();
+      this.#fail(error as Error);
+      return;
+    }
+    if (!reader.head) return done();
+    if (reader.head.status === 101) return this.#switchProtocols(reader, reader.head, done);
+    if (!this.#stream && !reader.isComplete) {
+      this.#stream = new ServerResponseStream({ onCancel: () => this.#abort(reader) });
+      this.#answer(new ServerAnswer(reader.head, this.#stream.readable, reader.length));
+    }
+    if (this.#stream) this.#stream.write(reader.takeBody(), done);
+    else {
+      this.#answer(new ServerAnswer(reader.head, Buffer.concat(reader.takeBody())));
+      done();
+    }
+    if (reader.isComplete) this.#finish(reader);
+  }
+
+  #switchProtocols(reader: ResponseReader, head: ResponseHead, done: () => void): void {
+    const { response, server } = this.#options.openWebSocket(head.headers);
+    this.#bridge = new WebSocketBridge(this.#socket, server);
+    this.#answer(response);
+    this.#bridge.onOutput([reader.rest], done);
+  }
+
+  #answer(answer: unknown): void {
+    this.#settle?.resolve(answer);
+    this.#settle = undefined;
+  }
+
+  #finish(reader: ResponseReader): void {
+    this.#stream?.end();
+    this.#reader = undefined;
+    this.#stream = undefined;
+    if (reader.isPersistent && this.#isBodySent && !this.#isClosed) return this.#options.onIdle(this);
+    // Later: the server first emits "finish".
+    setImmediate(() => this.#socket.destroy());
+  }
+
+  #fail(error: Error): void {
+    this.#settle?.reject(error);
+    this.#settle = undefined;
+    this.#stream?.fail(error);
+    this.#socket.destroy();
+  }
+
+  /** The client has disconnected. */
+  #abort(reader: ResponseReader): void {
+    if (this.#reader !== reader || this.#bridge) return;
+    this.#answer(undefined);
+    this.#reader = undefined;
+    this.#socket.destroy();
+  }
+
+  #onSocketClose(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#wake();
+    this.#options.onClose(this);
+    if (this.#bridge) return this.#bridge.onClose();
+    const reader = this.#reader;
+    if (!reader) return;
+    if (reader.end()) return this.#finish(reader);
+    this.#reader = undefined;
+    this.#fail(new Error("The server closed the connection before the end of its response."));
+  }
+
+  #wake(): void {
+    const wake = this.#onRoom;
+    this.#onRoom = undefined;
+    wake?.();
+  }
+}
+
+const lineEnd = Buffer.from("\r\n");
+
+/** Returns the request line and the headers as HTTP/1.1 text. `isChunked`: the length of the body is unknown. */
+function requestText(head: string, body: LazyBody | undefined): { method: string; text: string; isChunked: boolean } {
+  const lines = head.split(lineFeed);
+  const [method, , path] = lines as [string, string, string];
+  let text = `${method} ${path} HTTP/1.1\r\n`;
+  let hasHost = false;
+  let length: string | undefined;
+  for (let index = 3; index + 1 < lines.length; index += 2) {
+    const name = lines[index] as string;
+    const value = lines[index + 1] as string;
+    if (name === "content-length") length = value;
+    // Compression is between the daemon and the client.
+    else if (name !== "sec-websocket-extensions") text += `${name}: ${value}\r\n`;
+    hasHost ||= name === "host";
+  }
+  if (!hasHost) text += "host: localhost\r\n";
+  const inline = body?.inline;
+  if (inline) length = String(inline.byteLength);
+  const isChunked = body !== undefined && length === undefined;
+  if (isChunked) text += "transfer-encoding: chunked\r\n";
+  else if (length !== undefined && (body || length === "0")) text += `content-length: ${length}\r\n`;
+  return { method, text: `${text}\r\n`, isChunked };
+}
