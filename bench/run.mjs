@@ -13,6 +13,7 @@ const pieces = [
   "instances",
   "bodies",
   "hono",
+  "node-servers",
   "static",
   "streams",
   "hooks",
