@@ -19,6 +19,7 @@ const routes = {
   "/trailers": (req, res) => { res.setHeader("trailer", "x-sum"); res.write("a"); res.addTrailers({ "x-sum": "1" }); res.end("b"); },
   "/cookies": (req, res) => { res.setHeader("set-cookie", ["a=1", "b=2"]); res.writeHead(201, { "X-Kept": "caf\\u00e9" }); res.end("text"); },
   "/length": (req, res) => { res.setHeader("content-length", 5); res.end(req.method === "HEAD" ? undefined : "12345"); },
+  "/dated": (req, res) => { res.setHeader("date", "Thu, 01 Jan 2026 00:00:00 GMT"); res.end(); },
   "/throws": () => { throw new Error("thrown by the handler"); },
   "/destroys": (req, res) => res.destroy(),
   "/close": (req, res) => { res.setHeader("connection", "close"); res.end("closed"); },
@@ -55,6 +56,11 @@ describe("a program that listens with node:http", () => {
   test("keeps status, repeated cookies and Latin-1 headers", async () => {
     const response = await server.fetch("/raw/cookies");
     expect([response.status, response.headers.getSetCookie(), response.headers.get("x-kept")]).toEqual([201, ["a=1", "b=2"], "café"]);
+  });
+
+  test("sends one Date header, that of the app if it sets one", async () => {
+    expect(Math.abs(Date.parse((await server.fetch("/raw/")).headers.get("date") ?? "") - Date.now())).toBeLessThan(60_000);
+    expect((await server.fetch("/raw/dated")).headers.get("date")).toBe("Thu, 01 Jan 2026 00:00:00 GMT");
   });
 
   test("sends the length of a response to HEAD", async () => {

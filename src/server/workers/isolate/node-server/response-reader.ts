@@ -3,6 +3,8 @@ const lineEnd = Buffer.from("\r\n");
 const statusLine = /^HTTP\/1\.[01] (\d{3})(?: |$)/;
 /** Maximum size of a response head and of a chunk-size line; the daemon rejects longer heads. */
 const maximumHeadBytes = 256 * 1024;
+/** Node's dates have whole seconds, and change once per second. */
+const nowToleranceMs = 2500;
 
 export interface ResponseHead {
   readonly status: number;
@@ -87,7 +89,7 @@ export class ResponseReader {
       if (name === "connection") {
         if (value.toLowerCase() === "close") this.isPersistent = false;
       } else if (name === "transfer-encoding") isChunked = value.toLowerCase() === "chunked";
-      else if (name !== "keep-alive" && name !== "trailer") {
+      else if (name !== "keep-alive" && name !== "trailer" && !(name === "date" && isNow(value))) {
         if (name === "content-length") length = Number(value);
         headers.push(name, value);
       }
@@ -148,4 +150,9 @@ export class ResponseReader {
     this.#waiting = this.#waiting.subarray(end + lineEnd.length);
     return line;
   }
+}
+
+/** Whether a date is the one that Node adds to each response. The daemon adds its own, which is faster than to pass one on. */
+function isNow(date: string): boolean {
+  return Math.abs(Date.now() - Date.parse(date)) < nowToleranceMs;
 }
