@@ -4,7 +4,7 @@ export type NetworkTarget = { readonly host: string; readonly port: number | und
 const hostAndPort = /^(?<host>\[[0-9a-f:.]+\]|[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?):(?<port>\d{1,5}|\*)$/i;
 const socketPath = /^unix:(?<path>\/[^\0,]*)$/;
 
-/** For messages: the forms that `parseNetworkTarget` accepts. */
+/** Description of the forms that `parseNetworkTarget` accepts, for messages. */
 export const networkTargetForms = "host:port, [IPv6 address]:port, host:* or unix:/path";
 
 /** Parses a target. Converts host names to lower case. Undefined for invalid text. */

@@ -41,7 +41,7 @@ const secretName = z.string().refine(isSecretName, { error: (issue) => `${JSON.s
 const headerName = /^[A-Za-z0-9-]{1,64}$/;
 const headerValue = /^[\x20-\x7e]{1,4096}$/;
 
-/** Path patterns relative to the base, with `*` and `**`: for all methods, or by method. */
+/** Path patterns relative to the base, with `*` and `**`. A list applies to all methods; an object contains a list per method. */
 export const publicRoutes = z.union([z.array(z.string()), z.record(z.string(), z.array(z.string()))]).default([]);
 
 /**

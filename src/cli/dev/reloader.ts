@@ -130,7 +130,7 @@ export class Reloader {
     const { data } = await client.workers.upload({ file: { filename: archiveName(facts), sizeBytes, bytes: createReadStream(file) } });
     const { name, version } = data.worker;
     const before = this.#served;
-    // With another name or version it is another worker: deletes the previous one, which could stay active.
+    // After a change of name or version, the previous worker is deleted, because it could stay active.
     if (before !== undefined && (before.name !== name || before.version !== version))
       await client.workers.removeVersion({ params: { ...toPathSegments(before.name), version: before.version } });
     return { name, version };

@@ -10,7 +10,7 @@ export interface PackageInfo {
   readonly name: string;
   readonly version: string;
   readonly isEnabled: boolean;
-  /** Undefined without a servable file. */
+  /** Undefined when the package contains no file to serve. */
   readonly entrypoint: string | undefined;
   /** A plugin's module; undefined without one, such as for a manifest that configures a built-in plugin. */
   readonly pluginEntry: string | undefined;

@@ -154,7 +154,7 @@ function hashOf(parts: readonly unknown[]): string {
 export interface PluginFolder {
   readonly directory: PackageDirectory;
   readonly folder: string;
-  /** From the metadata; if that is not valid, from the path. */
+  /** Name in the metadata. If the metadata is not valid, the name in the path. */
   readonly name: string;
   readonly metadata: PackageMetadata | undefined;
   /** Why the metadata is not valid. */

@@ -314,7 +314,7 @@ export class PluginPackages implements PackageOwner {
     if (!own || hasManifest(own)) return { plugin, own };
     throw new ApiError(
       "PLUGIN_MANIFEST_NOT_FOUND",
-      `${name} has no manifest.yaml, which contains whether it is enabled. Upload the plugin with a manifest.yaml.`,
+      `${name} has no manifest.yaml, so it cannot be enabled or disabled. Upload the plugin with a manifest.yaml.`,
     );
   }
 

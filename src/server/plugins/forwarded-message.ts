@@ -3,7 +3,7 @@ import { IncomingMessage } from "node:http";
 export interface HandedOn {
   /** The client's request. */
   readonly original: IncomingMessage;
-  /** The request that replaces it. */
+  /** The request that replaces the original one. */
   readonly request: Request;
   /** Path and query of the new request. */
   readonly target: string;
@@ -12,7 +12,7 @@ export interface HandedOn {
   readonly isHandshake: boolean;
 }
 
-/** Headers that the HTTP message, or the code that writes the worker's request head, sets again. */
+/** Headers that are not forwarded, because the daemon sets them again when it writes the worker's request. */
 const ownNames = new Set(["content-length", "transfer-encoding", "expect", "connection", "upgrade", "host", "x-forwarded-for", "x-base"]);
 
 /** Converts a request that a plugin forwarded into an IncomingMessage for the later stages. The body streams with backpressure. */

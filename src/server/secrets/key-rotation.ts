@@ -76,7 +76,7 @@ export class KeyRotation {
     if (reencrypted > 0) return { keyId: key.id, reencrypted };
     throw new ApiError(
       "SECRETS_KEY_UNCHANGED",
-      `All secrets are encrypted with the first key (${key.id}) of ${this.#keys.source.name}. Put a new key into the line before it at each daemon, restart, then rotate again.`,
+      `All secrets are encrypted with the first key (${key.id}) of ${this.#keys.source.name}. Add a new key as the first line of that file for each daemon, restart the daemons, then rotate again.`,
     );
   }
 

@@ -61,7 +61,7 @@ export class SecretStore {
   readonly #rotation: KeyRotation;
   /** The manifests of active versions, by worker. */
   readonly #active = new Map<string, WorkerManifest["secrets"]>();
-  /** Which values are in effect, by owner. */
+  /** The effective values of secrets, by owner. */
   readonly #inEffect = new Map<string, string>();
 
   /** Rejects with ConfigError for unreadable keys, and with UnknownSecretsKeyError if a key that encrypts a primary's record is missing. */

@@ -76,7 +76,7 @@ export interface EndpointDefinition {
   readonly access: Access;
   /** For a public operation: the handler receives the caller, if there is a valid credential. */
   readonly seesCaller?: true;
-  /** Whether only direct clients on this machine or of the admin listener get a response; others get NOT_FOUND. */
+  /** True for an operation that only direct clients on this machine, and clients of the admin listener, can call. Others get NOT_FOUND. */
   readonly localOnly?: true;
   /** Whether the path is relative to the origin instead of the API base. */
   readonly atOrigin?: boolean;

@@ -6,7 +6,7 @@ import { DropArea } from "../../upload/drop-area.js";
 import { useAppTarget } from "./use-app-target.js";
 import "./apps.css";
 
-/** The list of apps, and a page for each app. Its scope is a segment of its own: `apps/@team/shop/logs`. */
+/** The list of apps, and a page for each app. In a path, the scope is a separate segment: `apps/@team/shop/logs`. */
 export function Apps({ rest }: SectionProps) {
   const target = useAppTarget();
   const nameSegments = rest[0]?.startsWith("@") ? 2 : 1;

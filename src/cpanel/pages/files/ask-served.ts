@@ -14,7 +14,7 @@ const longestAnswerMs = 10_000;
 /** More than one: the daemon writes its own log entry after the error that the code threw. */
 const newestEntries = 5;
 
-/** Form of file, line and column in the daemon's message; the log has another form. */
+/** Matches file, line and column in the daemon's message. The log uses a different format. */
 const place = /:\d+:\d+: /;
 
 /** The state of a package after a change of its files. */

@@ -31,7 +31,7 @@ export function workerLayout(below: readonly string[]): ReturnType<Layout> {
   return plain && version !== undefined && isPackageVersion(version) ? { name: plain.name, depth: plain.depth + 1 } : undefined;
 }
 
-/** `name/…`, `@scope/name/…`. */
+/** Returns the layout of a path below the mount: `name/…` or `@scope/name/…`. */
 export function pluginLayout(below: readonly string[]): ReturnType<Layout> {
   const depth = below[0]?.startsWith("@") ? 2 : 1;
   const name = below.slice(0, depth).join("/");

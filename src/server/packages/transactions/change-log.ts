@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { ChangeSubject, ChangeType } from "../../../shared/contract/changes.js";
 import type { Move } from "./journal.js";
 
-/** Size from which the file is started again. */
+/** Size in bytes at which the file is emptied and begun again. */
 const mostBytes = 256 * 1024;
 /** Maximum size of earlier lines in a new file, for instances that have not read them yet. */
 const keptBytes = 128 * 1024;
