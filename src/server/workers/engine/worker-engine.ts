@@ -127,18 +127,7 @@ export class WorkerEngine {
 
   /** Loads the code of a version once in a separate isolate, with the given variables or the current ones. Throws WORKER_START_FAILED. */
   check(version: ServedVersion, environment: () => Readonly<Record<string, string>> = () => this.#environmentOf(version)): Promise<void> {
-    const { limits, logs, log } = this.#options;
-    return checkLoads({
-      version,
-      environment,
-      network: this.#network.of(version.manifest),
-      storage: this.storage,
-      pool: this.#pool,
-      compiler: this.#compiler,
-      limits,
-      logs,
-      log,
-    });
+    return checkLoads({ ...this.#startOptions(version), environment });
   }
 
   /** Returns the metrics of each installed worker that has received a request. */
@@ -326,28 +315,28 @@ export class WorkerEngine {
     const refusal = this.refusal(version.manifest, version.name);
     if (refusal !== undefined) throw new ApiError("WORKER_START_FAILED", `The worker cannot be started. ${refusal}`);
     return new ModuleVersion({
-      version,
+      ...this.#startOptions(version),
       meter,
       requestLog,
       entrypoint,
       environment: () => this.#environmentOf(version),
-      network: this.#network.of(version.manifest),
-      storage: this.storage,
-      pool: this.#pool,
-      compiler: this.#compiler,
       scheduler: this.#bandwidthScheduler,
       stallTimeoutMs: this.#options.stallTimeoutMs ?? defaultStallTimeoutMs,
-      limits: this.#options.limits,
       writeHead: (exchange) => this.#writeHead(exchange),
       reroute: (call) =>
         this.#route(
           call.exchange,
           (app) => app.takeOver(call),
-          (_visit, error) => call.fail(error),
+          (_exchange, error) => call.fail(error),
         ),
       observer: this.#options.observer,
-      logs: this.#options.logs,
-      log: this.#options.log,
     });
+  }
+
+  /** Returns what each start of an isolate of a version needs. */
+  #startOptions(version: ServedVersion) {
+    const { limits, logs, log } = this.#options;
+    const network = this.#network.of(version.manifest);
+    return { version, network, storage: this.storage, pool: this.#pool, compiler: this.#compiler, limits, logs, log };
   }
 }
