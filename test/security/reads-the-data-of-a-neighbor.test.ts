@@ -75,6 +75,13 @@ describe.each(daemonUsers)("a worker with programs and a data folder, of a daemo
     expect(zip.includes("linked-f")).toBe(false);
   });
 
+  it("cannot prevent a download of its data by files and folders without permissions", async () => {
+    await run("umask 777; echo hidden > unreadable; mkdir closed-folder");
+    const response = await fetch(`${daemon.url}/api/workers/_/attacker/data`, { headers: { "X-API-Key": daemon.rootKey } });
+    expect(response.status).toBe(200);
+    expect(Buffer.from(await response.arrayBuffer()).includes("unreadable")).toBe(true);
+  });
+
   it("loses only its links when its data folder is removed", async () => {
     const outside = path.join(daemon.directory, "outside");
     await mkdir(outside, { recursive: true });

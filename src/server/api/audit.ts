@@ -1,6 +1,6 @@
 import type { AuditEntry, AuditFilter } from "../../shared/contract/audit.js";
 import { nounOf } from "../../shared/contract/changes.js";
-import type { EventFeed } from "../../shared/contract/endpoint.js";
+import type { EventFeed } from "../http/handler.js";
 import type { Principal } from "../../shared/contract/principal.js";
 import { namespacesCover, namespacesWithin } from "../../shared/namespace.js";
 import { parsePastTimeMs } from "../../shared/past-time.js";

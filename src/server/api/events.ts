@@ -1,4 +1,4 @@
-import type { EventFeed } from "../../shared/contract/endpoint.js";
+import type { EventFeed } from "../http/handler.js";
 import { nounOf, isWantedType } from "../../shared/contract/changes.js";
 import { permissionToSee, type RuntimeEvent } from "../../shared/contract/events.js";
 import type { Principal } from "../../shared/contract/principal.js";

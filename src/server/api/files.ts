@@ -1,5 +1,6 @@
 import { ApiError } from "../../shared/api-error.js";
-import type { Download, UploadedFile } from "../../shared/contract/endpoint.js";
+import type { Download } from "../platform/download.js";
+import type { UploadedFile } from "../platform/uploaded-file.js";
 import type { FileEntry } from "../../shared/contract/files.js";
 import type { Principal } from "../../shared/contract/principal.js";
 import type { Permission } from "../../shared/permissions.js";

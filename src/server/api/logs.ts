@@ -1,4 +1,4 @@
-import type { EventFeed } from "../../shared/contract/endpoint.js";
+import type { EventFeed } from "../http/handler.js";
 import type { LogEntry, LogFilter } from "../../shared/contract/worker-logs.js";
 import type { Worker } from "../../shared/contract/workers.js";
 import { ApiError } from "../../shared/api-error.js";

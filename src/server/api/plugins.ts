@@ -1,4 +1,4 @@
-import type { UploadedFile } from "../../shared/contract/endpoint.js";
+import type { UploadedFile } from "../platform/uploaded-file.js";
 import type { LoadedPlugin, Plugin, PluginStatus, ReloadedPlugin } from "../../shared/contract/plugins.js";
 import type { Principal } from "../../shared/contract/principal.js";
 import { namespacesCover } from "../../shared/namespace.js";

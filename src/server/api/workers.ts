@@ -1,5 +1,5 @@
 import type { Worker } from "../../shared/contract/workers.js";
-import type { UploadedFile } from "../../shared/contract/endpoint.js";
+import type { UploadedFile } from "../platform/uploaded-file.js";
 import type { Installation } from "../../shared/installation.js";
 import { namespacesCover } from "../../shared/namespace.js";
 import { fromPathSegments } from "../../shared/package-name.js";

@@ -1,6 +1,6 @@
 import { pipeline, type Readable } from "node:stream";
 import type { Context } from "koa";
-import type { Download, DownloadBytes, FileDownload, StreamDownload } from "../../shared/contract/endpoint.js";
+import type { Download, DownloadBytes, FileDownload, StreamDownload } from "../platform/download.js";
 import { isUnchanged, requestedRange } from "../web/conditional.js";
 
 /**

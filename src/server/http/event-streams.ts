@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { ApiError } from "../../shared/api-error.js";
-import type { EventFeed } from "../../shared/contract/endpoint.js";
+import type { EventFeed } from "./handler.js";
 import { endEvent, formatEvent } from "../../shared/event-stream.js";
 import { toApiError } from "../web/error-response.js";
 

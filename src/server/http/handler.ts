@@ -1,7 +1,44 @@
 import type { Contract } from "../../shared/contract/index.js";
-import type { EndpointDefinition, HandlerInput, HandlerOutput } from "../../shared/contract/endpoint.js";
+import type * as z from "zod";
+import type { EndpointDefinition, FormDefinition } from "../../shared/contract/endpoint.js";
+import type { Download } from "../platform/download.js";
+import type { UploadedFile } from "../platform/uploaded-file.js";
 import type { Installation } from "../../shared/installation.js";
 import type { Principal } from "../../shared/contract/principal.js";
+
+/** The event source of a handler: called when the stream is open, ends after the signal aborts. */
+export type EventFeed<Event> = (signal: AbortSignal) => AsyncIterable<readonly Event[]>;
+
+type OutputOf<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined;
+
+type FieldsOf<Definition extends EndpointDefinition> = Definition["form"] extends FormDefinition
+  ? z.output<Definition["form"]["fields"]>
+  : undefined;
+
+/** The parsed input of a handler. */
+export interface HandlerInput<Definition extends EndpointDefinition> {
+  readonly params: OutputOf<Definition["params"]>;
+  readonly query: OutputOf<Definition["query"]>;
+  readonly body: OutputOf<Definition["body"]>;
+  readonly file: Definition["upload"] extends string ? UploadedFile : undefined;
+  readonly fields: FieldsOf<Definition>;
+  readonly files: Definition["form"] extends FormDefinition ? readonly UploadedFile[] : undefined;
+  /** The `Last-Event-ID` of a reconnecting client. */
+  readonly lastEventId: Definition["events"] extends z.ZodType ? number | undefined : undefined;
+}
+
+/** The result of a handler. */
+export type HandlerOutput<Definition extends EndpointDefinition> =
+  | (Definition["events"] extends z.ZodType ? EventFeed<z.input<Definition["events"]>> : never)
+  | (Definition["result"] extends z.core.$ZodType
+      ? z.input<Definition["result"]>
+      : Definition["events"] extends z.ZodType
+        ? never
+        : Definition["contentType"] extends string
+          ? string
+          : Definition["download"] extends string
+            ? Download
+            : void);
 
 type CallerOf<Definition extends EndpointDefinition> = Definition["access"] extends "public"
   ? Definition["seesCaller"] extends true

@@ -1,13 +1,15 @@
 import { rm } from "node:fs/promises";
 import type { Context, Middleware } from "koa";
-import type { Download, EndpointDefinition, EventFeed, UploadedFile } from "../../shared/contract/endpoint.js";
+import type { EndpointDefinition } from "../../shared/contract/endpoint.js";
+import type { Download } from "../platform/download.js";
+import type { UploadedFile } from "../platform/uploaded-file.js";
 import type { Principals } from "../access/principals.js";
 import type { Config } from "../config/config.js";
 import type { CallState } from "./error-middleware.js";
 import { authorise } from "./authorization.js";
 import type { EventStreams } from "./event-streams.js";
 import { readForm } from "./multipart.js";
-import type { AnyHandler } from "./handler.js";
+import type { AnyHandler, EventFeed } from "./handler.js";
 import { parseInput } from "./input.js";
 import { readJsonBody } from "./json-body.js";
 import { sendContinue } from "./request-body.js";

@@ -3,7 +3,7 @@ import { rm } from "node:fs/promises";
 import type { IncomingMessage } from "node:http";
 import path from "node:path";
 import { ApiError } from "../../shared/api-error.js";
-import type { FileArrival, UploadedFile } from "../../shared/contract/endpoint.js";
+import type { FileArrival, UploadedFile } from "../platform/uploaded-file.js";
 import { formatSize } from "../../shared/size.js";
 import { createParser, feed, multipartType, writeSpool } from "./multipart.js";
 import { assertPlainEncoding, mediaTypeOf } from "./request-body.js";

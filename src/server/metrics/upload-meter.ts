@@ -1,4 +1,4 @@
-import type { UploadedFile } from "../../shared/contract/endpoint.js";
+import type { UploadedFile } from "../platform/uploaded-file.js";
 
 /** Counts uploads when their installation starts. An upload that is never completed is not counted. */
 export class UploadMeter {

@@ -1,6 +1,6 @@
 import path from "node:path";
 import { ApiError } from "../../shared/api-error.js";
-import type { UploadedFile } from "../../shared/contract/endpoint.js";
+import type { UploadedFile } from "../platform/uploaded-file.js";
 import type { Worker } from "../../shared/contract/workers.js";
 import type { Installation } from "../../shared/installation.js";
 import type { PackageMetadata } from "../../shared/package-metadata.js";

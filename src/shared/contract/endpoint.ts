@@ -10,61 +10,12 @@ export type HttpMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
  */
 export type Access = "public" | "authenticated" | Permission | readonly Permission[];
 
-/** A file part of a multipart body, stored in the spool until the handler returns. */
-export interface UploadedFile {
-  /** Path of the spooled file on the server. */
-  readonly path: string;
-  /** File name from the client, without folders. Use only its extension. */
-  readonly filename: string;
-  /** Number of spooled bytes when the handler is called. */
-  readonly sizeBytes: number;
-  /** The rest of a large file. Undefined if the file is complete. */
-  readonly arrival?: FileArrival;
-}
-
-/** The rest of a file, for handlers that start before the file is complete. */
-export interface FileArrival {
-  /** Resolves when the file is complete. Rejects with the client's error if the upload is incomplete or rejected: discard the file then. */
-  readonly whole: Promise<void>;
-  /** Reports the number of spooled bytes, now and while the file grows. */
-  follow(onGrowth: (sizeBytes: number) => void): void;
-}
-
 /** A multipart body of text fields and any number of files. */
 export interface FormDefinition {
   /** Name of the file parts. */
   readonly files: string;
   /** The text fields. A repeatable field accepts a string or a list. */
   readonly fields: z.ZodObject;
-}
-
-/** The result of a handler whose response is a download. Opened when the response is sent, and always closed. */
-export type Download = FileDownload | StreamDownload;
-
-/** A file of known size. Supports range and conditional requests. */
-export interface FileDownload {
-  readonly filename: string;
-  readonly sizeBytes: number;
-  readonly modifiedMs: number;
-  /** Strong ETag, in quotes. */
-  readonly etag: string;
-  /** Returns the bytes from `start` to `end`, both inclusive. The caller calls either `open` or `close`. */
-  readonly open: (range: { start: number; end: number }) => DownloadBytes;
-  /** Has no effect after `open`. */
-  readonly close: () => void;
-}
-
-/** A download generated while it is sent. */
-export interface StreamDownload {
-  readonly filename: string;
-  readonly open: () => DownloadBytes;
-  /** Called instead of `open` for a response without a body. */
-  readonly close?: () => void;
-}
-
-/** A byte stream like those of Node.js, without its types. Destroyed when the client disconnects. */
-export interface DownloadBytes extends AsyncIterable<Uint8Array> {
-  destroy(error?: Error): unknown;
 }
 
 /** The definition of an operation. Path parameters have the form `:name`. Paths are relative to the API base unless `atOrigin`. */
@@ -122,40 +73,7 @@ export function endpoint<const Definition extends EndpointDefinition>(definition
   return definition;
 }
 
-/** The event source of a handler: called when the stream is open, ends after the signal aborts. */
-export type EventFeed<Event> = (signal: AbortSignal) => AsyncIterable<readonly Event[]>;
-
-type OutputOf<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined;
 type InputOf<Schema> = Schema extends z.ZodType ? z.input<Schema> : undefined;
-
-type FieldsOf<Definition extends EndpointDefinition> = Definition["form"] extends FormDefinition
-  ? z.output<Definition["form"]["fields"]>
-  : undefined;
-
-/** The parsed input of a handler. */
-export interface HandlerInput<Definition extends EndpointDefinition> {
-  readonly params: OutputOf<Definition["params"]>;
-  readonly query: OutputOf<Definition["query"]>;
-  readonly body: OutputOf<Definition["body"]>;
-  readonly file: Definition["upload"] extends string ? UploadedFile : undefined;
-  readonly fields: FieldsOf<Definition>;
-  readonly files: Definition["form"] extends FormDefinition ? readonly UploadedFile[] : undefined;
-  /** The `Last-Event-ID` of a reconnecting client. */
-  readonly lastEventId: Definition["events"] extends z.ZodType ? number | undefined : undefined;
-}
-
-/** The result of a handler. */
-export type HandlerOutput<Definition extends EndpointDefinition> =
-  | (Definition["events"] extends z.ZodType ? EventFeed<z.input<Definition["events"]>> : never)
-  | (Definition["result"] extends z.core.$ZodType
-      ? z.input<Definition["result"]>
-      : Definition["events"] extends z.ZodType
-        ? never
-        : Definition["contentType"] extends string
-          ? string
-          : Definition["download"] extends string
-            ? Download
-            : void);
 
 /** The input of a client call: only the parts that the operation has. */
 export type CallInput<Definition extends EndpointDefinition> = (Definition["params"] extends z.ZodType

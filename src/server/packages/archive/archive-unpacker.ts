@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import { ApiError } from "../../../shared/api-error.js";
-import type { FileArrival, UploadedFile } from "../../../shared/contract/endpoint.js";
+import type { FileArrival, UploadedFile } from "../../platform/uploaded-file.js";
 import { spawnProcess, type SpawnedProcess } from "../../platform/spawner/spawner.js";
 import { standard } from "../../platform/spawner/messages.js";
 import { compiledFile } from "../../package-root.js";

@@ -1,4 +1,4 @@
-import type { Download } from "../../../shared/contract/endpoint.js";
+import type { Download } from "../../platform/download.js";
 import { FilePlaces, type FileCaller } from "./file-paths.js";
 import { createMounts, type PackageOwner } from "./mounts.js";
 import { downloadFile, downloadFiles, listFiles, type FolderListing } from "./read-files.js";

@@ -2,7 +2,7 @@ import { closeSync, createReadStream, fstatSync, statSync } from "node:fs";
 import { lstat, opendir } from "node:fs/promises";
 import { ApiError } from "../../../shared/api-error.js";
 import { installationFileName } from "../../../shared/installation-file-name.js";
-import type { Download, FileDownload } from "../../../shared/contract/endpoint.js";
+import type { Download, FileDownload } from "../../platform/download.js";
 import type { FileEntry } from "../../../shared/contract/files.js";
 import { asReadFailure, notFound, throughLink } from "./file-transaction.js";
 import { Readable } from "node:stream";

@@ -3,7 +3,7 @@ import { copyFile, open } from "node:fs/promises";
 import path from "node:path";
 import { ApiError } from "../../../shared/api-error.js";
 import { shown } from "../../../shared/archive/refusal.js";
-import type { UploadedFile } from "../../../shared/contract/endpoint.js";
+import type { UploadedFile } from "../../platform/uploaded-file.js";
 import { finish, syncFolder } from "../transactions/journal.js";
 import { asFileFailure, notFound, taken } from "./file-transaction.js";
 import { assertEtag } from "./file-etag.js";

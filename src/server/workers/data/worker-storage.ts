@@ -28,7 +28,7 @@ interface WorkerStorageOptions {
   readonly temporaryFolderMaxBytes: number;
   /** Called when a data folder becomes full, or writable again. */
   readonly onQuota: (data: Pick<DataFolder, "name" | "limitBytes" | "isFull">, usage: DiskUsage) => void;
-  /** Called when folders cannot be measured; the next attempt follows after 1 s. */
+  /** Called when folders cannot be measured; the next attempt follows after 500 ms. */
   readonly onError: (error: unknown) => void;
 }
 
@@ -109,7 +109,7 @@ export class WorkerStorage {
 
   /** Returns the path of a worker's data folder, which may be missing. */
   folderOf(name: string): string {
-    return this.#folderOf(name).folder;
+    return path.join(this.#options.directory, ...name.split("/"));
   }
 
   /** Returns the path of a worker's data folder; undefined when the worker has no data folder. */
@@ -123,8 +123,9 @@ export class WorkerStorage {
     return this.#folderOf(name).pauseFor(drainTimeoutMs, action);
   }
 
-  /** Deletes the data folder of a worker; returns whether there was one. */
+  /** Deletes the data folder of a worker; returns whether there was one. The next start deletes what cannot be deleted now. */
   async remove(name: string): Promise<boolean> {
+    if (this.find(name) === undefined) return false;
     const doomed = this.#leftover("removed");
     const data = this.#folderOf(name);
     const isFound = await this.pauseFor(name, async () => {
@@ -133,7 +134,7 @@ export class WorkerStorage {
       data.note({ bytes: 0, entries: 0, largestFileBytes: 0 }, performance.now());
       return true;
     });
-    if (isFound) await removeTree(doomed);
+    if (isFound) await removeTree(doomed).catch(() => undefined);
     return isFound;
   }
 
@@ -142,6 +143,7 @@ export class WorkerStorage {
    * INSUFFICIENT_STORAGE.
    */
   async copy(name: string): Promise<{ folder: string; remove: () => Promise<void> } | undefined> {
+    if (this.find(name) === undefined) return undefined;
     const folder = this.#leftover("copy");
     const remove = async (): Promise<void> => void (await removeTree(folder));
     const isFound = await this.pauseFor(name, async () => {
@@ -177,7 +179,7 @@ export class WorkerStorage {
   #folderOf(name: string): DataFolder {
     const known = this.#folders.get(name);
     if (known) return known;
-    const data = new DataFolder(name, path.join(this.#options.directory, ...name.split("/")));
+    const data = new DataFolder(name, this.folderOf(name));
     this.#folders.set(name, data);
     return data;
   }
@@ -226,10 +228,12 @@ export class WorkerStorage {
 
 /** Copies a folder with owners, modes and holes of sparse files, without following links. Shares blocks where the file system can. */
 async function copyFolder(source: string, target: string): Promise<void> {
+  const run = promisify(execFile);
+  const options = { env: { LC_ALL: "C" } };
   try {
-    await promisify(execFile)("cp", ["--archive", "--reflink=auto", "--no-target-directory", "--", source, target], {
-      env: { LC_ALL: "C" },
-    });
+    // A worker can create files that its user, and thus a daemon of the same user, cannot read.
+    if (process.getuid?.() !== 0) await run("chmod", ["-R", "u+rX", "--", source], options);
+    await run("cp", ["--archive", "--reflink=auto", "--no-target-directory", "--", source, target], options);
   } catch (error) {
     const isFull = String((error as { stderr?: unknown }).stderr).includes("No space left on device");
     throw isFull ? insufficientStorage(error) : error;
