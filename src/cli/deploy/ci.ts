@@ -37,7 +37,7 @@ async function runGit(words: readonly string[], folder: string, env: Variables):
   );
 }
 
-/** The properties of a deployment for the next steps of a workflow. */
+/** Deployment data for the step outputs and the job summary of a CI workflow. */
 interface DeploymentFacts {
   readonly kind: string;
   readonly name: string;

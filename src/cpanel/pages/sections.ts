@@ -6,7 +6,7 @@ export interface SectionProps {
 }
 
 export interface Section {
-  /** First segment below the panel. */
+  /** First URL path segment after the panel's base path. */
   readonly path: string;
   readonly title: string;
   readonly view: LazyExoticComponent<ComponentType<SectionProps>>;

@@ -56,7 +56,7 @@ export function readPrimary(
   return mode === "local" ? undefined : readSource(environment, value);
 }
 
-/** Returns the destination of `migrate-keys`, whatever the mode of the key store is. Throws ConfigError. */
+/** Returns the configured primary, even if the key store runs in local mode: `migrate-keys` copies to it. Throws ConfigError. */
 export function readSource(environment: Readonly<Record<string, string | undefined>>, value: (variable: string) => string): PrimarySource {
   return {
     url: readUrl(value("RUNTIME_AUTH_DB_SYNC_URL")),

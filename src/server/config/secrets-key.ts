@@ -12,7 +12,7 @@ export interface SecretsKeySource {
 
 const credentialName = "secrets-key";
 const fileVariable = "RUNTIME_SECRETS_KEY_FILE";
-/** Name of the file in the state directory. */
+/** Name of the daemon's own secrets key file in the state directory. */
 const ownSecretsKeyName = "secrets.key";
 
 /** Returns the location of the keys: the systemd credential, the file of the variable, or the file in the state directory. */

@@ -6,7 +6,7 @@ export interface MetricValue {
   readonly labels: Readonly<Record<string, string>>;
   /** Labels that many values share, as one object. */
   readonly sharedLabels?: Readonly<Record<string, string>>;
-  /** Name of one part of a histogram. */
+  /** Name of a histogram series, with the suffix `_bucket`, `_sum` or `_count`. */
   readonly metricName?: string;
 }
 

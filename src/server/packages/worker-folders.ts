@@ -9,7 +9,7 @@ const timestampGrainMs = 100;
 /** A version found in a folder. */
 export interface FoundVersion extends WorkerVersion {
   readonly folder: string;
-  /** Changes with the folder and its metadata files. */
+  /** Fingerprint of the status of the folder and its metadata files: a different value means that one of them changed. */
   readonly identity: string;
 }
 

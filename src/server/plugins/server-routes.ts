@@ -63,7 +63,7 @@ function toPattern(pattern: string): RoutePattern {
   if (segments.includes("*")) fail("can have a star only at its end");
   const names = segments.filter((part) => part.startsWith(":"));
   if (names.includes(":") || new Set(names).size < names.length) fail("must give each parameter a unique name");
-  // Encoded because request paths are percent-encoded.
+  // Percent-encodes spaces and non-ASCII characters of the pattern, because request paths are percent-encoded.
   return { segments: segments.map((part) => part.replaceAll(/[^\x21-\x7e]+/g, encodeURIComponent)), hasRest };
 }
 

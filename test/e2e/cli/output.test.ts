@@ -147,7 +147,7 @@ describe("messages on stderr", () => {
   });
 });
 
-test("omit the key that an uncaught exception contains", async () => {
+test("masks a key in the message of an uncaught exception", async () => {
   const throwing = `const { Socket } = require("node:net");
 const { write } = Socket.prototype;
 Socket.prototype.write = function (chunk, ...rest) {

@@ -92,7 +92,7 @@ const damages: Record<string, (state: string) => Promise<void>> = {
 };
 
 test(
-  "rejects a damaged key store unchanged with a hint, and restore repairs it",
+  "rejects a damaged key store, leaves it unchanged, and starts after a restore",
   {
     timeout: 120_000,
   },

@@ -142,7 +142,7 @@ async function giveUp(name: string, target: string, sign: string): Promise<void>
   await expect(answer).rejects.toThrow("abort");
 }
 
-describe("an isolate that is blocked in an aborted call", () => {
+describe("an isolate that is blocked when a client aborts a call", () => {
   const blocked = "the event loop is blocked";
 
   test("is replaced for the next request, which succeeds", async () => {
@@ -168,7 +168,7 @@ describe("an isolate that is blocked in an aborted call", () => {
     expect(await server.text(`/${name}/pid`)).toBe(pid);
   });
 
-  test("keeps running while it computes for another client", async () => {
+  test("is not replaced when the call of another client blocks it", async () => {
     const name = await offender();
     const pid = await server.text(`/${name}/pid`);
     const client = new AbortController();

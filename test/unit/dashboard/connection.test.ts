@@ -64,7 +64,7 @@ test("asks for URL and key when no profile exists, and hides the typed key", asy
   expect(dashboard.transport.requests).toEqual([]);
 });
 
-test("lists profiles and marks the one in use, production and missing keys", async () => {
+test("shows which profile is in use, is for production, or has no key", async () => {
   const dashboard = await renderDashboard({}, { environment: {}, config: profiles });
   await dashboard.waitFor(/> home \(in use\) +http:\/\/home\.test +missing/);
   expect(dashboard.text()).toMatch(/prod +http:\/\/prod\.test +missing +PRODUCTION/);

@@ -83,7 +83,7 @@ describe("Router", () => {
     expect(onChange).toHaveBeenCalledTimes(2);
   });
 
-  test("changes the query without a new history entry or visit", () => {
+  test("changes the query without adding a history entry or counting a visit", () => {
     const { browser, router } = open("/cpanel/apps");
     router.setSearch(new URLSearchParams({ search: "shop" }));
     expect(browser.location.href).toBe("http://daemon.test/cpanel/apps?search=shop");

@@ -21,7 +21,7 @@ interface HostQuestion {
   readonly name: string;
   /** The version whose automatic host is wanted; undefined for the active version. */
   readonly version?: string | undefined;
-  /** Hosts in the manifest of a package; undefined for those in the manifest of the active version. */
+  /** Hosts that the manifest of a package requests. If undefined, the hosts in the manifest of the active version are used. */
   readonly requested?: readonly string[] | undefined;
 }
 

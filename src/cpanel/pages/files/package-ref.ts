@@ -39,7 +39,7 @@ export function isWithin(folder: string, path: string): boolean {
   return path === folder || path.startsWith(`${folder}/`);
 }
 
-/** Returns the page of a folder or a file. */
+/** Returns the path of the panel page that shows a folder, or a file in it. */
 export function pageAt({ page }: PackageRef, path: string, file?: string): string {
   return `${page}?${new URLSearchParams({ path, ...(file === undefined ? {} : { file }) }).toString()}`;
 }

@@ -61,7 +61,7 @@ export function KeyReveal({ created, onStored }: { created: NewKey; onStored: ()
           isDisabled={!isStored}
           onPress={() => {
             onStored();
-            // Navigates after this dialog no longer holds the page.
+            // Delays navigation until the closed dialog no longer blocks it.
             setTimeout(() => router.go("keys"));
           }}
         >

@@ -17,7 +17,7 @@ export function filesOf(name: string): string {
   return `${detailOf(name)}/files`;
 }
 
-/** Returns the panel's page for a menu of a plugin. */
+/** Returns the path of the panel page that shows a plugin's menu entry. */
 export function pageOf(name: string, { path }: PluginMenu): string {
   return `${detailOf(name)}?${new URLSearchParams({ at: path }).toString()}`;
 }

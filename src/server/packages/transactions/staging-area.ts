@@ -44,7 +44,7 @@ export class StagingArea {
     this.#remover = options.remover;
     this.#log = options.log;
     this.#shared = new SharedDirectory(options);
-    // Each folder that is kept for other instances waits for this signal.
+    // Each delayed folder deletion adds a listener. With 0, Node.js does not warn about more than 10 listeners.
     setMaxListeners(0, this.#closing.signal);
   }
 

@@ -41,7 +41,7 @@ export class BandwidthScheduler {
     return new BandwidthShare(this, () => this.#callCount - meter.beganCount, onTurn);
   }
 
-  /** Queues `bytes` of a share; shares are served first in, first out. */
+  /** Queues a request of a share to send `bytes`. Grants requests first in, first out. */
   queue(share: BandwidthShare, bytes: number): void {
     this.#waiting.push({ share, bytes });
     if (this.#timer === undefined) this.#release();

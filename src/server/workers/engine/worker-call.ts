@@ -24,7 +24,7 @@ export interface CallHost extends BandwidthClient {
   onFailure(call: WorkerCall, error: ApiError): void;
 }
 
-/** The property of a response that contains its call. */
+/** Key of the property of a `ServerResponse` that references its `WorkerCall`. */
 const callOfResponse = Symbol("call");
 
 /** A body up to this size is sent in one write with the headers. */

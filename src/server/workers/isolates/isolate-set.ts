@@ -87,7 +87,7 @@ export class IsolateSet {
   pick(): IsolateProcess | undefined {
     if (this.#isEphemeral) return this.#unused()[0];
     const isolate = this.#leastBusy();
-    // A call in a blocked isolate would fail together with it.
+    // When the daemon stops a blocked isolate, all its calls fail. A new call waits for a responsive isolate instead.
     return isolate?.isResponsive() ? isolate : undefined;
   }
 

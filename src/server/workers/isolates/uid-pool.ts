@@ -105,8 +105,8 @@ export class UidPool {
 type Places = Record<string, number>;
 
 /**
- * Assigns a permanent user to each worker name, by the hash of the name: files stay accessible when the file of users is lost. The file
- * prevents that two names with equal hashes share a user, since an author could choose a name for its hash.
+ * Assigns each worker name a permanent user by hash: if the assignment file is lost, workers can still access their files. The file gives
+ * names with equal hashes different users, since an author could choose such a name on purpose.
  */
 export class NamedUsers {
   readonly #file: string | undefined;

@@ -10,7 +10,7 @@ const batchCharacters = 64 * 1024;
 
 /** The logs that a reader follows. */
 export interface FollowedLogs {
-  /** Returns the current rings; new ones can appear and others disappear. */
+  /** Returns the current ring buffers of log entries. Buffers can be added or removed between two calls. */
   rings(): Iterable<EntryRing>;
   /** Returns the entries to begin with, oldest first: those that the query selects, or all matching ones after `lastEventId`. */
   history(query: LogFilter, lastEventId: number | undefined): Promise<LogEntry[]>;

@@ -29,7 +29,7 @@ export const FrameKind = {
   End: 9,
   /** Daemon or isolate: the body is aborted. An isolate also sends Abort to confirm Cancel. */
   Abort: 10,
-  /** Daemon or isolate: credit for u32 more body bytes. */
+  /** Daemon or isolate: the receiver of the body grants credit for u32 more bytes. */
   Credit: 11,
   /** Daemon: the response is no longer needed. */
   Cancel: 12,
@@ -64,7 +64,7 @@ export const FrameKind = {
   SocketTextPart: 25,
   /** Daemon or isolate: a fragment of a binary message, except the last one. */
   SocketBinaryPart: 26,
-  /** Daemon or isolate: credit for u32 more bytes on this socket. */
+  /** Daemon or isolate: the receiver of messages grants credit for u32 more bytes on this socket. */
   SocketCredit: 27,
   /**
    * Daemon or isolate: close code u16, reason (UTF-8). The sender sends no more frames for this socket. The socket number is free after

@@ -92,7 +92,7 @@ describe("the syncer", () => {
     expect(store.readState().replica?.renewals).toBe(0);
   });
 
-  test("hides the token from arguments and environment, and stops with its store", async () => {
+  test("hides the token from arguments and environment, and exits when the store closes", async () => {
     const { url } = await primary();
     const { store } = await openReplicatedStore(url, { token: "secret-of-the-primary" });
     await store.create(newKey());

@@ -94,7 +94,7 @@ export class ListeningServers {
   }
 }
 
-/** Returns undefined when the server would listen on something else than a port. Throws for an invalid port. */
+/** Parses the arguments of `listen()`. Returns undefined for a Unix socket, a file descriptor or a handle. Throws for an invalid port. */
 function readListenArguments(args: readonly unknown[]): ListenRequest | undefined {
   const [first, second] = args;
   if (typeof first === "object" && first !== null) {
