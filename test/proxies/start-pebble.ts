@@ -31,7 +31,7 @@ export async function startPebble(): Promise<AcmeServer> {
   const server = await runServer("pebble", ["-config", "pebble.json"], {
     ready: /Listening on/,
     cwd,
-    env: { PEBBLE_VA_ALWAYS_VALID: "1", PEBBLE_VA_NOSLEEP: "1" },
+    env: { PEBBLE_VA_ALWAYS_VALID: "1", PEBBLE_VA_NOSLEEP: "1", PEBBLE_WFE_NONCEREJECT: "0" },
   });
   return { directory: `https://127.0.0.1:${port}/dir`, authority: fixture("certificate"), log: server.output };
 }
