@@ -1,5 +1,6 @@
 import { readdir, stat } from "node:fs/promises";
 import path from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Client } from "../../../src/shared/client.js";
 import { connect, uploadOf } from "../../support/connect.js";
@@ -88,6 +89,23 @@ describe.each(daemonUsers)("the data folder of a worker, with a daemon that runs
     done.abort();
     await Promise.all(running);
     expect(failures).toEqual([]);
+  });
+
+  it("is removed while an isolate loads its code, without a failed request", async () => {
+    const slow = `await new Promise((resolve) => setTimeout(resolve, 1000)); export default { fetch: () => new Response("loaded") };`;
+    await uploadWorker(client, "slow", { "index.js": slow, "package.json": files["package.json"] }, "data: 1mb\n");
+    const response = fetch(`${daemon.url}/slow/`);
+    await expect
+      .poll(() =>
+        stat(path.join(daemon.directory, "data/slow")).then(
+          () => true,
+          () => false,
+        ),
+      )
+      .toBe(true);
+    await delay(300);
+    await client.data.remove({ params: { scope: "_", name: "slow" } });
+    expect(await (await response).text()).toBe("loaded");
   });
 
   it("is not changed by the check before an upload", async () => {

@@ -25,6 +25,8 @@ export interface DataLease {
   readonly data: DataFolder;
   readonly grant: DataGrant;
   isolate: StoringIsolate | undefined;
+  /** Whether the isolate has loaded its code. Draining it before would fail the requests that wait for it. */
+  isLoaded: boolean;
 }
 
 /** The data folder of one worker: the isolates that use it and whether it is full. */
@@ -86,9 +88,16 @@ export class DataFolder {
       data: this,
       grant: { folder, access: this.#isFull ? "remove" : "write", largestFileBytes },
       isolate: undefined,
+      isLoaded: false,
     };
     this.#leases.add(lease);
     return lease;
+  }
+
+  /** Notes that the isolate of a lease has loaded its code. Drains the isolate if the folder was paused meanwhile. */
+  noteLoaded(lease: DataLease): void {
+    lease.isLoaded = true;
+    if (this.#pause) lease.isolate?.drain();
   }
 
   release(lease: DataLease): void {
@@ -109,7 +118,7 @@ export class DataFolder {
       for (const isolate of this.isolates) isolate.kill("its data folder is paused and it did not end in time");
     }, timeoutMs);
     try {
-      for (const isolate of this.isolates) isolate.drain();
+      for (const { isolate, isLoaded } of this.#leases) if (isLoaded) isolate?.drain();
       if (this.isInUse) await released.promise;
       return await action();
     } finally {

@@ -85,6 +85,11 @@ export class WorkerStorage {
     this.#timer ??= setTimeout(() => void this.#check(), intervalMs).unref();
   }
 
+  /** Call after the worker's code was loaded. */
+  noteLoaded(isolate: StoringIsolate): void {
+    for (const { isolate: watched, lease } of this.#watched) if (watched === isolate && lease) lease.data.noteLoaded(lease);
+  }
+
   async #forgetAfterExit(watched: Watched): Promise<void> {
     await watched.isolate.exited;
     this.#watched.delete(watched);

@@ -95,6 +95,7 @@ export class IsolateStarter {
       clearTimeout(timer);
     }
     this.#lastError = undefined;
+    this.#options.storage.noteLoaded(isolate);
     return isolate;
   }
 

@@ -10,7 +10,7 @@ function openFolder({ limitBytes = 1000 } = {}): DataFolder {
 }
 
 /** An isolate that ends when it is drained, or only when it is killed. */
-async function isolateOf(data: DataFolder, { ignoresDrain = false } = {}) {
+async function isolateOf(data: DataFolder, { ignoresDrain = false, isLoading = false } = {}) {
   const lease = await data.lease();
   const exited = Promise.withResolvers<void>();
   const end = (): void => {
@@ -28,7 +28,8 @@ async function isolateOf(data: DataFolder, { ignoresDrain = false } = {}) {
     },
   };
   lease.isolate = isolate;
-  return { isolate, kills, end };
+  if (!isLoading) data.noteLoaded(lease);
+  return { isolate, kills, end, lease };
 }
 
 describe("a data folder", () => {
@@ -89,11 +90,13 @@ describe("a data folder", () => {
     expect(kills).toEqual(["its data folder is paused and it did not end in time"]);
   });
 
-  it("drains an isolate that was loading when the pause started", async () => {
+  it("drains an isolate that was loading when the pause started only after it has loaded", async () => {
     const data = openFolder();
-    const lease = await data.lease();
+    const { lease } = await isolateOf(data, { isLoading: true });
     const paused = data.pauseFor(60_000, () => Promise.resolve("done"));
-    data.release(lease);
+    expect(data.isInUse).toBe(true);
+    data.noteLoaded(lease);
+    expect(data.isInUse).toBe(false);
     expect(await paused).toBe("done");
   });
 
