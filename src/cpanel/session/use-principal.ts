@@ -6,7 +6,7 @@ import { usePanel } from "../use-panel.js";
 /** Returns the signed-in principal. Only below the shell, which requires a session. */
 export function usePrincipal(): Principal {
   const state = useObserved(usePanel().session.state);
-  if (state.phase !== "signed-in") throw new Error("nobody is signed in");
+  if (state.phase !== "signed-in") throw new Error("no operator is signed in");
   return state.principal;
 }
 

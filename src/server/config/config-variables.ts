@@ -82,7 +82,7 @@ export const variables: readonly VariableDescription[] = [
     name: "RUNTIME_PLUGIN_UPLOADS",
     fallback: "permitted",
     meaning:
-      "Who may upload plugins and change their files, since a plugin runs as the daemon: `permitted` = keys with `plugins:install` (and `plugins:remove` to delete files), `admin` = of those, keys with all permissions and no namespace restriction, `root` = the root key, `off` = nobody.",
+      "Who may upload plugins and change their files, since a plugin runs as the daemon: `permitted` = keys with `plugins:install` (and `plugins:remove` to delete files), `admin` = of those, keys with all permissions and no namespace restriction, `root` = the root key, `off` = no key.",
   },
   { name: "RUNTIME_STATE_DIR", fallback: "./.runtime/state", meaning: "Directory of the key store; one daemon at a time." },
   {

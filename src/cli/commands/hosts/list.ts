@@ -9,7 +9,7 @@ export const command = defineCommand<[]>({
   fields: ["hosts", "requested", "appDomain"],
   examples: [
     ["runtimectl hosts list", "the host names of workers, and those that manifests ask for"],
-    ["runtimectl hosts list --json | jq -r '.requested[].host'", "those that nobody has added yet"],
+    ["runtimectl hosts list --json | jq -r '.requested[].host'", "those that no operator has added yet"],
   ],
   async run(context) {
     const { client } = await connect(context, { hosts: { list } });

@@ -131,15 +131,15 @@ export class WorkerStorage {
   /** Deletes the data folder of a worker; returns whether there was one. The next start deletes what cannot be deleted now. */
   async remove(name: string): Promise<boolean> {
     if (this.find(name) === undefined) return false;
-    const doomed = this.#leftover("removed");
+    const removedFolder = this.#leftover("removed");
     const data = this.#folderOf(name);
     const isFound = await this.pauseFor(name, async () => {
       if (this.find(name) === undefined) return false;
-      await rename(data.folder, doomed);
+      await rename(data.folder, removedFolder);
       data.note({ bytes: 0, entries: 0, largestFileBytes: 0 }, performance.now());
       return true;
     });
-    if (isFound) await removeTree(doomed).catch(() => undefined);
+    if (isFound) await removeTree(removedFolder).catch(() => undefined);
     return isFound;
   }
 

@@ -48,7 +48,7 @@ interface IsolatePoolOptions extends SandboxAllocatorOptions, IsolateCommandOpti
 export class IsolatePool {
   readonly #size: number;
   readonly #command: IsolateCommand;
-  readonly #quarters: SandboxAllocator;
+  readonly #allocator: SandboxAllocator;
   readonly #layers: Promise<KernelLayers>;
   readonly #standbyIsolates: StandbyIsolates;
   /** Isolates that have a worker or load one. */
@@ -62,7 +62,7 @@ export class IsolatePool {
     this.#size = Math.max(1, options.size);
     this.#command = new IsolateCommand(options);
     this.#layers = options.layers;
-    this.#quarters = new SandboxAllocator(options);
+    this.#allocator = new SandboxAllocator(options);
     const needs = { memoryBytes: options.standbyMemoryBytes, permissions: [], network: options.standbyNetwork, name: "" };
     this.#standbyIsolates = new StandbyIsolates({ needs, spawn: () => this.#spawn(needs), log: options.log });
   }
@@ -79,7 +79,7 @@ export class IsolatePool {
 
   /** The isolation layers of worker processes. */
   async isolation(): Promise<IsolationLayer[]> {
-    return isolationLayers(await this.#layers, await this.#quarters.ownUser());
+    return isolationLayers(await this.#layers, await this.#allocator.ownUser());
   }
 
   /** Resolves when a standby isolate has responded to a ping. Rejects when none can start. */
@@ -106,7 +106,7 @@ export class IsolatePool {
     for (const waiter of this.#waiters.splice(0)) waiter.reject(closing());
     const isolates = [...this.#taken, ...(await this.#standbyIsolates.close())];
     await Promise.all(isolates.map((isolate) => isolate.terminate()));
-    await this.#quarters.close();
+    await this.#allocator.close();
   }
 
   /**
@@ -143,7 +143,7 @@ export class IsolatePool {
   #dropUnwanted(): void {
     const unwanted = this.#waiters.filter((waiter) => !waiter.isWanted());
     for (const waiter of unwanted) this.#waiters.splice(this.#waiters.indexOf(waiter), 1);
-    for (const waiter of unwanted) waiter.reject(nobodyWaits());
+    for (const waiter of unwanted) waiter.reject(noRequestWaits());
   }
 
   #place(needs: IsolateNeeds): Place {
@@ -175,27 +175,27 @@ export class IsolatePool {
     while (this.#waiters.length > 0 && this.#makeRoom(this.#waiters.length)) {
       const waiter = this.#waiters.shift() as Waiter;
       if (waiter.isWanted()) waiter.resolve(this.#place(waiter.needs));
-      else waiter.reject(nobodyWaits());
+      else waiter.reject(noRequestWaits());
     }
   }
 
   async #spawn(needs: IsolateNeeds): Promise<IsolateProcess> {
-    const quarter = await this.#quarters.allocate(needs);
+    const allocation = await this.#allocator.allocate(needs);
     try {
-      const { slot } = quarter;
-      const child = await IsolateChild.start(await this.#command.build({ ...quarter, ...needs, slot: slot.path }), slot.path);
+      const { slot } = allocation;
+      const child = await IsolateChild.start(await this.#command.build({ ...allocation, ...needs, slot: slot.path }), slot.path);
       const isolate = new IsolateProcess(child, { slot, memoryBytes: needs.memoryBytes, program: this.#command.programFolder });
-      void isolate.exited.then(() => this.#quarters.release(quarter, needs));
+      void isolate.exited.then(() => this.#allocator.release(allocation, needs));
       return isolate;
     } catch (error) {
-      void quarter.slot.remove().catch(() => undefined);
-      void this.#quarters.release(quarter, needs);
+      void allocation.slot.remove().catch(() => undefined);
+      void this.#allocator.release(allocation, needs);
       throw error;
     }
   }
 }
 
-function nobodyWaits(): ApiError {
+function noRequestWaits(): ApiError {
   return new ApiError("WORKER_POOL_SATURATED", "No request waits for this isolate.", { retryAfterSeconds: 1 });
 }
 
