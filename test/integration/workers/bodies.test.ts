@@ -46,6 +46,9 @@ const handlers = {
   "/claims-less": () => new Response(new ReadableStream({ start(controller) { controller.enqueue(piece.slice(0, 5)); controller.close(); } }), { headers: { "content-length": "3" } }),
   "/ignore": () => new Response("ignored"),
   "/first": async (request) => { const reader = request.body.getReader(); await reader.read(); await reader.cancel(); return new Response("enough"); },
+  "/cancel-later": (request) => { const reader = request.body.getReader(); setTimeout(() => reader.cancel().catch(() => {}), 20); return new Response("early"); },
+  "/read-later": (request) => { const reader = request.body.getReader(); setTimeout(async () => { try { while (!(await reader.read()).done); } catch {} }, 20); return new Response("early"); },
+  "/pid": () => new Response(String(process.pid)),
 };
 export default { fetch: (request) => handlers[new URL(request.url).pathname](request) };`;
 
@@ -129,6 +132,15 @@ describe("a request or response body", () => {
     expect(await server.text("/bodies/ignore", { method: "POST", body: Buffer.alloc(2 * megabyte) })).toBe("ignored");
     expect(await server.text("/bodies/first", { method: "POST", body: Buffer.alloc(2 * megabyte) })).toBe("enough");
     expect(await server.text("/bodies/ignore", { method: "POST", body: upload(2 * megabyte), duplex: "half" })).toBe("ignored");
+  });
+
+  test.each(["/cancel-later", "/read-later"])("that the worker uses after its response keeps the isolate (%s)", async (target) => {
+    const pid = await server.text("/bodies/pid");
+    for (let count = 0; count < 5; count += 1) {
+      expect(await server.text(`/bodies${target}`, { method: "POST", body: Buffer.alloc(2 * megabyte) })).toBe("early");
+    }
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(await server.text("/bodies/pid")).toBe(pid);
   });
 });
 

@@ -38,8 +38,13 @@ export class RequestBody implements LazyBody {
     return this.#flow ? undefined : this.#chunks[0];
   }
 
+  /** False when no more bytes can arrive. The daemon then accepts no frame about this body, because the call may have ended. */
+  get #isFlowing(): boolean {
+    return !this.#hasEnded && this.#failure === undefined;
+  }
+
   push(chunk: Uint8Array): void {
-    if (this.#failure !== undefined || this.#hasEnded) return;
+    if (!this.#isFlowing) return;
     const waiter = this.#waiter;
     if (!waiter) {
       this.#chunks.push(chunk);
@@ -96,12 +101,14 @@ export class RequestBody implements LazyBody {
         controller.close();
         controller.byobRequest?.respond(0);
       },
-      cancel: () => this.#flow?.stop(),
+      cancel: () => {
+        if (this.#isFlowing) this.#flow?.stop();
+      },
     });
   }
 
   #consumed(bytes: number): void {
-    if (!this.#flow || this.#hasEnded) return;
+    if (!this.#flow || !this.#isFlowing) return;
     this.#owedCredit += bytes;
     if (this.#owedCredit < creditWindowBytes / 2) return;
     this.#flow.giveCredit(this.#owedCredit);
