@@ -78,6 +78,13 @@ describe("a program that listens with node:http", () => {
     expect((await response.text()).length).toBe(size);
   });
 
+  test("echoes 12 large bodies, three at a time", async () => {
+    for (let count = 0; count < 4; count += 1) {
+      const bodies = Array.from({ length: 3 }, () => server.text("/raw/echo", { method: "POST", body: "x".repeat(3_000_000) }));
+      expect((await Promise.all(bodies)).map((body) => body.length)).toEqual([3_000_000, 3_000_000, 3_000_000]);
+    }
+  });
+
   test("echoes a body of unknown length", async () => {
     const body = new ReadableStream<Uint8Array>({
       async start(controller) {

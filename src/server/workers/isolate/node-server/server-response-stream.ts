@@ -9,7 +9,9 @@ export class ServerResponseStream {
     this.readable = new ReadableStream<Uint8Array>(
       {
         start: (controller) => void (this.#controller = controller),
-        pull: () => this.#release(),
+        // Not immediately: like for a real socket, a write must not end between a `response.write()` and the next turn of the event loop.
+        // Otherwise `http.ServerResponse` of Node 26, which passes bytes on at the end of the turn, waits for a "drain" that never comes.
+        pull: () => void setImmediate(() => this.#release()),
         cancel: () => {
           this.#hasEnded = true;
           this.#release();

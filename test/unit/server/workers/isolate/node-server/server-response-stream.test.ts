@@ -1,0 +1,37 @@
+import { describe, expect, test } from "vitest";
+import { ServerResponseStream } from "../../../../../../src/server/workers/isolate/node-server/server-response-stream.js";
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+describe("the body stream of a Node server's response", () => {
+  test("ends a write when the reader requests more, in a later turn of the event loop", async () => {
+    const stream = new ServerResponseStream({ onCancel: () => undefined });
+    const reader = stream.readable.getReader();
+    let ended = 0;
+    stream.write([Buffer.from("first")], () => (ended += 1));
+    expect(Buffer.from((await reader.read()).value as Uint8Array).toString()).toBe("first");
+    await turn();
+    await turn();
+    expect(ended).toBe(0);
+    const next = reader.read();
+    // Microtasks and `process.nextTick` run in the same turn.
+    await new Promise((resolve) => process.nextTick(resolve));
+    expect(ended).toBe(0);
+    await turn();
+    await turn();
+    expect(ended).toBe(1);
+    stream.end();
+    expect((await next).done).toBe(true);
+  });
+
+  test("ends the waiting write when the reader cancels", async () => {
+    let cancelled = 0;
+    const stream = new ServerResponseStream({ onCancel: () => (cancelled += 1) });
+    let ended = 0;
+    stream.write([Buffer.from("first")], () => (ended += 1));
+    await stream.readable.cancel();
+    expect([ended, cancelled]).toEqual([1, 1]);
+    stream.write([Buffer.from("ignored")], () => (ended += 1));
+    expect(ended).toBe(2);
+  });
+});
