@@ -1,20 +1,17 @@
 import type { LogEntry } from "../../../shared/contract/worker-logs.js";
 
-/** Number of dropped entries at which the array is compacted. */
+/** Number of dropped entries at which the arrays are compacted. */
 const compactAfter = 1024;
 
 /** The part of a dropped entry that a notice about it needs. */
 export type DroppedEntry = Pick<LogEntry, "id" | "time" | "worker" | "version">;
 
-interface Kept {
-  readonly entry: LogEntry;
-  readonly sizeBytes: number;
-}
-
 /** The newest entries of one kind. A position counts all entries ever appended, so that a reader can detect dropped ones. */
 export class EntryRing {
-  #kept: Kept[] = [];
-  /** Index of the oldest entry in `#kept`. */
+  #entries: LogEntry[] = [];
+  /** Size of each entry in bytes: an array of numbers costs less than an object around each entry. */
+  #sizes: number[] = [];
+  /** Index of the oldest entry in both arrays. */
   #head = 0;
   #sizeBytes = 0;
   /** Position of the oldest entry. */
@@ -26,7 +23,7 @@ export class EntryRing {
   }
 
   get entryCount(): number {
-    return this.#kept.length - this.#head;
+    return this.#entries.length - this.#head;
   }
 
   /** Position of the oldest entry. */
@@ -49,25 +46,27 @@ export class EntryRing {
   }
 
   at(position: number): LogEntry | undefined {
-    return this.#kept[position - this.#start + this.#head]?.entry;
+    return this.#entries[position - this.#start + this.#head];
   }
 
   append(entry: LogEntry, sizeBytes: number): void {
-    this.#kept.push({ entry, sizeBytes });
+    this.#entries.push(entry);
+    this.#sizes.push(sizeBytes);
     this.#sizeBytes += sizeBytes;
   }
 
   dropOldest(): void {
-    const oldest = this.#kept[this.#head];
+    const oldest = this.#entries[this.#head];
     if (!oldest) return;
-    this.#sizeBytes -= oldest.sizeBytes;
-    const { id, time, worker, version } = oldest.entry;
+    this.#sizeBytes -= this.#sizes[this.#head] as number;
+    const { id, time, worker, version } = oldest;
     // A copy: the entry would keep its text in memory.
     this.#newestDropped = { id, time, worker, version };
     this.#start += 1;
     this.#head += 1;
-    if (this.#head < compactAfter && this.#head < this.#kept.length) return;
-    this.#kept = this.#kept.slice(this.#head);
+    if (this.#head < compactAfter && this.#head < this.#entries.length) return;
+    this.#entries = this.#entries.slice(this.#head);
+    this.#sizes = this.#sizes.slice(this.#head);
     this.#head = 0;
   }
 

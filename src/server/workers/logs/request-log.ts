@@ -43,7 +43,7 @@ export class RequestLog {
 
 function loggedRequest({ request, requestId, address, cron }: WorkerExchange, end: RequestEnd): LoggedRequest {
   const forwardedFor = forwardedForOf(request.rawHeaders);
-  return {
+  const logged = {
     method: request.method ?? "",
     path: pathOf(address),
     status: end.status === 0 ? clientClosedRequest : end.status,
@@ -51,8 +51,8 @@ function loggedRequest({ request, requestId, address, cron }: WorkerExchange, en
     responseBytes: end.responseBytes,
     requestId,
     client: cron === undefined ? (request.socket.remoteAddress ?? "") : "cron",
-    ...(forwardedFor !== undefined && { forwardedFor: copied(forwardedFor.slice(0, maxForwardedLength)) }),
   };
+  return forwardedFor === undefined ? logged : { ...logged, forwardedFor: copied(forwardedFor.slice(0, maxForwardedLength)) };
 }
 
 /** Reads the raw headers, because `request.headers` would parse all of them. */
