@@ -1,17 +1,19 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { bootMachine, bootTimeoutMs, ensureImage, imageTimeoutMs } from "./boot-machine.js";
 
-/** Tries three actions that the shipped unit must block: write through V8 flags, listen on a port, read outside its folder. */
+/** Tries actions that the shipped unit must block: write through V8 flags, listen on a port, bind a UDP port, read outside its folder. */
 const attacker = `export default { async fetch() {
   const v8 = await import("node:v8");
   const outcome = async (attempt) => { try { await attempt(); return "done"; } catch (error) { return error.code ?? error.message; } };
   const flags = await outcome(() => ["--redirect-code-traces", "--redirect-code-traces-to=/var/lib/runtimed/state/keys.db", "--trace-opt"].forEach(v8.setFlagsFromString));
   const hot = new Function("a", "let s = 0; for (let i = 0; i < 1000; i++) s += i * a; return s");
   for (let i = 0; i < 20000; i++) hot(i);
-  const listen = await outcome(async () => (await import("node:http")).createServer().listen(3999));
+  (await import("node:net")).createServer().listen(3999);
+  const { createSocket } = await import("node:dgram");
+  const bind = await outcome(() => new Promise((resolve, reject) => createSocket("udp4").on("error", reject).bind(3999, resolve)));
   const parent = await outcome(async () => (await import("node:fs")).readdirSync(process.argv[2] + "/app/.."));
   const state = await outcome(async () => (await import("node:fs")).readdirSync("/var/lib/runtimed/state"));
-  return Response.json({ flags, listen, parent, state });
+  return Response.json({ flags, bind, parent, state });
 } };`;
 
 const files = {
@@ -39,6 +41,8 @@ curl -s -H "X-API-Key: $(cat /etc/runtimed/root-key)" 'http://127.0.0.1:8000/api
   "sign in": "runtimectl auth login --url http://127.0.0.1:8000 --key-file /etc/runtimed/root-key",
   upload: "runtimectl workers upload /test/apps/hello >/dev/null 2>&1 && curl -s http://127.0.0.1:8000/hello/",
   attack: "runtimectl workers upload /test/apps/attacker >/dev/null 2>&1 && curl -s http://127.0.0.1:8000/attacker/",
+  // 7: the connection was refused.
+  "port of the attack": "curl -s http://127.0.0.1:3999/; echo $?",
   "key store": "stat -c %s /var/lib/private/runtimed/state/keys.db",
   "restart under load": `node /test/load.mjs > /test/load.json & load=$!
 sleep 1; systemctl restart runtimed; ${ready}; sleep 1
@@ -85,10 +89,10 @@ describe("the shipped unit under a booted systemd", () => {
   });
 
   test("denies V8 flags, ports and folders of other workers, and keeps the key store", () => {
-    const { flags, listen, parent, state } = JSON.parse(output["attack"] ?? "") as Record<string, string>;
+    const { flags, bind, parent, state } = JSON.parse(output["attack"] ?? "") as Record<string, string>;
     expect(flags).toContain("not available to workers");
-    expect(listen).not.toBe("done");
-    expect([parent, state]).toEqual(["ERR_ACCESS_DENIED", "ERR_ACCESS_DENIED"]);
+    expect([bind, parent, state]).toEqual(["EACCES", "ERR_ACCESS_DENIED", "ERR_ACCESS_DENIED"]);
+    expect(output["port of the attack"]).toBe("7");
     expect(Number(output["key store"])).toBeGreaterThan(0);
   });
 
