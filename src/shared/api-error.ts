@@ -7,6 +7,8 @@ export interface ApiErrorOptions {
   readonly cause?: unknown;
   /** Sent as `Retry-After`. */
   readonly retryAfterSeconds?: number;
+  /** Sent as `Allow`. */
+  readonly allow?: string;
 }
 
 /** An error with a published code. The daemon throws it; the client recreates it from the response. `message` is for the user. */
@@ -15,6 +17,7 @@ export class ApiError extends Error {
   readonly status: number;
   readonly details: unknown;
   readonly retryAfterSeconds: number | undefined;
+  readonly allow: string | undefined;
   /** Set by the client: the request id in the daemon's log. */
   requestId: string | undefined;
 
@@ -25,6 +28,7 @@ export class ApiError extends Error {
     this.status = errorTable[code][0];
     this.details = options.details;
     this.retryAfterSeconds = options.retryAfterSeconds;
+    this.allow = options.allow;
   }
 
   /** Returns the body of an error response. */

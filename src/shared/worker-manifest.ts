@@ -36,6 +36,27 @@ export const relativePath = z
     "must be a path below the package folder",
   );
 
+/** `404`: the site's own page `404.html` with status 404. `spa`: the entry page, for routes that a script in the browser handles. */
+const notFoundHandling = z
+  .literal(["spa", "404", 404], "must be spa or 404")
+  .transform((value): "spa" | "404" => (value === "spa" ? "spa" : "404"));
+
+const assetsDirectory = relativePath.refine(
+  (text) => /[^./]/.test(text),
+  "must be a folder below the package folder, because all files in it are public",
+);
+
+/** Static files beside a module. */
+const workerAssets = z
+  .union(
+    [
+      assetsDirectory,
+      z.object({ directory: assetsDirectory, workerFirst: z.boolean().default(false), notFound: notFoundHandling.optional() }),
+    ],
+    "must be a folder or { directory, workerFirst, notFound }",
+  )
+  .transform((assets) => (typeof assets === "string" ? { directory: assets, workerFirst: false, notFound: undefined } : assets));
+
 const secretName = z.string().refine(isSecretName, { error: (issue) => `${JSON.stringify(issue.input)} is not ${secretNameForm}` });
 
 const headerName = /^[A-Za-z0-9-]{1,64}$/;
@@ -106,10 +127,26 @@ export const WorkerManifest = z.object({
     .default(1)
     .describe("Number of isolates; `auto` = depends on the load, at most the number of processor cores."),
   injectBase: z
-    .union([z.boolean(), z.literal("relative")], "must be true, false or relative")
+    .union([z.boolean(), z.enum(["relative", "rewrite"])], "must be true, false, relative or rewrite")
     .default(false)
     .describe(
-      "Inserts `<base href>` into HTML pages, so that relative links work below the worker's base path; `relative` = in the form `../`, which also works behind a proxy that changes the path.",
+      "Inserts `<base href>` into HTML pages, so that relative links work below the worker's base path; `relative` = in the form `../`, which also works behind a proxy that changes the path; `rewrite` = no `<base>`, but the base path before the paths of the site's files in `src` and `href`, for pages that were built for `/`.",
+    ),
+  path: z
+    .enum(["below", "full"], "must be below or full")
+    .default("below")
+    .describe(
+      "Path in the URL of a request: `below` = without the worker's base path; `full` = with it, for apps that have this path in their configuration.",
+    ),
+  assets: workerAssets
+    .optional()
+    .describe(
+      "Folder of static files beside a module, such as `dist/client`. The daemon serves them like a static site, and the module all other requests. `{ directory, workerFirst, notFound }`: with `workerFirst: true` the module gets each request first and reads files by `env.ASSETS.fetch(request)`.",
+    ),
+  notFound: notFoundHandling
+    .optional()
+    .describe(
+      "Response of a static site to a navigation to a missing path: `spa` = the entry page, `404` = its `404.html` with status 404; absent = `404.html` if it exists, else the entry page.",
     ),
   headers: z
     .record(
@@ -117,11 +154,11 @@ export const WorkerManifest = z.object({
       z.string().regex(headerValue, "must be one line of printable ASCII"),
     )
     .default({})
-    .describe("Response headers for the files of a static site."),
+    .describe("Response headers for the files of a static site or of `assets`."),
   immutable: z
     .array(relativePath)
     .default([])
-    .describe("Folders of a static site whose files never change: browsers cache them for 1 year."),
+    .describe("Folders of a static site, or below `assets`, whose files never change: browsers cache them for 1 year."),
   hosts: z
     .array(
       z.string().transform((text, context) => normalHostName(text) ?? invalid(context, text, "a DNS host name, such as shop.example.org")),

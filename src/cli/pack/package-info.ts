@@ -6,7 +6,7 @@ import { longestManifestBytes, readManifest as readYaml } from "../../shared/man
 import { manifestFileNames } from "../../shared/metadata-file-names.js";
 import { isPackageName, isPackageVersion, latestVersion } from "../../shared/package-name.js";
 import { PackageJson } from "../../shared/packing/package-json.js";
-import { usualEntrypoints } from "../../shared/packing/main-files.js";
+import { assetsDirectoryOf, usualEntrypoints } from "../../shared/packing/main-files.js";
 import { usualPluginEntries } from "../../shared/plugin-manifest.js";
 import { CommandError } from "../command/command-error.js";
 import { readFileIfThere } from "../config/read-file-if-there.js";
@@ -20,6 +20,7 @@ const Manifest = z.object({
   pluginEntry: z.string().optional(),
   // Invalid values are reported with their place in the file by the validation.
   hosts: z.array(z.string()).optional().catch(undefined),
+  assets: z.unknown().optional(),
 });
 
 export type PackageKind = "worker" | "plugin";
@@ -35,6 +36,8 @@ export interface PackageInfo {
   readonly entrypoint: string | undefined;
   /** The module of a plugin. Undefined for a manifest that only configures a built-in plugin. */
   readonly pluginEntry?: string | undefined;
+  /** Folder of the static files beside a worker's module, without a trailing slash. */
+  readonly assetsDirectory?: string | undefined;
   /** Host names that a worker requests, as the daemon compares them. */
   readonly hosts?: readonly string[];
 }
@@ -88,7 +91,11 @@ export async function readPackageInfo(
     packageJson,
     metadataFiles: [...(manifest ? [manifest.file] : []), ...(packageJson ? ["package.json"] : [])],
     ...(kind === "worker"
-      ? { entrypoint: await findEntrypoint(source, manifest, packageJson), hosts: hostsOf(manifest) }
+      ? {
+          entrypoint: await findEntrypoint(source, manifest, packageJson),
+          assetsDirectory: assetsDirectoryOf(manifest?.fields.assets),
+          hosts: hostsOf(manifest),
+        }
       : { entrypoint: await declaredFile(source, manifest, "entrypoint"), pluginEntry: await findPluginEntry(source, manifest) }),
   };
 }

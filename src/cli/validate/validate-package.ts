@@ -51,8 +51,8 @@ export function invalidPackage(problems: readonly Problem[], consequence: string
   });
 }
 
-/** Returns problems of the packed files: names, secrets, links, number and size. */
-export function findLayoutProblems({ files, links }: PackPlan): Problem[] {
+/** Returns problems of the packed files: names, assets, secrets, links, number and size. */
+export function findLayoutProblems({ files, links, facts }: PackPlan): Problem[] {
   const tree = new EntryTree();
   const refused = files.flatMap(({ path }): Problem[] => {
     try {
@@ -68,8 +68,15 @@ export function findLayoutProblems({ files, links }: PackPlan): Problem[] {
     .map(({ path }): Problem =>
       warning(path, "LOOKS_SECRET", "looks like a secret and would be packed; to exclude it, add it to .runtimeignore"),
     );
+  const hasAssets = facts.assetsDirectory === undefined || files.some(({ path }) => path.startsWith(`${facts.assetsDirectory}/`));
+  const missing: Problem = {
+    severity: "error",
+    code: "ASSETS_NOT_FOUND",
+    message: `the folder ${facts.assetsDirectory} of assets has no files; build the package first, or correct assets in the manifest`,
+    file: facts.metadataFiles[0] ?? "manifest.yaml",
+  };
   const left = links.map(({ path, rule }): Problem => warning(path, "LINK_LEFT_OUT", `is excluded: ${rule}`));
-  return [...refused, ...secrets, ...left, ...sizeProblems(files)];
+  return [...refused, ...(hasAssets ? [] : [missing]), ...secrets, ...left, ...sizeProblems(files)];
 }
 
 /** Returns warnings and no errors: the operator can raise the limits. */

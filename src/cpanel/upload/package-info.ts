@@ -1,7 +1,7 @@
 import { ApiError } from "../../shared/api-error.js";
 import { manifestFileNames } from "../../shared/metadata-file-names.js";
 import { enabledOf, nameOf, versionOf } from "../../shared/package-metadata.js";
-import { usualEntrypoints } from "../../shared/packing/main-files.js";
+import { assetsDirectoryOf, usualEntrypoints } from "../../shared/packing/main-files.js";
 import { PackageJson } from "../../shared/packing/package-json.js";
 import type { ReadText } from "../../shared/packing/read-text.js";
 
@@ -12,6 +12,7 @@ export interface PackageInfo {
   readonly isEnabled: boolean;
   /** Undefined when the package contains no file to serve. */
   readonly entrypoint: string | undefined;
+  readonly assetsDirectory: string | undefined;
   /** A plugin's module; undefined without one, such as for a manifest that configures a built-in plugin. */
   readonly pluginEntry: string | undefined;
   readonly packageJson: PackageJson | undefined;
@@ -42,6 +43,7 @@ export async function readPackageInfo(text: PackageText, kind: PackageKind): Pro
     version: versionOf(fields, undefined),
     isEnabled: enabledOf(fields),
     entrypoint: await firstFile(text, entrypoints(kind, manifest?.fields["entrypoint"], packageJson?.main)),
+    assetsDirectory: assetsDirectoryOf(manifest?.fields["assets"]),
     pluginEntry: kind === "plugin" ? await findPluginEntry(text, manifest?.fields["pluginEntry"]) : undefined,
     packageJson,
     metadataFiles: [...(manifest ? [manifest.file] : []), ...(packageJson ? ["package.json"] : [])],

@@ -25,6 +25,7 @@ export function errorHeaders(error: ApiError): Record<string, string> {
     "x-content-type-options": "nosniff",
     ...(error.code === "UPGRADE_REQUIRED" ? { upgrade: "websocket", "sec-websocket-version": "13" } : {}),
     ...(error.retryAfterSeconds === undefined ? {} : { "retry-after": String(error.retryAfterSeconds) }),
+    ...(error.allow === undefined ? {} : { allow: error.allow }),
   };
 }
 

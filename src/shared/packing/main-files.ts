@@ -4,6 +4,14 @@ export interface MainFiles {
   readonly entrypoint: string | undefined;
   /** The module of a plugin. Undefined for a manifest that only configures a built-in plugin. */
   readonly pluginEntry?: string | undefined;
+  /** Folder of the static files beside a module, without a trailing slash. */
+  readonly assetsDirectory?: string | undefined;
+}
+
+/** Returns the folder that a manifest's `assets` names. Undefined for a missing or invalid value. */
+export function assetsDirectoryOf(assets: unknown): string | undefined {
+  const directory = typeof assets === "object" && assets !== null && "directory" in assets ? assets.directory : assets;
+  return typeof directory === "string" && directory !== "" ? directory.replace(/^(?:\.\/)+/, "").replace(/\/+$/, "") : undefined;
 }
 
 /** Returns the entry files of a package. */

@@ -17,7 +17,7 @@ export interface Verdict {
 
 /**
  * The packing rules of a folder: `.runtimeignore` if it exists, else `files` of package.json, else `.gitignore` files. The latter do not
- * apply to the entrypoint's folder (build output) and to installed packages.
+ * apply to the folders of entrypoint and assets (build output) and to installed packages.
  */
 export interface Selection {
   /** Decides for a folder, by its relative path, before its content. An excluded folder is not entered. */
@@ -56,6 +56,7 @@ function listed(facts: SelectionFacts, files: readonly string[]): Selection {
   return {
     enter: async () => kept("package.json files"),
     judge: (file) => {
+      if (facts.assetsDirectory !== undefined && file.startsWith(`${facts.assetsDirectory}/`)) return kept("assets of the manifest");
       const match = patterns.findLast(({ rules }) => rules.ignores(file));
       if (match) return { kept: match.keeps, rule: `package.json files: ${match.pattern}` };
       return file === facts.packageJson?.main ? kept("package.json main") : dropped("not in package.json files");
@@ -66,8 +67,8 @@ function listed(facts: SelectionFacts, files: readonly string[]): Selection {
 /** Applies the .gitignore files of all parent folders, like git. */
 class GitSelection implements Selection {
   readonly #read: ReadText;
-  /** Folders with a trailing slash. Empty for an entrypoint at the root. */
-  readonly #entrypointFolders: readonly string[];
+  /** The folders of entrypoint and assets, with a trailing slash. Empty for an entrypoint at the root. */
+  readonly #outputFolders: readonly string[];
   readonly #rulesByFolder = new Map<string, Ignore>();
 
   static async open(read: ReadText, facts: SelectionFacts): Promise<GitSelection> {
@@ -79,7 +80,8 @@ class GitSelection implements Selection {
   private constructor(read: ReadText, facts: SelectionFacts) {
     this.#read = read;
     const nested = mainFiles(facts).filter((file) => file.includes("/"));
-    this.#entrypointFolders = nested.map((file) => `${folderOf(file)}/`);
+    const folders = [...nested.map(folderOf), ...(facts.assetsDirectory === undefined ? [] : [facts.assetsDirectory])];
+    this.#outputFolders = folders.map((folder) => `${folder}/`);
   }
 
   async enter(directory: string): Promise<Verdict> {
@@ -98,8 +100,8 @@ class GitSelection implements Selection {
   }
 
   #verdictOf(relativePath: string): Verdict {
-    if (this.#entrypointFolders.some((output) => relativePath.startsWith(output) || output.startsWith(relativePath)))
-      return kept("the entrypoint's folder");
+    if (this.#outputFolders.some((output) => relativePath.startsWith(output) || output.startsWith(relativePath)))
+      return kept("the folder of the entrypoint or of assets");
     let verdict = kept("no matching rule");
     for (const [prefix, rules] of this.#rulesByFolder) {
       if (!relativePath.startsWith(prefix)) continue;

@@ -108,6 +108,28 @@ describe("the packed files of a folder", () => {
       ["dist/a.js", "lib/b.js", "package.json", "server.js"],
     ],
     [
+      "by .gitignore, except in the folder of assets",
+      {
+        "manifest.yaml": `${manifest}entrypoint: server.mjs\nassets: ./dist/client/\n`,
+        ".gitignore": "dist\n",
+        "server.mjs": "",
+        "dist/client/assets/a.js": "",
+        "dist/server/a.js": "",
+      },
+      [".gitignore", "dist/client/assets/a.js", "manifest.yaml", "server.mjs"],
+    ],
+    [
+      "by files of package.json, with the folder of assets",
+      {
+        "manifest.yaml": `${manifest}entrypoint: lib/server.mjs\nassets: { directory: client }\n`,
+        "package.json": '{"files":["lib"]}',
+        "lib/server.mjs": "",
+        "client/a.js": "",
+        "other.js": "",
+      },
+      ["client/a.js", "lib/server.mjs", "manifest.yaml", "package.json"],
+    ],
+    [
       "by .gitignore, also nested and negated",
       {
         "manifest.yaml": manifest,

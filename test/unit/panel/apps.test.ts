@@ -98,6 +98,7 @@ const facts: PackageInfo = {
   version: "3.0.0",
   isEnabled: true,
   entrypoint: "index.js",
+  assetsDirectory: undefined,
   pluginEntry: undefined,
   packageJson: undefined,
   metadataFiles: [],

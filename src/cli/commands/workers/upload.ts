@@ -29,7 +29,7 @@ export const command = defineCommand<[source: string], Options>({
   ],
   notes:
     "An upload replaces an installed version with the same name and version.\n" +
-    "File selection: .runtimeignore if it exists, else files in package.json, else .gitignore, except in the entrypoint's folder.\n" +
+    "File selection: .runtimeignore if it exists, else files in package.json, else .gitignore, except in the folders of entrypoint and assets.\n" +
     "node_modules is always included, without packages that only devDependencies need. Only .runtimeignore can exclude it.\n" +
     "Always included: manifest, package.json, entrypoint. Always excluded: .git, .env*, .dev.vars*, *.pem, id_*, .npmrc, .runtimectl.yaml, temporary editor files.\n" +
     "--bundle adds a source map for stack traces, which is not served to clients. esbuild applies tsconfig.json.\n" +

@@ -1,4 +1,5 @@
 import { ApiError } from "../../../shared/api-error.js";
+import type { AssetsOrder } from "../protocol/assets-order.js";
 import type { Log } from "../../log/log.js";
 import { CallQueue } from "./call-queue.js";
 import { DeadlineSweep } from "./deadline-sweep.js";
@@ -28,6 +29,8 @@ export interface ModuleWorkerOptions {
   readonly compiler: TypeScriptCompiler;
   readonly network: WorkerNetwork;
   readonly storage: WorkerStorage;
+  /** Returns what `env.ASSETS` needs. Undefined for a worker without static files. */
+  readonly assets: (entrypoint: Entrypoint) => Promise<AssetsOrder | undefined>;
   readonly scheduler: BandwidthScheduler;
   readonly stallTimeoutMs: number;
   readonly limits: { readonly maxBodySizeBytes: number; readonly workerMemoryMaxBytes: number };

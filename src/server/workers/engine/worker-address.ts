@@ -1,3 +1,4 @@
+import { decodedSegment } from "../../web/file-path.js";
 import type { HostTarget } from "../../web/http-exchange.js";
 
 /** Maximum length of a version range in characters. Every useful range is shorter. */
@@ -70,15 +71,4 @@ function segmentEnd(text: string, from: number, limit: number): number {
 function decodedRange(text: string): string | undefined {
   const range = decodedSegment(text);
   return range === undefined || range === "" || range.length > longestRange ? undefined : range;
-}
-
-/** Decodes a URL path segment. Returns undefined when it is malformed or contains an encoded slash, backslash or control character. */
-export function decodedSegment(segment: string): string | undefined {
-  try {
-    const text = decodeURIComponent(segment);
-    // oxlint-disable-next-line no-control-regex -- control characters are rejected
-    return /[/\\\u0000-\u001f]/.test(text) ? undefined : text;
-  } catch {
-    return undefined;
-  }
 }

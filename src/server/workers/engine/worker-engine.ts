@@ -8,7 +8,7 @@ import { RequestHeads, upgradeLines } from "../../web/request-heads.js";
 import type { HostTarget, HttpExchange } from "../../web/http-exchange.js";
 import { createInternalExchange, type CronCall } from "../cron.js";
 import { notFound, redirectToBase, stopping } from "./engine-responses.js";
-import { findEntrypoint } from "./entrypoint.js";
+import { findEntrypoint, type Entrypoint } from "./entrypoint.js";
 import { checkLoads } from "../isolates/isolate-starter.js";
 import { IsolatePool, type PoolNumbers } from "../isolates/isolate-pool.js";
 import { ModuleVersion } from "./module-version.js";
@@ -21,6 +21,8 @@ import { ClientUpgrade, OpenSockets } from "../sockets/client-upgrade.js";
 import { CloseCode } from "../protocol/web-socket-frames.js";
 import { CompressedFiles } from "../static/compressed-files.js";
 import { StaticCache } from "../static/static-file.js";
+import { assetsOrderOf } from "../static/assets-order-of.js";
+import { ModuleWithAssets } from "../static/module-with-assets.js";
 import { StaticSite } from "../static/static-site.js";
 import { RequestLog } from "../logs/request-log.js";
 import { BandwidthScheduler } from "./bandwidth-scheduler.js";
@@ -61,8 +63,7 @@ export class WorkerEngine {
   readonly #options: WorkerEngineOptions;
   readonly #pool: IsolatePool;
   readonly #compiler: TypeScriptCompiler;
-  readonly #cache = new StaticCache();
-  readonly #compressed: CompressedFiles;
+  readonly #fileCaches: { readonly cache: StaticCache; readonly compressed: CompressedFiles };
   readonly #meters = new WorkerMeters();
   readonly #heads: RequestHeads;
   readonly #ceiling: PermissionPolicy;
@@ -78,7 +79,7 @@ export class WorkerEngine {
 
   constructor(options: WorkerEngineOptions) {
     this.#options = options;
-    this.#compressed = new CompressedFiles(options.compressedFilesDirectory);
+    this.#fileCaches = { cache: new StaticCache(), compressed: new CompressedFiles(options.compressedFilesDirectory) };
     this.#heads = new RequestHeads({ isOurKey: options.isOurKey });
     this.#bandwidthScheduler = new BandwidthScheduler(options.limits.sharedStreamRateBytes * availableParallelism());
     this.#ceiling = new PermissionPolicy(options.permissions ?? ["network"]);
@@ -284,8 +285,10 @@ export class WorkerEngine {
     return this.#options.environmentOf?.(version) ?? version.manifest.env;
   }
 
-  #writeHead({ request, requestId, address, upgrade, cron }: WorkerExchange): string | undefined {
-    const head = this.#heads.write(request, { base: address.base, path: address.path + address.query, requestId });
+  #writeHead({ request, requestId, address, upgrade, cron }: WorkerExchange, pathForm: WorkerManifest["path"]): string | undefined {
+    const { base, query } = address;
+    const path = (pathForm === "full" ? base : "") + address.path + query;
+    const head = this.#heads.write(request, { base, path, requestId });
     if (head === undefined) return undefined;
     if (cron !== undefined) return `${head}\nx-cron\n${cron}`;
     return upgrade ? head + upgradeLines : head;
@@ -310,11 +313,11 @@ export class WorkerEngine {
     const requestLog = new RequestLog(this.#options.logs, version);
     if (entrypoint.kind === "static") {
       const { file } = entrypoint;
-      return StaticSite.open({ version, file, cache: this.#cache, compressed: this.#compressed, meter, requestLog });
+      return StaticSite.open({ version, file, ...this.#fileCaches, meter, requestLog });
     }
     const refusal = this.refusal(version.manifest, version.name);
     if (refusal !== undefined) throw new ApiError("WORKER_START_FAILED", `The worker cannot be started. ${refusal}`);
-    return new ModuleVersion({
+    const module = new ModuleVersion({
       ...this.#startOptions(version),
       meter,
       requestLog,
@@ -322,7 +325,7 @@ export class WorkerEngine {
       environment: () => this.#environmentOf(version),
       scheduler: this.#bandwidthScheduler,
       stallTimeoutMs: this.#options.stallTimeoutMs ?? defaultStallTimeoutMs,
-      writeHead: (exchange) => this.#writeHead(exchange),
+      writeHead: (exchange) => this.#writeHead(exchange, version.manifest.path),
       reroute: (call) =>
         this.#route(
           call.exchange,
@@ -331,12 +334,14 @@ export class WorkerEngine {
         ),
       observer: this.#options.observer,
     });
+    return ModuleWithAssets.open(module, { version, entrypoint: entrypoint.file, ...this.#fileCaches });
   }
 
   /** Returns what each start of an isolate of a version needs. */
   #startOptions(version: ServedVersion) {
     const { limits, logs, log } = this.#options;
     const network = this.#network.of(version.manifest);
-    return { version, network, storage: this.storage, pool: this.#pool, compiler: this.#compiler, limits, logs, log };
+    const assets = (entrypoint: Entrypoint) => assetsOrderOf(version, entrypoint);
+    return { version, network, storage: this.storage, pool: this.#pool, compiler: this.#compiler, limits, logs, log, assets };
   }
 }

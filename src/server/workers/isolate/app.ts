@@ -8,7 +8,7 @@ import { PlainResponse } from "./plain-response.js";
 import { byLiteralness, matchRoutePattern, parseRoutePattern, type RoutePattern } from "../../web/route-pattern.js";
 
 /** The signature of `fetch`, the same as that of Cloudflare Workers modules. */
-type Handler = (request: LazyRequest, env: Record<string, string>, context: unknown) => unknown;
+type Handler = (request: LazyRequest, env: Record<string, unknown>, context: unknown) => unknown;
 
 /** The functions of a worker module that the isolate calls. */
 export interface App {
@@ -112,7 +112,7 @@ function fetchHandlerOf(candidate: Bag): Handler | undefined {
   return withRoutes(new RouteTable({ "/*": Object.fromEntries(methods.map((name) => [name, candidate[name]])) }, routeHandlers), undefined);
 }
 
-type FetchClass = new (context: unknown, env: Record<string, string>) => { fetch: Handler };
+type FetchClass = new (context: unknown, env: Record<string, unknown>) => { fetch: Handler };
 
 /** Whether a function is a class with `fetch`, such as a `WorkerEntrypoint` of `cloudflare:workers`. */
 function isFetchClass(candidate: unknown): candidate is FetchClass {

@@ -17,7 +17,7 @@ const url = `data:text/javascript,${encodeURIComponent(source)}`;
 
 /** The values that a worker imports from `cloudflare:workers`. */
 export interface CloudflareModule {
-  readonly env: Readonly<Record<string, string>>;
+  readonly env: Readonly<Record<string, unknown>>;
   readonly waitUntil: (promise: unknown) => void;
 }
 

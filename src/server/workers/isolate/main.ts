@@ -3,6 +3,7 @@ import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { installRequest } from "../../web/lazy-request.js";
 import { findApp, type App } from "./app.js";
+import { Assets } from "./assets.js";
 import { installCloudflareModule } from "./cloudflare-module.js";
 import { boundOutput, installConsole } from "./console.js";
 import { DaemonChannel, LogChannel } from "./channel.js";
@@ -51,11 +52,11 @@ function runIsolate({ slot, settings }: { slot: string; settings: IsolateSetting
   };
   const servers = new ListeningServers();
   let app: App | undefined;
-  let env: Record<string, string> = {};
+  let env: Record<string, unknown> = {};
 
   const load = async (order: LoadOrder): Promise<void> => {
-    env = { ...order.env };
-    Object.assign(process.env, { PORT: String(defaultPort) }, env, { TMPDIR: path.join(slot, "tmp") });
+    env = { ...order.env, ...(order.assets && { ASSETS: new Assets(order.assets, path.join(slot, "app")) }) };
+    Object.assign(process.env, { PORT: String(defaultPort) }, order.env, { TMPDIR: path.join(slot, "tmp") });
     process.setSourceMapsEnabled(order.sourceMaps);
     installCloudflareModule({ env, waitUntil: (promise) => work.add(promise) });
     try {

@@ -1,4 +1,5 @@
 import path from "node:path";
+import type { AssetsOrder } from "../protocol/assets-order.js";
 import type { ApiError } from "../../../shared/api-error.js";
 import { toApiError } from "../../web/error-response.js";
 import { sourceMapsFolder, findEntrypoint, type Entrypoint } from "../engine/entrypoint.js";
@@ -28,6 +29,8 @@ interface IsolateStarterOptions {
   readonly network: WorkerNetwork;
   readonly limits: { readonly workerMemoryMaxBytes: number };
   readonly storage: WorkerStorage;
+  /** Returns what `env.ASSETS` needs. Undefined for a worker without static files. */
+  readonly assets: (entrypoint: Entrypoint) => Promise<AssetsOrder | undefined>;
   /** True for an isolate that only checks the code and serves no request. It gets a temporary folder in place of the data folder. */
   readonly isTrial?: boolean;
 }
@@ -38,6 +41,7 @@ export class IsolateStarter {
   readonly timeoutMs: number;
   readonly #options: IsolateStarterOptions;
   #bundle: Promise<string> | undefined;
+  #assets: Promise<AssetsOrder | undefined> | undefined;
   #waitingForPlace = 0;
   /** True when an isolate needs file rules of its own, which name the worker's folder. */
   #needsOwnRules: boolean;
@@ -84,6 +88,7 @@ export class IsolateStarter {
         entry,
         env: { ...env, ...this.#dataVariable(isolate) },
         sourceMaps: isTypeScript || entrypoint.sourceMap !== undefined,
+        assets: await (this.#assets ??= this.#options.assets(entrypoint)),
       });
     } catch (error) {
       void isolate.terminate();

@@ -1,3 +1,5 @@
+import type { AssetsOrder } from "./assets-order.js";
+
 /** File descriptor of the isolate's end of the socket pair with the daemon. */
 export const channelDescriptor = 3;
 
@@ -109,6 +111,7 @@ export interface LoadOrder {
   readonly env: Readonly<Record<string, string>>;
   /** Whether stack traces show positions in the source files, which needs a source map and slows down each capture of a stack. */
   readonly sourceMaps: boolean;
+  readonly assets: AssetsOrder | undefined;
 }
 
 export interface LoadFailure {

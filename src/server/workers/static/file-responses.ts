@@ -22,14 +22,8 @@ export class FileResponses {
   /** Sends the file; closes its handle, if any, after the response. Returns the number of body bytes. */
   send(exchange: WorkerExchange, file: StaticFile): number {
     const { request, response, requestId } = exchange;
-    if (file.handle) {
-      const close = (): void => void file.handle?.close().catch(() => undefined);
-      if (response.closed) {
-        close();
-        return 0;
-      }
-      response.once("close", close);
-    }
+    this.#closeAfterResponse(exchange, file);
+    if (response.closed) return 0;
     if (isUnchanged(request.headers, file)) return this.#sendUnchanged(exchange, file);
     const range = request.method === "GET" ? requestedRange(request.headers, file) : undefined;
     if (range === "unsatisfiable") {
@@ -48,6 +42,19 @@ export class FileResponses {
     return this.#sendPart(exchange, file, { start: 0, end: file.sizeBytes - 1, status: 200 });
   }
 
+  /** Sends the file as the page of a missing path. Returns the number of body bytes. */
+  sendNotFound(exchange: WorkerExchange, file: StaticFile): number {
+    this.#closeAfterResponse(exchange, file);
+    return this.#sendPart(exchange, file, { start: 0, end: file.sizeBytes - 1, status: 404 });
+  }
+
+  #closeAfterResponse({ response }: WorkerExchange, { handle }: StaticFile): void {
+    if (!handle) return;
+    const close = (): void => void handle.close().catch(() => undefined);
+    if (response.closed) close();
+    else response.once("close", close);
+  }
+
   #sendUnchanged(exchange: WorkerExchange, file: StaticFile): number {
     const { response, requestId } = exchange;
     if (FastResponseWriter.suits(response)) {
@@ -59,7 +66,7 @@ export class FileResponses {
     return 0;
   }
 
-  #sendPart(exchange: WorkerExchange, file: StaticFile, part: { start: number; end: number; status: 200 | 206 }): number {
+  #sendPart(exchange: WorkerExchange, file: StaticFile, part: { start: number; end: number; status: 200 | 206 | 404 }): number {
     const { request, response, requestId } = exchange;
     const { start, end, status } = part;
     const headers = ["content-type", file.type, ...file.validatorPairs, ...this.#pairsFor(exchange), "x-request-id", requestId];

@@ -1,17 +1,13 @@
 import { preferredCoding, type ContentCoding } from "../../web/content-coding.js";
 import type { WorkerExchange } from "../engine/worker-exchange.js";
 import type { CompressedFiles } from "./compressed-files.js";
+import { injectIntoPage, type PageBase, type PageInjection } from "./page-injection.js";
 import { inCoding, withContent, type CacheShelf, type StaticCache, type StaticFile } from "./static-file.js";
-
-/** Content that a site injects into its pages. */
-interface Injection {
-  readonly base: "absolute" | "relative";
-  readonly variables: Readonly<Record<string, string>>;
-}
 
 /** The differences between the sent file and the file on disk. */
 interface Variation {
-  readonly href: string | undefined;
+  /** Undefined for files other than pages. */
+  readonly base: PageBase | undefined;
   readonly coding: ContentCoding | undefined;
 }
 
@@ -19,14 +15,22 @@ interface Variation {
 export class FileVariants {
   readonly #cache: StaticCache;
   readonly #compressed: CompressedFiles;
-  readonly #injection: Injection | undefined;
+  readonly #injection: PageInjection | undefined;
+  readonly #exists: (file: string) => Promise<boolean>;
   readonly #shelf: CacheShelf = new Map();
   #isRetired = false;
 
-  constructor(options: { cache: StaticCache; compressed: CompressedFiles; injection: Injection | undefined }) {
+  /** `exists` tells whether the site has a file. */
+  constructor(options: {
+    cache: StaticCache;
+    compressed: CompressedFiles;
+    injection: PageInjection | undefined;
+    exists: (file: string) => Promise<boolean>;
+  }) {
     this.#cache = options.cache;
     this.#compressed = options.compressed;
     this.#injection = options.injection;
+    this.#exists = options.exists;
   }
 
   /** Returns the variant of a file for this request, if the variant is the file itself or in memory. */
@@ -57,61 +61,41 @@ export class FileVariants {
   }
 
   #variationFor({ request, address }: WorkerExchange, file: StaticFile): Variation | undefined {
-    let href: string | undefined;
-    if (this.#injection && file.body && file.type.startsWith("text/html")) {
-      const depth = address.path.split("/").length - 2;
-      href = this.#injection.base === "relative" ? "../".repeat(depth) || "./" : `${address.base}/`;
-    }
+    const base = this.#injection && file.body && file.type.startsWith("text/html") ? baseOf(this.#injection, address) : undefined;
     // A request for a range gets the uncompressed file, because clients combine parts of different responses.
     const takesCoding = file.isCompressible && request.headers.range === undefined;
     const coding = takesCoding ? preferredCoding(request.headers["accept-encoding"]) : undefined;
-    return href === undefined && coding === undefined ? undefined : { href, coding };
+    return base === undefined && coding === undefined ? undefined : { base, coding };
   }
 
-  async #make(file: StaticFile, { href, coding }: Variation): Promise<StaticFile> {
-    const whole = href === undefined ? file : this.#inject(file, href);
+  async #make(file: StaticFile, { base, coding }: Variation): Promise<StaticFile> {
+    const whole = base === undefined ? file : await this.#inject(file, base);
     if (!coding) return whole;
     const content = whole.body ?? (await whole.handle?.readFile());
     const compressed = content && (await this.#compressed.compress(content, coding));
     return compressed ? inCoding(whole, coding, compressed) : whole;
   }
 
-  #inject(file: StaticFile, href: string): StaticFile {
-    const html = injectIntoPage(file.body?.toString("utf8") ?? "", { href, variables: this.#injection?.variables ?? {} });
+  async #inject(file: StaticFile, base: PageBase): Promise<StaticFile> {
+    const variables = this.#injection?.variables ?? {};
+    const html = await injectIntoPage(file.body?.toString("utf8") ?? "", base, { variables, exists: this.#exists });
     return withContent(file, Buffer.from(html));
   }
 }
 
 /** Cache key of a variant. The ETag identifies the content. */
-function keyOf({ path, etag }: StaticFile, { href, coding }: Variation): string {
-  return [path, etag, href, coding].join("\n");
+function keyOf({ path, etag }: StaticFile, { base, coding }: Variation): string {
+  return [path, etag, base?.href, base?.prefix, coding].join("\n");
 }
 
-/** Inserts the base element and the public variables into an HTML page, right after `<head>`. */
-function injectIntoPage(html: string, options: { href: string; variables: Readonly<Record<string, string>> }): string {
-  const hasVariables = Object.keys(options.variables).length > 0;
-  const script = hasVariables ? `<script>window.__env__=${scriptJson(options.variables)}</script>` : "";
-  const tags = `<base href="${attribute(options.href)}">${script}`;
-  const head = /<head(?:\s[^>]*)?>/i.exec(html);
-  if (head) {
-    const at = head.index + head[0].length;
-    return html.slice(0, at) + tags + html.slice(at);
-  }
-  // A page can omit `<head>`. The injection then follows the doctype and `<html>`, because text before the doctype would select quirks
-  // mode.
-  const start = /^\s*(?:<!doctype[^>]*>)?\s*(?:<html(?:\s[^>]*)?>)?/i.exec(html)?.[0].length ?? 0;
-  return html.slice(0, start) + tags + html.slice(start);
+/** Returns the base path of a page at an address. */
+function baseOf({ base }: PageInjection, { base: prefix, path }: WorkerExchange["address"]): PageBase {
+  if (base === "rewrite") return { href: undefined, prefix };
+  const depth = path.split("/").length - 2;
+  return { href: base === "relative" ? "../".repeat(depth) || "./" : `${prefix}/`, prefix: undefined };
 }
 
 /** Returns the variables that pages can read: names that start with one of the prefixes. */
 export function publicVariables(env: Readonly<Record<string, string>>, prefixes: readonly string[]): Record<string, string> {
   return Object.fromEntries(Object.entries(env).filter(([name]) => prefixes.some((prefix) => prefix !== "" && name.startsWith(prefix))));
-}
-
-function scriptJson(value: unknown): string {
-  return JSON.stringify(value).replaceAll("<", "\\u003c").replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029");
-}
-
-function attribute(text: string): string {
-  return text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }

@@ -80,6 +80,13 @@ test("reports a missing entrypoint and a package without code", async () => {
   expect(await findManifestProblems(source, "plugin")).toMatchObject([{ severity: "warning", code: "NO_CODE" }]);
 });
 
+test("reports a folder of assets without files, and one that is the package folder", async () => {
+  const files = { "manifest.yaml": "name: app\nassets: dist/client\n", "index.js": "" };
+  expect(findLayoutProblems(await planPack(await folderOf(files)))).toMatchObject([{ severity: "error", code: "ASSETS_NOT_FOUND" }]);
+  expect(findLayoutProblems(await planPack(await folderOf({ ...files, "dist/client/a.css": "" })))).toEqual([]);
+  expect((await problemsOf({ "manifest.yaml": "name: app\nassets: .\n" }))[0]).toContain("must be a folder");
+});
+
 test("rejects a reserved name and a missing name", async () => {
   expect((await problemsOf({ "manifest.yaml": "name: cpanel\n" }))[0]).toContain("INVALID_PACKAGE_NAME manifest.yaml:1:7:");
   expect((await problemsOf({}))[0]).toContain("MISSING_PACKAGE_NAME");

@@ -1,0 +1,27 @@
+/** Matches paths without encoded, hidden or empty segments, which are nearly all. */
+const plainPath = /^(?:\/[\w~-][\w.~-]*)*\/?$/;
+
+/** Returns the decoded path below a served folder; undefined when it cannot name a served file. */
+export function relativeFilePath(urlPath: string): string | undefined {
+  if (plainPath.test(urlPath)) return urlPath.slice(1);
+  const segments = urlPath.split("/").slice(1);
+  const names: string[] = [];
+  for (const [index, segment] of segments.entries()) {
+    const name = decodedSegment(segment);
+    const isLast = index === segments.length - 1;
+    if (name === undefined || (name === "" && !isLast) || name.startsWith(".")) return undefined;
+    names.push(name);
+  }
+  return names.join("/");
+}
+
+/** Decodes a URL path segment. Returns undefined when it is malformed or contains an encoded slash, backslash or control character. */
+export function decodedSegment(segment: string): string | undefined {
+  try {
+    const text = decodeURIComponent(segment);
+    // oxlint-disable-next-line no-control-regex -- control characters are rejected
+    return /[/\\\u0000-\u001f]/.test(text) ? undefined : text;
+  } catch {
+    return undefined;
+  }
+}

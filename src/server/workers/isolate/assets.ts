@@ -1,0 +1,77 @@
+import { createHash } from "node:crypto";
+import { createReadStream, type Stats } from "node:fs";
+import { readFile, stat } from "node:fs/promises";
+import path from "node:path";
+import { Readable } from "node:stream";
+import { relativeFilePath } from "../../web/file-path.js";
+import { isExcludedAsset, type AssetsOrder } from "../protocol/assets-order.js";
+
+/** Maximum size of a file that is read at once. Larger files are streamed, without an ETag. */
+const readAtOnceBytes = 256 * 1024;
+
+interface Found {
+  readonly file: string;
+  readonly stats: Stats;
+}
+
+/**
+ * `env.ASSETS`: reads the files of the manifest's `assets`, by the rules by which the daemon serves them. Unlike the daemon, without ranges
+ * and compression; the daemon compresses the worker's response.
+ */
+export class Assets {
+  readonly #order: AssetsOrder;
+  readonly #folder: string;
+
+  constructor(order: AssetsOrder, appFolder: string) {
+    this.#order = order;
+    this.#folder = path.join(appFolder, order.directory);
+  }
+
+  /** Resolves with the file at the path of the request, also for a URL in place of a request. */
+  readonly fetch = async (input: Request | string | URL, init?: RequestInit): Promise<Response> => {
+    const request = new Request(input, init);
+    if (request.method !== "GET" && request.method !== "HEAD")
+      return new Response("Method Not Allowed", { status: 405, headers: { allow: "GET, HEAD" } });
+    const { pathname } = new URL(request.url);
+    const base = this.#order.hasFullPaths ? (request.headers.get("x-base") ?? "") : "";
+    const relative = relativeFilePath(pathname.startsWith(`${base}/`) ? pathname.slice(base.length) : pathname);
+    const found = relative === undefined ? undefined : await this.#find(relative);
+    if (found === "directory") return new Response(null, { status: 308, headers: { location: `./${path.basename(pathname)}/` } });
+    if (found) return this.#respond(request, found, 200);
+    const { notFound } = this.#order;
+    const page = notFound && (await this.#stat(notFound === "spa" ? "index.html" : "404.html"));
+    if (page?.stats.isFile()) return this.#respond(request, page, notFound === "spa" ? 200 : 404);
+    return new Response("Not Found", { status: 404 });
+  };
+
+  async #find(relative: string): Promise<Found | "directory" | undefined> {
+    const isFolder = relative === "" || relative.endsWith("/");
+    const found = await this.#stat(isFolder ? `${relative}index.html` : relative);
+    if (found?.stats.isFile()) return found;
+    if (isFolder) return undefined;
+    if (found && (await this.#stat(`${relative}/index.html`))?.stats.isFile()) return "directory";
+    const page = await this.#stat(`${relative}.html`);
+    return page?.stats.isFile() ? page : undefined;
+  }
+
+  async #stat(file: string): Promise<Found | undefined> {
+    if (isExcludedAsset(file, this.#order)) return undefined;
+    const stats = await stat(path.join(this.#folder, file)).catch(() => undefined);
+    return stats && { file, stats };
+  }
+
+  async #respond(request: Request, { file, stats }: Found, status: number): Promise<Response> {
+    const absolute = path.join(this.#folder, file);
+    const type = this.#order.types[path.extname(file)] ?? "application/octet-stream";
+    const headers = { "content-type": type, "content-length": String(stats.size), "cache-control": "no-cache" };
+    if (stats.size > readAtOnceBytes) {
+      const body = request.method === "HEAD" ? null : (Readable.toWeb(createReadStream(absolute)) as ReadableStream);
+      return new Response(body, { status, headers });
+    }
+    const content = await readFile(absolute);
+    const etag = `"${createHash("sha256").update(content).digest("base64url").slice(0, 22)}"`;
+    if (status === 200 && request.headers.get("if-none-match")?.includes(etag))
+      return new Response(null, { status: 304, headers: { etag } });
+    return new Response(request.method === "HEAD" ? null : content, { status, headers: { ...headers, etag } });
+  }
+}

@@ -1,0 +1,21 @@
+/** The static files beside a module, for `env.ASSETS` in its isolates. */
+export interface AssetsOrder {
+  /** Folder of the files, relative to the app's folder. */
+  readonly directory: string;
+  /** Content types by file extension, with its dot. */
+  readonly types: Readonly<Record<string, string>>;
+  /** Response to a request for a missing file: `index.html`, or `404.html` with status 404. Undefined: a short text with status 404. */
+  readonly notFound: "spa" | "404" | undefined;
+  /** The module, relative to `directory`. */
+  readonly module: string;
+  /** Whether the paths of requests begin with the worker's base path. */
+  readonly hasFullPaths: boolean;
+}
+
+/** Files at the root of an assets folder that configure Cloudflare's server, or are code of the worker. */
+const configurationFiles = /^_(?:worker\.js|routes\.json|headers|redirects)(?:\/|$)/;
+
+/** Whether a file below an assets folder is code or configuration, which is never served. */
+export function isExcludedAsset(file: string, { module }: Pick<AssetsOrder, "module">): boolean {
+  return file === module || configurationFiles.test(file);
+}

@@ -1,0 +1,23 @@
+import { readdir } from "node:fs/promises";
+import path from "node:path";
+import { contentType } from "mime-types";
+import type { Entrypoint } from "../engine/entrypoint.js";
+import type { ServedVersion } from "../engine/version-handler.js";
+import type { AssetsOrder } from "../protocol/assets-order.js";
+
+/** Returns what `env.ASSETS` in the isolates of a version needs. Undefined for a version without `assets`. */
+export async function assetsOrderOf({ folder, manifest }: ServedVersion, { file }: Entrypoint): Promise<AssetsOrder | undefined> {
+  if (!manifest.assets) return undefined;
+  const directory = path.posix.normalize(manifest.assets.directory);
+  const module = path.posix.relative(directory, file);
+  const types = await typesBelow(path.join(folder, directory));
+  return { directory, types, notFound: manifest.assets.notFound, module, hasFullPaths: manifest.path === "full" };
+}
+
+/** Returns the content types of the files below a folder, by file extension. */
+async function typesBelow(folder: string): Promise<Record<string, string>> {
+  const files = await readdir(folder, { recursive: true });
+  const extensions = new Set(files.map((file) => path.extname(file)));
+  const types = [...extensions].map((extension) => [extension, contentType(extension)] as const);
+  return Object.fromEntries(types.filter((entry): entry is readonly [string, string] => entry[1] !== false));
+}

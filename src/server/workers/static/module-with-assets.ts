@@ -1,0 +1,86 @@
+import path from "node:path";
+import { ApiError } from "../../../shared/api-error.js";
+import type { VersionHandler } from "../engine/version-handler.js";
+import type { WorkerCall } from "../engine/worker-call.js";
+import type { WorkerExchange } from "../engine/worker-exchange.js";
+import type { WorkerMeter, VersionLoad } from "../engine/worker-meter.js";
+import type { RequestLog } from "../logs/request-log.js";
+import { isExcludedAsset } from "../protocol/assets-order.js";
+import { StaticFiles, type StaticFilesOptions } from "./static-files.js";
+
+/** A module beside a folder of static files: the daemon serves the files, and the module all other requests. */
+export class ModuleWithAssets implements VersionHandler {
+  readonly #module: VersionHandler;
+  readonly #files: StaticFiles;
+  readonly #isWorkerFirst: boolean;
+
+  private constructor(module: VersionHandler, files: StaticFiles, isWorkerFirst: boolean) {
+    this.#module = module;
+    this.#files = files;
+    this.#isWorkerFirst = isWorkerFirst;
+  }
+
+  /**
+   * Returns the module itself when its manifest has no `assets`. `entrypoint` is the module, relative to the package folder. Throws
+   * WORKER_START_FAILED when the folder of `assets` does not exist.
+   */
+  static async open(
+    module: VersionHandler,
+    options: Pick<StaticFilesOptions, "version" | "cache" | "compressed"> & { readonly entrypoint: string },
+  ): Promise<VersionHandler> {
+    const { assets } = options.version.manifest;
+    if (!assets) return module;
+    const { meter, requestLog } = module;
+    const { directory, notFound } = assets;
+    const code = path.posix.relative(path.posix.normalize(directory), options.entrypoint);
+    const isExcluded = (file: string) => isExcludedAsset(file, { module: code });
+    try {
+      const files = await StaticFiles.open({ ...options, directory, page: "index.html", notFound, isExcluded, meter, requestLog });
+      return new ModuleWithAssets(module, files, assets.workerFirst);
+    } catch (cause) {
+      const message = `The worker cannot be started. The folder of \`assets\`, ${JSON.stringify(directory)}, does not exist.`;
+      throw new ApiError("WORKER_START_FAILED", message, { cause });
+    }
+  }
+
+  get meter(): WorkerMeter {
+    return this.#module.meter;
+  }
+
+  get requestLog(): RequestLog {
+    return this.#module.requestLog;
+  }
+
+  get currentLoad(): VersionLoad {
+    return this.#module.currentLoad;
+  }
+
+  handle(exchange: WorkerExchange): void {
+    const { request, upgrade, cron } = exchange;
+    const isForFiles = (request.method === "GET" || request.method === "HEAD") && !upgrade && cron === undefined && !hasBody(request);
+    if (!isForFiles || this.#isWorkerFirst) return this.#module.handle(exchange);
+    this.#files.handle(exchange, () => this.#module.handle(exchange));
+  }
+
+  takeOver(call: WorkerCall): void {
+    this.#module.takeOver(call);
+  }
+
+  retire(movedTo: string | undefined): Promise<void> {
+    this.#files.retire();
+    return this.#module.retire(movedTo);
+  }
+
+  restart(): number {
+    return this.#module.restart();
+  }
+
+  drain(): Promise<void> {
+    return this.#module.drain();
+  }
+}
+
+/** A file response would leave the body unread. */
+function hasBody({ headers }: WorkerExchange["request"]): boolean {
+  return headers["transfer-encoding"] !== undefined || (headers["content-length"] ?? "0") !== "0";
+}
