@@ -3,11 +3,13 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { apiReference, configurationReference, errorReference, manifestReference, permissionReference } from "./references.mjs";
+import { compatibilityReference } from "./compatibility.mjs";
 import { referencePage as runtimectlReference } from "../build/cli/reference.js";
 
 const directory = fileURLToPath(new URL("../docs/reference/", import.meta.url));
 const pages = {
   "api.md": apiReference(),
+  "compatibility.md": await compatibilityReference(),
   "configuration.md": configurationReference(),
   "errors.md": errorReference(),
   "manifest.md": manifestReference(),

@@ -23,17 +23,18 @@ function parsed(text: string | undefined): Record<string, string> {
 }
 
 /**
- * Returns the plan with the variables added to `env` of its manifest. They replace the secrets that the manifest lists. Throws
+ * Returns the plan with the variables, and NODE_ENV, added to `env` of its manifest. They replace the secrets that the manifest lists. Throws
  * SECRET_MISSING when a required secret has no variable.
  */
 export async function withDevVariables(plan: PackPlan, directory: string, env: Readonly<Record<string, string>>): Promise<PackPlan> {
-  const secrets =
-    WorkerManifest.shape.secrets.safeParse((readManifestOf(plan).document.toJS() as { secrets?: unknown }).secrets).data ?? [];
+  const fields = (readManifestOf(plan).document.toJS() ?? {}) as { secrets?: unknown; env?: object | null };
+  const secrets = WorkerManifest.shape.secrets.safeParse(fields.secrets).data ?? [];
   const missing = secrets.flatMap(({ name, optional }) => (optional || Object.hasOwn(env, name) ? [] : name));
   if (missing.length > 0)
     throw new CommandError("SECRET_MISSING", `the manifest requires ${missing.join(", ")}, which ${usualFiles.join(" and ")} do not set`, {
       exitCode: exitCodes.conflict,
       hint: `add a line ${missing[0]}=value to ${usualFiles[1]}`,
     });
-  return withManifest(plan, directory, { env, ...(secrets.length > 0 && { secrets: [] }) });
+  const mode = Object.hasOwn(fields.env ?? {}, "NODE_ENV") ? {} : { NODE_ENV: "development" };
+  return withManifest(plan, directory, { env: { ...mode, ...env }, ...(secrets.length > 0 && { secrets: [] }) });
 }

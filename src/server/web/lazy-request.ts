@@ -1,3 +1,5 @@
+import { replaceHeaders } from "./replace-headers.js";
+
 /** Header lines have the form `name LF value LF name LF value`: neither part can contain a line feed. */
 export const lineFeed = "\n";
 
@@ -41,8 +43,8 @@ export class LazyRequest {
   #onAbort: (() => void) | undefined;
   #isBodyUsed = false;
   #native: Request | undefined;
-  /** Values of the `:name` segments; set when a route of `routes` matches. */
-  params: Record<string, string> | undefined;
+  /** Values of the `:name` segments. Exists only when a route of `routes` matches. */
+  declare params?: Record<string, string>;
 
   /** `head` can be a function, which is called at the first use. */
   constructor(head: string | (() => string), body: LazyBody | undefined, origin?: RequestOrigin) {
@@ -51,9 +53,11 @@ export class LazyRequest {
     this.#origin = origin;
   }
 
-  /** Returns the native request; creates it at the first call. */
+  /** Returns the native request, with the current headers; creates it at the first call. */
   static nativeOf(request: LazyRequest): Request {
-    return (request.#native ??= request.#toNative());
+    if (!request.#native) request.#native = request.#toNative();
+    else if (request.#headers) replaceHeaders(request.#native.headers, request.#headers);
+    return request.#native;
   }
 
   static isLazy(value: unknown): value is LazyRequest {
@@ -100,7 +104,6 @@ export class LazyRequest {
   }
 
   get headers(): Headers {
-    if (this.#native) return this.#native.headers;
     return (this.#headers ??= this.#readHeaders());
   }
 
@@ -213,6 +216,7 @@ export function installRequest(): void {
     };
     Object.defineProperty(lazy, name, { value: method, writable: true, configurable: true });
   }
+  acceptLazyRequests(NativeRequest.prototype, lazy);
   Object.setPrototypeOf(lazy, NativeRequest.prototype);
   const request = new Proxy(NativeRequest, {
     construct: (target, [input, init]: [unknown, unknown], newTarget) => {
@@ -226,8 +230,32 @@ export function installRequest(): void {
     Object.defineProperty(prototype, "constructor", { value: request, writable: true, configurable: true });
   }
   const nativeFetch = globalThis.fetch;
-  const fetch = (input: unknown, init?: RequestInit): Promise<Response> =>
-    nativeFetch((LazyRequest.isLazy(input) ? LazyRequest.nativeOf(input) : input) as Request, init);
+  // A rest parameter makes `fetch.length` 1, as in the standard.
+  const fetch = (input: unknown, ...init: [RequestInit?]): Promise<Response> =>
+    nativeFetch((LazyRequest.isLazy(input) ? LazyRequest.nativeOf(input) : input) as Request, ...init);
   Object.defineProperty(globalThis, "Request", { value: request, writable: true, configurable: true });
   Object.defineProperty(globalThis, "fetch", { value: fetch, writable: true, configurable: true, enumerable: true });
+}
+
+/** Makes the getters and methods of the native prototype work for lazy requests, such as `Reflect.get(Request.prototype, "url", request)`. */
+function acceptLazyRequests(native: Request, lazy: LazyRequest): void {
+  for (const [name, descriptor] of Object.entries(Object.getOwnPropertyDescriptors(native))) {
+    const { get, value } = descriptor as { get?: (this: unknown) => unknown; value?: unknown };
+    if (name === "constructor" || !(name in lazy)) continue;
+    if (get)
+      Object.defineProperty(native, name, {
+        ...descriptor,
+        get(this: unknown) {
+          return LazyRequest.isLazy(this) ? Reflect.get(lazy, name, this) : get.call(this);
+        },
+      });
+    else if (typeof value === "function")
+      Object.defineProperty(native, name, {
+        ...descriptor,
+        value(this: unknown) {
+          const method = LazyRequest.isLazy(this) ? Reflect.get(lazy, name) : value;
+          return (method as () => unknown).call(this);
+        },
+      });
+  }
 }

@@ -69,9 +69,16 @@ async function attempt(what: string, value = ""): Promise<{ value?: unknown; err
 }
 
 describe("an isolated worker", () => {
-  test("gets only the variables of its manifest, PORT and TMPDIR", async () => {
+  test("gets only the variables of its manifest and four of the daemon", async () => {
     expect(await attempt("environment")).toEqual({
-      value: { NAME: "value", COUNT: "3", PORT: "3000", TMPDIR: expect.stringMatching(/\/tmp$/) },
+      value: {
+        NAME: "value",
+        COUNT: "3",
+        NODE_ENV: "production",
+        PORT: "3000",
+        HOME: expect.stringMatching(/\/tmp$/),
+        TMPDIR: expect.stringMatching(/\/tmp$/),
+      },
     });
     expect(await attempt("env")).toEqual({ value: { NAME: "value", COUNT: "3" } });
   });
@@ -122,12 +129,17 @@ describe("an isolated worker", () => {
     expect(await attempt(what)).toEqual({ error: "ERR_ACCESS_DENIED" });
   });
 
-  test.each(["kill", "killTwin", "binding", "linkedBinding", "dlopen", "debugProcess", "report", "chdir", "setuid"])(
-    "cannot call %s",
-    async (what) => {
-      expect(await attempt(what, String(process.pid))).toEqual({ error: "TypeError" });
-    },
-  );
+  test.each(["kill", "killTwin", "binding", "linkedBinding", "dlopen", "debugProcess", "setuid"])("cannot call %s", async (what) => {
+    expect(await attempt(what, String(process.pid))).toEqual({ error: "TypeError" });
+  });
+
+  test("cannot change to a folder outside of its package", async () => {
+    expect(await attempt("chdir")).toEqual({ error: "ERR_ACCESS_DENIED" });
+  });
+
+  test("reads no environment in process.report", async () => {
+    expect(await attempt("report")).toEqual({ value: null });
+  });
 
   test("cannot change the priority of the daemon", async () => {
     expect(await attempt("priority", String(process.pid))).toEqual({ error: "Error" });

@@ -9,6 +9,7 @@ import type { WorkerNetwork } from "../../config/worker-network.js";
 import { guardNetwork, prototypeOfHandle, prototypeOfUdpHandle, replaceMethods } from "./guard-network.js";
 import dgram from "node:dgram";
 import type { ListeningServers } from "./node-server/listening-servers.js";
+import { restrictProcessReport } from "./process-report.js";
 
 /** Functions of `process` that reach beyond this process and that the permission model does not deny. */
 const takenFromProcess = [
@@ -21,8 +22,6 @@ const takenFromProcess = [
   "_debugEnd",
   "_startProfilerIdleNotifier",
   "_stopProfilerIdleNotifier",
-  "report",
-  "chdir",
   "setuid",
   "seteuid",
   "setgid",
@@ -71,6 +70,7 @@ export function lockDown({
   for (const name of [...takenFromProcess, ...(allowsAddons ? [] : ["dlopen"])]) {
     Object.defineProperty(process, name, { value: undefined, writable: false, configurable: false, enumerable: false });
   }
+  restrictProcessReport();
   os.setPriority = () => unavailable("os.setPriority");
   // Some V8 flags make V8 write files outside the permission model. V8 also freezes its flags, so a later change would abort the process.
   v8.setFlagsFromString = () => unavailable("v8.setFlagsFromString");

@@ -5,6 +5,8 @@ import { installRequest } from "../../web/lazy-request.js";
 import { findApp, type App } from "./app.js";
 import { Assets } from "./assets.js";
 import { installCloudflareModule } from "./cloudflare-module.js";
+import { installWebGlobals } from "./web-globals.js";
+import { installWorkingDirectory } from "./working-directory.js";
 import { boundOutput, installConsole } from "./console.js";
 import { DaemonChannel, LogChannel } from "./channel.js";
 import { summariseError, isOutOfMemory, SourcePositions } from "./stack-traces.js";
@@ -30,6 +32,7 @@ function runIsolate({ slot, settings }: { slot: string; settings: IsolateSetting
   // UV_THREADPOOL_SIZE.
   stat(import.meta.filename, () => undefined);
   const exit = process.exit.bind(process);
+  const enterFolder = installWorkingDirectory();
   const exchanges = new SlotMap<Exchange>();
   const channel = new DaemonChannel({
     onFrame: (kind, id, payload) => onFrame(kind, id, payload),
@@ -46,6 +49,7 @@ function runIsolate({ slot, settings }: { slot: string; settings: IsolateSetting
   });
   const work = new BackgroundWork({ tell: (pending) => writer.number(FrameKind.Background, 0, pending), report: log.report });
   const webSockets = new WebSockets(writer);
+  const events = installWebGlobals(log.report);
   const onDone = (id: number): void => {
     exchanges.clear(id);
     channel.settle();
@@ -55,8 +59,11 @@ function runIsolate({ slot, settings }: { slot: string; settings: IsolateSetting
   let env: Record<string, unknown> = {};
 
   const load = async (order: LoadOrder): Promise<void> => {
-    env = { ...order.env, ...(order.assets && { ASSETS: new Assets(order.assets, path.join(slot, "app")) }) };
-    Object.assign(process.env, { PORT: String(defaultPort) }, order.env, { TMPDIR: path.join(slot, "tmp") });
+    const [appFolder, temporaryFolder] = [path.join(slot, "app"), path.join(slot, "tmp")];
+    env = { ...order.env, ...(order.assets && { ASSETS: new Assets(order.assets, appFolder) }) };
+    const defaults = { NODE_ENV: "production", PORT: String(defaultPort), HOME: temporaryFolder };
+    Object.assign(process.env, defaults, order.env, { TMPDIR: temporaryFolder });
+    enterFolder(appFolder);
     process.setSourceMapsEnabled(order.sourceMaps);
     installCloudflareModule({ env, waitUntil: (promise) => work.add(promise) });
     try {
@@ -143,13 +150,14 @@ function runIsolate({ slot, settings }: { slot: string; settings: IsolateSetting
     }
   };
 
-  for (const event of ["uncaughtException", "unhandledRejection"] as const) {
-    process.on(event, (error: unknown) => {
-      if (isOutOfMemory(error)) return endForMemory(error);
-      log.report(error);
-      writer.empty(FrameKind.UncaughtError, 0);
-    });
-  }
+  const onUncaught = (error: unknown, isUnhandled: () => boolean): void => {
+    if (isOutOfMemory(error)) return endForMemory(error);
+    if (!isUnhandled()) return;
+    log.report(error);
+    writer.empty(FrameKind.UncaughtError, 0);
+  };
+  process.on("uncaughtException", (error: unknown) => onUncaught(error, () => events.dispatchError(error)));
+  process.on("unhandledRejection", (error: unknown, promise) => onUncaught(error, () => events.dispatchRejection(promise, error)));
   // Reports dropped output and flushes the frames of this turn.
   process.on("exit", () => log.end());
   installConsole((code, text) => log.write(code, text));

@@ -1,3 +1,4 @@
+import { replaceHeaders } from "../../web/replace-headers.js";
 import { toNativeResponse } from "./foreign-response.js";
 import { lineFeed } from "../protocol/frames.js";
 import { toSwitchingResponse, webSocketOf } from "./web-socket-response.js";
@@ -6,6 +7,8 @@ import type { PairedWebSocket } from "./web-socket.js";
 const NativeResponse = globalThis.Response;
 const decoder = new TextDecoder();
 const headerName = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+/** The characters that the Fetch standard removes at both ends of a value: fewer than `trim` does. */
+const outerSpace = /^[\t\n\r ]+|[\t\n\r ]+$/g;
 const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/;
 const textType = `content-type${lineFeed}text/plain;charset=UTF-8`;
 const jsonType = `content-type${lineFeed}application/json`;
@@ -48,7 +51,7 @@ export class PlainResponse {
     const text = JSON.stringify(data) as string | undefined;
     if (text === undefined) return NativeResponse.json(data, init);
     const response = new PlainResponse(null, init);
-    if (response.#native) return NativeResponse.json(data, init);
+    if (response.#native || hasNoBody(response.#status)) return NativeResponse.json(data, init);
     response.#body = text;
     if (!hasContentType(response.#head)) response.#head = withLine(response.#head, jsonType);
     return response;
@@ -66,8 +69,7 @@ export class PlainResponse {
   static takeApart(value: unknown): ResponseParts | Response | undefined {
     if (typeof value !== "object" || value === null) return undefined;
     if (!(#head in value)) return value instanceof NativeResponse ? value : toNativeResponse(value);
-    if (value.#native) return value.#native;
-    if (value.#isBodyUsed) return value.#toNative();
+    if (value.#native || value.#isBodyUsed) return value.#toNative();
     return { status: value.#status, head: value.#headers ? headLines(value.#headers) : value.#head, body: value.#body };
   }
 
@@ -84,8 +86,7 @@ export class PlainResponse {
   }
 
   get headers(): Headers {
-    if (this.#native) return this.#native.headers;
-    return (this.#headers ??= toHeaders(this.#head));
+    return (this.#headers ??= this.#native?.headers ?? toHeaders(this.#head));
   }
 
   get body(): ReadableStream<Uint8Array> | null {
@@ -153,7 +154,7 @@ export class PlainResponse {
     const isText = typeof body === "string";
     if (!isText && body !== null && !(body instanceof Uint8Array) && !(body instanceof ArrayBuffer)) return false;
     if (init !== undefined && !this.#takeInit(init)) return false;
-    if (body !== null && (this.#status === 204 || this.#status === 205 || this.#status === 304)) return false;
+    if (body !== null && hasNoBody(this.#status)) return false;
     if (isText) {
       this.#body = body;
       if (this.#head === "") this.#head = textType;
@@ -187,8 +188,12 @@ export class PlainResponse {
     return this.#body;
   }
 
+  /** Returns the native form, with the current headers. */
   #toNative(): Response {
-    if (this.#native) return this.#native;
+    if (this.#native) {
+      if (this.#headers && this.#headers !== this.#native.headers) replaceHeaders(this.#native.headers, this.#headers);
+      return this.#native;
+    }
     const native = new NativeResponse(this.#body, { status: this.#status, headers: this.headers });
     if (this.#isBodyUsed) void native.text();
     this.#native = native;
@@ -204,13 +209,13 @@ function plainHead(headers: unknown): string | undefined {
   if (typeof headers !== "object" || headers === null) return undefined;
   if (headers instanceof Headers) return headLines(headers);
   const prototype: unknown = Object.getPrototypeOf(headers);
-  if (prototype !== Object.prototype && prototype !== null) return undefined;
+  if ((prototype !== Object.prototype && prototype !== null) || Object.getOwnPropertySymbols(headers).length > 0) return undefined;
   let head = "";
   const names: string[] = [];
   for (const name in headers) {
     const value = (headers as Record<string, unknown>)[name];
     if (typeof value !== "string" && typeof value !== "number") return undefined;
-    const text = typeof value === "string" ? value.trim() : String(value);
+    const text = typeof value === "string" ? value.replaceAll(outerSpace, "") : String(value);
     const lower = name.toLowerCase();
     if (!headerName.test(lower) || !headerValue.test(text) || names.includes(lower)) return undefined;
     names.push(lower);
@@ -230,6 +235,10 @@ function toHeaders(head: string): Headers {
   const lines = head === "" ? [] : head.split(lineFeed);
   for (let index = 0; index + 1 < lines.length; index += 2) headers.append(lines[index] as string, lines[index + 1] as string);
   return headers;
+}
+
+function hasNoBody(status: number): boolean {
+  return status === 204 || status === 205 || status === 304;
 }
 
 function hasContentType(head: string): boolean {
@@ -254,7 +263,11 @@ function withLine(head: string, line: string): string {
 /** Installs the class as the global `Response`; results of `fetch()` remain instances of it. */
 export function installResponse(): void {
   Object.setPrototypeOf(PlainResponse.prototype, NativeResponse.prototype);
+  // Members of a class are not enumerable, unlike those of the standard's interfaces.
+  for (const [name, descriptor] of Object.entries(Object.getOwnPropertyDescriptors(PlainResponse.prototype)))
+    Object.defineProperty(PlainResponse.prototype, name, { ...descriptor, enumerable: name !== "constructor" });
   Object.defineProperty(PlainResponse, "name", { value: "Response" });
+  Object.defineProperty(PlainResponse, "length", { value: 0 });
   Object.defineProperty(NativeResponse.prototype, "constructor", { value: PlainResponse, writable: true, configurable: true });
   Object.defineProperty(globalThis, "Response", { value: PlainResponse, writable: true, configurable: true });
 }

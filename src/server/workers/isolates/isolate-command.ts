@@ -40,7 +40,7 @@ export const isolateProgram = compiledFile("server/workers/isolate/main.js");
 /** `CAP_SETPCAP` of `linux/capability.h`. */
 const changeCapabilities = 1n << 8n;
 
-interface IsolateOptions extends Pick<IsolateNeeds, "memoryBytes" | "permissions" | "network" | "folder" | "data"> {
+interface IsolateOptions extends Pick<IsolateNeeds, "memoryBytes" | "permissions" | "network" | "folder" | "hidden" | "data"> {
   readonly slot: string;
   readonly user: number | undefined;
   readonly sharing: UserSharing;
@@ -106,6 +106,8 @@ export class IsolateCommand {
       ...options.permissions.flatMap((permission) => isolateFlag(permission) ?? []),
       `--max-old-space-size=${Math.max(16, Math.floor(options.memoryBytes / 1024 / 1024))}`,
       ...readablePaths(options.slot).map((readable) => `--allow-fs-read=${readable}`),
+      // The working directory of an isolate whose app folder is a link: Node resolves relative paths at the target of the link.
+      ...(options.folder !== undefined && options.hidden === undefined ? [`--allow-fs-read=${path.join(options.folder, "*")}`] : []),
       `--allow-fs-read=${path.dirname(isolateProgram)}`,
       ...writablePaths(options).map((writable) => `--allow-fs-write=${writable}`),
       ...(options.data ? [`--allow-fs-read=${path.join(options.data.folder, "*")}`] : []),

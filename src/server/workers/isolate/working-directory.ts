@@ -1,0 +1,16 @@
+import path from "node:path";
+
+/**
+ * Replaces `process.chdir`: the worker can change to folders that it can read, which are those of its package. Returns the function that
+ * enters the app's folder when the app is known.
+ */
+export function installWorkingDirectory(): (appFolder: string) => void {
+  const change = process.chdir.bind(process);
+  const chdir = (directory: string): void => {
+    if (typeof directory === "string" && process.permission.has("fs.read", path.resolve(directory))) return change(directory);
+    const message = `A worker cannot change its working directory to ${JSON.stringify(directory)}: it can only be a folder of the worker's package.`;
+    throw Object.assign(new Error(message), { code: "ERR_ACCESS_DENIED", syscall: "chdir" });
+  };
+  Object.defineProperty(process, "chdir", { value: chdir, writable: false, configurable: false, enumerable: true });
+  return change;
+}
