@@ -7,7 +7,7 @@ const module = `
 export default { async fetch(request, env) {
   const { pathname, searchParams } = new URL(request.url);
   const wanted = searchParams.get("asset");
-  if (wanted !== null) return env.ASSETS.fetch(new Request(new URL(wanted, request.url), request));
+  if (wanted !== null) return env.ASSETS.fetch(searchParams.has("url") ? new URL(wanted, request.url) : new Request(new URL(wanted, request.url), request));
   return new Response("module " + request.method + " " + pathname);
 } };`;
 const large = Buffer.alloc(300_000, "0123456789");
@@ -33,7 +33,7 @@ beforeAll(async () => {
   const add = (name: string, assets: unknown, more: Record<string, unknown> = {}) =>
     server.add(name, { files, manifest: { entrypoint: "server/index.mjs", assets, ...more } });
   await add("app", "client", { headers: { "X-From": "manifest" }, immutable: ["."] });
-  await add("first", { directory: "client", workerFirst: true });
+  await add("first", { directory: "client", workerFirst: true }, { headers: { "X-From": "manifest" }, immutable: ["docs"] });
   await add("spa", { directory: "client", notFound: "spa" });
   await add("page", { directory: "./client", notFound: 404 });
   await add("full", "client", { path: "full" });
@@ -96,6 +96,10 @@ describe("the assets of a module", () => {
     expect(script.headers.get("etag")).toBe((await server.fetch("/app/app-1a2b.js", { headers: plain })).headers.get("etag"));
     expect(Buffer.from(await (await server.fetch("/first/?asset=/large.bin")).arrayBuffer()).equals(large)).toBe(true);
     expect((await server.fetch("/first/?asset=/missing")).status).toBe(404);
+    const page = await server.fetch("/first/?asset=/docs/");
+    expect([page.headers.get("x-from"), page.headers.get("cache-control")]).toEqual(["manifest", "public, max-age=31536000, immutable"]);
+    const folder = await server.fetch(`/first/?asset=${encodeURIComponent("/docs?a=1")}`, { redirect: "manual" });
+    expect([folder.status, folder.headers.get("location")]).toEqual([308, "./docs/?a=1"]);
     expect((await server.fetch("/first/?asset=/about", { method: "POST" })).status).toBe(405);
   });
 
@@ -117,6 +121,9 @@ describe("the assets of a module", () => {
     expect(await server.text("/full/about")).toBe("about");
     expect(await server.text("/full/api?x=1")).toBe("module GET /full/api");
     expect(await server.text("/full/x?asset=/full/about")).toBe("about");
+    expect(await server.text("/full/x?url&asset=/full/about")).toBe("about");
+    expect(await server.text("/full@latest/x?url&asset=/full@latest/about")).toBe("about");
+    expect(await server.text("/full/x?url&asset=/about")).toBe("about");
   });
 
   test("that do not exist prevent the start with a reason", async () => {

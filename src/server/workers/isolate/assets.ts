@@ -32,17 +32,24 @@ export class Assets {
     const request = new Request(input, init);
     if (request.method !== "GET" && request.method !== "HEAD")
       return new Response("Method Not Allowed", { status: 405, headers: { allow: "GET, HEAD" } });
-    const { pathname } = new URL(request.url);
-    const base = this.#order.hasFullPaths ? (request.headers.get("x-base") ?? "") : "";
-    const relative = relativeFilePath(pathname.startsWith(`${base}/`) ? pathname.slice(base.length) : pathname);
+    const { pathname, search } = new URL(request.url);
+    const relative = relativeFilePath(this.#withoutBase(pathname));
     const found = relative === undefined ? undefined : await this.#find(relative);
-    if (found === "directory") return new Response(null, { status: 308, headers: { location: `./${path.basename(pathname)}/` } });
+    if (found === "directory") return new Response(null, { status: 308, headers: { location: `./${path.basename(pathname)}/${search}` } });
     if (found) return this.#respond(request, found, 200);
     const { notFound } = this.#order;
     const page = notFound && (await this.#stat(notFound === "spa" ? "index.html" : "404.html"));
     if (page?.stats.isFile()) return this.#respond(request, page, notFound === "spa" ? 200 : 404);
     return new Response("Not Found", { status: 404 });
   };
+
+  /** Removes the base path, such as `/@team/app` or `/@team/app@1.0.0`, which a URL at a host name of the worker does not have. */
+  #withoutBase(pathname: string): string {
+    const { nameInPaths } = this.#order;
+    if (nameInPaths === undefined || !pathname.startsWith(`/${nameInPaths}`)) return pathname;
+    const rest = pathname.slice(nameInPaths.length + 1);
+    return rest.startsWith("/") ? rest : rest.startsWith("@") && rest.includes("/") ? rest.slice(rest.indexOf("/")) : pathname;
+  }
 
   async #find(relative: string): Promise<Found | "directory" | undefined> {
     const isFolder = relative === "" || relative.endsWith("/");
@@ -63,7 +70,13 @@ export class Assets {
   async #respond(request: Request, { file, stats }: Found, status: number): Promise<Response> {
     const absolute = path.join(this.#folder, file);
     const type = this.#order.types[path.extname(file)] ?? "application/octet-stream";
-    const headers = { "content-type": type, "content-length": String(stats.size), "cache-control": "no-cache" };
+    const isImmutable = this.#order.immutable.some((folder) => file.startsWith(path.join(folder, "/")));
+    const headers = {
+      "cache-control": isImmutable ? "public, max-age=31536000, immutable" : "no-cache",
+      ...Object.fromEntries(this.#order.headers),
+      "content-type": type,
+      "content-length": String(stats.size),
+    };
     if (stats.size > readAtOnceBytes) {
       const body = request.method === "HEAD" ? null : (Readable.toWeb(createReadStream(absolute)) as ReadableStream);
       return new Response(body, { status, headers });

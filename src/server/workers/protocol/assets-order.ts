@@ -8,8 +8,12 @@ export interface AssetsOrder {
   readonly notFound: "spa" | "404" | undefined;
   /** The module, relative to `directory`. */
   readonly module: string;
-  /** Whether the paths of requests begin with the worker's base path. */
-  readonly hasFullPaths: boolean;
+  /** Name of the worker if the paths of its requests begin with its base path. */
+  readonly nameInPaths: string | undefined;
+  /** Folders below `directory` whose files never change. */
+  readonly immutable: readonly string[];
+  /** Response headers of the manifest, in lower case. */
+  readonly headers: readonly (readonly [name: string, value: string])[];
 }
 
 /** Files at the root of an assets folder that configure Cloudflare's server, or are code of the worker. */

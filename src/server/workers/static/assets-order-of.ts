@@ -3,15 +3,24 @@ import path from "node:path";
 import { contentType } from "mime-types";
 import type { Entrypoint } from "../engine/entrypoint.js";
 import type { ServedVersion } from "../engine/version-handler.js";
+import { fileHeadersOf } from "./static-files.js";
 import type { AssetsOrder } from "../protocol/assets-order.js";
 
 /** Returns what `env.ASSETS` in the isolates of a version needs. Undefined for a version without `assets`. */
-export async function assetsOrderOf({ folder, manifest }: ServedVersion, { file }: Entrypoint): Promise<AssetsOrder | undefined> {
+export async function assetsOrderOf({ name, folder, manifest }: ServedVersion, { file }: Entrypoint): Promise<AssetsOrder | undefined> {
   if (!manifest.assets) return undefined;
   const directory = path.posix.normalize(manifest.assets.directory);
   const module = path.posix.relative(directory, file);
   const types = await typesBelow(path.join(folder, directory));
-  return { directory, types, notFound: manifest.assets.notFound, module, hasFullPaths: manifest.path === "full" };
+  return {
+    directory,
+    types,
+    notFound: manifest.assets.notFound,
+    module,
+    nameInPaths: manifest.path === "full" ? name : undefined,
+    immutable: manifest.immutable,
+    headers: fileHeadersOf(manifest),
+  };
 }
 
 /** Returns the content types of the files below a folder, by file extension. */

@@ -71,7 +71,7 @@ export class StaticFiles {
   private constructor(options: StaticFilesOptions, root: string) {
     this.#options = options;
     const { manifest, generation } = options.version;
-    const headers = headersOf(manifest);
+    const headers = fileHeadersOf(manifest);
     const pathHeaders = headers.filter(isForPaths);
     this.#responses = new FileResponses({ originHeaders: headers.filter((header) => !isForPaths(header)) });
     this.#folder = {
@@ -218,7 +218,8 @@ async function isFile(file: string): Promise<boolean> {
   return (await stat(file).catch(() => undefined))?.isFile() ?? false;
 }
 
-function headersOf({ headers }: WorkerManifest): (readonly [name: string, value: string])[] {
+/** Returns the manifest's headers that files can have, in lower case. */
+export function fileHeadersOf({ headers }: WorkerManifest): (readonly [name: string, value: string])[] {
   return Object.entries(headers)
     .map(([name, value]) => [name.toLowerCase(), value] as const)
     .filter(([name, value]) => mayWorkerRespondWith(name, value, { ownsOrigin: true }) && !describedByUs.has(name));
