@@ -53,6 +53,7 @@ export default defineConfig({
       project("systemd", 4, ["test/systemd/*.test.ts"], alone),
       project("boot", 4, ["test/boot/*.test.ts"], alone),
       project("proxies", 5, ["test/proxies/*.test.ts"], alone),
+      project("frameworks", 6, ["test/frameworks/*.test.ts"], alone),
       project("sweeps", 6, ["test/{resilience/sweeps,proxies}/*.sweep.ts"], {
         ...alone,
         testTimeout: 60 * 60_000,

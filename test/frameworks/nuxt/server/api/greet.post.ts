@@ -1,0 +1,1 @@
+export default defineEventHandler(async (event) => ({ greeting: `Hello ${(await readBody(event)).name}` }));

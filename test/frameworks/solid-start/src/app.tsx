@@ -1,0 +1,6 @@
+import { Router } from "@solidjs/router";
+import { FileRoutes } from "@solidjs/start/router";
+import { Suspense } from "solid-js";
+export default function App() {
+  return (<Router root={(props) => (<><nav><a href="/">Home</a> <a href="/about">About</a></nav><Suspense>{props.children}</Suspense></>)}><FileRoutes /></Router>);
+}

@@ -1,0 +1,1 @@
+export const actions = { default: async ({ request }) => ({ greeting: `Hello ${(await request.formData()).get("name")}` }) };
