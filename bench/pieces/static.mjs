@@ -17,7 +17,9 @@ export async function run(stage) {
   const folder = path.join(await stage.temporaryDirectory(), "site");
   await mkdir(folder);
   for (const [file, content] of Object.entries(files)) await writeFile(path.join(folder, file), content);
-  const daemon = await startDaemon(stage, { workers: { site: { files } } });
+  const module = { "server.mjs": "export default { fetch: () => new Response('module') };" };
+  const beside = { files: { ...module, "client/app.js": script }, manifest: { entrypoint: "server.mjs", assets: "client" } };
+  const daemon = await startDaemon(stage, { workers: { site: { files }, beside } });
   const peer = await startPeer(stage, "sirv.mjs", folder);
   const urls = { ours: `${daemon.url}/site/app.js`, theirs: `${peer.url}/app.js` };
   const sides = {};
@@ -31,9 +33,17 @@ export async function run(stage) {
   }
   const against = `sirv ${versionOf("sirv")} on raw node:http`;
   const target = { atLeast: 0.9 };
+  const asset = { url: `${daemon.url}/beside/app.js`, leastBytes: script.length };
+  await expectAnswer(asset.url, { text: script, headers: { "accept-encoding": "identity" } });
+  const assetRow = {
+    work: "asset of 10 KB beside a module, 32 connections",
+    against: "the same file of a static site",
+    target: { atLeast: 0.95 },
+  };
   const both = (kind) => ({ ours: sides.ours[kind], theirs: sides.theirs[kind] });
   return [
     ...(await compareLoad(stage, { work: "static file of 10 KB, 32 connections", against, target }, both("plain"))),
     ...(await compareLoad(stage, { work: "conditional request → 304, 32 connections", against, target }, both("conditional"))),
+    ...(await compareLoad(stage, assetRow, { ours: asset, theirs: sides.ours.plain })),
   ];
 }

@@ -112,3 +112,24 @@ describe.each(Object.entries(programs))("%s", (name, program) => {
     expect(await server.text(`/${name}/`)).toBe("root");
   });
 });
+
+test("GraphQL Yoga responds to queries and streams subscriptions", async () => {
+  await addProgram("yoga", {
+    packages: ["graphql-yoga", "graphql"],
+    source: `
+      import { createServer } from "node:http";
+      import { createSchema, createYoga } from "graphql-yoga";
+      const schema = createSchema({
+        typeDefs: "type Query { hello(name: String): String } type Subscription { count: Int }",
+        resolvers: {
+          Query: { hello: (_, { name }) => "Hello " + name },
+          Subscription: { count: { subscribe: async function* () { for (const count of [1, 2, 3]) yield { count }; } } },
+        },
+      });
+      createServer(createYoga({ schema, graphqlEndpoint: "/" })).listen(4000);`,
+  });
+  const ask = (query: string, accept: string) =>
+    server.text("/yoga/", { method: "POST", headers: { "content-type": "application/json", accept }, body: JSON.stringify({ query }) });
+  expect(await ask('{ hello(name: "Ann") }', "application/json")).toBe('{"data":{"hello":"Hello Ann"}}');
+  expect(await ask("subscription { count }", "text/event-stream")).toContain('data: {"data":{"count":3}}');
+});

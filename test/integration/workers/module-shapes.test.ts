@@ -59,6 +59,11 @@ describe("a worker module", () => {
     expect(await answer(files)).toBe("ok");
   });
 
+  test("can take waitUntil off its context", async () => {
+    const source = `export default { fetch: (request, env, { waitUntil, passThroughOnException }) => { waitUntil(Promise.resolve()); return new Response(typeof passThroughOnException); } }`;
+    expect(await answer({ "index.js": source })).toBe("function");
+  });
+
   test("can be an entrypoint that the manifest names", async () => {
     const files = { "index.html": "page", "server/app.js": `export default () => new Response("ok")` };
     expect(await answer(files, "", { entrypoint: "server/app.js" })).toBe("ok");

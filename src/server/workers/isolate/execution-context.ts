@@ -54,9 +54,12 @@ export class ExecutionContext {
     this.#work = work;
   }
 
-  /** The isolate keeps running until the promise settles. A rejection is logged. */
-  waitUntil(promise: unknown): void {
-    this.#work.add(promise);
+  /**
+   * The isolate keeps running until the promise settles. A rejection is logged. A getter, so that `({ waitUntil })` works as on other
+   * runtimes.
+   */
+  get waitUntil(): (promise: unknown) => void {
+    return (promise) => this.#work.add(promise);
   }
 
   /** Has no effect because a worker has no origin server. Exists so that modules for other runtimes load. */

@@ -152,7 +152,13 @@ export class ResponseReader {
   }
 }
 
+let latestDate = "";
+
 /** Whether a date is the one that Node adds to each response. The daemon adds its own, which is faster than to pass one on. */
 function isNow(date: string): boolean {
-  return Math.abs(Date.now() - Date.parse(date)) < nowToleranceMs;
+  // Node writes the same text for a second; it is parsed once.
+  if (date === latestDate) return true;
+  const isOfNode = Math.abs(Date.now() - Date.parse(date)) < nowToleranceMs;
+  if (isOfNode) latestDate = date;
+  return isOfNode;
 }
