@@ -7,6 +7,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ShellSession, succeeded } from "../e2e/cli/shell-session.js";
 import { openBrowser } from "../support/open-browser.js";
+import { openStrictPage } from "../support/open-strict-page.js";
 import { run } from "../support/pack-archive.js";
 import { startDaemon, type TestDaemon } from "../support/start-daemon.js";
 
@@ -64,21 +65,11 @@ async function build(name: string): Promise<string> {
   return folder;
 }
 
-/** A page that notes each error of a script and each response that is not successful. */
-async function openStrictPage(): Promise<{ page: Page; problems: string[] }> {
-  const page = await browser.newPage();
-  const problems: string[] = [];
-  page.on("response", (response) => response.status() >= 400 && problems.push(`${response.status()} ${response.url()}`));
-  page.on("pageerror", (error) => problems.push(error.message));
-  page.on("console", (message) => message.type() === "error" && problems.push(message.text()));
-  return { page, problems };
-}
-
 /** Deploys a built template and opens its host. Checks that its script counts clicks. */
 async function openDeployed(name: string): Promise<{ page: Page; problems: string[]; origin: string }> {
   succeeded(await shell.run(`deploy ${await build(name)}`));
   const origin = `http://${name}.localhost:${new URL(daemon.url).port}`;
-  const { page, problems } = await openStrictPage();
+  const { page, problems } = await openStrictPage(browser);
   await page.goto(`${origin}/`, { waitUntil: "networkidle" });
   expect(await page.locator("h1").textContent()).toBe("Home");
   await page.getByRole("button", { name: "Count" }).click();

@@ -2,6 +2,7 @@ import path from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openBrowser } from "../../support/open-browser.js";
+import { openStrictPage } from "../../support/open-strict-page.js";
 import { run } from "../../support/pack-archive.js";
 import { startDaemon, type TestDaemon } from "../../support/start-daemon.js";
 import { writeTree } from "../../support/write-tree.js";
@@ -41,25 +42,6 @@ async function deploy(build: string, name: string): Promise<string> {
   return `http://${name}.localhost:${new URL(daemon.url).port}`;
 }
 
-/** 304: the browser has the file from the page before the reload. */
-const successful: readonly number[] = [200, 304];
-
-/** A page that notes each unsuccessful response and each error, and the number of responses. */
-async function openStrictPage(): Promise<{ page: Page; problems: string[]; count: () => number }> {
-  const page = await browser.newPage();
-  const problems: string[] = [];
-  let count = 0;
-  page.on("response", (response) => {
-    count += 1;
-    if (!successful.includes(response.status())) problems.push(`${response.status()} ${response.url()}`);
-  });
-  // A page cancels its own prefetches when it leaves.
-  page.on("requestfailed", (request) => request.failure()?.errorText === "net::ERR_ABORTED" || problems.push(`failed ${request.url()}`));
-  page.on("pageerror", (error) => problems.push(error.message));
-  page.on("console", (message) => message.type() === "error" && problems.push(message.text()));
-  return { page, problems, count: () => count };
-}
-
 const headingOf = (page: Page) => page.locator("h1").first().textContent();
 
 describe("a default build at a worker's automatic host", () => {
@@ -71,7 +53,7 @@ describe("a default build at a worker's automatic host", () => {
       await npm(name, "install");
       await npm(name, "run", "build");
       const origin = await deploy(`${name}/dist`, name);
-      const { page, problems, count } = await openStrictPage();
+      const { page, problems, count } = await openStrictPage(browser);
 
       await page.goto(`${origin}/`, { waitUntil: "networkidle" });
       const heading = await headingOf(page);
@@ -95,7 +77,7 @@ scaffold({ root: "./docs", title: "Guide", description: "", theme: "default them
     await run("node", ["create.js"], { cwd: path.join(shell.home, "guide") });
     await npm("guide", "run", "docs:build");
     const origin = await deploy("guide/docs/.vitepress/dist", "guide");
-    const { page, problems, count } = await openStrictPage();
+    const { page, problems, count } = await openStrictPage(browser);
 
     await page.goto(`${origin}/`, { waitUntil: "networkidle" });
     await page.getByRole("link", { name: "Markdown Examples" }).first().click();

@@ -113,6 +113,11 @@ describe.each(Object.entries(programs))("%s", (name, program) => {
   });
 });
 
+async function askYoga(query: string, accept: string): Promise<string> {
+  const headers = { "content-type": "application/json", accept };
+  return server.text("/yoga/", { method: "POST", headers, body: JSON.stringify({ query }) });
+}
+
 test("GraphQL Yoga responds to queries and streams subscriptions", async () => {
   await addProgram("yoga", {
     packages: ["graphql-yoga", "graphql"],
@@ -128,8 +133,6 @@ test("GraphQL Yoga responds to queries and streams subscriptions", async () => {
       });
       createServer(createYoga({ schema, graphqlEndpoint: "/" })).listen(4000);`,
   });
-  const ask = (query: string, accept: string) =>
-    server.text("/yoga/", { method: "POST", headers: { "content-type": "application/json", accept }, body: JSON.stringify({ query }) });
-  expect(await ask('{ hello(name: "Ann") }', "application/json")).toBe('{"data":{"hello":"Hello Ann"}}');
-  expect(await ask("subscription { count }", "text/event-stream")).toContain('data: {"data":{"count":3}}');
+  expect(await askYoga('{ hello(name: "Ann") }', "application/json")).toBe('{"data":{"hello":"Hello Ann"}}');
+  expect(await askYoga("subscription { count }", "text/event-stream")).toContain('data: {"data":{"count":3}}');
 });

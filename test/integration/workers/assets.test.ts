@@ -126,6 +126,16 @@ describe("the assets of a module", () => {
     expect(await server.text("/full/x?url&asset=/about")).toBe("about");
   });
 
+  test("do not include the folder of the module, if it is below that of assets", async () => {
+    const output = { "dist/index.html": "home", "dist/server/index.mjs": module, "dist/server/chunks/secret.mjs": "secret" };
+    await server.add("mixed", { files: output, manifest: { entrypoint: "dist/server/index.mjs", assets: "dist" } });
+    expect(await server.text("/mixed/")).toBe("home");
+    for (const target of ["/server/index.mjs", "/server/chunks/secret.mjs"]) {
+      expect(await server.text(`/mixed${target}`)).toBe(`module GET ${target}`);
+      expect((await server.fetch(`/mixed/x?asset=${target}`)).status).toBe(404);
+    }
+  });
+
   test("that do not exist prevent the start with a reason", async () => {
     await server.add("none", { files, manifest: { entrypoint: "server/index.mjs", assets: "dist" } });
     expect(await server.refusal("/none/")).toMatchObject({

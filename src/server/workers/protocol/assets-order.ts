@@ -19,7 +19,8 @@ export interface AssetsOrder {
 /** Files at the root of an assets folder that configure Cloudflare's server, or are code of the worker. */
 const configurationFiles = /^_(?:worker\.js|routes\.json|headers|redirects)(?:\/|$)/;
 
-/** Whether a file below an assets folder is code or configuration, which is never served. */
+/** Whether a file below an assets folder is code or configuration, which is never served: the module and the files of its subfolder. */
 export function isExcludedAsset(file: string, { module }: Pick<AssetsOrder, "module">): boolean {
-  return file === module || configurationFiles.test(file);
+  const codeFolder = module.slice(0, module.lastIndexOf("/") + 1);
+  return file === module || (codeFolder !== "" && file.startsWith(codeFolder)) || configurationFiles.test(file);
 }
