@@ -13,6 +13,7 @@ export function restrictProcessReport(): void {
     }
     return { header: glibcVersion === "" ? {} : { glibcVersionRuntime: glibcVersion }, sharedObjects: [] };
   };
-  const restricted = Object.freeze({ excludeNetwork: true, getReport });
+  // `excludeNetwork` is writable: the package detect-libc sets it.
+  const restricted = { excludeNetwork: true, getReport };
   Object.defineProperty(process, "report", { value: restricted, writable: false, configurable: false, enumerable: true });
 }
