@@ -14,7 +14,7 @@ export function errorReference() {
   const rows = Object.entries(errorTable).map(([code, [status, meaning]]) => `| \`${code}\` | ${status} | ${escapeCell(meaning)} |`);
   return `${notice}# Errors
 
-Every error answer has the body \`{ "error": { "code", "message", "details"? } }\` and an \`X-Request-Id\`; the daemon's log has more under that id.
+Every error response has the body \`{ "error": { "code", "message", "details"? } }\` and the header \`X-Request-Id\`. The daemon's log has details under this id.
 
 | Code | Status | Meaning |
 | --- | --- | --- |
@@ -28,7 +28,7 @@ export function configurationReference() {
   );
   return `${notice}# Configuration
 
-\`runtimed\` is configured by environment variables. A value that is not accepted ends the start with one line that names the variable, and exit status 78. The same status reports [state with a newer schema](../how-to/upgrade.md#state-versions).
+\`runtimed\` is configured by environment variables. An invalid value ends the start with one line that names the variable, and exit status 78. The same status reports [state with a newer schema](../how-to/upgrade.md#state-versions).
 Sizes are bytes or \`64kb\`, \`10mb\`, \`1gb\` (1024 each); durations \`500ms\`, \`30s\`, \`5m\` (minutes), \`1h\`, \`7d\`, or seconds; relative paths start at the working directory.
 
 | Variable | When unset | Meaning |
@@ -44,12 +44,12 @@ PORT=9000 RUNTIME_ROOT_KEY_FILE=/etc/runtimed/root.key RUNTIME_WORKER_DIRS=/srv/
 export function manifestReference() {
   return `${notice}# Worker manifest
 
-\`manifest.yaml\` (or \`manifest.yml\`) at the root of the package; \`package.json\` fills in what it leaves out.
+\`manifest.yaml\` (or \`manifest.yml\`) at the root of the package. Fields that it does not set are read from \`package.json\`.
 
 | Key | Type | Default | Meaning |
 | --- | --- | --- | --- |
 | \`name\` | string | | Required. npm's grammar, lower case, optionally \`@scope/name\`. |
-| \`version\` | string | \`latest\` | Strict semver or \`latest\`; quote it (\`"1.0"\` is a number to YAML otherwise, and not semver either way). |
+| \`version\` | string | \`latest\` | Semantic version (\`1.4.2\`) or \`latest\`. Quote it: YAML reads \`1.0\` as a number. |
 | \`enabled\` | boolean | \`true\` | Whether this version is served. |
 ${manifestRows(WorkerManifest)}
 
@@ -63,13 +63,13 @@ timeout: 5s
 
 # Plugin manifest
 
-Read in the same way; of \`package.json\`, \`dependencies\` are npm's and do not count here. A plugin with an \`entrypoint\` takes the keys of a worker's manifest for it. Keys that neither table has are the plugin's configuration.
+Has the same files. \`dependencies\` of \`package.json\` are those of npm and are not read here. The manifest of a plugin with an \`entrypoint\` can also have the keys of a worker's manifest. All other keys are the plugin's configuration.
 
 | Key | Type | Default | Meaning |
 | --- | --- | --- | --- |
 | \`name\` | string | | Required. |
-| \`version\` | string | \`latest\` | Shown in lists; there is one version of a plugin at a time. |
-| \`enabled\` | boolean | \`true\` | Whether the plugin takes part. |
+| \`version\` | string | \`latest\` | Shown in lists. A plugin has one version at a time. |
+| \`enabled\` | boolean | \`true\` | Whether the plugin is loaded. |
 ${manifestRows(PluginManifest)}
 
 \`\`\`yaml
@@ -91,13 +91,13 @@ export function permissionReference() {
   });
   return `${notice}# Permissions
 
-A key has a role, or the role \`custom\` and exactly the permissions chosen for it. A key that is restricted to namespaces has its permissions for packages of these \`@scope\`s alone. The root key has every permission.
+A key has the permissions of its role; a key with the role \`custom\` has a list of permissions. A key that is restricted to namespaces has its permissions only for packages of these \`@scope\`s. The root key has every permission.
 
 | Permission | A key with it | ${roles.map((role) => `\`${role}\``).join(" | ")} | Origin | Operations |
 | --- | --- | --- | --- | --- | --- | --- |
 ${rows.join("\n")}
 
-${pluginsRunAsDaemon} \`RUNTIME_PLUGIN_UPLOADS\` restricts who may: see [configuration](configuration.md).
+${pluginsRunAsDaemon} \`RUNTIME_PLUGIN_UPLOADS\` restricts which keys can do so: see [configuration](configuration.md).
 `;
 }
 

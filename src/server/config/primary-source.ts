@@ -15,24 +15,24 @@ export const primaryVariables: readonly VariableDescription[] = [
   {
     name: "RUNTIME_AUTH_DB_MODE",
     fallback: "local",
-    meaning: "Where keys are kept: `local` = in the state directory; `sync` = by a libSQL server for several daemons, each with a replica.",
+    meaning: "Location of the keys: `local` = the state directory; `sync` = a libSQL server that several daemons share, with a replica in each.",
   },
   {
     name: "RUNTIME_AUTH_DB_SYNC_URL",
     fallback: "",
-    meaning: "Address of the libSQL server, such as `http://10.0.0.5:8080`; needed with `sync`.",
+    meaning: "Address of the libSQL server, such as `http://10.0.0.5:8080`. Required with `sync`.",
   },
   {
     name: "RUNTIME_AUTH_DB_SYNC_TOKEN",
     fallback: "",
     meaning:
-      "Its token. Better: the systemd credential `auth-db-sync-token`, or a file named by `RUNTIME_AUTH_DB_SYNC_TOKEN_FILE`; both win over this.",
+      "Token of the libSQL server. Prefer the systemd credential `auth-db-sync-token` or `RUNTIME_AUTH_DB_SYNC_TOKEN_FILE`, which take precedence.",
   },
-  { name: "RUNTIME_AUTH_DB_SYNC_TOKEN_FILE", fallback: "", meaning: "File that holds the token." },
+  { name: "RUNTIME_AUTH_DB_SYNC_TOKEN_FILE", fallback: "", meaning: "File with the token of the libSQL server." },
   {
     name: "RUNTIME_AUTH_DB_SYNC_INTERVAL",
     fallback: "1s",
-    meaning: "How often it is asked for changes, from `100ms` to `1m`: a key revoked elsewhere is refused here that much later at most.",
+    meaning: "Interval of requests for changes, from `100ms` to `1m`. A key that is revoked at another daemon is rejected here after at most this time.",
   },
 ];
 
