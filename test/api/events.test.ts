@@ -128,6 +128,19 @@ describe("the event stream", () => {
     await reader.stop();
   });
 
+  test("selects worker.backoff also by its earlier name", async () => {
+    const archive = await packFiles({ "manifest.yaml": manifestOf("exits", "1.0.0"), "index.js": "process.exit(1)" });
+    await root.workers.upload({ file: uploadOf("worker.tgz", archive) });
+    const reader = await follow(root, { type: "worker.left-alone" });
+    const request = async () => {
+      await (await fetch(`${daemon.url}/exits/`)).text();
+      return reader.shown();
+    };
+    await expect.poll(request).toContain("worker.backoff exits");
+    expect(new Set(reader.shown())).toEqual(new Set(["worker.backoff exits"]));
+    await reader.stop();
+  });
+
   test("contains only events that the reader's permissions and namespaces permit", async () => {
     const readerWith = async (permissions: ("workers:read" | "plugins:read" | "keys:read" | "keys:create")[], namespaces = ["*"]) => {
       const { data } = await root.keys.create({ body: { name: "reader", role: "custom", permissions, namespaces } });

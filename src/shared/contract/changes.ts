@@ -53,13 +53,17 @@ export function nounOf<Type extends string>(type: Type): Type extends `${infer N
   return type.slice(0, type.indexOf(".")) as never;
 }
 
-/** Returns the schema of a comma-separated list of types. A noun such as `worker` selects all of its types. */
-export function typeListOf(types: readonly string[]) {
+/**
+ * Returns the schema of a comma-separated list of types. A noun such as `worker` selects all of its types. `aliases` has earlier names of
+ * types.
+ */
+export function typeListOf(types: readonly string[], aliases: Readonly<Record<string, string>> = {}) {
   const accepted = new Set([...types, ...types.map((type) => nounOf(type))]);
+  const isAccepted = (entry: string) => accepted.has(entry) || Object.hasOwn(aliases, entry);
   return z
     .string()
-    .refine((text) => text.split(",").every((entry) => accepted.has(entry)), `takes, separated by commas: ${[...accepted].join(", ")}`)
-    .transform((text) => text.split(","))
+    .refine((text) => text.split(",").every(isAccepted), `takes, separated by commas: ${[...accepted].join(", ")}`)
+    .transform((text) => text.split(",").map((entry) => aliases[entry] ?? entry))
     .optional();
 }
 

@@ -10,11 +10,13 @@ export const eventTypes = [
   "worker.answering",
   "worker.crashed",
   "worker.start-failed",
-  "worker.left-alone",
+  "worker.backoff",
   "worker.data-full",
   "stream.opened",
   "stream.gap",
 ] as const;
+/** Names of earlier releases, which the query accepts until 0.3. */
+const earlierTypes = { "worker.left-alone": "worker.backoff" };
 export type EventType = (typeof eventTypes)[number];
 
 export const RuntimeEvent = z.object({
@@ -49,7 +51,7 @@ export const stream = endpoint({
   summary: "Stream changes and worker crashes that the key is allowed to see",
   access: "authenticated",
   query: z.object({
-    type: typeListOf(eventTypes).describe("Only these types, separated by commas; `worker` means all of `worker.*`"),
+    type: typeListOf(eventTypes, earlierTypes).describe("Only these types, separated by commas; `worker` means all of `worker.*`"),
     worker: z.string().min(1).max(214).optional().describe("Only events of the worker with this name"),
     ...sinceQuery,
   }),

@@ -243,7 +243,7 @@ export class IsolateSet {
     if (restMs <= 0) return;
     const text = `The worker failed repeatedly. The next start is delayed by ${Math.ceil(restMs / 1000)} s.`;
     this.#output.runtime("warn", text);
-    this.#tell("left-alone", text);
+    this.#tell("backoff", text);
   }
 
   #tell(kind: WorkerTrouble["kind"], message: string): void {
@@ -302,7 +302,7 @@ interface ServingIsolate {
 interface WorkerTrouble {
   readonly name: string;
   readonly version: string;
-  readonly kind: "crashed" | "start-failed" | "left-alone" | "data-full";
+  readonly kind: "crashed" | "start-failed" | "backoff" | "data-full";
   /** A full sentence. */
   readonly message: string;
 }
