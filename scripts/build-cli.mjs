@@ -1,4 +1,4 @@
-// Bundles the command line: one small entry, and a chunk for what each command needs beside it.
+// Bundles the command line: a small entry, and a chunk per command that is loaded on demand.
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
@@ -12,10 +12,10 @@ const bundle = {
   platform: "node",
   format: "esm",
   target: "node24",
-  // A program of its own beside the JavaScript; and what Ink loads for its own developers only.
+  // esbuild is a separate program. Ink loads the other package only in its development mode.
   external: ["esbuild", "react-devtools-core"],
   define: { "process.env.NODE_ENV": '"production"' },
-  // What packages that are CommonJS find in each of their files.
+  // Variables that CommonJS packages expect in each file.
   banner: {
     js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url), __filename = import.meta.filename;",
   },
@@ -26,7 +26,7 @@ export async function buildCli(outputDirectory) {
   await buildEntry("src/cli/main.ts", outputDirectory);
 }
 
-/** The pages of the reference are written from the commands; no part of the package. */
+/** Builds the generator of the command reference, which is not part of the package. */
 export async function buildReference(outputDirectory) {
   await buildEntry("src/cli/command/reference.ts", outputDirectory);
 }

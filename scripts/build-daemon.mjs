@@ -1,12 +1,12 @@
-// Bundles the daemon and the programs that it starts, so that they start fast: to find, read and compile hundreds of files takes Node
-// longer than all that they do until the daemon answers.
+// Bundles the daemon and the programs that it starts: finding, reading and compiling hundreds of files takes Node longer than the rest of
+// the start.
 import { readFile } from "node:fs/promises";
 import { build, transform } from "esbuild";
 
-/** Native code, or a program of its own. */
+/** Packages with native code or a separate program. */
 const notBundled = ["better-sqlite3", "esbuild", "koffi", "libsql"];
 
-/** Packages without what only their readers need; our own lines stay as they are, for the stack of an error to name them. */
+/** Removes comments and white space from packages. Our own code keeps its lines, so that stack traces name them. */
 const compactPackages = {
   name: "compact-packages",
   setup(plugin) {
@@ -17,10 +17,10 @@ const compactPackages = {
   },
 };
 
-/** `options` are those of every build. */
+/** `options` are the options of all builds. */
 export async function buildDaemon(options) {
   const programs = { ...options, bundle: true, external: notBundled, plugins: [compactPackages] };
-  // What packages that are CommonJS find in each of their files.
+  // Variables that CommonJS packages expect in each file.
   const banner = {
     js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url), __filename = import.meta.filename;",
   };
@@ -31,7 +31,7 @@ export async function buildDaemon(options) {
     entryPoints: ["main", "dev-daemon", "quick-start", "backup/main"].map((name) => `src/server/${name}.ts`),
     banner,
   });
-  // What every upload waits for: one file, and what it seldom needs in files of their own.
+  // The program that each upload starts: one file, and chunks for code that it rarely needs.
   await build({
     ...programs,
     splitting: true,
@@ -39,7 +39,7 @@ export async function buildDaemon(options) {
     entryPoints: ["src/server/packages/archive/main.ts"],
     banner,
   });
-  // Each may read its own folder only, or has nothing in common with the others.
+  // Programs that can read only their own folder, or share no code with the others.
   await build({
     ...programs,
     entryPoints: [

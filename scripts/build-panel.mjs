@@ -2,10 +2,10 @@
 import path from "node:path";
 import { build } from "vite";
 
-/** Browsers of 2024 and later; `light-dark()` and nesting stay as they are written. */
+/** Browsers of 2024 and later, which support `light-dark()` and nested rules. */
 const target = ["chrome123", "edge123", "firefox121", "safari17.5"];
 
-/** `root` is the folder of the package, `outDir` that of the worker; what lies there stays. */
+/** `root` is the folder of the package, `outDir` that of the worker. Files in `outDir` are kept. */
 export async function buildPanel(root, outDir) {
   const source = path.join(root, "src/cpanel");
   const first = firstScreen(
@@ -15,7 +15,7 @@ export async function buildPanel(root, outDir) {
     root: source,
     configFile: false,
     plugins: [first.plugin],
-    // Relative: the page says where it lies.
+    // Relative URLs: the page has a `<base>` element.
     base: "./",
     publicDir: false,
     logLevel: "warn",
@@ -25,7 +25,7 @@ export async function buildPanel(root, outDir) {
       target,
       cssTarget: target,
       sourcemap: false,
-      // Its text would not pass the policy for images on every page.
+      // The Content-Security-Policy of the pages does not allow images in data URLs.
       assetsInlineLimit: 0,
       modulePreload: { polyfill: false },
       reportCompressedSize: false,

@@ -27,7 +27,7 @@ const shared = {
   logLevel: "warning",
 };
 
-/** In the order of building. Outputs are deleted before. All parts depend on the scripts and on the installed packages, too. */
+/** The parts in the order of the build. The outputs of a part are deleted before. All parts also depend on the scripts and the installed packages. */
 const parts = [
   {
     name: "the daemon",
@@ -35,13 +35,13 @@ const parts = [
     outputs: ["dist/server"],
     async build() {
       await buildDaemon(shared);
-      // Node reads the nearest package.json of a module; an isolate may read no other folder than that of its program.
+      // Node reads the nearest package.json of a module, and an isolate can read only the folder of its program.
       for (const folder of ["isolate", "sandbox"])
         await writeFile(path.join(dist, "server/workers", folder, "package.json"), '{ "type": "module" }\n');
     },
   },
   {
-    // For tests, benchmarks and the docs, which run them as Node runs them; not part of the package.
+    // Single modules for tests, benchmarks and the documentation. Not part of the package.
     name: "single modules",
     inputs: ["src/server", "src/shared"],
     outputs: ["build/server", "build/shared"],
@@ -61,9 +61,9 @@ const parts = [
     inputs: ["src/plugin", "src/client", "src/shared"],
     outputs: ["dist/plugin", "dist/client"],
     async build() {
-      // Bundled, so that a plugin's folder and a project of types alone need no package beside this one.
+      // Bundled, so that plugins and TypeScript projects need no further package.
       await build({ ...shared, bundle: true, entryPoints: ["src/plugin/index.ts"] });
-      // For browsers, too.
+      // Also for browsers.
       await build({ ...shared, bundle: true, platform: "neutral", minify: true, entryPoints: ["src/client/index.ts"] });
       await writeDeclarations(path.join(root, "src/plugin"), path.join(dist, "plugin"));
       const { contract } = await import("../build/shared/contract/index.js");
@@ -105,7 +105,7 @@ const digests = path.join(modules, "digests");
 await mkdir(digests, { recursive: true });
 for (const part of parts) {
   const { name, inputs, outputs } = part;
-  // Written when the part is complete.
+  // Written after the part is complete.
   const digestFile = path.join(digests, name.replaceAll(" ", "-"));
   const digest = await inputDigest(root, inputs);
   const isThere = outputs.every((output) => existsSync(path.join(root, output)));

@@ -1,11 +1,11 @@
-// Every import between folders of src must be in this table: imports of types and import() count, too. Fails with the lines at fault.
+// Checks that this table allows each import between folders of src, including type imports and import(). Fails with the lines of other imports.
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import ts from "typescript";
 
 const source = path.join(import.meta.dirname, "../src");
 
-/** What each folder imports besides itself. A folder with no entry here is an error. */
+/** The folders that each folder imports, besides itself. A folder without an entry is an error. */
 const layers = {
   shared: [],
   plugin: [],
@@ -50,7 +50,7 @@ const layers = {
     "server/platform",
     "server/secrets",
   ],
-  /** The entry points, the daemon and its composition: nothing below imports them. */
+  /** The entry points, the daemon and its composition. No other folder imports them. */
   server: [
     "shared",
     "server/package-root",
@@ -76,7 +76,7 @@ const layers = {
   ],
 };
 
-/** The layer of a file, by its path below src. */
+/** Returns the layer of a file. The path is relative to src. */
 function layerOf(file) {
   if (file === "server/package-root.ts") return "server/package-root";
   const folders = path.dirname(file).split(path.sep);

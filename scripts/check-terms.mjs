@@ -1,11 +1,11 @@
-// Terms that the project no longer uses (docs/contributing/glossary.md has the ones instead). Fails with each line that has one.
+// Checks that no file contains terms that docs/contributing/glossary.md replaces. Fails with the lines that do.
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import path from "node:path";
 
 const root = path.join(import.meta.dirname, "..");
 
-/** What took its place, by the term as a regular expression. */
+/** The current term, by the former term as a regular expression. */
 const replaced = {
   "(?:open)?Rooms(?:Options)?": "services",
   "[fF]ront ?[dD]oors?|front-door|PluginDoor|plugin-door|doorless": "HTTP server, listener or router",

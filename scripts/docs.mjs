@@ -1,4 +1,4 @@
-// Writes docs/reference/ from the code (--write), or fails when it has drifted (--check).
+// Generates pages of docs/reference/ from the code (--write), or fails if they are out of date (--check).
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";

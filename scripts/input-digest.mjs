@@ -2,10 +2,10 @@ import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 
-/** What every part of the build reads; installed packages are named by the lock file. */
+/** The inputs of every part of the build. The lock file stands for the installed packages. */
 const common = ["scripts", "package.json", "package-lock.json", "tsconfig.json"];
 
-/** A hash of the names and contents of all files that a part of the build reads; `inputs` are its own files and folders. */
+/** Returns a hash of names and contents of the files that a part of the build reads. `inputs` are files and folders of this part. */
 export async function inputDigest(root, inputs) {
   const hash = createHash("sha256");
   for (const input of [...inputs, ...common])

@@ -1,4 +1,4 @@
-// Takes the pictures in docs/images/: a real daemon with sample data in a real browser. Run it after `npm run build`.
+// Takes the screenshots in docs/images/ of a real daemon with sample data in a real browser. Run it after `npm run build`.
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -9,7 +9,7 @@ import { openSampleHouse } from "./pictures/sample-house.mjs";
 const directory = fileURLToPath(new URL("../docs/images/", import.meta.url));
 const sizes = { wide: { width: 1280, height: 800 }, narrow: { width: 360, height: 740 } };
 
-/** Name of the picture → its page, and what is there when it is ready. */
+/** The page of each screenshot, and the text that appears when the page is complete, by the name of the file. */
 const screens = {
   overview: { at: "overview", ready: "Isolates" },
   apps: { at: "apps", ready: "storefront" },

@@ -1,4 +1,4 @@
-// The reference pages as Markdown, made from the contract, the error table, the variables and the manifest schema.
+// Generates reference pages from the contract, the error table, the variables and the manifest schema.
 import * as z from "zod";
 import { operations } from "../build/shared/contract/index.js";
 import { errorCodesOf, permissionsFor } from "../build/shared/contract/endpoint.js";

@@ -1,5 +1,5 @@
-// Checks the package as its users get it: packs it, installs it globally on a machine without a compiler, deploys a worker, uses the panel
-// and the exports. Run it by `npm run release:check`; only the npm registry is needed.
+// Checks the published package: packs it, installs it globally without a compiler, deploys a worker, and uses the panel and the exports.
+// Run it with `npm run release:check`. It needs the npm registry.
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -42,7 +42,7 @@ try {
   await rm(directory, { recursive: true, force: true });
 }
 
-/** Runs one step and prints its duration, and the figures that it returns. */
+/** Runs one step. Prints its duration and the figures that it returns. */
 async function step(name, act) {
   const startedAtMs = performance.now();
   const { figures = "", value } = await act();
@@ -76,7 +76,7 @@ async function install(npm, archive, env) {
   return { figures };
 }
 
-/** The daemon starts without some of them; each must load where it was installed. */
+/** Packages that must load in the installation; the daemon starts without some of them. */
 async function loadNativePackages(env) {
   const code = `
     const Database = require("better-sqlite3");
@@ -144,7 +144,7 @@ async function openPanel(url) {
   return {};
 }
 
-/** From a project of its own that depends on the installed package. */
+/** Imports the exports in a project that depends on the installed package. */
 async function importExports(url, env) {
   const project = path.join(directory, "project");
   await mkdir(path.join(project, "node_modules"), { recursive: true });

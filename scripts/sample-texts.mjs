@@ -52,7 +52,7 @@ function calleeOf({ expression }, source) {
   return /^\w+/.exec(expression.getText(source))?.[0] ?? "";
 }
 
-/** The names with those of the `describe` around them. */
+/** Test names, with the names of the enclosing `describe` blocks. */
 function testNamesOf(source) {
   return callsOf(source, (callee) => callee === "test" || callee === "it").flatMap((call) => {
     const names = [];
@@ -70,12 +70,12 @@ function errorsOf(source) {
   });
 }
 
-/** The text of a string or a template; undefined for other expressions. */
+/** Returns the text of a string or template. Undefined for other expressions. */
 function textOf(node, source) {
   return node && (ts.isStringLiteralLike(node) || ts.isTemplateExpression(node)) ? node.getText(source).slice(1, -1) : undefined;
 }
 
-/** A random sample without repetition, by the generator mulberry32. */
+/** Returns a random sample without repetition, by the generator mulberry32. */
 function draw(entries) {
   let state = seed;
   const random = () => {

@@ -1,4 +1,4 @@
-// `npm start`: checks that the port is free, builds what has changed, and becomes the daemon of the quick start.
+// `npm start`: checks that the port is free, builds changed parts, and runs the daemon of the quick start in this process.
 import { spawnSync } from "node:child_process";
 import { createServer } from "node:net";
 import { fileURLToPath } from "node:url";
@@ -16,7 +16,7 @@ const { status } = spawnSync(process.execPath, [fileURLToPath(new URL("build.mjs
 if (status !== 0) process.exit(status ?? 1);
 await import("../dist/server/quick-start.js");
 
-/** Why the daemon could not listen; undefined when it can, or when another failure is the daemon's to report. */
+/** Returns why the daemon cannot listen. Undefined if it can, or if the daemon itself reports the failure. */
 async function portProblem() {
   const error = await new Promise((resolve, reject) => {
     const server = createServer();

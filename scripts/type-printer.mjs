@@ -1,10 +1,10 @@
-// Prints a type as its structure. Only what the reader of the text has keeps its name: exported types, and those of the platform.
+// Prints the structure of a type. Only exported types and types of the platform are printed as names.
 import ts from "typescript";
 
-/** Deeper types are endless ones. */
+/** Maximum depth of a type; deeper types are recursive. */
 const deepestNesting = 20;
 
-/** Returns the printer. `exported` are the symbols whose names the text may use; a union that is exported as `own` is written out. */
+/** Returns the printer. `exported` are the symbols that are printed as names. A union that is exported as `own` is printed completely. */
 export function typePrinter(program, exported) {
   const checker = program.getTypeChecker();
   const unions = new Map(
@@ -65,7 +65,7 @@ class TypePrinter {
       rest = rest.filter((type) => !members.includes(type));
     }
     const parts = rest.map((type) => (this.#isFunction(type) ? `(${this.print(type)})` : this.print(type)));
-    // The compiler has `boolean` as a union of two.
+    // The compiler represents `boolean` as a union of two types.
     const isBoolean = parts.includes("true") && parts.includes("false");
     const distinct = isBoolean ? [...parts.filter((part) => part !== "true" && part !== "false"), "boolean"] : parts;
     return [...names, ...distinct].toSorted((one, other) => Number(one === "undefined") - Number(other === "undefined")).join(" | ");

@@ -1,11 +1,11 @@
-// Writes the types of what others import, one file to one file; `npm run check` is where types are checked.
+// Writes the declarations of exported modules, one file per module. `npm run check` checks the types.
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import ts from "typescript";
 
 const compilerOptions = { target: ts.ScriptTarget.ES2023, module: ts.ModuleKind.NodeNext, strict: true };
 
-/** Everything that is exported there must have its type written down: nothing is inferred across files. */
+/** All exports of these modules must have explicit types, because types of other files are not inferred. */
 export async function writeDeclarations(sourceDirectory, outputDirectory) {
   await mkdir(outputDirectory, { recursive: true });
   for (const fileName of await readdir(sourceDirectory)) {

@@ -32,8 +32,7 @@ export function ResourceList<Row>(props: ResourceListProps<Row>) {
   if (!permissions.includes(permission))
     return (
       <EmptyState title={`This key may not see ${noun}s`}>
-        It has the role {role}, and seeing {noun}s needs the permission <code>{permission}</code>. Ask whoever made the key for one that has
-        it.
+        It has the role {role}, and seeing {noun}s needs the permission <code>{permission}</code>. Ask the operator for a key that has it.
       </EmptyState>
     );
   if (resource.data === undefined) {

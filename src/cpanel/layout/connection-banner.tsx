@@ -13,7 +13,7 @@ export function ConnectionBanner() {
       {awaySinceMs !== undefined && (
         <div className="banner banner-warn">
           <p>
-            The daemon does not answer. What you see is of <TimeOfDay atMs={awaySinceMs} /> or earlier; the panel tries again by itself.
+            The daemon does not respond. The data is from <TimeOfDay atMs={awaySinceMs} /> or earlier. The panel retries automatically.
           </p>
           <Button onPress={() => void connection.find()}>Try now</Button>
         </div>

@@ -26,7 +26,7 @@ export function RootKeyWarning() {
     });
   return (
     <div className="banner banner-warn banner-stacked" role="status">
-      <p>You are signed in with the root key, which never ends and cannot be revoked here.</p>
+      <p>You are signed in with the root key, which never expires and cannot be revoked here.</p>
       <Button isPending={isPending} onPress={() => void replace()}>
         Use a key for one day instead
       </Button>

@@ -10,7 +10,7 @@ export function SessionEnded() {
   if (state.phase !== "signed-in" || !state.hasEnded) return null;
   return (
     <Modal title="Your session has ended" onClose={() => undefined} isAlert isHeld>
-      <p>The daemon no longer accepts it: it ran out, or its key was revoked. Nothing on this page is lost. Sign in to go on.</p>
+      <p>The session has expired, or its key was revoked. Nothing on this page is lost. Sign in to continue.</p>
       <SignInForm />
     </Modal>
   );

@@ -33,7 +33,7 @@ export function SignInForm({ onSignedIn }: { onSignedIn?: () => void }) {
         onChange={setKey}
         autoComplete="off"
         autoFocus
-        hint="It becomes a session cookie that no script can read. The daemon prints at its start where it keeps the first key; runtimectl keys create creates others."
+        hint="The key is stored in a session cookie that scripts cannot read. At its start, the daemon prints the location of the first key; runtimectl keys create creates others."
         extra={
           <Button aria-pressed={isShown} onPress={() => setShown(!isShown)}>
             {isShown ? "Hide" : "Show"}

@@ -29,7 +29,7 @@ const durationName = "runtimed_worker_request_duration_seconds";
 export const workerFamilies: readonly MetricFamily<LabelledReading>[] = [
   {
     name: "runtimed_worker_requests_total",
-    help: "Requests that ended, by class of status; aborted: the client left before there was one.",
+    help: "Completed requests, by class of status; aborted: the client disconnected before the response.",
     type: "counter",
     valuesOf: ({ meter, sharedLabels }) =>
       statusClasses.flatMap(([digit, code]) => {
@@ -39,17 +39,17 @@ export const workerFamilies: readonly MetricFamily<LabelledReading>[] = [
   },
   workerCounter(
     "failed_requests_total",
-    "Requests answered with a status of 500 or more, or broken off.",
+    "Requests with a status of 500 or above, or with an incomplete response.",
     ({ meter }) => meter.latency.failedCount,
   ),
   {
     name: "runtimed_worker_errors_total",
-    help: "Requests that the daemon answered with an error of its own, by code.",
+    help: "Requests to which the daemon responded with an error, by code.",
     type: "counter",
     valuesOf: ({ meter, sharedLabels }) => [...meter.errors].map(([error, value]) => ({ labels: { error }, sharedLabels, value })),
   },
-  { name: durationName, help: "Time from a request's head to the end of its answer.", type: "histogram", valuesOf: durationValues },
-  workerGauge("requests_in_flight", "Requests that have no whole answer yet.", ({ meter }) => meter.inFlightCount),
+  { name: durationName, help: "Time from the head of a request to the end of its response.", type: "histogram", valuesOf: durationValues },
+  workerGauge("requests_in_flight", "Requests without a complete response.", ({ meter }) => meter.inFlightCount),
   workerGauge("requests_queued", "Requests that wait for an isolate.", ({ currentLoad }) => currentLoad?.queued),
   {
     name: "runtimed_worker_isolates",
@@ -62,7 +62,7 @@ export const workerFamilies: readonly MetricFamily<LabelledReading>[] = [
   },
   {
     name: "runtimed_worker_memory_bytes",
-    help: "Memory of all its isolates: rss counts what they share in each, pss divides it among them.",
+    help: "Memory of all isolates of the worker: rss counts shared memory in each isolate, pss divides it among them.",
     type: "gauge",
     valuesOf: ({ currentLoad, rssBytes, pssBytes, sharedLabels }) => {
       if (!currentLoad || currentLoad.pids.length === 0) return [];
@@ -72,36 +72,42 @@ export const workerFamilies: readonly MetricFamily<LabelledReading>[] = [
   },
   workerCounter(
     "cpu_seconds_total",
-    "CPU time of its isolates, as far as they were looked at before they ended.",
+    "CPU time of the isolates of the worker, up to the last sample before their end.",
     ({ currentLoad, cpuSeconds }) => (currentLoad?.kind === "module" ? cpuSeconds : undefined),
   ),
-  workerCounter("request_body_bytes_total", "Bytes of request bodies that were read.", ({ meter }) => meter.requestBodyBytes || undefined),
-  workerCounter("answer_body_bytes_total", "Bytes of answers that isolates sent.", ({ meter }) => meter.responseBodyBytes || undefined),
-  workerGauge("open_sockets", "Web sockets that are open.", ({ currentLoad }) => currentLoad?.openSockets || undefined),
+  workerCounter(
+    "request_body_bytes_total",
+    "Bytes of request bodies that were received.",
+    ({ meter }) => meter.requestBodyBytes || undefined,
+  ),
+  workerCounter(
+    "answer_body_bytes_total",
+    "Bytes of response bodies that isolates sent.",
+    ({ meter }) => meter.responseBodyBytes || undefined,
+  ),
+  workerGauge("open_sockets", "Open WebSockets.", ({ currentLoad }) => currentLoad?.openSockets || undefined),
 ];
 
 export const daemonFamilies: readonly MetricFamily<DaemonMetrics>[] = [
-  daemonMetric("info", "gauge", "What runs here.", ({ version }) => [{ labels: { version }, value: 1 }]),
-  daemonMetric("start_time_seconds", "gauge", "When the daemon started, in Unix time.", ({ startedAt }) => [
-    { labels: {}, value: startedAt },
-  ]),
-  daemonMetric("event_loop_lag_seconds", "gauge", "How late timers were, over the last minute or so.", ({ eventLoopLag }) => [
+  daemonMetric("info", "gauge", "Version of the daemon and of Node.js.", ({ version }) => [{ labels: { version }, value: 1 }]),
+  daemonMetric("start_time_seconds", "gauge", "Start of the daemon, in Unix time.", ({ startedAt }) => [{ labels: {}, value: startedAt }]),
+  daemonMetric("event_loop_lag_seconds", "gauge", "Delay of timers during about the last minute.", ({ eventLoopLag }) => [
     { labels: { quantile: "0.5" }, value: eventLoopLag.p50Ms / 1000 },
     { labels: { quantile: "0.99" }, value: eventLoopLag.p99Ms / 1000 },
     { labels: { quantile: "1" }, value: eventLoopLag.maximumMs / 1000 },
   ]),
-  daemonMetric("client_connections", "gauge", "Clients that are connected.", ({ process }) =>
+  daemonMetric("client_connections", "gauge", "Connected clients.", ({ process }) =>
     process ? [{ labels: {}, value: process.connections }] : [],
   ),
-  daemonMetric("isolate_pool_size", "gauge", "Isolates with an app that there may be at once.", ({ isolatePool }) =>
+  daemonMetric("isolate_pool_size", "gauge", "Maximum number of isolates with an app.", ({ isolatePool }) =>
     isolatePool ? [{ labels: {}, value: isolatePool.size }] : [],
   ),
-  daemonMetric("isolates", "gauge", "Isolates by state; waiting: starts that wait for a place.", ({ isolatePool }) =>
+  daemonMetric("isolates", "gauge", "Isolates by state; waiting: starts that wait for a free place.", ({ isolatePool }) =>
     isolatePool
       ? (["used", "starting", "blank", "waiting"] as const).map((state) => ({ labels: { state }, value: isolatePool[state] }))
       : [],
   ),
-  daemonMetric("uploads_total", "counter", "Uploads that arrived whole, by what became of them.", ({ uploads }) =>
+  daemonMetric("uploads_total", "counter", "Completely received uploads, by result.", ({ uploads }) =>
     uploads ? (["installed", "failed"] as const).map((result) => ({ labels: { result }, value: uploads[result] })) : [],
   ),
   daemonMetric("uploads_running", "gauge", "Uploads that are being installed.", ({ uploads }) =>
@@ -114,35 +120,32 @@ export const daemonFamilies: readonly MetricFamily<DaemonMetrics>[] = [
   daemonMetric(
     "key_replica_lag_seconds",
     "gauge",
-    "Time since the replica was last known to have all keys of its primary; +Inf when it never was.",
+    "Time since the replica was last known to have all keys of its primary; +Inf if it never was.",
     ({ keyStore }) => (keyStore?.replica ? [{ labels: {}, value: keyStore.replica.lagSeconds ?? Infinity }] : []),
   ),
-  daemonMetric(
-    "key_replica_failed_syncs_total",
-    "counter",
-    "Attempts to ask the primary of the key store, or to fetch from it, that failed.",
-    ({ keyStore }) => (keyStore?.replica ? [{ labels: {}, value: keyStore.replica.failedSyncs }] : []),
+  daemonMetric("key_replica_failed_syncs_total", "counter", "Failed requests to the primary of the key store.", ({ keyStore }) =>
+    keyStore?.replica ? [{ labels: {}, value: keyStore.replica.failedSyncs }] : [],
   ),
-  daemonMetric("key_replica_renewals_total", "counter", "How often the replica was thrown away and fetched again.", ({ keyStore }) =>
+  daemonMetric("key_replica_renewals_total", "counter", "Number of times that the replica was deleted and fetched again.", ({ keyStore }) =>
     keyStore?.replica ? [{ labels: {}, value: keyStore.replica.renewals }] : [],
   ),
-  daemonMetric("events_total", "counter", "Events that were told to whoever follows.", ({ events }) =>
+  daemonMetric("events_total", "counter", "Events that were published to event streams.", ({ events }) =>
     events ? [{ labels: {}, value: events.published }] : [],
   ),
-  daemonMetric("event_followers", "gauge", "Event streams that are open.", ({ events }) =>
+  daemonMetric("event_followers", "gauge", "Open event streams.", ({ events }) =>
     events ? [{ labels: {}, value: events.followers }] : [],
   ),
   daemonMetric(
     "audit_entries_total",
     "counter",
-    "Entries of the audit log; skipped: attempts beyond what is written of them, and entries that the disk never took.",
+    "Entries of the audit log; skipped: attempts above the limit, and entries that could not be written.",
     ({ auditLog }) =>
       auditLog ? (["written", "skipped"] as const).map((result) => ({ labels: { result }, value: auditLog[result] })) : [],
   ),
-  daemonMetric("audit_entries_waiting", "gauge", "Entries of the audit log that the disk has not taken yet.", ({ auditLog }) =>
+  daemonMetric("audit_entries_waiting", "gauge", "Entries of the audit log that are not on disk yet.", ({ auditLog }) =>
     auditLog ? [{ labels: {}, value: auditLog.waiting }] : [],
   ),
-  daemonMetric("unknown_path_requests_total", "counter", "Requests whose path means no installed worker.", ({ unknownPathRequests }) =>
+  daemonMetric("unknown_path_requests_total", "counter", "Requests whose path matches no installed worker.", ({ unknownPathRequests }) =>
     unknownPathRequests === undefined ? [] : [{ labels: {}, value: unknownPathRequests }],
   ),
 ];

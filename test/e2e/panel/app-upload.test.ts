@@ -35,7 +35,7 @@ test("previews a dropped archive with the version it replaces, then installs it"
   await page.getByRole("link", { name: "shop" }).waitFor();
   await dropPaths(page, [await archive('name: shop\nversion: "1.0.0"\n', { "index.html": "new shop" })]);
   const dialog = page.getByRole("dialog", { name: "Upload shop 1.0.0?" });
-  await dialog.getByText("Replaces 1.0.0, which is there; 1.0.0 answers now").waitFor();
+  await dialog.getByText("Replaces the installed version 1.0.0; 1.0.0 is active").waitFor();
   expect(await (await fetch(`${house.daemon.url}/shop/`)).text()).toContain("old shop");
   await expectAccessible(page);
   await dialog.getByRole("button", { name: "Upload" }).click();

@@ -111,7 +111,7 @@ test("deletes an app only after the user types its name", async () => {
   const page = await house.open("apps/doomed-a");
   await page.getByRole("button", { name: "Delete app…" }).click();
   const dialog = page.getByRole("alertdialog");
-  await dialog.getByText("/doomed-a/ answers with 404 then.").waitFor();
+  await dialog.getByText("/doomed-a/ then responds with 404.").waitFor();
   await expectAccessible(page);
   const button = dialog.getByRole("button", { name: "Delete app" });
   expect(await button.isDisabled()).toBe(true);

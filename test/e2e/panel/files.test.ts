@@ -82,7 +82,7 @@ test("asks before it overwrites a file that another client changed or deleted", 
   await dialog.waitFor();
   await expectAccessible(page);
   expect(await readFile(path.join(version(), "index.html"), "utf8")).toBe("theirs");
-  await dialog.getByRole("button", { name: "Show what is there now" }).click();
+  await dialog.getByRole("button", { name: "Show the current version" }).click();
   await expect.poll(() => text.inputValue()).toBe("theirs");
   await text.fill("both");
   await text.press("Control+s");

@@ -47,7 +47,7 @@ test("shows why a page cannot be framed, and rejects paths without a menu entry"
   await page.getByText("The plugin serves nothing at this address.").waitFor();
   await expectAccessible(page);
   await menu.getByRole("link", { name: "Closed" }).click();
-  await page.getByText("Its headers do not let it be shown").waitFor();
+  await page.getByText("Its headers forbid frames, so it opens in a new tab.").waitFor();
   await expectAccessible(page);
   const elsewhere = menu.getByRole("link", { name: "Elsewhere" });
   expect([await elsewhere.getAttribute("target"), await elsewhere.getAttribute("rel")]).toEqual(["_blank", "noopener noreferrer"]);

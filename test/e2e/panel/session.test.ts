@@ -129,14 +129,14 @@ test("keeps the data while the daemon is unreachable and reloads afterwards", as
   await connect(first.url, first.rootKey).keys.create({ body: { name: "before", role: "viewer" } });
   await page.getByRole("rowheader", { name: /before/ }).waitFor({ timeout: 20_000 });
   await first.stop();
-  await page.getByText("The daemon does not answer.").waitFor();
+  await page.getByText("The daemon does not respond.").waitFor();
   expect(await page.getByRole("rowheader", { name: /before/ }).isVisible()).toBe(true);
   await expectAccessible(page);
   const env = { PORT: new URL(first.url).port };
   const second = await startDaemon({ env, directory: first.directory });
   try {
     await connect(second.url, second.rootKey).keys.create({ body: { name: "after", role: "viewer" } });
-    await page.getByText("The daemon does not answer.").waitFor({ state: "hidden" });
+    await page.getByText("The daemon does not respond.").waitFor({ state: "hidden" });
     await page.getByRole("rowheader", { name: /after/ }).waitFor();
     expect(browser.complaints).toEqual([]);
   } finally {

@@ -110,10 +110,15 @@ describe("effectOf", () => {
 
   test.each([
     ["a new app", facts, undefined, "A new app at /todos/"],
-    ["a new version", facts, todos, "Beside 3 versions; 1.0.0 answers now"],
-    ["an existing version", { ...facts, version: "1.0.0" }, todos, "Replaces 1.0.0, which is there; 1.0.0 answers now"],
-    ["a version that is only built in", { ...facts, version: "0.1.0" }, todos, "Beside 3 versions; 1.0.0 answers now"],
-    ["an app without an enabled version", { ...facts, version: "1.0.0" }, idle, "Replaces 1.0.0, which is there; none of it is on now"],
+    ["a new version", facts, todos, "Beside 3 installed versions; 1.0.0 is active"],
+    ["an existing version", { ...facts, version: "1.0.0" }, todos, "Replaces the installed version 1.0.0; 1.0.0 is active"],
+    ["a version that is only built in", { ...facts, version: "0.1.0" }, todos, "Beside 3 installed versions; 1.0.0 is active"],
+    [
+      "an app without an enabled version",
+      { ...facts, version: "1.0.0" },
+      idle,
+      "Replaces the installed version 1.0.0; no version is enabled",
+    ],
   ])("states the effect of uploading %s", (_what, uploaded, app, effect) => {
     expect(effectOf(uploaded, app)).toBe(effect);
   });
@@ -122,7 +127,7 @@ describe("effectOf", () => {
     expect(notesOf(facts)).toEqual([]);
     expect(notesOf({ ...facts, isPlugin: true, entrypoint: undefined })).toEqual([expect.stringContaining("that of a plugin")]);
     const notes = notesOf({ ...facts, entrypoint: undefined, version: "latest", isEnabled: false }).join("\n");
-    expect(notes).toMatch(/Nothing in it can be served.*\nNo version is declared.*\n.*enabled: false/);
+    expect(notes).toMatch(/nothing to serve.*\nThe package has no version.*\n.*enabled: false/);
   });
 });
 

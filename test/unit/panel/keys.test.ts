@@ -12,7 +12,7 @@ describe("problemsOf", () => {
     ["nothing", {}, {}],
     ["a blank name", { name: "  " }, { name: "Give the key a name" }],
     ["a custom role without permissions", { role: "custom" }, { permissions: "Choose at least one permission." }],
-    ["no namespace", { namespaces: " , " }, { namespaces: "Name at least one, or * for all." }],
+    ["no namespace", { namespaces: " , " }, { namespaces: "Enter at least one namespace, or * for all." }],
     ["a namespace without @", { namespaces: "@team other" }, { namespaces: "other is no namespace" }],
     ["an invalid lifetime", { expiresIn: "soon" }, { expiresIn: "whole number of d, w, m" }],
   ])("reports %s", (_what, part, expected) => {

@@ -16,7 +16,7 @@ export function AppInstalled({ name, version, known: app, onClose }: Installed<A
         {isOff && <p>The version is disabled by its manifest. Enable it on the page of the app.</p>}
         {!isOff && (
           <p>
-            It answers at{" "}
+            It is served at{" "}
             <a href={url} target="_blank" rel="noreferrer">
               {url}
             </a>

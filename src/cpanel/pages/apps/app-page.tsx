@@ -49,7 +49,7 @@ export function AppPage({ name, view }: { name: string; view: string }) {
         one={app}
         empty={
           <EmptyState title={`No app named ${name} is installed`}>
-            It was deleted, or lies in a namespace that this key does not see. All that there is: <PanelLink to="apps">Apps</PanelLink>.
+            It was deleted, or this key has no access to its namespace. All apps: <PanelLink to="apps">Apps</PanelLink>.
           </EmptyState>
         }
       >

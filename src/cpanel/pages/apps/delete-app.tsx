@@ -49,5 +49,5 @@ function consequence(app: App, version: string | undefined): string {
   const left = app.versions.filter((installed) => version !== undefined && installed.version !== version);
   const serving = answeringVersion(left);
   if (serving) return `/${app.name}/ is answered by ${serving.version} then.`;
-  return `/${app.name}/ answers with 404 then.`;
+  return `/${app.name}/ then responds with 404.`;
 }

@@ -6,17 +6,21 @@ import type { App } from "./app.js";
 /** Describes the effect of the upload; `app` is the installed app of that name. */
 export function effectOf({ name, version }: PackageInfo, app: App | undefined): string {
   if (!app) return `A new app at /${name}/`;
-  const now = app.serving ? `${app.serving.version} answers now` : "none of it is on now";
+  const now = app.serving ? `${app.serving.version} is active` : "no version is enabled";
   const isThere = app.versions.some((installed) => installed.version === version && installed.source === "uploaded");
-  return isThere ? `Replaces ${version}, which is there; ${now}` : `Beside ${pluralize(app.versions.length, "version")}; ${now}`;
+  return isThere
+    ? `Replaces the installed version ${version}; ${now}`
+    : `Beside ${pluralize(app.versions.length, "installed version")}; ${now}`;
 }
 
 /** Returns the notes before an upload. */
 export function notesOf({ entrypoint, version, isEnabled, isPlugin }: PackageInfo): string[] {
   return [
-    ...(isPlugin ? ["Its manifest is that of a plugin: those are uploaded in Plugins."] : []),
-    ...(entrypoint === undefined && !isPlugin ? ["Nothing in it can be served: no index.html, index.js or entrypoint."] : []),
-    ...(version === latestVersion ? ["No version is declared: it becomes latest, and answers before all others."] : []),
-    ...(isEnabled ? [] : ["Its manifest says enabled: false: it is installed, and off."]),
+    ...(isPlugin ? ["The manifest is that of a plugin. Upload it on the page Plugins."] : []),
+    ...(entrypoint === undefined && !isPlugin ? ["The package has nothing to serve: no index.html, index.js or entrypoint."] : []),
+    ...(version === latestVersion
+      ? ["The package has no version: it is installed as latest, which is active before all other versions."]
+      : []),
+    ...(isEnabled ? [] : ["The manifest has enabled: false, so the version is installed disabled."]),
   ];
 }

@@ -75,5 +75,5 @@ export function useVersionSwitches(app: App, onChanged: () => Promise<void>): Ve
 function afterwards(app: App, toggled: InstalledVersion): string {
   const versions = app.versions.map((installed) => (installed === toggled ? { ...installed, enabled: !installed.enabled } : installed));
   const serving = answeringVersion(versions);
-  return serving ? `${serving.version} answers.` : "Nothing answers now.";
+  return serving ? `${serving.version} is active.` : "No version is active.";
 }

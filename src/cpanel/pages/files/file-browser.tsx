@@ -23,7 +23,7 @@ export function FileBrowser({ of }: { of: PackageRef }) {
       onClearFilters={() => undefined}
       empty={
         <EmptyState title={`${of.name} has no files to show`}>
-          {of.isBuiltIn ? "This package is part of the daemon. Its files are not shown." : "Its folder is not there."}
+          {of.isBuiltIn ? "This package is part of the daemon. Its files are not shown." : "Its folder does not exist."}
         </EmptyState>
       }
     >

@@ -39,7 +39,7 @@ function MakeFolder({ folder, onClose, onChanged }: DialogProps) {
   const api = useFileApi(folder.of.kind);
   const make = async (name: string) => {
     await api.mkdir({ body: { path: `${folder.path}/${name}` } });
-    await onChanged(`The folder ${name} is there`);
+    await onChanged(`The folder ${name} was created`);
   };
   return <PathDialog title="New folder" label="Name" initial="" action="Create folder" onSubmit={make} onClose={onClose} />;
 }

@@ -22,13 +22,13 @@ export function OverwriteDialog({ name, how, onOverwrite, onReload, onClose }: O
       <p>
         {how === "deleted"
           ? "It was deleted after it was opened here. Nothing was saved yet. Saving creates the file again."
-          : "Somebody changed it after it was opened here. Nothing was saved yet; saving overwrites what they wrote."}
+          : "Another user changed the file after it was opened here. Nothing was saved yet. Saving overwrites the other change."}
       </p>
       <div className="modal-buttons">
         <Button onPress={onClose} autoFocus>
           Keep editing
         </Button>
-        {how === "changed" && <Button onPress={onReload}>Show what is there now</Button>}
+        {how === "changed" && <Button onPress={onReload}>Show the current version</Button>}
         <Button kind="danger" onPress={() => void overwrite()}>
           {how === "deleted" ? "Save again" : "Overwrite"}
         </Button>

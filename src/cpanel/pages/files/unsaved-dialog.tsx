@@ -5,7 +5,7 @@ import { Modal } from "../../components/modal.js";
 export function UnsavedDialog({ name, onStay, onDiscard }: { name: string; onStay: () => void; onDiscard: () => void }) {
   return (
     <Modal title={`${name} is not saved`} onClose={onStay} isAlert>
-      <p>What was changed is in this page only. Save it first, or discard it and go on.</p>
+      <p>The changes are only on this page. Save them first, or discard them and continue.</p>
       <div className="modal-buttons">
         <Button kind="danger" onPress={onDiscard}>
           Discard changes

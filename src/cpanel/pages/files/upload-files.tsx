@@ -58,7 +58,7 @@ export function UploadFiles({ folder, entries, files, onClose, onUploaded }: Upl
         <UploadProgress
           sentBytes={sentBytes}
           sizeBytes={sizeBytes}
-          afterwards="The daemon puts it in place"
+          afterwards="The daemon installs it"
           onCancel={() => end.current?.abort()}
         />
       ) : (

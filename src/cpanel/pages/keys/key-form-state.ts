@@ -21,11 +21,11 @@ export function problemsOf(draft: KeyFormState): Partial<Record<keyof KeyFormSta
   const namespaces = namespacesOf(draft);
   const wrong = namespaces.find((namespace) => !isNamespace(namespace));
   return {
-    ...(draft.name.trim() === "" ? { name: "Give the key a name that says who uses it." } : {}),
+    ...(draft.name.trim() === "" ? { name: "Enter a name that tells who uses the key." } : {}),
     ...(draft.role === "custom" && draft.permissions.length === 0 ? { permissions: "Choose at least one permission." } : {}),
-    ...(namespaces.length === 0 ? { namespaces: "Name at least one, or * for all." } : {}),
+    ...(namespaces.length === 0 ? { namespaces: "Enter at least one namespace, or * for all." } : {}),
     ...(wrong === undefined ? {} : { namespaces: `${wrong} is no namespace: it takes * or names such as @team.` }),
-    ...(endOf(draft, 0) === "malformed" ? { expiresIn: "It takes a whole number of d, w, m (30 days) or y, such as 45d." } : {}),
+    ...(endOf(draft, 0) === "malformed" ? { expiresIn: "Enter a whole number with d, w, m (30 days) or y, such as 45d." } : {}),
   };
 }
 

@@ -57,7 +57,7 @@ export function KeyForm({ onCreated }: { onCreated: (created: NewKey) => void })
         <form className="key-form" onSubmit={(event) => void create(event)} noValidate>
           <TextInput
             label="Name"
-            hint="Who or what uses it, such as ci-deploy."
+            hint="The user or program that uses it, such as ci-deploy."
             value={draft.name}
             onChange={(name) => change({ name })}
             error={shownProblems.name}
@@ -96,7 +96,7 @@ function NoPermission() {
     <>
       <PageHeading title="New key" note={<PanelLink to="keys">All keys</PanelLink>} />
       <EmptyState title="This key cannot create keys">
-        That needs the permission <code>keys:create</code>. Ask whoever made the key for one that has it.
+        That needs the permission <code>keys:create</code>. Ask the operator for a key that has it.
       </EmptyState>
     </>
   );

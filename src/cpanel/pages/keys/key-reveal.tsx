@@ -34,7 +34,7 @@ export function KeyReveal({ created, onStored }: { created: NewKey; onStored: ()
   return (
     <Modal title={`The key ${created.name}`} onClose={() => undefined} isAlert isHeld>
       <p>
-        It is shown this one time; the daemon keeps only its hash. It{" "}
+        The key is shown only once; the daemon stores only its hash. It{" "}
         {created.expiresAt === undefined ? "never ends" : `ends on ${toDay(created.expiresAt)}`}.
       </p>
       <div className="key-secret">
@@ -50,7 +50,7 @@ export function KeyReveal({ created, onStored }: { created: NewKey; onStored: ()
       </div>
       <p role="status" className="quiet small">
         {copied === "yes" && "Copied."}
-        {copied === "refused" && "The browser refuses its clipboard here: the text is selected, copy it by keyboard."}
+        {copied === "refused" && "The browser denies access to the clipboard. The text is selected: copy it with the keyboard."}
       </p>
       <CheckChoice isSelected={isStored} onChange={setStored}>
         I have stored it

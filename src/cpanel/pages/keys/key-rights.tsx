@@ -17,10 +17,10 @@ interface KeyRightsProps {
 }
 
 const roleNotes: Readonly<Record<Role, string>> = {
-  admin: "Everything, keys included.",
+  admin: "All actions, including those on keys.",
   editor: "Installs, removes and restarts apps and plugins.",
-  viewer: "Sees everything, changes nothing.",
-  custom: "Exactly the permissions that you choose.",
+  viewer: "Reads everything, changes nothing.",
+  custom: "Only the permissions that you choose.",
 };
 
 /** The role, and for `custom` each permission. Permissions that the current key lacks are disabled. */
@@ -28,7 +28,12 @@ export function KeyRights({ meta, draft, onChange, problem }: KeyRightsProps) {
   const principal = usePrincipal();
   const roles = meta.roles.map((role) => {
     const isBeyond = !mayGrant(principal, meta.rolePermissions[role] ?? []);
-    return { value: role, label: role, note: isBeyond ? "More than your own key may." : roleNotes[role], isDisabled: isBeyond };
+    return {
+      value: role,
+      label: role,
+      note: isBeyond ? "Your own key does not have this permission." : roleNotes[role],
+      isDisabled: isBeyond,
+    };
   });
   return (
     <>

@@ -21,7 +21,7 @@ export function LifetimeChoice({ value, onChange, problem }: LifetimeChoiceProps
   const [isOther, setOther] = useState(() => value !== "never" && !lifetimes.some((lifetime) => lifetime.value === value));
   const choices = [
     ...lifetimes.map(({ value: lifetime, label }) => ({ value: lifetime, label, note: dateNote(lifetime) })),
-    { value: "never", label: "Never", note: "Until somebody revokes it." },
+    { value: "never", label: "Never", note: "Until it is revoked." },
     { value: otherLifetime, label: "Another time" },
   ];
   const choose = (choice: string) => {

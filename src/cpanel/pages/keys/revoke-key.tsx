@@ -14,8 +14,8 @@ export function RevokeKey({ apiKey, onClose, onRevoked }: { apiKey: ApiKey; onCl
   };
   return (
     <ConfirmByName title={`Revoke ${apiKey.name}?`} name={apiKey.name} action="Revoke key" onConfirm={revoke} onClose={onClose}>
-      Whoever uses it ({apiKey.keyPrefix}…, {apiKey.role}) is refused from now on. This cannot be undone; rotating the key gives its users
-      time.
+      Requests with this key ({apiKey.keyPrefix}…, {apiKey.role}) are rejected from now on. This cannot be undone. To give its users time,
+      rotate the key instead.
     </ConfirmByName>
   );
 }

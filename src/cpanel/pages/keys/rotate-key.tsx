@@ -11,7 +11,7 @@ import { keyOperations } from "./key-operations.js";
 const overlaps = [
   { value: "24h", label: "24 hours" },
   { value: "7d", label: "7 days" },
-  { value: "0", label: "Not at all", note: "Whoever still uses it is refused at once." },
+  { value: "0", label: "Not at all", note: "Requests with the old key are rejected immediately." },
 ];
 
 /** Creates a replacement of a key and lets the old one expire. */
@@ -27,8 +27,8 @@ export function RotateKey({ apiKey, onClose, onRotated }: { apiKey: ApiKey; onCl
     });
   return (
     <Modal title={`Rotate ${apiKey.name}`} onClose={onClose} isHeld={isPending}>
-      <p>A new key with the same name and rights is made and shown once.</p>
-      <RadioChoices label="How long the old key goes on" choices={overlaps} value={overlap} onChange={setOverlap} />
+      <p>A new key with the same name and permissions is created and shown once.</p>
+      <RadioChoices label="Validity of the old key" choices={overlaps} value={overlap} onChange={setOverlap} />
       {error !== undefined && <ErrorMessage error={error} />}
       <div className="modal-buttons">
         <Button onPress={onClose}>Cancel</Button>

@@ -21,7 +21,7 @@ export function OnePlugin({ name, plugins: { installed, rows }, children }: OneP
       one={rows.find(({ plugin }) => plugin.name === name)}
       empty={
         <EmptyState title={`There is no plugin ${name}`}>
-          It was deleted, or this key may not see it. <PanelLink to="plugins">All plugins</PanelLink>
+          It was deleted, or this key has no access to it. <PanelLink to="plugins">All plugins</PanelLink>
         </EmptyState>
       }
     >

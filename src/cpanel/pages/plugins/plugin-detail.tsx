@@ -25,7 +25,7 @@ export function PluginDetail({ name }: { name: string }) {
   const { router } = usePanel();
   const [mayInstall, mayRemove] = [useMay("plugins:install"), useMay("plugins:remove")];
   const pluginActions = usePluginActions(refresh);
-  const [isDoomed, setDoomed] = useState(false);
+  const [isDeleting, setDeleting] = useState(false);
   const row = rows.find(({ plugin }) => plugin.name === name);
   return (
     <>
@@ -36,7 +36,7 @@ export function PluginDetail({ name }: { name: string }) {
           </Button>
         )}
         {row?.plugin.removable && mayRemove && (
-          <Button kind="danger" onPress={() => setDoomed(true)}>
+          <Button kind="danger" onPress={() => setDeleting(true)}>
             Delete
           </Button>
         )}
@@ -45,10 +45,10 @@ export function PluginDetail({ name }: { name: string }) {
       <OnePlugin name={name} plugins={plugins}>
         {(found) => <Detail key={found.plugin.name} row={found} rows={rows} />}
       </OnePlugin>
-      {row && isDoomed && (
+      {row && isDeleting && (
         <DeletePlugin
           row={row}
-          onClose={() => setDoomed(false)}
+          onClose={() => setDeleting(false)}
           onDeleted={async () => {
             router.go("plugins");
             await refresh();

@@ -19,9 +19,9 @@ export function PluginList() {
   const [mayInstall, mayRemove] = [useMay("plugins:install"), useMay("plugins:remove")];
   const { installed, rows, refresh } = usePlugins();
   const pluginActions = usePluginActions(refresh);
-  const [doomed, setDoomed] = useState<PluginRow>();
+  const [deleting, setDeleting] = useState<PluginRow>();
   const { pending, toggle } = pluginActions;
-  const columns = pluginColumns({ pluginActions: { pending, toggle }, mayInstall, mayRemove, onDelete: setDoomed });
+  const columns = pluginColumns({ pluginActions: { pending, toggle }, mayInstall, mayRemove, onDelete: setDeleting });
   return (
     <>
       <PageHeading title="Plugins" {...(installed.data ? { note: noteOf(rows) } : {})}>
@@ -49,11 +49,12 @@ export function PluginList() {
         stateOf={({ plugin }) => plugin.status}
         empty={
           <EmptyState title="There is no plugin that this key may see">
-            A plugin is a folder packed as .tgz or .zip. It runs inside the daemon: install only what you trust as you trust the daemon.
+            A plugin is a folder packed as .tgz or .zip. It runs inside the daemon: install only plugins that you trust as much as the
+            daemon.
           </EmptyState>
         }
       />
-      {doomed && <DeletePlugin row={doomed} onClose={() => setDoomed(undefined)} onDeleted={refresh} />}
+      {deleting && <DeletePlugin row={deleting} onClose={() => setDeleting(undefined)} onDeleted={refresh} />}
     </>
   );
 }

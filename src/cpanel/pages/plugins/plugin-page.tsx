@@ -23,9 +23,9 @@ import "./plugins.css";
 const allowed = "allow-scripts allow-forms allow-downloads allow-popups";
 
 const refusals: Readonly<Record<FrameRefusal, string>> = {
-  absent: "The plugin serves nothing at this address. Where the panel has a listener of its own, pages of plugins are at the other one.",
-  failed: "The plugin answered with an error. The daemon's log says more.",
-  unframeable: "Its headers do not let it be shown inside of another page. It opens in a tab of its own.",
+  absent: "The plugin serves nothing at this address. If the panel has its own listener, pages of plugins are on the other listener.",
+  failed: "The plugin responded with an error. The daemon's log has details.",
+  unframeable: "Its headers forbid frames, so it opens in a new tab.",
 };
 
 /** Shows a page of a plugin inside the panel, if the plugin has it in its menu. */

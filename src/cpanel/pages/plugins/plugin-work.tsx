@@ -24,7 +24,7 @@ export function PluginWork({ row, loaded, rows }: PluginWorkProps) {
       <Fact name="Needs">
         {dependencies.length + optionalDependencies.length === 0 && "no other plugin"}
         <Names names={dependencies} rows={rows} />
-        <Names names={optionalDependencies} rows={rows} suffix="where it is there" />
+        <Names names={optionalDependencies} rows={rows} suffix="if it is installed" />
       </Fact>
       {row.neededBy.length > 0 && (
         <Fact name="Needed by">

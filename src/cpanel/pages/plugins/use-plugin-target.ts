@@ -45,6 +45,6 @@ function notesOf({ entrypoint, pluginEntry, isEnabled }: PackageInfo): string[] 
   return [
     "A plugin runs inside the daemon with all of its permissions. Upload only code that you trust as much as the daemon.",
     ...(isEmpty ? ["The package has no code. Its manifest overrides the settings of the built-in plugin of that name."] : []),
-    ...(isEnabled ? [] : ["Its manifest says enabled: false: it is installed, and is installed but disabled."]),
+    ...(isEnabled ? [] : ["The manifest has enabled: false, so the plugin is installed but disabled."]),
   ];
 }
