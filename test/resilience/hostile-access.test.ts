@@ -52,7 +52,7 @@ const offenders: Offender[] = [
   },
   {
     name: "to addons and internal bindings",
-    source: `return outcomes(() => process.dlopen({ exports: {} }, "/usr/lib/x86_64-linux-gnu/libc.so.6"), () => process.binding("fs"), () => process._linkedBinding("x"), () => process.report.getReport());`,
+    source: `return outcomes(() => process.dlopen({ exports: {} }, "/usr/lib/x86_64-linux-gnu/libc.so.6"), () => process.binding("fs"), () => process._linkedBinding("x"), () => process.report.writeReport("x"), () => process.report.getReport().environmentVariables.PATH);`,
     expected: "200 TypeError",
   },
   {
