@@ -30,7 +30,8 @@ export const variables: readonly VariableDescription[] = [
   {
     name: "RUNTIME_PUBLIC_URL",
     fallback: "",
-    meaning: "URL at which visitors reach workers, such as `https://apps.example.org`. The panel's links use it. Set it together with a second listener.",
+    meaning:
+      "URL at which visitors reach workers, such as `https://apps.example.org`. The panel's links use it. Set it together with a second listener.",
   },
   {
     name: "RUNTIME_PANEL_HOST",
@@ -75,7 +76,8 @@ export const variables: readonly VariableDescription[] = [
   {
     name: "RUNTIME_WORKER_DIRS",
     fallback: "./.runtime/workers",
-    meaning: "Directories with workers, separated by `:`. Uploads are installed in the first one that is writable and whose name does not begin with a dot.",
+    meaning:
+      "Directories with workers, separated by `:`. Uploads are installed in the first one that is writable and whose name does not begin with a dot.",
   },
   { name: "RUNTIME_PLUGIN_DIRS", fallback: "./.runtime/plugins", meaning: "Directories with plugins, separated by `:`." },
   {
@@ -93,7 +95,11 @@ export const variables: readonly VariableDescription[] = [
   ...primaryVariables,
   { name: "RUNTIME_MAX_UPLOAD_SIZE", fallback: usualLimits.uploadSize, meaning: "Maximum size of an uploaded archive." },
   { name: "RUNTIME_MAX_EXPANDED_SIZE", fallback: usualLimits.expandedSize, meaning: "Maximum size of an archive's unpacked files." },
-  { name: "RUNTIME_MAX_ARCHIVE_ENTRIES", fallback: String(usualLimits.archiveEntries), meaning: "Maximum number of entries of an archive." },
+  {
+    name: "RUNTIME_MAX_ARCHIVE_ENTRIES",
+    fallback: String(usualLimits.archiveEntries),
+    meaning: "Maximum number of entries of an archive.",
+  },
   { name: "RUNTIME_MAX_BODY_SIZE", fallback: "100mb", meaning: "Maximum value of `maxBodySize` in a manifest." },
   {
     name: "RUNTIME_CHECK_UPLOADS",
@@ -159,7 +165,11 @@ export const variables: readonly VariableDescription[] = [
     meaning:
       "User and group ids of isolates if the daemon runs as root: each isolate gets its own. `off` = the daemon's user. No other user, program or daemon can use these ids, because the daemon ends all processes of a worker's user.",
   },
-  { name: "RUNTIME_AUDIT_LOG_SIZE", fallback: "10mb", meaning: "Maximum size of one file of the audit log. The daemon then begins the next file." },
+  {
+    name: "RUNTIME_AUDIT_LOG_SIZE",
+    fallback: "10mb",
+    meaning: "Maximum size of one file of the audit log. The daemon then begins the next file.",
+  },
   { name: "RUNTIME_AUDIT_LOG_FILES", fallback: "10", meaning: "Number of files of the audit log. The oldest is deleted first." },
   {
     name: "RUNTIME_LOG_LEVEL",

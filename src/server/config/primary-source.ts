@@ -15,7 +15,8 @@ export const primaryVariables: readonly VariableDescription[] = [
   {
     name: "RUNTIME_AUTH_DB_MODE",
     fallback: "local",
-    meaning: "Location of the keys: `local` = the state directory; `sync` = a libSQL server that several daemons share, with a replica in each.",
+    meaning:
+      "Location of the keys: `local` = the state directory; `sync` = a libSQL server that several daemons share, with a replica in each.",
   },
   {
     name: "RUNTIME_AUTH_DB_SYNC_URL",
@@ -32,7 +33,8 @@ export const primaryVariables: readonly VariableDescription[] = [
   {
     name: "RUNTIME_AUTH_DB_SYNC_INTERVAL",
     fallback: "1s",
-    meaning: "Interval of requests for changes, from `100ms` to `1m`. A key that is revoked at another daemon is rejected here after at most this time.",
+    meaning:
+      "Interval of requests for changes, from `100ms` to `1m`. A key that is revoked at another daemon is rejected here after at most this time.",
   },
 ];
 

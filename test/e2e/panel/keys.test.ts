@@ -36,7 +36,7 @@ test("creates a key with the selected permissions and shows it until marked as s
   await expectAccessible(page);
   await page.getByRole("button", { name: "New key" }).first().click();
   await page.getByRole("button", { name: "Create key" }).click();
-  await page.getByText("Give the key a name").waitFor();
+  await page.getByText("Enter a name that tells").waitFor();
   await page.getByLabel("Name", { exact: true }).fill("robot");
   await page.getByRole("radio", { name: /custom/ }).check({ force: true });
   await page.getByRole("button", { name: "Create key" }).click();

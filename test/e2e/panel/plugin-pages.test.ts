@@ -75,7 +75,7 @@ test("shows plugin pages below a proxy path, and a link with a separate admin li
   await plugins.upload({ file: uploadOf("board.tgz", await packPlugin(boardManifest.replace(/dependencies.*\n/, ""), boardCode)) });
   const page = await house.browser.page(`${adminUrl}/cpanel/plugins/@team/board?at=/board/`, { provoked: [404] });
   await signIn(page, apart.rootKey);
-  await page.getByText("Where the panel has a listener of its own, pages of plugins are at the other one.").waitFor();
+  await page.getByText("If the panel has its own listener, pages of plugins are on the other listener.").waitFor();
   expect(await page.getByRole("link", { name: "Open in a tab" }).getAttribute("href")).toBe("https://apps.example.org/board/");
   await expectAccessible(page);
   await page.context().close();
