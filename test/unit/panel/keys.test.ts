@@ -10,11 +10,11 @@ const daySeconds = 86_400;
 describe("problemsOf", () => {
   test.each<[string, Partial<KeyFormState>, Partial<Record<keyof KeyFormState, string>>]>([
     ["nothing", {}, {}],
-    ["a blank name", { name: "  " }, { name: "Give the key a name" }],
+    ["a blank name", { name: "  " }, { name: "Enter a name that tells" }],
     ["a custom role without permissions", { role: "custom" }, { permissions: "Choose at least one permission." }],
     ["no namespace", { namespaces: " , " }, { namespaces: "Enter at least one namespace, or * for all." }],
     ["a namespace without @", { namespaces: "@team other" }, { namespaces: "other is no namespace" }],
-    ["an invalid lifetime", { expiresIn: "soon" }, { expiresIn: "whole number of d, w, m" }],
+    ["an invalid lifetime", { expiresIn: "soon" }, { expiresIn: "whole number with d, w, m" }],
   ])("reports %s", (_what, part, expected) => {
     const problems = problemsOf({ ...draft, ...part });
     expect(Object.keys(problems)).toEqual(Object.keys(expected));
