@@ -131,7 +131,10 @@ export async function openServices(
     },
     isPluginBase: (base) => pluginPackages.isBase(base),
     secrets,
-    check: (version) => engine.check(version, () => secrets.environmentOf(version.name, version.manifest, { withStaged: true })),
+    check: (version, kind) => {
+      const environment = () => secrets.environmentOf(version.name, version.manifest, { withStaged: true });
+      return engine.check(version, environment, kind === "request");
+    },
     retire: (folder, movedTo) => engine.retire(folder, movedTo),
     onElsewhere: (change) => {
       if (change.type === "worker.deleted" && change.subject.name !== undefined) logs.forget(change.subject.name);

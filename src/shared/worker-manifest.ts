@@ -165,6 +165,13 @@ export const WorkerManifest = z.object({
     )
     .default([])
     .describe("Host names that the worker requests. The operator adds them with `runtimectl hosts add`."),
+  check: z
+    .string()
+    .regex(/^\/[\x21-\x7e]*$/, "must be a path that begins with a slash")
+    .optional()
+    .describe(
+      "Path that `deploy` requests before a new version is served: the status must be 200 to 399. Absent = `/`, with a status below 500.",
+    ),
   accessLog: z.boolean().default(true).describe("Whether each served request is written to the worker's log."),
   publicRoutes: publicRoutes.describe("Routes that the request hooks of plugins skip."),
   visibility: z.enum(["public", "protected", "internal"]).default("public").describe("Visibility of the worker in file browsers."),

@@ -34,41 +34,6 @@ const files = () => settledDigest(path.join(daemon.directory, "workers"));
 const uploadedNames = async (client: Client) =>
   (await client.workers.list()).filter(({ source }) => source === "uploaded").map(({ name }) => name);
 
-const uploadCode = async (source: string, check?: "true" | "false") =>
-  root.workers.upload({
-    file: uploadOf("app.tgz", await packFiles({ "manifest.yaml": manifestOf("checked", "1.0.0"), "index.js": source })),
-    query: check === undefined ? {} : { check },
-  });
-const bodyOf = async () => (await fetch(`${daemon.url}/checked/`)).text();
-/** The digest covers one worker: standby isolates change the folder beside it. */
-const installed = () => settledDigest(path.join(daemon.directory, "workers", "checked"));
-
-describe("an upload with check=true", () => {
-  test.each([
-    ["with a syntax error", "export default { fetch( { return 1 }", 'SyntaxError: index.js:1:34: Expected "}" but found "1"'],
-    ["that throws", 'throw new Error("no database");', "Error: no database"],
-    ["that imports a missing file", 'import "./missing.js"; export default { fetch() {} };', "missing.js"],
-    ["that exports no handler", "export const a = 1;", "fetch"],
-  ])("is rejected for code %s, and the installed version keeps serving", async (_, source, reason) => {
-    await uploadCode('export default { fetch: () => new Response("before") };', "true");
-    expect(await bodyOf()).toBe("before");
-    const before = await installed();
-    const refused = expect.objectContaining({ code: "WORKER_START_FAILED", message: expect.stringContaining(reason) as string });
-    await expect(uploadCode(source, "true")).rejects.toEqual(refused);
-    expect(await installed()).toBe(before);
-    expect(await bodyOf()).toBe("before");
-  });
-
-  test("writes the position of a syntax error to the worker's log", async () => {
-    await uploadCode("\n\nexport default { fetch( { return 1 }");
-    expect(await bodyOf()).toContain("SyntaxError: index.js:3:34: ");
-    const { entries } = await root.workers.logs({ params: { scope: "_", name: "checked" }, query: {} });
-    const texts = entries.map(({ text }) => text);
-    expect(texts).toContainEqual(expect.stringMatching(/index\.js:3:33:\n +3 │ export default/));
-    expect(texts.join("\n")).not.toMatch(/at .*node:/);
-  });
-});
-
 describe("a key restricted to a namespace", () => {
   const denied = expect.objectContaining({ code: "NAMESPACE_DENIED", status: 403 });
 

@@ -1,6 +1,6 @@
 import type { Worker } from "../../shared/contract/workers.js";
 import type { UploadedFile } from "../platform/uploaded-file.js";
-import type { Installation } from "../../shared/installation.js";
+import type { WorkerInstallOptions } from "../packages/worker-packages-options.js";
 import { namespacesCover } from "../../shared/namespace.js";
 import { fromPathSegments } from "../../shared/package-name.js";
 import { assertNamespace } from "../http/authorization.js";
@@ -12,10 +12,7 @@ import { ApiError } from "../../shared/api-error.js";
 /** The operations of worker packages that these handlers use. */
 interface WorkerPackagesPort {
   list(): Promise<Worker[]>;
-  install(
-    file: UploadedFile,
-    options: { authorise: (name: string) => void; isChecked: boolean; installation: Installation },
-  ): Promise<{ name: string; version: string; installedAt: string }>;
+  install(file: UploadedFile, options: WorkerInstallOptions): Promise<{ name: string; version: string; installedAt: string }>;
   setEnabled(name: string, version: string, enabled: boolean): Promise<void>;
   /** Returns the folder of a version; throws when the version is not installed. */
   folderOf(name: string, version: string): string;
@@ -62,8 +59,14 @@ export function createWorkerHandlers({
     upload: async ({ file, principal, query, via }) => {
       const authorise = (name: string) => assertNamespace(principal, name);
       const installation = { at: Math.floor(Date.now() / 1000), by: principal.name, via };
-      const isChecked = checksUploads || query.check === "true";
-      const worker = await uploads.count(file, () => packages.install(file, { authorise, isChecked, installation }));
+      const options = {
+        authorise,
+        installation,
+        check: query.check === "true" ? ("request" as const) : checksUploads ? ("load" as const) : undefined,
+        isNewOnly: query.newOnly === "true",
+        disablesLatest: query.disableLatest === "true",
+      };
+      const worker = await uploads.count(file, () => packages.install(file, options));
       return { success: true, data: { worker } };
     },
     enable: ({ params }) => toggle(params, true),

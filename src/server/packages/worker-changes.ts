@@ -4,6 +4,7 @@ import type { PeerChange } from "./transactions/change-log.js";
 import type { CatalogedVersion, WorkerCatalog } from "./worker-catalog.js";
 import { newPath } from "./transactions/install-areas.js";
 import { ApiError } from "../../shared/api-error.js";
+import { latestVersion } from "../../shared/package-name.js";
 
 /** Returns the change of worker versions that other instances receive. */
 export function workerChange(
@@ -12,6 +13,26 @@ export function workerChange(
   versions: readonly Pick<CatalogedVersion, "directory" | "workerFolder">[],
 ): PeerChange {
   return { type, subject, folders: [...new Set(versions.map(({ directory, workerFolder }) => path.relative(directory, workerFolder)))] };
+}
+
+/** Throws VERSION_EXISTS if the version is installed. */
+export function refuseInstalled(catalog: WorkerCatalog, name: string, version: string): void {
+  if (catalog.versions(name)?.has(version) !== true) return;
+  throw new ApiError("VERSION_EXISTS", `${name} ${version} is already installed, and this upload must not replace it.`);
+}
+
+/**
+ * Returns the enabled version `latest` of a worker, unless `version` is this version. Throws PATH_NOT_WRITABLE when `latest` is not in the
+ * directory of the upload, because one change cannot include two directories.
+ */
+export function enabledLatest(
+  catalog: WorkerCatalog,
+  { name, version, directory }: { name: string; version: string; directory: string },
+): CatalogedVersion | undefined {
+  if (version === latestVersion || catalog.versions(name)?.get(latestVersion)?.enabled !== true) return undefined;
+  const latest = changeableVersion(catalog, name, latestVersion);
+  if (latest.directory === directory) return latest;
+  throw new ApiError("PATH_NOT_WRITABLE", `${name} latest is in ${latest.directory}, but this upload is installed in ${directory}.`);
 }
 
 /** Returns what to delete for a whole worker: its folder if it contains only that worker, otherwise the version's folder. */

@@ -2,14 +2,21 @@ import path from "node:path";
 import { ApiError } from "../../shared/api-error.js";
 import type { UploadedFile } from "../platform/uploaded-file.js";
 import type { Worker } from "../../shared/contract/workers.js";
-import type { Installation } from "../../shared/installation.js";
 import type { PackageMetadata } from "../../shared/package-metadata.js";
 import type { WorkerManifest } from "../../shared/worker-manifest.js";
 import type { FileChange, PackageOwner } from "./files/mounts.js";
 import type { Unit } from "./files/package-folder.js";
 import { archiveFormat } from "./archive/archive-unpacker.js";
 import { CatalogPoll } from "./catalog-poll.js";
-import { changeableVersion, workerNotFound, followWorkerChanges, wholeWorker, workerChange } from "./worker-changes.js";
+import {
+  changeableVersion,
+  enabledLatest,
+  followWorkerChanges,
+  refuseInstalled,
+  wholeWorker,
+  workerChange,
+  workerNotFound,
+} from "./worker-changes.js";
 import { inTransaction, type Transaction } from "./transactions/transaction.js";
 import { InstallAreas, movesOf, newPath, discardAfter, retireFolder } from "./transactions/install-areas.js";
 import { writeInstallation, parseWorkerManifest, type InstalledVersion } from "./worker-version.js";
@@ -20,7 +27,7 @@ import type { Move } from "./transactions/journal.js";
 import { packageDirectories, type PackageDirectory } from "./package-directories.js";
 import { refuseReservedName } from "./package-metadata.js";
 import { runFileChange } from "./files/file-transaction.js";
-import type { WorkerPackagesOptions } from "./worker-packages-options.js";
+import type { StagedVersion, WorkerInstallOptions, WorkerPackagesOptions } from "./worker-packages-options.js";
 import type { StagingArea } from "./transactions/staging-area.js";
 import type { ChangeFollower, PeerChange } from "./transactions/change-log.js";
 import { WorkerCatalog, type CatalogedVersion } from "./worker-catalog.js";
@@ -104,11 +111,11 @@ export class WorkerPackages implements PackageOwner {
 
   /**
    * Installs an archive, replaces the same version, and deletes the file. Calls `authorise` with the name before anything is visible; when
-   * that or the check of the code throws, nothing has changed. Resolves when `resolve` returns the version.
+   * that or the check of the version throws, nothing has changed. Resolves when `resolve` returns the version.
    */
   async install(
     file: UploadedFile,
-    { authorise, isChecked, installation }: { authorise: (name: string) => void; isChecked: boolean; installation?: Installation },
+    { authorise, check, installation, isNewOnly = false, disablesLatest = false }: WorkerInstallOptions,
   ): Promise<{ name: string; version: string; installedAt: string }> {
     const format = archiveFormat(file.filename);
     const area = await this.#installArea();
@@ -121,12 +128,17 @@ export class WorkerPackages implements PackageOwner {
       const manifest = this.#servable(metadata);
       this.#options.secrets?.assertPresent(name, manifest, { countsStaged: true });
       const from = path.join(content, root);
-      if (isChecked) await this.#options.check?.({ name, version, folder: from, generation: "", manifest });
+      if (isNewOnly) refuseInstalled(this.#catalog, name, version);
+      if (check) await this.#options.check?.({ name, version, folder: from, generation: "", manifest }, check);
       if (installation) await writeInstallation(staged, from, installation);
       const installed = { name, version, installedAt: path.join(area.directory, name, version) };
       const retiring = await this.#options.tools.paths.run(`/${name}`, () => {
         this.#refuseTakenPath(name);
-        return area.exclusively(() => this.#place(area, staged, { ...installed, from, manifest }));
+        return area.exclusively(() => {
+          if (isNewOnly) refuseInstalled(this.#catalog, name, version);
+          const disabled = disablesLatest ? enabledLatest(this.#catalog, { name, version, directory: area.directory }) : undefined;
+          return this.#place(area, staged, { ...installed, from, manifest, disabled });
+        });
       });
       await discardAfter(retiring, staged);
       return installed;
@@ -248,9 +260,8 @@ export class WorkerPackages implements PackageOwner {
   async #place(
     area: StagingArea,
     staged: Transaction,
-    change: { name: string; version: string; installedAt: string; from: string; manifest: WorkerManifest },
+    { name, version, installedAt: target, from, manifest, disabled }: StagedVersion,
   ): Promise<Promise<void>[]> {
-    const { name, version, installedAt: target, from, manifest } = change;
     if (this.#catalog.versions(name)?.get(version)?.source === "built-in") {
       throw new ApiError(
         "BUILT_IN_WORKER_CHANGE_FORBIDDEN",
@@ -266,7 +277,9 @@ export class WorkerPackages implements PackageOwner {
     this.#options.secrets?.assertPresent(name, manifest, { countsStaged: true });
     const revertSecrets = await this.#options.secrets?.applyStaged(name);
     try {
-      await staged.place({ from, target, nest }, told, (movedTo) => {
+      const toggled = disabled && toggledManifest(disabled.folder, false);
+      const alsoWritten = toggled && { file: toggled.filePath, text: toggled.text };
+      await staged.place({ from, target, nest, alsoWritten }, told, (movedTo) => {
         retiring = this.#catalog.refresh(area.directory, workerFolder).map((folder) => this.#retire(folder, movedTo));
       });
     } catch (error) {

@@ -1,9 +1,6 @@
 import { Cron } from "croner";
 import type { ServedVersion } from "./engine/version-handler.js";
 import type { WorkerManifest } from "../../shared/worker-manifest.js";
-import { IncomingMessage, ServerResponse } from "node:http";
-import type { Socket } from "node:net";
-import { Duplex } from "node:stream";
 
 /** Five fields, six fields with seconds first, or a macro such as `@daily`. croner alone would also accept dates. */
 const schedulePattern = /^(?:@[a-z]+|\S+(?:\s+\S+){4,5})$/;
@@ -86,32 +83,4 @@ export function cronRefusal({ cron }: Pick<WorkerManifest, "cron">): string | un
       return `The manifest has an invalid cron.${index}.endpoint ${JSON.stringify(endpoint)}: it must begin with a slash.`;
   }
   return undefined;
-}
-
-/** A request that the daemon itself creates, with its response: node:http objects without a network connection. */
-interface InternalExchange {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  /** Resolves with the response status when the response ends; with 502 when the response closes before its end. */
-  readonly answered: Promise<number>;
-}
-
-export function createInternalExchange(method: string): InternalExchange {
-  // Discards the response bytes: only the status is used.
-  const socket = new Duplex({ read: () => undefined, write: (_chunk, _encoding, done) => done() });
-  const request = new IncomingMessage(socket as Socket);
-  request.method = method;
-  request.complete = true;
-  request.push(null);
-  const response = new ServerResponse(request);
-  response.assignSocket(socket as Socket);
-  const answered = new Promise<number>((resolve) => {
-    response.once("finish", () => {
-      resolve(response.statusCode);
-      response.emit("close");
-      socket.destroy();
-    });
-    response.once("close", () => resolve(502));
-  });
-  return { request, response, answered };
 }

@@ -8,6 +8,8 @@ const ToggledVersion = successOf(z.object({ name: z.string(), version: z.string(
 const nameErrors = { name: "INVALID_PACKAGE_NAME" } as const;
 const versionErrors = { name: "INVALID_PACKAGE_NAME", version: "INVALID_PACKAGE_VERSION" } as const;
 
+const flag = z.enum(["false", "true"]).optional();
+
 export const upload = endpoint({
   method: "POST",
   path: "/workers/upload",
@@ -16,10 +18,11 @@ export const upload = endpoint({
   access: "workers:install",
   upload: "file",
   query: z.object({
-    check: z
-      .enum(["false", "true"])
-      .optional()
-      .describe("`true`: load the code once before the installation, and change nothing if that fails"),
+    check: flag.describe(
+      "`true`: load the version in a separate isolate and request `check` of its manifest, or `/`; change nothing if that fails",
+    ),
+    newOnly: flag.describe("`true`: reject the upload with VERSION_EXISTS if the version is installed"),
+    disableLatest: flag.describe("`true`: disable the version `latest` of the worker by the same change"),
   }),
   status: 201,
   result: successOf(
@@ -29,7 +32,10 @@ export const upload = endpoint({
     "NO_WORKER_DIRS",
     ...archiveErrors,
     "BUILT_IN_WORKER_CHANGE_FORBIDDEN",
+    "PATH_NOT_WRITABLE",
+    "VERSION_EXISTS",
     "WORKER_START_FAILED",
+    "WORKER_CHECK_FAILED",
     "SECRET_MISSING",
     "KEY_STORE_UNAVAILABLE",
   ],

@@ -16,8 +16,7 @@ const packages = await WorkerPackages.open({
   log: pino({ level: "silent" }),
   retire: async () => undefined,
 });
-const install = (archive) =>
-  packages.install({ path: archive, filename: "a.tgz", sizeBytes: 1 }, { authorise: () => undefined, isChecked: false });
+const install = (archive) => packages.install({ path: archive, filename: "a.tgz", sizeBytes: 1 }, { authorise: () => undefined });
 await install(small);
 const { code } = await install(big).catch((error) => error);
 const mark = readFileSync(path.join(directory, "app", "1.0.0", "mark"), "utf8");

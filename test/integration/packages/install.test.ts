@@ -129,7 +129,6 @@ describe("a rejected install", () => {
           names.push(name);
           throw new ApiError("NAMESPACE_DENIED", "no");
         },
-        isChecked: false,
       },
     );
     await expect(denied).rejects.toMatchObject({ code: "NAMESPACE_DENIED" });
@@ -171,7 +170,7 @@ describe("a rejected install", () => {
       await writeFile(path.join(fixture.root, "spool"), app("1.0.0"));
       const refused = packages.install(
         { path: path.join(fixture.root, "spool"), filename: "a.tgz", sizeBytes: 1 },
-        { authorise: () => undefined, isChecked: false },
+        { authorise: () => undefined },
       );
       await expect(refused).rejects.toMatchObject({ code: "NO_WORKER_DIRS" });
       await packages.close();
@@ -187,10 +186,7 @@ describe("a rejected install", () => {
     });
     expect(await packages.canInstall()).toBe(true);
     await writeFile(path.join(fixture.root, "spool"), app("1.0.0"));
-    await packages.install(
-      { path: path.join(fixture.root, "spool"), filename: "a.tgz", sizeBytes: 1 },
-      { authorise: () => undefined, isChecked: false },
-    );
+    await packages.install({ path: path.join(fixture.root, "spool"), filename: "a.tgz", sizeBytes: 1 }, { authorise: () => undefined });
     expect(packages.resolve("app", undefined)?.folder).toBe(path.join(fresh, "app", "1.0.0"));
     await packages.close();
   });

@@ -70,9 +70,7 @@ export async function openPackages({ limits = usualLimits }: { limits?: ArchiveL
       // Installs a copy: an install consumes its file.
       await (typeof archive === "string" ? copyFile(archive, spool) : writeFile(spool, archive));
       const file = { path: spool, filename, sizeBytes: (await stat(spool)).size };
-      return await fixture.packages
-        .install(file, { authorise: () => undefined, isChecked: false })
-        .finally(() => rm(spool, { force: true }));
+      return await fixture.packages.install(file, { authorise: () => undefined }).finally(() => rm(spool, { force: true }));
     },
     async close() {
       await closeAll();

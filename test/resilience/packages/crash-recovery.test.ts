@@ -104,6 +104,25 @@ describe("an interrupted transaction", () => {
     expect(await fixture.packages.list()).toMatchObject([{ name: "app", versions: ["1.0.0"] }]);
   });
 
+  test.for([0, 1, 2, 3])("is completed when it disables latest and stopped after %d of 3 moves", async (done) => {
+    await writeFiles(fixture.uploads, {
+      "app/latest/manifest.yaml": "name: app\n",
+      ".staging/one/file": "enabled: false\nname: app\n",
+      ".staging/one/content/package/manifest.yaml": "name: app\nversion: 1.1.0\n",
+    });
+    const all = [
+      { from: "app/latest/manifest.yaml", to: ".staging/one/previous-file" },
+      { from: ".staging/one/file", to: "app/latest/manifest.yaml" },
+      { from: ".staging/one/content/package", to: "app/1.1.0" },
+    ];
+    journal(all);
+    for (const { from, to } of all.slice(0, done)) renameSync(inUploads(from), inUploads(to));
+    await fixture.reopen();
+    const [row] = await fixture.packages.list();
+    expect(row).toMatchObject({ versions: ["latest", "1.1.0", "1.0.0"], disabledVersions: ["latest"] });
+    expect(entriesOf(fixture.uploads)).toEqual(["app"]);
+  });
+
   test("keeps the new version when only the journal remains", async () => {
     journal();
     move(0);

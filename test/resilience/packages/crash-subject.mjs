@@ -18,10 +18,7 @@ const packages = await WorkerPackages.open({
 const install = (archive) => {
   // Installs a copy: an install consumes its file.
   copyFileSync(archive, `${archive}.spooled`);
-  return packages.install(
-    { path: `${archive}.spooled`, filename: "a.tgz", sizeBytes: 1 },
-    { authorise: () => undefined, isChecked: false },
-  );
+  return packages.install({ path: `${archive}.spooled`, filename: "a.tgz", sizeBytes: 1 }, { authorise: () => undefined });
 };
 const forever = async (step) => {
   for (let round = 0; ; round += 1) await step(round);

@@ -22,6 +22,8 @@ interface Placement {
   readonly from: string;
   readonly target: string;
   readonly nest?: { readonly folder: string; readonly as: string } | undefined;
+  /** A file of another package that is written by the same change. */
+  readonly alsoWritten?: { readonly file: string; readonly text: string } | undefined;
 }
 
 /**
@@ -49,16 +51,18 @@ export class Transaction {
 
   /**
    * Renames `from` to `target` and replaces existing content, without following links. `nest` first moves the folder at that path into
-   * itself. `onPlaced` runs in the same turn with the new path of the old content. Only within `exclusively`.
+   * itself. `alsoWritten` replaces a file by the same change. `onPlaced` runs in the same turn with the new path of the old content. Only
+   * within `exclusively`.
    */
   async place(placement: Placement, change: PeerChange, onPlaced: (movedTo: string | undefined) => void): Promise<void> {
     const { moves, movedTo } = await this.#prepare(placement);
     const old = moves.length > 1 ? (moves[0] as Move).from : undefined;
     const moved = old !== undefined && movedTo !== undefined ? [{ from: old, to: this.#relative(movedTo) }] : [];
     const told = { ...change, moved };
+    const all = [...(placement.alsoWritten ? await this.#prepareReplacement(placement.alsoWritten) : []), ...moves];
     try {
-      await writeJournal(this.#folder, { moves, change: told });
-      performMoves(this.#area.directory, moves);
+      await writeJournal(this.#folder, { moves: all, change: told });
+      performMoves(this.#area.directory, all);
       onPlaced(movedTo);
       this.#area.tell(told);
       await syncFolder(path.dirname(this.#absolute((moves.at(-1) as Move).to)));
@@ -122,6 +126,13 @@ export class Transaction {
   /** Deletes this folder. */
   discard(): Promise<void> {
     return this.#area.discard(this.#folder);
+  }
+
+  /** Returns the renames that put a new text in place of a file, which may be missing. The old file is kept, so that they can be reverted. */
+  async #prepareReplacement({ file, text }: { file: string; text: string }): Promise<Move[]> {
+    const prepared = { from: this.#relative(await this.#prepareFile(file, text)), to: this.#relative(file) };
+    await syncFolder(this.#folder);
+    return exists(file) ? [{ from: prepared.to, to: this.#relative(this.#inside("previous-file")) }, prepared] : [prepared];
   }
 
   async #prepareFile(target: string, text: string): Promise<string> {

@@ -12,6 +12,7 @@ import type { WorkerLogs } from "../logs/worker-logs.js";
 import { WorkerOutput } from "../logs/isolate-output.js";
 import type { WorkerStorage } from "../data/worker-storage.js";
 import type { WorkerNetwork } from "../../config/worker-network.js";
+import type { CheckObserver } from "./version-check.js";
 import type { VersionHandler, ServedVersion } from "./version-handler.js";
 import type { BandwidthScheduler } from "./bandwidth-scheduler.js";
 import type { TypeScriptCompiler } from "../typescript/typescript-compiler.js";
@@ -38,6 +39,8 @@ export interface ModuleWorkerOptions {
   /** Routes a call to the current version after an upload has replaced this one. */
   readonly reroute: (call: WorkerCall) => void;
   readonly observer: IsolateObserver | undefined;
+  /** Set for a version that is only checked. */
+  readonly checkObserver: CheckObserver | undefined;
   readonly logs: WorkerLogs;
   readonly log: Log;
 }
@@ -70,11 +73,15 @@ export class ModuleVersion implements VersionHandler {
       meter: options.meter,
       requestLog: options.requestLog,
       scheduler: options.scheduler,
-      onFailure: ({ requestId }, error) => this.#log.warn({ requestId, code: error.code, err: error.cause }, error.message),
+      onFailure: ({ requestId }, error) => {
+        options.checkObserver?.onFailure(error);
+        this.#log.warn({ requestId, code: error.code, err: error.cause }, error.message);
+      },
     };
     const queue = this.#queue;
-    const output = new WorkerOutput({ logs: options.logs, log: this.#log, name, version });
-    const starter = new IsolateStarter(options);
+    const { checkObserver, logs } = options;
+    const output = new WorkerOutput({ logs, log: this.#log, name, version, onOutput: checkObserver?.onOutput });
+    const starter = new IsolateStarter({ ...options, isTrial: checkObserver !== undefined });
     this.#isolateSet = new IsolateSet({
       version: options.version,
       observer: options.observer,

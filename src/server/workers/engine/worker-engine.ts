@@ -6,16 +6,18 @@ import type { WorkerManifest } from "../../../shared/worker-manifest.js";
 import { sendError, toApiError } from "../../web/error-response.js";
 import { RequestHeads, upgradeLines } from "../../web/request-heads.js";
 import type { HostTarget, HttpExchange } from "../../web/http-exchange.js";
-import { createInternalExchange, type CronCall } from "../cron.js";
+import type { CronCall } from "../cron.js";
 import { notFound, redirectToBase, stopping } from "./engine-responses.js";
 import { findEntrypoint, type Entrypoint } from "./entrypoint.js";
 import { checkLoads } from "../isolates/isolate-starter.js";
+import { createInternalExchange } from "./internal-exchange.js";
 import { IsolatePool, type PoolNumbers } from "../isolates/isolate-pool.js";
 import { ModuleVersion } from "./module-version.js";
 import { NetworkCeiling } from "../../config/worker-network.js";
 import { PermissionPolicy } from "./permission-policy.js";
 import type { IsolationLayer } from "../sandbox/isolation-layers.js";
 import { probeKernelLayers } from "../sandbox/probe-kernel-layers.js";
+import { checkVersion, type CheckObserver } from "./version-check.js";
 import type { VersionHandler, ServedVersion } from "./version-handler.js";
 import { ClientUpgrade, OpenSockets } from "../sockets/client-upgrade.js";
 import { CloseCode } from "../protocol/web-socket-frames.js";
@@ -32,7 +34,7 @@ import type { WorkerEngineOptions } from "./worker-engine-options.js";
 import { createWorkerStorage } from "../data/create-worker-storage.js";
 import { dataRefusal } from "../data/data-limit.js";
 import type { WorkerStorage } from "../data/worker-storage.js";
-import { WorkerMeters, totalLoad, type WorkerMeter, type WorkerNumbers } from "./worker-meter.js";
+import { WorkerMeter, WorkerMeters, totalLoad, type WorkerNumbers } from "./worker-meter.js";
 import { addressAtHost, parseWorkerPath, type WorkerPath } from "./worker-address.js";
 
 const drainTimeoutMs = 30_000;
@@ -126,9 +128,14 @@ export class WorkerEngine {
     return version && { version, base: address.base, path: address.path };
   }
 
-  /** Loads the code of a version once in a separate isolate, with the given variables or the current ones. Throws WORKER_START_FAILED. */
-  check(version: ServedVersion, environment: () => Readonly<Record<string, string>> = () => this.#environmentOf(version)): Promise<void> {
-    return checkLoads({ ...this.#startOptions(version), environment });
+  /**
+   * Loads a version once in a separate isolate, with the given variables and a temporary folder in place of its data folder. With
+   * `isRequested`, also sends one request as `checkVersion` describes. Throws WORKER_START_FAILED or WORKER_CHECK_FAILED.
+   */
+  check(version: ServedVersion, environment: () => Readonly<Record<string, string>>, isRequested: boolean): Promise<void> {
+    if (!isRequested) return checkLoads({ ...this.#startOptions(version), environment });
+    const meter = new WorkerMeter(version.name, version.version);
+    return checkVersion(version, (checked, checkObserver) => this.#open(checked, meter, { environment, checkObserver }));
   }
 
   /** Returns the metrics of each installed worker that has received a request. */
@@ -308,7 +315,15 @@ export class WorkerEngine {
     return entry;
   }
 
-  async #open(version: ServedVersion, meter: WorkerMeter): Promise<VersionHandler> {
+  /** `checkObserver` is set for a version that is only checked. */
+  async #open(
+    version: ServedVersion,
+    meter: WorkerMeter,
+    {
+      environment = () => this.#environmentOf(version),
+      checkObserver,
+    }: { environment?: () => Readonly<Record<string, string>>; checkObserver?: CheckObserver } = {},
+  ): Promise<VersionHandler> {
     const entrypoint = await findEntrypoint(version);
     const requestLog = new RequestLog(this.#options.logs, version);
     if (entrypoint.kind === "static") {
@@ -322,7 +337,7 @@ export class WorkerEngine {
       meter,
       requestLog,
       entrypoint,
-      environment: () => this.#environmentOf(version),
+      environment,
       scheduler: this.#bandwidthScheduler,
       stallTimeoutMs: this.#options.stallTimeoutMs ?? defaultStallTimeoutMs,
       writeHead: (exchange) => this.#writeHead(exchange, version.manifest.path),
@@ -332,7 +347,8 @@ export class WorkerEngine {
           (app) => app.takeOver(call),
           (_exchange, error) => call.fail(error),
         ),
-      observer: this.#options.observer,
+      observer: checkObserver ? undefined : this.#options.observer,
+      checkObserver,
     });
     return ModuleWithAssets.open(module, { version, entrypoint: entrypoint.file, ...this.#fileCaches });
   }

@@ -31,8 +31,8 @@ interface IsolateStarterOptions {
   readonly storage: WorkerStorage;
   /** Returns what `env.ASSETS` needs. Undefined for a worker without static files. */
   readonly assets: (entrypoint: Entrypoint) => Promise<AssetsOrder | undefined>;
-  /** True for an isolate that only checks the code and serves no request. It gets a temporary folder in place of the data folder. */
-  readonly isTrial?: boolean;
+  /** True for a version that is only checked. Its isolate gets a temporary folder in place of the data folder. */
+  readonly isTrial: boolean;
 }
 
 /** Starts isolates and loads a worker into them: compiles the code if needed, acquires an isolate from the pool, imports the code. */
@@ -124,14 +124,14 @@ export class IsolateStarter {
 
   /** Returns the environment variable that contains the path of the data folder. */
   #dataVariable({ slot }: IsolateProcess): Readonly<Record<string, string>> {
-    const { version, storage, isTrial = false } = this.#options;
+    const { version, storage, isTrial } = this.#options;
     if (version.manifest.data === undefined) return {};
     return { DATA_DIR: isTrial ? slot.temporaryFolder : storage.folderOf(version.name) };
   }
 
   /** Acquires an isolate with access to the worker's files and data folder. */
   async #acquireWithFolders(isWanted: () => boolean): Promise<IsolateProcess> {
-    const { version, storage, isTrial = false } = this.#options;
+    const { version, storage, isTrial } = this.#options;
     const { data } = version.manifest;
     const lease = data === undefined || isTrial ? undefined : await storage.lease(version.name, data);
     try {
@@ -200,7 +200,7 @@ export class IsolateStarter {
  * log contains the output.
  */
 export async function checkLoads(
-  options: Omit<IsolateStarterOptions, "entrypoint"> & { readonly logs: WorkerLogs; readonly log: Log },
+  options: Omit<IsolateStarterOptions, "entrypoint" | "isTrial"> & { readonly logs: WorkerLogs; readonly log: Log },
 ): Promise<void> {
   const entrypoint = await findEntrypoint(options.version);
   if (entrypoint.kind === "static") return;

@@ -106,13 +106,22 @@ function readOutputLines(stream: Readable, to: { onLine: (line: string) => void;
   stream.on("error", () => undefined);
 }
 
+interface WorkerOutputOptions {
+  readonly logs: WorkerLogs;
+  /** A child logger with worker and version. */
+  readonly log: Log;
+  readonly name: string;
+  readonly version: string;
+  /** Receives the worker's own output. */
+  readonly onOutput?: ((text: string) => void) | undefined;
+}
+
 /** Writes the output of one worker version to the worker's log and to the daemon's log. */
 export class WorkerOutput {
-  readonly #options: { logs: WorkerLogs; log: Log; name: string; version: string };
+  readonly #options: WorkerOutputOptions;
   readonly #budget = new OutputLimiter((count) => this.#write("warn", "runtime", `${count} more daemon notices were dropped.`));
 
-  /** `log` is a child logger with worker and version. */
-  constructor(options: { logs: WorkerLogs; log: Log; name: string; version: string }) {
+  constructor(options: WorkerOutputOptions) {
     this.#options = options;
   }
 
@@ -121,6 +130,7 @@ export class WorkerOutput {
    * `error`.
    */
   app(level: LogLevel, text: string): void {
+    this.#options.onOutput?.(text);
     this.#write(level, "app", text);
     this.#options.log[level === "debug" ? "debug" : "info"]({ source: "app", appLevel: level }, text);
   }

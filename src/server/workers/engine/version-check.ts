@@ -1,0 +1,79 @@
+import { randomUUID } from "node:crypto";
+import { ApiError } from "../../../shared/api-error.js";
+import type { WorkerManifest } from "../../../shared/worker-manifest.js";
+import { createInternalExchange } from "./internal-exchange.js";
+import type { ServedVersion, VersionHandler } from "./version-handler.js";
+
+/** Time limit in milliseconds until the response to the check starts. A shorter `timeout` of the manifest applies instead. */
+const longestCheckTimeoutMs = 30_000;
+/** Time in milliseconds without requests after which an isolate stops. Replaces `ttl: 0`, which starts isolates for further requests. */
+const checkTtlMs = 60_000;
+/** Number of the newest log lines in the error. */
+const shownLogLines = 20;
+/** Errors of the daemon that do not depend on the package. */
+const daemonErrors: ReadonlySet<string> = new Set(["WORKER_POOL_SATURATED", "INSUFFICIENT_STORAGE", "INTERNAL_ERROR"]);
+
+/** Receives the output and the errors of a version while the daemon checks it. */
+export interface CheckObserver {
+  readonly onOutput: (text: string) => void;
+  readonly onFailure: (error: ApiError) => void;
+}
+
+/**
+ * Loads a version in a separate isolate and sends one request: to `check` of the manifest, which must respond with a status of 200 to 399,
+ * otherwise `GET /`, which must respond with a status below 500. Throws WORKER_START_FAILED or WORKER_CHECK_FAILED with the newest log lines
+ * in `details.log`.
+ */
+export async function checkVersion(
+  version: ServedVersion,
+  open: (version: ServedVersion, observer: CheckObserver) => Promise<VersionHandler>,
+): Promise<void> {
+  const log: string[] = [];
+  let failure: ApiError | undefined;
+  const observer = {
+    onOutput: (text: string) => {
+      log.push(...text.split("\n"));
+      log.splice(0, log.length - shownLogLines);
+    },
+    onFailure: (error: ApiError) => (failure = error),
+  };
+  const { check: path = "/" } = version.manifest;
+  const handler = await open({ ...version, manifest: checkedManifest(version.manifest) }, observer);
+  try {
+    const status = await statusOf(handler, version.name, path);
+    if (failure?.code === "WORKER_START_FAILED") throw withLog(failure, log);
+    if (failure && daemonErrors.has(failure.code)) throw failure;
+    const isPassed = version.manifest.check === undefined ? status < 500 : status >= 200 && status < 400;
+    if (isPassed) return;
+    const reason = failure ? failure.message : `The response has the status ${status}.`;
+    throw withLog(new ApiError("WORKER_CHECK_FAILED", `GET ${path} failed. ${reason}`), log);
+  } finally {
+    void handler.retire(undefined);
+  }
+}
+
+function checkedManifest(manifest: WorkerManifest): WorkerManifest {
+  const { timeout, ttl } = manifest;
+  return { ...manifest, accessLog: false, instances: 1, ttl: ttl || checkTtlMs, timeout: Math.min(timeout, longestCheckTimeoutMs) };
+}
+
+/** Resolves with the status when the response starts; for a status from 500 on, when the response ends. */
+async function statusOf(handler: VersionHandler, name: string, target: string): Promise<number> {
+  const [path = "/", ...query] = target.split("?");
+  const address = { name, range: undefined, base: `/${name}`, path, query: query.length === 0 ? "" : `?${query.join("?")}` };
+  return new Promise((resolve) => {
+    const { request, response, answered } = createInternalExchange("GET", (bytes) => {
+      const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(bytes.toString("latin1", 0, 16))?.[1] ?? 500);
+      if (status >= 500) return;
+      resolve(status);
+      // A stream can be endless. Destroyed later, because the writer of these bytes still uses the response.
+      setImmediate(() => response.destroy());
+    });
+    void answered.then(resolve);
+    handler.handle({ request, response, requestId: randomUUID(), address, upgrade: undefined, cron: undefined });
+  });
+}
+
+function withLog(error: ApiError, log: readonly string[]): ApiError {
+  return new ApiError(error.code, error.message, { cause: error.cause, details: { log } });
+}
