@@ -10,27 +10,30 @@ export class Deferred {
     return this.#waiting !== undefined;
   }
 
-  /** Begins a step. Resolves when `done` is called for the step. Rejects with WORKER_START_FAILED. */
+  /** Begins a step. Resolves when `done` is called for the step. Rejects with WORKER_START_FAILED when the step fails. */
   begin(name: "ready" | "loaded"): Promise<void> {
     return new Promise<void>((resolve, reject) => {
       this.#waiting = { name, resolve, reject };
     });
   }
 
-  /** Completes the step. Throws when a different step is pending. */
+  /** Completes the pending step. Throws if `name` is not the pending step. */
   done(name: "ready" | "loaded"): void {
     if (this.#waiting?.name !== name) throw new Error(`the isolate sent a ${name} frame outside of its start`);
     this.#waiting.resolve();
     this.#waiting = undefined;
   }
 
-  /** Fails the step because the worker's code threw an error. The message is untrusted input. Throws when the isolate loads no worker. */
+  /**
+   * Fails the step because the worker's code threw an error. `message` comes from the isolate and is untrusted. Throws if no worker is
+   * being loaded.
+   */
   fail({ message }: { message?: unknown }): void {
     if (this.#waiting?.name !== "loaded") throw new Error("the isolate reported a load failure while it loaded no worker");
     this.#reject(`. ${typeof message === "string" ? message.slice(0, longestReason) : ""}`);
   }
 
-  /** Fails the step because the process exited. */
+  /** Fails the pending step because the process exited. `how`: the exit reason. */
   failToEnd(how: string): void {
     this.#reject(`: its process ${how}.`);
   }

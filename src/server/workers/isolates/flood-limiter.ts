@@ -1,11 +1,11 @@
 const smallFramesPerSecond = 20_000;
 
-/** Limits the rate of frames that need no credit. Without the limit, an isolate could occupy the daemon with them. */
+/** Limits the rate of frames that need no credit. Without this limit, such frames from one isolate could use all CPU time of the daemon. */
 export class FloodLimiter {
   #count = 0;
   #sinceMs = performance.now();
 
-  /** Counts a frame. Throws when more frames than the limit arrive within one second. */
+  /** Counts one frame. Throws if the isolate sends 20,000 or more frames within one second. */
   count(): void {
     this.#count += 1;
     if (this.#count < smallFramesPerSecond) return;

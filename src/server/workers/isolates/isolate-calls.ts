@@ -16,16 +16,16 @@ import type { WorkerCall } from "../engine/worker-call.js";
 /** Replaces a cancelled call in the map until the last frame of the call has arrived. */
 const abandoned = Symbol("abandoned");
 /**
- * Frames that end a call. The isolate sends exactly one of them per call, even after Cancel, so both sides know when the call number is
- * free.
+ * Frames that end a call. The isolate sends exactly one of these frames per call, even after a Cancel frame. Afterwards, both sides can
+ * reuse the call's number.
  */
 const lastFrames: ReadonlySet<number> = new Set([FrameKind.FullResponse, FrameKind.Failed, FrameKind.End, FrameKind.Abort]);
-/** The maximum concurrency is measured over a window of this many calls. */
+/** Number of calls in one window. `BatchPolicy` measures the maximum number of concurrent calls per window. */
 const windowCalls = 1024;
 
 type Abandoned = typeof abandoned;
 
-/** The running calls of one isolate, by exchange number. */
+/** The running calls of one isolate, indexed by exchange number (the number of a call in frames). */
 export class IsolateCalls implements CallChannel {
   readonly writer: FrameWriter;
   readonly fastResponseWriter = new FastResponseWriter();
@@ -101,8 +101,8 @@ export class IsolateCalls implements CallChannel {
   }
 
   /**
-   * Uncorks the clients' sockets, so that each client gets all frames of one read in one write. Returns true while a socket still uses the
-   * frame bytes.
+   * Uncorks the clients' sockets, so that all frames of one read reach a client in one write. Returns true if a socket has unsent data that
+   * uses the read buffer.
    */
   uncork(): boolean {
     let isWaiting = false;
@@ -160,7 +160,7 @@ export class IsolateCalls implements CallChannel {
     }
   }
 
-  /** Handles a frame that the isolate sent before it received Cancel. */
+  /** Handles a frame for a cancelled call. The last frame of the call frees the call number. */
   #onLateFrame(kind: number, id: number, payload: Buffer): void {
     this.#floodGuard.count();
     if (kind === FrameKind.SocketOpen) this.#sockets.refuse(payload.readUInt32LE(0));
@@ -168,13 +168,13 @@ export class IsolateCalls implements CallChannel {
     this.#exchanges.delete(id);
   }
 
-  /** Opens the WebSocket of a 101 response. */
+  /** Opens the WebSocket that a worker accepted with the status 101 (Switching Protocols). */
   #openSocket(call: WorkerCall, payload: Buffer): void {
     const number = payload.readUInt32LE(0);
     const { upgrade } = call.exchange;
     const head = payload.length <= responseHeadBytes ? this.#headsOf(call).read(payload.toString("latin1", 4)) : undefined;
     if (upgrade && head && !this.#sockets.isFull) {
-      // The socket is opened before the call ends: a draining isolate with neither a call nor a socket would stop.
+      // Opens the socket before the call ends, because a draining isolate stops when it has neither calls nor sockets.
       this.#sockets.open(number, upgrade, { head, requestId: call.requestId });
       return call.switchProtocols();
     }
@@ -202,18 +202,18 @@ export class IsolateCalls implements CallChannel {
 }
 
 /**
- * Decides when the daemon sends waiting calls to an isolate: when they are half of all concurrent calls. The isolate then processes one
- * half while the daemon processes the other. Sending each call alone costs one system call and one wake-up.
+ * Decides when the daemon sends waiting calls to an isolate: when half of all concurrent calls wait. Daemon and isolate then each process
+ * one half. Sending each call separately would cost one system call and one wake-up per call.
  */
 export class BatchPolicy {
   #count = 0;
-  /** Maximum number of concurrent calls in the current window and in the previous one. */
+  /** Maximum number of concurrent calls in the current window. `#mostBefore`: the maximum in the previous window. */
   #most = 0;
   #mostBefore = 0;
 
   /**
-   * Returns whether the daemon should send the waiting calls now. Call this method once per call. `waitingCount` is included in
-   * `runningCount`.
+   * Returns whether the daemon should send the waiting calls now. Must be invoked once for each new call. `runningCount` includes
+   * `waitingCount`.
    */
   isDue(waitingCount: number, runningCount: number): boolean {
     if (runningCount > this.#most) this.#most = runningCount;

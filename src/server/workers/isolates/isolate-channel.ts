@@ -3,7 +3,7 @@ import { Socket, type OnReadOpts } from "node:net";
 import { FrameReader, type FrameHandler } from "../protocol/frame-reader.js";
 import { writeFramesTo, type FrameWriter } from "../protocol/frame-writer.js";
 
-/** Maximum number of bytes that an isolate has not read. Further calls wait in the queue of the worker version. */
+/** Maximum number of sent bytes that an isolate has not read. Further calls wait in the queue of the worker version. */
 const maximumQueuedBytes = 4 * 1024 * 1024;
 
 /** An isolate counts as blocked when it does not respond to a ping within this time. */
@@ -16,7 +16,7 @@ const overduePingTimeoutMs = 500;
 
 interface ChannelEvents {
   readonly onFrame: FrameHandler;
-  /** Called after the frames of one read. Returns true while the frame bytes are still in use. */
+  /** Called after all frames of one read have been processed. Returns true if a client's socket still uses bytes of the read buffer. */
   readonly onRead: () => boolean;
   /** Called when the socket accepts data again. */
   readonly onDrain: () => void;
@@ -50,7 +50,7 @@ export class IsolateChannel {
     const early = given.read() as Buffer | null;
     if (early) {
       reader.put(early);
-      // Data that was already received is processed first, after the caller has set up its handlers.
+      // Processes the data that was received earlier, after the caller has set up its handlers.
       process.nextTick(() => read(0));
     }
     const socket = adoptSocket(given, { buffer: () => reader.room(), callback: read });
@@ -71,7 +71,7 @@ export class IsolateChannel {
     return this.#lastReadMs;
   }
 
-  /** Restarts the time since the last read, so that the isolate does not count as silent. */
+  /** Sets the time of the last read to now, so that an isolate without running calls does not count as silent at its next call. */
   restartClock(): void {
     this.#lastReadMs = performance.now();
   }
@@ -82,8 +82,8 @@ export class IsolateChannel {
 }
 
 /**
- * Returns the text of a protocol error, which is a plain Error. Other errors come from parsers and name internal buffers, so clients must
- * not see them.
+ * Returns the message of a plain `Error`, which reports a protocol violation. Replaces other messages, because errors of parsers mention
+ * internal buffers.
  */
 function violationOf(error: unknown): string {
   return error instanceof Error && error.constructor === Error ? error.message : "the isolate sent a malformed frame";
@@ -96,7 +96,7 @@ interface Inner {
 
 /**
  * Moves the handle of an accepted socket to a new socket that reads into one buffer. The public option `onread` works only with `connect`.
- * Without this buffer, Node.js allocates 64 KB for each read. Read pending data first.
+ * Without this buffer, Node.js allocates 64 KB per read. The caller must first read pending data.
  */
 function adoptSocket(socket: Socket, onread: OnReadOpts): Socket {
   const inner = socket as unknown as Inner;
@@ -106,22 +106,25 @@ function adoptSocket(socket: Socket, onread: OnReadOpts): Socket {
   const adopted = new Socket(options);
   // oxlint-disable-next-line no-underscore-dangle -- one handle has one socket
   inner._handle = null;
-  // Node.js reports the child process as closed only after its original socket is closed.
+  // Closes the original socket too, because Node.js reports the child process as closed only after this close.
   adopted.once("close", () => socket.destroy());
   return adopted;
 }
 
 /**
- * Checks whether an isolate's event loop is blocked. Sends one ping at a time, after the frames that the isolate has to process. Each check
- * has a deadline on the clock of `performance.now()`.
+ * Detects a blocked event loop in an isolate. Sends one ping at a time. The isolate responds after it has processed all earlier frames.
+ * Each check has a deadline on the clock of `performance.now()`.
  */
 export class LivenessProbe {
   readonly #sendPing: () => void;
   #sentMs: number | undefined;
   #deadlineMs = Infinity;
-  /** Deadline of the checks that were requested during a pending ping. The response to that ping does not cover them. */
+  /**
+   * Earliest deadline of the checks that were requested while a ping was pending. The response to the pending ping does not answer these
+   * checks.
+   */
   #nextDeadlineMs: number | undefined;
-  /** Callbacks for the next response. */
+  /** Callbacks that run at the next response to a ping. */
   readonly #listeners: (() => void)[] = [];
 
   constructor(sendPing: () => void) {
@@ -154,8 +157,8 @@ export class LivenessProbe {
   }
 
   /**
-   * Returns whether the event loop is blocked. A long computation is allowed until its call's deadline. After the call was cancelled, the
-   * limit is shorter if other calls wait.
+   * Returns whether the event loop is blocked. A call can block the event loop until the call's deadline. If no call runs and other calls
+   * wait, 1 s without a response to a ping counts as blocked.
    */
   isBlocked(nowMs: number, { isWorking, isInTheWay: hasWaitingCalls }: { isWorking: boolean; isInTheWay: boolean }): boolean {
     const silentMs = this.#sentMs === undefined ? 0 : nowMs - this.#sentMs;

@@ -5,15 +5,15 @@ import { spawnProcess, type SpawnedProcess } from "../../platform/spawner/spawne
 import { standard } from "../../platform/spawner/messages.js";
 import { channelDescriptor } from "../protocol/frames.js";
 
-/** With this score, the kernel's OOM killer selects an isolate before the daemon. */
+/** Value for `/proc/<pid>/oom_score_adj`. With this value, the kernel's OOM killer kills an isolate before the daemon. */
 const oomScoreAdjustment = "500";
-/** Time between Terminate and SIGKILL. The worker's `onTerminate` has 1 s of this time. */
+/** Time between the Terminate frame and SIGKILL. The worker's `onTerminate` hook can use 1 s of this time. */
 const terminateTimeoutMs = 1500;
 
-/** The message of V8 when the heap is full. */
+/** Matches the line that V8 writes to stderr when the heap is full. */
 const heapIsFull = /^(?:#\s*)?fatal (?:error:|process|javascript).*out of memory/i;
 
-/** The process of an isolate and its sockets. */
+/** An isolate's process with its sockets: the channel, stdout and stderr. */
 export class IsolateChild {
   readonly pid: number;
   readonly socket: Socket;
@@ -57,7 +57,7 @@ export class IsolateChild {
     this.#process.kill();
   }
 
-  /** Kills the process when it has not exited within the termination timeout. */
+  /** Sends SIGKILL if the process does not exit within `terminateTimeoutMs`. */
   killInTime(): void {
     const timer = setTimeout(() => this.kill(), terminateTimeoutMs);
     void this.exited.then(() => clearTimeout(timer));
@@ -65,8 +65,7 @@ export class IsolateChild {
 }
 
 /**
- * The reason why an isolate's process exited, for clients and the operator. The first recorded reason counts. Without one, the status
- * reported by the system counts.
+ * Records why an isolate's process exited, as a text for clients and the operator. Without a recorded reason, the text is the exit status.
  */
 export class ExitReason {
   readonly #beyondMemory: string;
@@ -108,12 +107,12 @@ export class ExitReason {
     this.#hasCrashed = true;
   }
 
-  /** Recognizes a full heap in the error output. */
+  /** Records the memory limit as the exit reason if `text`, an error line of the worker's output, reports a full heap. */
   noteError(text: string): void {
     if (heapIsFull.test(text)) this.#reason ??= this.#beyondMemory;
   }
 
-  /** Returns the reason. `how`: the status reported by the system. */
+  /** Returns the recorded reason for the exit; if none was recorded, returns `how`, the exit status from the operating system. */
   reasonText(how: string): string {
     return this.#reason ?? how;
   }

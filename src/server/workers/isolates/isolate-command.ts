@@ -15,29 +15,32 @@ import { isolatePolicy } from "../sandbox/isolate-policy.js";
 /** Memory of a process in addition to the worker's limit: heap outside the old generation, thread stacks, code. */
 const overheadBytes = 192 * 1024 * 1024;
 const mostOpenFiles = 4096;
-/** Maximum size of a file in a folder that a permission grants. */
+/** Maximum size of a file in a folder that a permission of the worker makes writable. */
 const largestGrantedFileBytes = 1024 * 1024 * 1024;
 /** Number of threads that V8 uses for garbage collection and compilation on large machines by default. */
 const mostHelperThreads = 4;
-/** Processors that stay free for the worker's main thread and for other processes. A growing heap keeps the GC threads busy, too. */
+/**
+ * Number of processors without V8 helper threads, kept free for the worker's main thread and other processes. A growing heap keeps the
+ * helper threads busy with garbage collection.
+ */
 const processorsWithoutHelpers = 2;
-/** Thread limit of one isolate. Node.js itself uses at most 11. */
+/** Thread limit for one isolate. Node.js itself uses at most 11 threads. */
 const mostThreads = 64;
 /** Limit of processes and threads of an isolate that is allowed to start processes or threads. */
 const mostProcesses = 512;
 /** Limit of processes and threads of all isolates of a worker that runs as its own user and is allowed to start programs. */
 const mostProgramsOfWorker = 2048;
 /**
- * Thread limit of all isolates of a worker that runs as its own user and is not allowed to start programs. 500 isolates use 5,500 threads.
+ * Thread limit for all isolates of a worker that runs as its own user and is not allowed to start programs. 500 isolates use 5,500 threads.
  */
 const mostThreadsOfWorker = 8192;
-/** Number of worker threads for which the memory limit has space. Each thread has its own V8 code range. */
+/** Number of worker threads (`node:worker_threads`) for which the memory limit has space. Each thread has its own V8 code range. */
 const mostCodeRanges = 8;
 
 /** The program of an isolate. The isolate's user must be able to read the file and its folder. */
 export const isolateProgram = compiledFile("server/workers/isolate/main.js");
 
-/** `CAP_SETPCAP` of `linux/capability.h`. */
+/** Bit of the capability `CAP_SETPCAP`, from `linux/capability.h`. */
 const changeCapabilities = 1n << 8n;
 
 interface IsolateOptions extends Pick<IsolateNeeds, "memoryBytes" | "permissions" | "network" | "folder" | "hidden" | "data"> {
@@ -48,13 +51,13 @@ interface IsolateOptions extends Pick<IsolateNeeds, "memoryBytes" | "permissions
 
 export interface IsolateCommandOptions {
   readonly allowsNetwork: boolean;
-  /** True when isolates are allowed to start only with all restrictions of the kernel. */
+  /** True if an isolate is allowed to start only when the kernel supports all isolation layers. */
   readonly isStrict: boolean;
   /** Folders of the daemon that no worker process is allowed to read. */
   readonly closedFolders: readonly string[];
   /** Maximum size of an isolate's temporary folder. */
   readonly temporaryFolderMaxBytes: number;
-  /** The kernel features that restrict isolates. */
+  /** The isolation layers of the kernel that restrict isolates, and whether each layer is active. */
   readonly layers: Promise<KernelLayers>;
 }
 
@@ -82,7 +85,7 @@ export class IsolateCommand {
     this.#temporaryFolderMaxBytes = options.temporaryFolderMaxBytes;
     this.#flags = [
       "--permission",
-      // For Node.js 25 and later. The permission model of earlier versions does not restrict the network.
+      // `--allow-net` exists in Node.js 25 and later. The permission model of earlier versions does not restrict the network.
       ...(options.allowsNetwork && process.allowedNodeEnvironmentFlags.has("--allow-net") ? ["--allow-net"] : []),
       // Freezes V8 flags after the start, because some flags write files outside the permission model.
       "--freeze-flags-after-init",
@@ -91,13 +94,14 @@ export class IsolateCommand {
       ...helperFlags(),
       "--disable-warning=ExperimentalWarning",
       "--disable-warning=SecurityWarning",
-      // A slot has its own package.json, without the `type` of the worker.
+      // A sandbox folder has its own package.json, which does not contain the `type` of the worker's package.json.
       "--disable-warning=MODULE_TYPELESS_PACKAGE_JSON",
     ];
   }
 
   /**
-   * Returns the command line of an isolate that reads `slot` and has the given permissions. `user`: the system user of the isolate, if any.
+   * Returns the command line of an isolate that reads the folder `slot` and has `permissions`. `user`: the system user of the isolate, if
+   * any.
    */
   async build(options: IsolateOptions): Promise<{ file: string; args: string[] }> {
     const node = [
@@ -106,7 +110,8 @@ export class IsolateCommand {
       ...options.permissions.flatMap((permission) => isolateFlag(permission) ?? []),
       `--max-old-space-size=${Math.max(16, Math.floor(options.memoryBytes / 1024 / 1024))}`,
       ...readablePaths(options.slot).map((readable) => `--allow-fs-read=${readable}`),
-      // The working directory of an isolate whose app folder is a link: Node resolves relative paths at the target of the link.
+      // If the `app` folder is a symbolic link, the isolate's working directory is the target of the link. Node.js resolves relative paths
+      // at this target.
       ...(options.folder !== undefined && options.hidden === undefined ? [`--allow-fs-read=${path.join(options.folder, "*")}`] : []),
       `--allow-fs-read=${path.dirname(isolateProgram)}`,
       ...writablePaths(options).map((writable) => `--allow-fs-write=${writable}`),
@@ -161,7 +166,8 @@ export class IsolateCommand {
   }
 
   /**
-   * Returns the process limit; undefined for a user that several workers share, because the kernel counts all processes of a user together.
+   * Returns the `prlimit` flag for processes. Empty for a user that several workers share, because the kernel counts all processes of a
+   * user together.
    */
   #processLimit({ user, sharing }: IsolateOptions, hasProcesses: boolean): string[] {
     if (user === undefined || sharing === "workers") return [];
@@ -170,7 +176,10 @@ export class IsolateCommand {
   }
 }
 
-/** Returns the `--allow-fs-write` paths in addition to those of permissions. For a full data folder, the kernel allows only deletion. */
+/**
+ * Returns the `--allow-fs-write` paths that need no permission: temporary folder and data folder. If the data folder is full, the kernel
+ * allows only deletion.
+ */
 function writablePaths({ slot, data }: IsolateOptions): string[] {
   return [temporaryFolderOf(slot), ...(data ? [data.folder] : [])].map((folder) => path.join(folder, "*"));
 }
@@ -191,8 +200,8 @@ export function userFlags(user: number): string[] {
 }
 
 /**
- * Returns the setpriv flags of an isolate that runs as root. Keeps only the capabilities for files of other users, which Landlock limits.
- * Empty when this process cannot drop capabilities.
+ * Returns the setpriv flags for an isolate that runs as root. Only capabilities for files of other users remain, which Landlock limits.
+ * Empty if this process is not root or cannot drop capabilities.
  */
 function rootFlags(): string[] {
   if (process.getuid?.() !== 0 || !mayDropCapabilities()) return [];
@@ -208,13 +217,16 @@ function mayDropCapabilities(): boolean {
   }
 }
 
-/** On a machine with few processors, the main thread collects garbage without helper threads. Compilation always keeps one thread. */
+/**
+ * Returns the V8 flags for helper threads. On a machine with few processors, the main thread collects garbage without helper threads.
+ * Compilation always has one helper thread.
+ */
 function helperFlags(): string[] {
   const threads = Math.min(mostHelperThreads, availableParallelism() - processorsWithoutHelpers);
   return threads > 0 ? [`--v8-pool-size=${threads}`] : ["--v8-pool-size=1", "--single-threaded-gc"];
 }
 
-/** Returns the hard limit of open files of this process. */
+/** Returns the hard limit for open files of this process; Infinity if the limit cannot be read. */
 function ownOpenFiles(): number {
   try {
     const hard = /^Max open files\s+\S+\s+(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8"))?.[1];
@@ -225,8 +237,8 @@ function ownOpenFiles(): number {
 }
 
 /**
- * Returns the size in bytes of V8's code range, if the kernel counts it as data: up to 512 MB. Returns 0 when it is not counted or /proc is
- * unreadable. Measures the code range of the daemon, which has the same size.
+ * Returns the bytes of V8's code range that the kernel counts as data, up to 512 MB. Returns 0 if none are counted or /proc is unreadable.
+ * Measures the daemon's code range, which has the same size.
  */
 function countedCodeRangeBytes(): number {
   try {

@@ -9,16 +9,16 @@ const lowLoad = 0.4;
 /** Time for which the load must be low before an isolate stops. A stop that comes too early costs a new start. */
 const shrinkAfterMs = 10_000;
 
-/** Less than the maximum timer delay of Node.js, 2^31 - 1 ms. */
+/** Longest delay of the idle timer. Node.js supports timer delays of up to 2^31 - 1 ms. */
 const longestTimerMs = 2 ** 30;
 const firstDelayMs = 200;
 const longestDelayMs = 30_000;
 /** Number of consecutive failures without a restart delay, so that a worker with rare crashes restarts immediately. */
 const failuresWithoutDelay = 2;
-/** After this much time without failures, the next failure counts as the first one. */
+/** After this much time without failures, the next failure counts as the first failure. */
 const failureMemoryMs = 60_000;
 
-/** Calculates the number of isolates of a worker with `instances: auto`: one isolate per core of CPU time that the worker needs. */
+/** Calculates how many isolates a worker with `instances: auto` needs, from the CPU load of its isolates. */
 export class AutoScale {
   readonly #most: number;
   #measuredMs = 0;
@@ -47,7 +47,8 @@ export class AutoScale {
 }
 
 /**
- * Returns the time for which the main thread ran or waited for a CPU, in milliseconds. Returns 0 when the kernel does not report this time.
+ * Returns the time for which the main thread of process `pid` ran or waited for a CPU, in milliseconds. Returns 0 if the kernel does not
+ * report this time.
  */
 function processorMs(pid: number | undefined): number {
   try {
@@ -59,7 +60,7 @@ function processorMs(pid: number | undefined): number {
 }
 
 /**
- * Notifies an isolate after each `idleTimeout` without requests, and drains the isolate after `ttl` without requests. Both are in
+ * Notifies an isolate once after `idleTimeout` without requests, and drains the isolate after `ttl` without requests. Both times are in
  * milliseconds.
  */
 export function watchIdleness(isolate: IsolateProcess, { idleTimeout, ttl }: { idleTimeout: number; ttl: number }): void {
@@ -72,12 +73,12 @@ export function watchIdleness(isolate: IsolateProcess, { idleTimeout, ttl }: { i
       notifiedAtMs = isolate.lastUsedMs;
       isolate.notifyIdle();
     }
-    // The next notification comes after at least another `idleTimeout`.
+    // After a notification, the next notification is due after another `idleTimeout` at the earliest.
     const untilNotificationMs = idleMs < idleTimeout ? idleTimeout - idleMs : idleTimeout;
     timer = setTimeout(check, Math.max(1, Math.min(ttl - idleMs, untilNotificationMs, longestTimerMs))).unref();
   };
   check();
-  // The timer would keep the isolate's buffers of 512 KB in memory.
+  // Stops the timer, which would otherwise keep the isolate's buffers of 512 KB in memory.
   void isolate.exited.then(() => clearTimeout(timer));
 }
 

@@ -10,7 +10,7 @@ import { isolationLayers, type IsolationLayer } from "../sandbox/isolation-layer
 import type { DataGrant } from "../data/data-folder.js";
 import type { KernelLayers } from "../sandbox/sandbox-policy.js";
 
-/** Maximum time that a start waits for an idle isolate. Afterwards, the isolate that has served longest completes its calls and stops. */
+/** Maximum time that a start waits until an idle isolate stops. Afterwards, the pool drains the isolate that has served longest. */
 const longestWaitMs = 1000;
 
 interface Waiter {
@@ -21,13 +21,16 @@ interface Waiter {
   reject(error: ApiError): void;
 }
 
-/** Numbers of isolates by state. `used` isolates have a worker, `starting` ones load a worker, `blank` ones are standby isolates. */
+/**
+ * Number of isolates by state. `used`: has or loads a worker. `starting`: the process starts for a worker. `blank`: standby isolate without
+ * a worker.
+ */
 export interface PoolNumbers {
   readonly size: number;
   readonly used: number;
   readonly starting: number;
   readonly blank: number;
-  /** Number of starts that wait for a place in the pool. */
+  /** Number of isolate starts that wait for a place in the pool. */
   readonly waiting: number;
 }
 
@@ -44,14 +47,14 @@ interface IsolatePoolOptions extends SandboxAllocatorOptions, IsolateCommandOpti
   readonly log: Log;
 }
 
-/** All isolates of the daemon: at most `size` isolates with a worker, and several standby isolates. */
+/** All isolates of the daemon: at most `size` isolates with a worker, in addition to the standby isolates. */
 export class IsolatePool {
   readonly #size: number;
   readonly #command: IsolateCommand;
   readonly #allocator: SandboxAllocator;
   readonly #layers: Promise<KernelLayers>;
   readonly #standbyIsolates: StandbyIsolates;
-  /** Isolates that have a worker or load one. */
+  /** Isolates that have loaded a worker or are loading a worker. */
   readonly #taken = new Set<IsolateProcess>();
   #starting = 0;
   readonly #waiters: Waiter[] = [];
@@ -77,17 +80,20 @@ export class IsolatePool {
     };
   }
 
-  /** The isolation layers of worker processes. */
+  /** Returns each isolation layer of worker processes, and whether the layer is active. */
   async isolation(): Promise<IsolationLayer[]> {
     return isolationLayers(await this.#layers, await this.#allocator.ownUser());
   }
 
-  /** Resolves when a standby isolate has responded to a ping. Rejects when none can start. */
+  /** Resolves when a standby isolate has responded to a ping. Rejects when no standby isolate can start. */
   probe(): Promise<void> {
     return this.#standbyIsolates.probe();
   }
 
-  /** Acquires a place and an isolate. Waits for a free place while `isWanted` returns true. */
+  /**
+   * Reserves a place in the pool and an isolate. Waits for a free place while `isWanted` returns true, otherwise rejects with
+   * WORKER_POOL_SATURATED.
+   */
   acquire(needs: IsolateNeeds, isWanted: () => boolean): Promise<Place> {
     if (this.#isClosed) return Promise.reject(closing());
     if (this.#makeRoom(this.#waiters.length + 1) && this.#waiters.length === 0) return Promise.resolve(this.#place(needs));
@@ -95,7 +101,7 @@ export class IsolatePool {
     return new Promise((resolve, reject) => this.#waiters.push({ needs, sinceMs: performance.now(), isWanted, resolve, reject }));
   }
 
-  /** Called when an isolate becomes idle, because the pool can now stop it for a waiting start. */
+  /** Must be called when an isolate becomes idle. The pool can then stop the isolate for a waiting start. */
   noteIdle(): void {
     if (this.#waiters.length > 0) this.#makeRoom(this.#waiters.length);
   }
@@ -110,7 +116,8 @@ export class IsolatePool {
   }
 
   /**
-   * Returns true when another isolate can start. Otherwise drains as many idle isolates as `wanted` places need, the longest idle first.
+   * Returns true if another isolate can start now. Otherwise drains idle isolates until `wanted` places become free, the longest idle
+   * isolate first.
    */
   #makeRoom(wanted: number): boolean {
     if (this.#taken.size + this.#starting < this.#size) return true;
@@ -123,8 +130,8 @@ export class IsolatePool {
   }
 
   /**
-   * Drains the isolates that have served longest, for starts that have waited too long. Otherwise isolates that are never idle would block
-   * other workers forever.
+   * Drains the isolates that have served longest, for starts that have waited for `longestWaitMs`. Otherwise isolates that are never idle
+   * would block other workers forever.
    */
   readonly #drainForWaitingStarts = (): void => {
     this.#dropUnwanted();
@@ -203,19 +210,19 @@ function closing(): ApiError {
   return new ApiError("WORKER_UNAVAILABLE", "The daemon is stopping.", { retryAfterSeconds: 5 });
 }
 
-/** Requirements of a worker. A standby isolate may not meet them. */
+/** Requirements of a worker for its isolate. If a standby isolate does not meet the requirements, the pool starts a new isolate. */
 export interface IsolateNeeds {
-  /** Limit of the heap in bytes. Buffers get about the same amount in addition. */
+  /** Heap limit in bytes. Buffers outside the heap can use about the same amount in addition. */
   readonly memoryBytes: number;
-  /** Permissions of the manifest. The operator allows all of them. */
+  /** Permissions from the worker's manifest, all of which the operator allows. */
   readonly permissions: readonly string[];
-  /** Name of the worker. An isolate with access to files runs as the system user of this name. */
+  /** Worker name. An isolate with access to files runs as the system user that is assigned to this name. */
   readonly name: string;
   readonly network: WorkerNetwork;
-  /** The worker's folder, for an isolate whose file rules name it. Undefined for an isolate that reads only its slot. */
+  /** The worker's folder, if the isolate's file rules contain this path. Undefined for an isolate that reads only its sandbox folder. */
   readonly folder?: string | undefined;
   /** Access to the worker's data folder; undefined for a worker without a data folder. */
   readonly data?: DataGrant | undefined;
-  /** Name of an entry of `folder` that the worker cannot see. */
+  /** Name of the entry in `folder` that is hidden from the worker. */
   readonly hidden?: string | undefined;
 }

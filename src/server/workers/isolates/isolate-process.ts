@@ -19,21 +19,21 @@ const pingAfterMs = 25;
 const newcomerMs = 1000;
 /** Maximum time between the exit of a process and the close of its channel, in either order. */
 const finalOutputTimeoutMs = 200;
-/** Maximum number of cancelled calls that the worker has not finished. */
+/** Maximum number of cancelled calls that the worker has not finished. Above this number, the daemon kills the isolate. */
 const maximumAbandoned = 10_000;
 
-/** Time for which pending `waitUntil` promises can keep a draining isolate alive. */
+/** Maximum time for which pending `waitUntil` promises keep a draining isolate running. */
 const timeoutMs = 30_000;
 
 /**
- * A child process that runs one worker. States: standby, loaded, draining, terminating, exited. SIGKILL ends a process that does not stop
- * in time.
+ * An isolate's process, which runs one worker. States: starting (includes standby), loaded, draining, terminating, exited. SIGKILL ends a
+ * process that does not stop in time.
  */
 export class IsolateProcess {
   readonly slot: SandboxFolder;
   readonly calls: IsolateCalls;
   readonly #sockets: IsolateSockets;
-  /** Resolves when the isolate can load a worker. Rejects when the process exits before. */
+  /** Resolves when the isolate can load a worker. Rejects if the process exits first. */
   readonly ready: Promise<void>;
   readonly exited: Promise<void>;
   /** Time of the last use, on the clock of `performance.now()`. */
@@ -51,7 +51,7 @@ export class IsolateProcess {
   readonly #step = new Deferred();
   readonly #probe: LivenessProbe;
 
-  /** `program`: the folder of the isolate program. */
+  /** `program`: the folder that contains the isolate program, whose path must not appear in the worker's output. */
   constructor(child: IsolateChild, options: { slot: SandboxFolder; memoryBytes: number; program: string }) {
     this.#ending = new ExitReason(options.memoryBytes);
     this.slot = options.slot;
@@ -98,7 +98,10 @@ export class IsolateProcess {
     return this.isServing && !this.#probe.isWaiting && !this.#channel.isFull;
   }
 
-  /** True from the loaded worker to the begin of draining. `isAccepting` also considers the current load. */
+  /**
+   * True after the worker is loaded, until draining begins. `isAccepting` also requires that no ping is pending and the channel is not
+   * full.
+   */
   get isServing(): boolean {
     return this.#state === "loaded";
   }
@@ -108,7 +111,7 @@ export class IsolateProcess {
     return this.#probe.isWaiting;
   }
 
-  /** True while the process terminates. False for a draining isolate, which can take longer. */
+  /** True while the process terminates. False while the isolate drains, because draining can take longer. */
   get isTerminating(): boolean {
     return this.#state === "terminating";
   }
@@ -130,12 +133,15 @@ export class IsolateProcess {
     return this.calls.runningCount === 0 && !this.#background.isRunning && this.#sockets.openCount === 0;
   }
 
-  /** True when the pool can stop the isolate for another worker. A new isolate first has time to serve its first call. */
+  /**
+   * True if the pool can stop the idle isolate in favor of another worker. An isolate without a first call is excluded for 1 s after
+   * loading.
+   */
   get isEvictable(): boolean {
     return this.isServing && this.isIdle && (this.calls.acceptedCount > 0 || performance.now() - this.lastUsedMs > newcomerMs);
   }
 
-  /** Imports the worker; rejects with WORKER_START_FAILED. */
+  /** Imports the worker into the isolate. Rejects with WORKER_START_FAILED if the import fails. */
   async load(order: LoadOrder): Promise<void> {
     await this.ready;
     const loaded = this.#step.begin("loaded");
@@ -164,10 +170,7 @@ export class IsolateProcess {
     this.calls.run(call);
   }
 
-  /**
-   * Kills the process when its event loop is still blocked after its calls were cancelled. `hasWaitingCalls`: other calls wait for this
-   * isolate.
-   */
+  /** Kills the process if the liveness probe finds that the event loop is blocked. `hasWaitingCalls`: other calls wait for this isolate. */
   killIfBlocked(nowMs: number, hasWaitingCalls: boolean): void {
     if (this.#state === "terminating") return;
     if (this.#probe.isBlocked(nowMs, { isWorking: this.calls.runningCount > 0, isInTheWay: hasWaitingCalls }))
@@ -179,7 +182,8 @@ export class IsolateProcess {
   }
 
   /**
-   * Accepts no new calls, completes the running ones, then stops. Closes WebSockets after a grace period, unless `keepsSockets` is true.
+   * Accepts no new calls, completes the running calls, then stops the process. Closes WebSockets after a grace period, unless
+   * `keepsSockets` is true.
    */
   drain({ keepsSockets = false } = {}): void {
     if (!keepsSockets) this.#sockets.leaveAfterGrace();
@@ -189,7 +193,7 @@ export class IsolateProcess {
     this.#background.limit(() => this.#settle());
   }
 
-  /** Stops the process: runs the worker's `onTerminate`, then sends SIGKILL after the termination timeout. */
+  /** Stops the process. The isolate runs the worker's `onTerminate` and exits. After the termination timeout, the daemon sends SIGKILL. */
   async terminate(): Promise<void> {
     if (this.#state !== "exited" && this.#state !== "terminating") {
       this.#state = "terminating";
@@ -231,7 +235,7 @@ export class IsolateProcess {
   readonly #onFrame: FrameHandler = (kind, id, payload) => {
     if (id !== 0 && kind < FrameKind.SocketText) return this.calls.onFrame(kind, id, payload);
     const { buffer, start, end } = payload;
-    // Copied because a message can wait for its client longer than the read buffer is valid.
+    // Copies the payload, because a WebSocket message can wait for its client longer than the read buffer is valid.
     if (id !== 0) return this.#sockets.onFrame(kind, id, Buffer.from(buffer.subarray(start, end)));
     this.#floodGuard.count();
     switch (kind) {
@@ -292,7 +296,7 @@ export class IsolateProcess {
     this.#state = "exited";
     this.#background.end();
     this.#channel.close();
-    // A program that the worker started can keep its end of the output open. Without this close, `exited` would never resolve.
+    // A program that the worker started can keep the output sockets open. Without this close, `exited` would never resolve.
     this.#child.closeOutput();
     this.#step.failToEnd(end);
     this.#sockets.failAll();
@@ -302,7 +306,7 @@ export class IsolateProcess {
   }
 }
 
-/** Events for the isolate set that owns an isolate. Set when a worker is loaded. */
+/** Callbacks through which an isolate notifies its isolate set. Assigned before a worker is loaded. */
 export interface IsolateEvents {
   /** A call ended, or the channel accepts data again: the isolate may accept another call or be idle. */
   onRoom(isolate: IsolateProcess): void;
@@ -327,7 +331,7 @@ class BackgroundWork {
     this.#count = count;
   }
 
-  /** Starts the time limit. At the limit, the remaining promises no longer count, and `onTimeout` is called. */
+  /** Starts the time limit for pending promises. After 30 s, the remaining promises no longer count, and `onTimeout` is called. */
   limit(onTimeout: () => void): void {
     if (!this.isRunning || this.#limit) return;
     this.#limit = setTimeout(() => {

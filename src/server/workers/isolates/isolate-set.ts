@@ -10,9 +10,9 @@ import type { WorkerOutput } from "../logs/isolate-output.js";
 import type { ServedVersion } from "../engine/version-handler.js";
 import type { WorkerCall } from "../engine/worker-call.js";
 
-/** Maximum number of concurrent calls of one isolate. Further calls wait in the queue. */
+/** Maximum number of concurrent calls per isolate. Further calls wait in the queue of the worker version. */
 const callsPerIsolate = 1024;
-/** Maximum number of concurrent isolates per instance with `ttl: 0`. One isolate per instance starts before its call arrives. */
+/** Maximum number of concurrent isolates for each of the manifest's `instances` with `ttl: 0`, where each call gets a new isolate. */
 const freshIsolatesPerInstance = 4;
 
 /** The isolates of one worker version. Decides how many isolates run and which isolate gets the next call. */
@@ -27,15 +27,18 @@ export class IsolateSet {
   readonly #onQuiet: () => void;
   readonly #isEphemeral: boolean;
   readonly #most: number;
-  /** Number of isolates that waiting calls can start. The value is 1 with `auto`, because then the CPU load starts further isolates. */
+  /**
+   * Maximum number of isolates that start because of concurrent calls. The value is 1 with `instances: auto`, where the CPU load starts
+   * further isolates.
+   */
   readonly #mostAtOnce: number;
   readonly #load: AutoScale | undefined;
   readonly #isolates = new Set<IsolateProcess>();
   readonly #starts = new Set<Promise<void>>();
   readonly #backOff = new CrashBackOff();
-  /** Isolates that have served `maxRequests` and whose replacement is starting. */
+  /** Isolates that have received `maxRequests` calls and whose replacement isolate is starting. */
   readonly #beingReplaced = new Set<IsolateProcess>();
-  /** Number of restarts. An isolate is outdated if it began to load before the last restart. */
+  /** Number of restarts of the worker. An isolate whose start began before the last restart is outdated. */
   #epoch = 0;
   #isRetired = false;
 
@@ -87,7 +90,7 @@ export class IsolateSet {
   pick(): IsolateProcess | undefined {
     if (this.#isEphemeral) return this.#unused()[0];
     const isolate = this.#leastBusy();
-    // When the daemon stops a blocked isolate, all its calls fail. A new call waits for a responsive isolate instead.
+    // Killing a blocked isolate fails all calls of the isolate. A new call therefore waits for a responsive isolate.
     return isolate?.isResponsive() ? isolate : undefined;
   }
 
@@ -101,7 +104,7 @@ export class IsolateSet {
     else if (isolate.calls.runningCount > 1 && this.#isolates.size + this.#starts.size < this.#mostAtOnce) this.#start();
   }
 
-  /** Starts or stops isolates according to their load. Returns true while the load must be measured even without calls. */
+  /** Starts or stops an isolate according to the CPU load. Returns true if the load must be measured again even when no call arrives. */
   scale(nowMs: number): boolean {
     if (!this.#load) return false;
     const serving = this.#serving();
@@ -111,7 +114,10 @@ export class IsolateSet {
     return serving.length > 1;
   }
 
-  /** Drains the running isolates and starts as many new ones. Returns the number of drained isolates. */
+  /**
+   * Drains the running isolates and starts the same number of new isolates. Returns the number of replaced isolates, including starting
+   * isolates.
+   */
   restart(): number {
     this.#epoch += 1;
     this.#backOff.reset();
@@ -124,7 +130,7 @@ export class IsolateSet {
     return count;
   }
 
-  /** Returns the error for a call that cannot wait in the queue. */
+  /** Returns the error for a new call that cannot wait in the queue; undefined if the call can wait. */
   refusal(): ApiError | undefined {
     const blockedMs = this.#backOff.remainingMs(performance.now());
     if (blockedMs > 0 && this.#serving().length === 0) return this.#starter.lastError ?? crashedRepeatedly(blockedMs);
@@ -137,7 +143,7 @@ export class IsolateSet {
     if (this.#serving().length + this.#starts.size === 0) this.#start();
   }
 
-  /** Starts one isolate per waiting call, and some isolates for future calls. */
+  /** Starts one isolate per waiting call. If `idleTimeout` is above 0, also starts one isolate per instance for future calls. */
   #ensureFresh(): void {
     const prepared = this.#manifest.idleTimeout > 0 ? this.#most / freshIsolatesPerInstance : 0;
     const missing = this.#queue.length + prepared - this.#unused().length - this.#starts.size;
@@ -145,7 +151,7 @@ export class IsolateSet {
     for (let count = Math.min(missing, room); count > 0; count -= 1) this.#start(() => !this.#isRetired);
   }
 
-  /** Starts the replacement before the isolate drains, so that no request waits for the start. */
+  /** Starts a replacement before `isolate` drains, so that no call waits for the start. */
   #replace(isolate: IsolateProcess): void {
     if (this.#beingReplaced.has(isolate) || this.#backOff.remainingMs(performance.now()) > 0) return;
     this.#beingReplaced.add(isolate);
@@ -166,18 +172,21 @@ export class IsolateSet {
     return [...this.#isolates].filter((isolate) => isolate.isServing);
   }
 
-  /** Returns the isolates of a version with `ttl: 0` that have not received their call yet. */
+  /** Returns the isolates that have not received a call yet. With `ttl: 0`, each isolate serves only one call. */
   #unused(): IsolateProcess[] {
     return [...this.#isolates].filter((isolate) => isolate.isAccepting && isolate.calls.acceptedCount === 0);
   }
 
-  /** Starts no more isolates and drains the running ones, which read their files from `movedTo`. Resolves when all isolates have exited. */
+  /**
+   * Stops starting isolates and drains the running isolates, which then read their files from `movedTo`. Resolves when all isolates have
+   * exited.
+   */
   async retire(movedTo: string | undefined): Promise<void> {
     this.#isRetired = true;
     const isolates = [...this.#isolates];
     if (movedTo !== undefined) await Promise.all(isolates.map((isolate) => isolate.slot.follow(movedTo).catch(() => undefined)));
     for (const isolate of isolates) isolate.drain();
-    // An isolate that finishes its start now drains immediately, because `#isRetired` is set.
+    // `#isRetired` is set, so an isolate that is still starting drains as soon as its start completes.
     await Promise.all(this.#starts);
     await Promise.all([...isolates, ...this.#isolates].map((isolate) => isolate.exited));
   }
@@ -207,7 +216,7 @@ export class IsolateSet {
     this.#starts.add(start);
   }
 
-  /** Starts an isolate. Resolves with true when the isolate serves calls. */
+  /** Starts an isolate. Resolves with true if the isolate serves calls, and with false if the isolate is drained immediately. */
   async #startIsolate(isWanted: () => boolean): Promise<boolean> {
     const startedAtMs = performance.now();
     const epoch = this.#epoch;
@@ -231,8 +240,8 @@ export class IsolateSet {
     if (this.#isRetired) return;
     if (failure.code === "WORKER_START_FAILED") this.#tell("start-failed", failure.message);
     if (failure.code === "WORKER_START_FAILED") this.#noteCrash();
-    // Draining isolates accept no calls. Without this failure, the waiting calls would start isolates repeatedly until the last draining
-    // one has exited.
+    // Fails the waiting calls, because draining isolates accept no calls. Otherwise the waiting calls would start isolates repeatedly until
+    // the last draining isolate has exited.
     if (this.#serving().length === 0 || this.#isEphemeral) this.#queue.failAll(failure);
   }
 
@@ -303,7 +312,7 @@ interface WorkerTrouble {
   readonly name: string;
   readonly version: string;
   readonly kind: "crashed" | "start-failed" | "backoff" | "data-full";
-  /** A full sentence. */
+  /** Description of the failure for the operator, as a full sentence. */
   readonly message: string;
 }
 

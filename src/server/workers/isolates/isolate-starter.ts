@@ -15,13 +15,13 @@ import type { Log } from "../../log/log.js";
 import { WorkerOutput } from "../logs/isolate-output.js";
 import type { WorkerLogs } from "../logs/worker-logs.js";
 
-/** Minimum time limit of a start. The worker's `timeout` is for requests and can be shorter than the start of a process needs. */
+/** Minimum time limit for a start. The worker's `timeout` applies to requests and can be too short for the start of a process. */
 const shortestStartTimeoutMs = 5000;
 
 interface IsolateStarterOptions {
   readonly version: ServedVersion;
   readonly entrypoint: Entrypoint;
-  /** Returns the current variables of the worker. Throws WORKER_START_FAILED when a variable is missing. */
+  /** Returns the current environment variables of the worker. Throws WORKER_START_FAILED when a variable is missing. */
   readonly environment: () => Readonly<Record<string, string>>;
   readonly pool: IsolatePool;
   readonly compiler: TypeScriptCompiler;
@@ -37,13 +37,13 @@ interface IsolateStarterOptions {
 
 /** Starts isolates and loads a worker into them: compiles the code if needed, acquires an isolate from the pool, imports the code. */
 export class IsolateStarter {
-  /** Time limit for loading the code, which starts when the isolate is acquired. */
+  /** Time limit for loading the code, counted from the acquisition of the isolate. */
   readonly timeoutMs: number;
   readonly #options: IsolateStarterOptions;
   #bundle: Promise<string> | undefined;
   #assets: Promise<AssetsOrder | undefined> | undefined;
   #waitingForPlace = 0;
-  /** True when an isolate needs file rules of its own, which name the worker's folder. */
+  /** True if the worker needs dedicated isolates, which start with file rules for the worker's folder. */
   #needsOwnRules: boolean;
   #lastError: ApiError | undefined;
 
@@ -60,8 +60,8 @@ export class IsolateStarter {
   }
 
   /**
-   * Error of the last attempt to load the code. Undefined after a success, and after a crash of the process, because the next start may
-   * succeed.
+   * Error of the last attempt to load the code; undefined after a success. A crash of the process sets no error here, because the next
+   * start may succeed.
    */
   get lastError(): ApiError | undefined {
     return this.#lastError;
@@ -93,7 +93,7 @@ export class IsolateStarter {
     } catch (error) {
       void isolate.terminate();
       if (isolate.hasCrashed) throw error;
-      // Further calls get this error until the next start.
+      // Calls that cannot wait fail with this error until the next start.
       this.#lastError = (bundle === undefined && (await this.#findSyntaxError(error, events))) || toApiError(error);
       throw this.#lastError;
     } finally {
@@ -122,7 +122,7 @@ export class IsolateStarter {
     return found;
   }
 
-  /** Returns the environment variable that contains the path of the data folder. */
+  /** Returns `DATA_DIR`, the environment variable with the path of the data folder. Empty for a worker without a data folder. */
   #dataVariable({ slot }: IsolateProcess): Readonly<Record<string, string>> {
     const { version, storage, isTrial } = this.#options;
     if (version.manifest.data === undefined) return {};

@@ -13,7 +13,7 @@ import type { LayerState } from "../sandbox/sandbox-policy.js";
 import { SandboxDirectories, type SlotDirectoryPaths, type SandboxFolder } from "./sandbox-folder.js";
 
 export interface SandboxAllocatorOptions extends SlotDirectoryPaths {
-  /** System users for isolates; undefined when the daemon is not allowed to switch users. */
+  /** System users for isolates; undefined if RUNTIME_WORKER_UIDS is off. */
   readonly ownUsers?:
     | {
         readonly uids: { readonly first: number; readonly last: number };
@@ -21,16 +21,19 @@ export interface SandboxAllocatorOptions extends SlotDirectoryPaths {
         readonly daemon: string;
         /** Path of the JSON file that stores the user of each worker name. */
         readonly namesFile?: string;
-        /** Directories of slot folders that replace the default ones. Every user of the range must be able to enter them. */
+        /**
+         * Directories for sandbox folders, in place of `slotsDirectory` and `fallbackSlotsDirectory`. Every user in `uids` must be able to
+         * enter these directories.
+         */
         readonly slots: SlotDirectoryPaths;
-        /** Directories of worker packages. Every user of the range must be able to enter them. */
+        /** Directories that contain worker packages. Every user in `uids` must be able to enter these directories. */
         readonly appDirectories: readonly string[];
       }
     | undefined;
   readonly log: Log;
 }
 
-/** Other isolates that run as the same user: none, isolates of the same worker, or isolates of several workers. */
+/** Other isolates that run as the same system user: none, only isolates of the same worker, or isolates of several workers. */
 export type UserSharing = "none" | "worker" | "workers";
 
 export interface SandboxAllocation {
@@ -45,7 +48,7 @@ interface OpenedAllocator {
   readonly ownUser: LayerState;
 }
 
-/** Allocates a slot folder to each isolate, and a system user if the daemon can switch users. */
+/** Allocates a sandbox folder (slot) to each isolate, and a system user if the daemon can switch users. */
 export class SandboxAllocator {
   readonly #ready: Promise<OpenedAllocator>;
   #slots = 0;
@@ -63,8 +66,7 @@ export class SandboxAllocator {
 
   async allocate({ permissions, name, folder, hidden, data }: IsolateNeeds): Promise<SandboxAllocation> {
     const { slots, users } = await this.#ready;
-    // Incremented before the first `await`, so that two isolates never get the same slot. They could read each other's code, and the first
-    // one to exit would delete the slot.
+    // Two isolates must never share a slot: each isolate could read the other's code, and the first isolate to exit would delete the slot.
     const slotName = String((this.#slots += 1));
     const keepsFiles = permissions.some((permission) => permission.startsWith("fs-")) || folder !== undefined || data !== undefined;
     const user = keepsFiles ? users?.takeNamed(name) : users?.take();
@@ -76,8 +78,8 @@ export class SandboxAllocator {
   }
 
   /**
-   * Releases the user of an exited isolate. First kills the processes that the isolate left, so that the next isolate with this user runs
-   * alone.
+   * Releases the system user of an exited isolate. First kills the processes that the isolate left running, so that the next isolate with
+   * this user runs alone.
    */
   async release({ user }: SandboxAllocation, { permissions }: Pick<IsolateNeeds, "permissions">): Promise<void> {
     const { users } = await this.#ready;
@@ -96,7 +98,7 @@ export class SandboxAllocator {
 
   async close(): Promise<void> {
     const { slots } = await this.#ready;
-    // Without this wait, processes of workers would outlive the daemon.
+    // Without this wait, processes that workers started could continue after the daemon has exited.
     await Promise.all(this.#endings);
     await slots.remove();
   }
@@ -146,7 +148,7 @@ function prepareGranted(permissions: readonly string[], user: number | undefined
   }
 }
 
-/** Makes a worker's folder readable for the worker's user, if only the daemon can read it. */
+/** Makes a worker's folder readable for the system user `user`. Skips a folder that the daemon's user does not own. */
 async function makeReadable(folder: string, user: number): Promise<void> {
   const { mode, uid } = await stat(folder);
   if (uid !== process.getuid?.()) return;
@@ -154,8 +156,8 @@ async function makeReadable(folder: string, user: number): Promise<void> {
     await chown(folder, uid, user);
     await chmod(folder, (mode & 0o700) | 0o050);
   }
-  // The user must also be able to enter the parent folders. A parent can be closed: it can itself be an installed version (`name` contains
-  // `name/<version>`), or `.staging` during the check of an upload.
+  // The user must also be able to enter the parent folders. A parent can be closed to other users, such as `.staging` during the check of
+  // an upload, or an installed version `name` that contains `name/<version>`.
   for (let parent = path.dirname(folder); ; parent = path.dirname(parent)) {
     const above = await stat(parent);
     if ((above.mode & 0o011) === 0o011 || above.uid !== uid) return;

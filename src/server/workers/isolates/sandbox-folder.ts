@@ -5,14 +5,14 @@ import { sourceMapsFolder } from "../engine/entrypoint.js";
 
 const moduleFile = "bundle.mjs";
 /**
- * Maximum number of files that are linked into a slot. More files would delay the first request. The worker then gets a dedicated isolate,
- * whose rules name the worker's folder.
+ * Maximum number of files that are linked into a sandbox folder. Linking more files would delay the first request. A worker with more files
+ * gets a dedicated isolate, whose file rules contain the worker's folder.
  */
 const mostLinkedFiles = 2000;
 
 /**
- * Returns the `--allow-fs-read` paths of a slot, without the slot itself. Node.js resolves `..` as text, and the kernel resolves it after
- * following links. A path with `..` above a link is therefore outside the allowed paths.
+ * Returns the `--allow-fs-read` paths inside a sandbox folder, without the folder itself. Node.js resolves `..` as text; the kernel
+ * resolves `..` after following links. `<link>/..` must therefore be outside the allowed paths.
  */
 export function readablePaths(slot: string): string[] {
   return [
@@ -23,27 +23,30 @@ export function readablePaths(slot: string): string[] {
   ];
 }
 
-/** Returns the temporary folder of a slot, which `os.tmpdir()` returns in the isolate. Only this isolate reads and writes the folder. */
+/** Returns the folder that `os.tmpdir()` returns in an isolate. Only this isolate reads and writes the folder. */
 export function temporaryFolderOf(slot: string): string {
   return path.join(slot, "tmp");
 }
 
 interface SlotOptions {
-  /** System user that can read the slot, besides the daemon's user. */
+  /** System user that can read the sandbox folder, besides the daemon's user. */
   readonly reader: number | undefined;
-  /** Folder of the worker for the link `app`, and the name of the entry to hide. Undefined when `linkFiles` adds the worker later. */
+  /**
+   * The worker's folder, to which the link `app` points, and the name of the entry to hide. Undefined if `linkFiles` adds the worker's
+   * files later.
+   */
   readonly app: { readonly folder: string; readonly hidden: string | undefined } | undefined;
 }
 
 /**
- * The worker's files cannot be linked into a slot. Reasons: too many files, another file system, a full disk, or an entry that is not a
- * regular file.
+ * Error: the worker's files cannot be linked into a sandbox folder. Reasons: too many files, another file system, a full disk, or an entry
+ * that is not a regular file.
  */
 export class CannotLinkFiles extends Error {}
 
 /**
  * The folder through which an isolate reads its worker. `app` contains hard links to the worker's files, or is a symbolic link to the
- * worker's folder. The entry `hidden` is not in `app`; the isolate reads it through `package`.
+ * worker's folder. The isolate reads the entry `hidden` through `package`, because `app` does not contain it.
  */
 export class SandboxFolder {
   readonly path: string;
@@ -55,13 +58,15 @@ export class SandboxFolder {
   }
 
   /**
-   * Creates the folder. Throws EEXIST when it exists, because it belongs to another isolate. Deletes the folder when a later step fails.
+   * Creates the folder. Throws EEXIST if the folder exists, because an existing folder belongs to another isolate. Deletes the folder when
+   * a later step fails.
    */
   static async create(folder: string, { reader, app }: SlotOptions): Promise<SandboxFolder> {
     await mkdir(folder, { mode: 0o700 });
     const slot = new SandboxFolder(folder);
     try {
-      // Node.js searches each folder above a module for a package.json, and fails when it finds one that it cannot read.
+      // Node.js searches each folder above a module for a package.json, and fails at a file that it cannot read. This package.json ends the
+      // search.
       await writeReadable(path.join(folder, "package.json"), "{}");
       await mkdir(slot.temporaryFolder, { mode: 0o700 });
       if (reader !== undefined) {
@@ -85,7 +90,7 @@ export class SandboxFolder {
     return path.join(this.path, "app");
   }
 
-  /** Creates hard links to the files of `folder` in `app`, and to the entry `hidden` in `package`. Throws CannotLinkFiles. */
+  /** Creates hard links in `app` to the files in `folder`, and in `package` to the entry `hidden`. Throws CannotLinkFiles. */
   async linkFiles(folder: string, hidden: string | undefined): Promise<void> {
     const linked = { count: 0 };
     await linkTree(folder, this.appPath, linked, hidden);
@@ -94,7 +99,7 @@ export class SandboxFolder {
     await linkTree(path.join(folder, hidden), path.join(this.path, "package", hidden), linked);
   }
 
-  /** Changes the link to the folder atomically: a concurrent reader opens the old file or the new one. */
+  /** Points the symbolic link to `folder` atomically: a concurrent reader opens either the old file or the new file. */
   async #linkFolder(folder: string): Promise<void> {
     this.#links += 1;
     const next = path.join(this.path, `.${this.#link}-${this.#links}`);
@@ -102,7 +107,7 @@ export class SandboxFolder {
     await rename(next, path.join(this.path, this.#link));
   }
 
-  /** Links the folder as `package`, and links each of its entries except `hidden` in `app`. */
+  /** Creates the symbolic link `package` to `folder`, and in `app` a symbolic link to each entry except `hidden`. */
   async #linkFolderWithout(folder: string, hidden: string): Promise<void> {
     this.#link = "package";
     await this.#linkFolder(folder);
@@ -111,12 +116,12 @@ export class SandboxFolder {
       if (name !== hidden) await symlink(path.join("..", this.#link, name), path.join(this.appPath, name));
   }
 
-  /** Changes the symbolic link after the folder was moved. Hard links stay valid. */
+  /** Points the symbolic link to the moved folder of the worker. Hard links need no change. */
   async follow(movedTo: string): Promise<void> {
     if (this.#links > 0) await this.#linkFolder(movedTo);
   }
 
-  /** Writes a bundled module to the slot. Returns its path. */
+  /** Writes a bundled module to the sandbox folder. Returns the path of the file. */
   async addModule(text: string): Promise<string> {
     const file = path.join(this.path, moduleFile);
     await writeReadable(file, text);
@@ -148,8 +153,8 @@ function cannotLink(cause: NodeJS.ErrnoException): never {
 }
 
 /**
- * Creates a folder that all users can read. The mode of the slot restricts access. The daemon's umask alone could be too strict for the
- * isolate.
+ * Creates a folder that all users can read, even if the daemon's umask would not allow reading. The mode of the sandbox folder restricts
+ * access.
  */
 async function makeReadable(folder: string): Promise<void> {
   await mkdir(folder);
@@ -161,32 +166,32 @@ async function writeReadable(file: string, text: string): Promise<void> {
   await chmod(file, 0o644);
 }
 
-/** Directories that contain the slots. The engine creates and empties them. */
+/** Directories that contain the sandbox folders (slots) of isolates. The engine creates and empties these directories. */
 export interface SlotDirectoryPaths {
-  /** Directory on the file system of the packages, if possible, because slots contain hard links to package files. */
+  /** Preferred directory, on the file system of the packages if possible, because sandbox folders contain hard links to package files. */
   readonly slotsDirectory: string;
-  /** Directory for slots that cannot be created in `slotsDirectory`, for example because the disk is full or read-only. */
+  /** Directory for sandbox folders that cannot be created in `slotsDirectory`, for example because the disk is full or read-only. */
   readonly fallbackSlotsDirectory?: string | undefined;
 }
 
-/** Creates slots in the first writable directory. */
+/** Creates sandbox folders (slots) in the first writable directory. */
 export class SandboxDirectories {
   readonly #paths: readonly string[];
   readonly #mode: number;
   readonly #prepared = new Map<string, Promise<void>>();
 
-  /** `mode` of the directories: 0711 when other users must be able to enter their slots. */
+  /** `mode`: mode of the directories. 0711 allows other system users to enter their sandbox folders. */
   constructor({ slotsDirectory, fallbackSlotsDirectory }: SlotDirectoryPaths, mode: 0o700 | 0o711) {
     this.#paths = fallbackSlotsDirectory === undefined ? [slotsDirectory] : [slotsDirectory, fallbackSlotsDirectory];
     this.#mode = mode;
   }
 
-  /** Empties the directory of slots and returns its path. */
+  /** Empties the first usable directory and returns the path of this directory. */
   async prepare(): Promise<string> {
     return await this.#inFirst((directory) => Promise.resolve(directory));
   }
 
-  /** Creates a slot. Throws EEXIST when a slot of this name exists, because it belongs to another isolate. */
+  /** Creates a sandbox folder. Throws EEXIST if a folder `name` exists, because this folder belongs to another isolate. */
   async createSlot(name: string, options: SlotOptions): Promise<SandboxFolder> {
     return await this.#inFirst((directory) => SandboxFolder.create(path.join(directory, name), options));
   }
@@ -195,7 +200,7 @@ export class SandboxDirectories {
     for (const directory of this.#prepared.keys()) await rm(directory, { recursive: true, force: true });
   }
 
-  /** Runs `action` in the first usable directory. Throws the error of the first directory when the action fails in all of them. */
+  /** Runs `action` in the first usable directory. If the action fails in all directories, throws the error of the first directory. */
   async #inFirst<Result>(action: (directory: string) => Promise<Result>): Promise<Result> {
     const errors: unknown[] = [];
     for (const directory of this.#paths) {
@@ -219,7 +224,7 @@ export class SandboxDirectories {
     });
   }
 
-  /** Empties the directory, which contains slots of an earlier daemon process. */
+  /** Empties the directory, which can contain sandbox folders from an earlier process of the daemon. */
   async #empty(directory: string): Promise<void> {
     await rm(directory, { recursive: true, force: true });
     await mkdir(directory, { recursive: true, mode: this.#mode });

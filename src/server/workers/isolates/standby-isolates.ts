@@ -6,16 +6,16 @@ import { canRaisePriority, lowerPriority, restorePriority } from "../../platform
 
 const fewest = 2;
 const most = 6;
-/** Time after the last shortage at which the number of standby isolates returns to the minimum. */
+/** After this much time without a shortage, the target number of standby isolates returns to `fewest`. */
 const shortageDurationMs = 60_000;
-/** The probe is repeated when a standby isolate is acquired or exits during the probe. */
+/** Maximum number of attempts per probe. An attempt fails if the standby isolate cannot start or exits before it responds. */
 const probeAttempts = 3;
 
 const canLowerPriority = canRaisePriority();
 
 /**
- * Started isolates without a worker. A first request then needs an import and no process start. The isolates start one after the other, to
- * leave CPU time for requests. For 60 s after a shortage, more of them are kept.
+ * Started isolates that have no worker yet, so that a worker's first request needs no process start. Isolates start one at a time, to leave
+ * CPU time for requests. For 60 s after a shortage, the daemon keeps more standby isolates.
  */
 export class StandbyIsolates {
   readonly #needs: IsolateNeeds;
@@ -40,8 +40,8 @@ export class StandbyIsolates {
   }
 
   /**
-   * Takes a ready or starting standby isolate. Undefined when no standby isolate exists or `needs` differ from what standby isolates
-   * provide.
+   * Returns a ready or starting standby isolate, which then belongs to the caller. Returns undefined if there is no standby isolate or
+   * standby isolates do not meet `needs`.
    */
   async take(needs: IsolateNeeds): Promise<IsolateProcess | undefined> {
     if (needs.memoryBytes !== this.#needs.memoryBytes || needs.permissions.length > 0) return undefined;
@@ -66,21 +66,23 @@ export class StandbyIsolates {
     if (!this.#isClosed) throw new Error("no standby isolate responds to a ping");
   }
 
-  /** Starts no more isolates and returns the existing ones. */
+  /** Stops starting isolates. Returns the existing standby isolates, which the caller must terminate. */
   async close(): Promise<IsolateProcess[]> {
     this.#isClosed = true;
     const starting = await this.#awaited(this.#starting);
     return [...new Set([...this.#ready.splice(0), ...(starting ? [starting] : [])])];
   }
 
-  /** Takes the starting isolate. Only then can another isolate start. */
+  /** Returns the starting isolate, which then belongs to the caller. Afterwards, another standby isolate can start. */
   #takeStarting(): Promise<IsolateProcess | undefined> {
     const starting = this.#starting;
     this.#starting = undefined;
     return this.#awaited(starting);
   }
 
-  /** Resolves with the isolate. Undefined when no isolate starts or its start failed; `#startOne` logs the failure. */
+  /**
+   * Resolves with the starting isolate. Resolves with undefined if no isolate is starting or the start fails. `#startOne` logs the failure.
+   */
   async #awaited(starting: StandbyStart | undefined): Promise<IsolateProcess | undefined> {
     starting?.raisePriority();
     return await starting?.isolate.catch(() => undefined);
@@ -102,7 +104,7 @@ export class StandbyIsolates {
     const starting = new StandbyStart(this.#spawn);
     this.#starting = starting;
     const isolate = await starting.isolate.catch((error: unknown) => this.#log.error({ err: error }, "isolate could not be started"));
-    // Skipped when another caller has taken the starting isolate.
+    // Another caller has already taken this isolate.
     if (this.#starting !== starting) return;
     this.#starting = undefined;
     if (!isolate) return;
@@ -122,7 +124,7 @@ export class StandbyStart {
     this.isolate = this.#start(spawn);
   }
 
-  /** Restores the normal CPU priority because a caller waits. */
+  /** Restores the normal CPU priority of the starting isolate's process. */
   raisePriority(): void {
     if (this.#isAwaited) return;
     this.#isAwaited = true;

@@ -5,29 +5,29 @@ import { userFlags } from "./isolate-command.js";
 import { findSystemTool } from "../../platform/system-tool.js";
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 
-/** Prints the first of its arguments that this user cannot execute, read or enter. */
+/** Shell script that prints the first argument that the current user cannot execute (`$0`), read (a file) or enter (a folder). */
 const probeScript =
   '"$0" --version >/dev/null || { echo "$0"; exit 1; }; for f; do { [ -d "$f" ] && [ -x "$f" ]; } || { [ ! -d "$f" ] && [ -r "$f" ]; } || { echo "$f"; exit 1; }; done';
 
 /**
- * Share of the user range, at its end, that is reserved for users of worker names. Other isolates never run as these users, so they cannot
- * access the files of named workers.
+ * Fraction of the user range, at its end, that is reserved for workers with a permanent user. No other isolate runs as such a user or can
+ * access the files of these workers.
  */
 const namedShare = 0.25;
 
-/** System users for isolates. Each isolate gets its own user until all are in use. */
+/** System users for isolates. Each isolate gets its own user until all users are in use. */
 export class UidPool {
   readonly #first: number;
   readonly #count: number;
   readonly #named: NamedUsers | undefined;
   readonly #setpriv: string;
   readonly #taken = new Map<number, number>();
-  /** The first user is random, so that two daemons with the same range probably use different users. */
+  /** Index of the next user. The first index is random, so that two daemons with the same range probably use different users. */
   #next: number;
 
   /**
-   * Returns undefined when this process cannot switch users. `daemon` gives equal worker names of two daemons different users, because a
-   * daemon kills all processes of its workers' users. `file`: where the users of names are stored.
+   * Returns undefined if this process cannot switch users. `daemon`: name of this daemon; equal worker names in two daemons get different
+   * users, because a daemon kills all processes of its users. `file`: stores the user of each worker name.
    */
   static find(range: { readonly first: number; readonly last: number } | undefined, daemon = "", file?: string): UidPool | undefined {
     const setpriv = findSystemTool("setpriv");
@@ -48,7 +48,10 @@ export class UidPool {
     this.#setpriv = setpriv;
   }
 
-  /** Returns the reason why isolates cannot run as these users; undefined when they can. `paths`: files to read and folders to enter. */
+  /**
+   * Returns the reason why isolates cannot run as the users of this pool; undefined if there is none. `paths`: files that isolates must
+   * read and folders that isolates must enter.
+   */
   async obstacle(paths: readonly string[]): Promise<string | undefined> {
     try {
       await this.#run(this.#first, ["/bin/sh", "-c", probeScript, process.execPath, ...paths]);
@@ -60,7 +63,7 @@ export class UidPool {
     }
   }
 
-  /** Returns a user that no other isolate has. When all are in use, returns a shared one. */
+  /** Returns a user that no other isolate uses. If all users are in use, returns a user that another isolate also uses. */
   take(): number {
     for (let tries = 0; tries < this.#count; tries += 1) {
       const user = this.#first + this.#next;
@@ -70,7 +73,7 @@ export class UidPool {
     return this.#hold(this.#first + this.#next);
   }
 
-  /** Returns the user of a worker name. The user stays the same after a restart of the daemon. */
+  /** Returns the user that is assigned to a worker name. The assignment survives a restart of the daemon. */
   takeNamed(name: string): number {
     return this.#hold(this.#named ? this.#first + this.#count + this.#named.placeOf(name) : this.#first);
   }
@@ -86,7 +89,7 @@ export class UidPool {
     return (this.#taken.get(user) ?? 0) > 1;
   }
 
-  /** Kills all processes of the user that an exited isolate left. */
+  /** Kills all processes that run as `user`, such as processes that an exited isolate left running. */
   async killAll(user: number): Promise<void> {
     await this.#run(user, ["/bin/sh", "-c", "kill -KILL -1"]).catch(() => undefined);
   }
@@ -101,12 +104,12 @@ export class UidPool {
   }
 }
 
-/** Content of the file: for each worker name, the index of its user in the reserved part of the range. */
+/** Content of the assignment file: for each worker name, the index of the worker's user in the reserved part of the user range. */
 type Places = Record<string, number>;
 
 /**
- * Assigns each worker name a permanent user by hash: if the assignment file is lost, workers can still access their files. The file gives
- * names with equal hashes different users, since an author could choose such a name on purpose.
+ * Assigns each worker name a permanent user by hash, so that workers can still access their files if the assignment file is lost. The file
+ * gives names with equal hashes different users, because an author could choose such a name on purpose.
  */
 export class NamedUsers {
   readonly #file: string | undefined;
@@ -115,7 +118,7 @@ export class NamedUsers {
   readonly #places: Map<string, number>;
   readonly #taken: Set<number>;
 
-  /** `count`: number of users. `salt`: differs between daemons. Without `file`, the assignments exist in memory only. */
+  /** `count`: number of users. `salt`: text that differs between daemons. Without `file`, the assignments exist in memory only. */
   constructor({ file, salt, count }: { readonly file: string | undefined; readonly salt: string; readonly count: number }) {
     this.#file = file;
     this.#salt = salt;
@@ -124,7 +127,7 @@ export class NamedUsers {
     this.#taken = new Set(this.#places.values());
   }
 
-  /** Returns the index of a name's user, from 0 to `count` - 1. When all indexes are in use, names with equal hashes share a user. */
+  /** Returns the index of a name's user, from 0 to `count` - 1. If all indexes are in use, the name shares a user with another name. */
   placeOf(name: string): number {
     const known = this.#places.get(name);
     if (known !== undefined) return known;
@@ -141,7 +144,8 @@ export class NamedUsers {
   }
 
   /**
-   * Ignores a failed write, for example on a full disk. Workers still start, and the assignments exist in memory until the daemon exits.
+   * Writes the assignments to the file. Ignores a failed write, for example on a full disk: the assignments then exist in memory until the
+   * daemon exits.
    */
   #save(): void {
     if (this.#file === undefined) return;
