@@ -6,7 +6,10 @@ const sharedForMs = 100;
 /** Maximum lost time, in milliseconds, that the scheduler compensates after a late timer. */
 const slackMs = 2;
 
-/** One worker's access to the scheduler. The meter tells requests to this worker from requests to others. */
+/**
+ * One worker's access to the scheduler. `meter` counts the requests to this worker, so that the scheduler can detect requests to other
+ * workers.
+ */
 export interface BandwidthClient {
   readonly scheduler: BandwidthScheduler;
   readonly meter: WorkerMeter;
@@ -29,7 +32,7 @@ export class BandwidthScheduler {
     this.#bytesPerMs = bytesPerSecond / 1000;
   }
 
-  /** Counts a request. The engine calls this for every request to any worker. */
+  /** Counts a request. The engine calls this method for every request to any worker. */
   noteCall(): void {
     this.#callCount += 1;
   }
@@ -41,7 +44,7 @@ export class BandwidthScheduler {
     return new BandwidthShare(this, () => this.#callCount - meter.beganCount, onTurn);
   }
 
-  /** Queues a request of a share to send `bytes`. Grants requests first in, first out. */
+  /** Queues the request of `share` to transfer `bytes`. Grants the queued requests in order of arrival. */
   queue(share: BandwidthShare, bytes: number): void {
     this.#waiting.push({ share, bytes });
     if (this.#timer === undefined) this.#release();
@@ -62,7 +65,7 @@ export class BandwidthScheduler {
   };
 }
 
-/** The bandwidth share of one body, in one direction. */
+/** The bandwidth share of one request body or one response body. */
 export class BandwidthShare {
   readonly #scheduler: BandwidthScheduler;
   readonly #countOthers: () => number;
@@ -88,7 +91,10 @@ export class BandwidthShare {
     return this.#isClosed;
   }
 
-  /** Releases `bytes` immediately, or through the queue while other workers receive requests. */
+  /**
+   * Requests the transfer of `bytes`. The scheduler allows the transfer immediately, or through the queue while other workers receive
+   * requests.
+   */
   ask(bytes: number): void {
     if (this.#isClosed) return;
     this.#waitingBytes += bytes;

@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { hasBody } from "../../web/request-body.js";
 import { BodyKind } from "../protocol/frames.js";
 
-/** Returns the `BodyKind` of a request: no body, a body in the Request frame, or a stream. */
+/** Returns the `BodyKind` of a request from its method and headers: `None` or `Stream`. `WorkerCall` changes a small body to `Inline`. */
 export function bodyKindOf(request: IncomingMessage): number {
   // A body of GET has no defined semantics, and the `Request` constructor rejects it.
   if (request.method === "GET" || request.method === "HEAD") return BodyKind.None;
@@ -14,7 +14,10 @@ export function mayHaveBody({ method }: IncomingMessage, status: number): boolea
   return method !== "HEAD" && status !== 204 && status !== 205 && status !== 304;
 }
 
-/** Returns the `Content-Length` to send. 204 and 304 have no body. 205 has no body either, but needs a length of 0 (RFC 9110, 15.3.6). */
+/**
+ * Returns the `Content-Length` to send for a status; undefined for 204 and 304, which have no body. 205 needs a length of 0 (RFC 9110,
+ * 15.3.6).
+ */
 export function framedLength(status: number, length: number | undefined): number | undefined {
   if (status === 205) return 0;
   return status === 204 || status === 304 ? undefined : length;

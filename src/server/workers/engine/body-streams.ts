@@ -84,7 +84,7 @@ export class ResponseWindow {
   /** Number of bytes that the client received and for which the isolate has no new credit yet. */
   #owedBytes = 0;
 
-  /** `onCredit` sends the given credit, in bytes, to the isolate. */
+  /** `onCredit` sends credit, in bytes, to the isolate. */
   constructor({ scheduler, meter }: BandwidthClient, onCredit: (bytes: number) => void) {
     this.#share = scheduler.createShare(meter, (bytes) => {
       this.#leftBytes += bytes;
@@ -92,19 +92,19 @@ export class ResponseWindow {
     });
   }
 
-  /** True while the response waits for its bandwidth share; false while it waits for the isolate. */
+  /** True while the response waits for its bandwidth share; false while the response waits for the isolate. */
   get isHeld(): boolean {
     return this.#share.waitingBytes > 0;
   }
 
-  /** Counts received bytes. Returns false when the isolate sends more than its credit. */
+  /** Counts body bytes from the isolate. Returns false if the isolate has sent more bytes than its credit. */
   take(bytes: number): boolean {
     this.#leftBytes -= bytes;
     this.#owedBytes += bytes;
     return this.#leftBytes >= 0;
   }
 
-  /** Sends credit for the bytes that the client received, once they are at least half a window. */
+  /** Sends new credit for the bytes that the client received, if these are at least half of `creditWindowBytes`. */
   open(): void {
     if (this.#owedBytes < creditWindowBytes / 2) return;
     const bytes = this.#owedBytes;

@@ -22,7 +22,9 @@ export class DeadlineSweep {
   readonly #intervalMs: number;
   #end: (() => void) | undefined;
 
-  /** `receiving` contains the calls whose small request body the daemon is receiving. The sweep removes completed ones. */
+  /**
+   * `receiving` contains the calls whose small request body the daemon is receiving. The sweep removes a call when its body is complete.
+   */
   constructor(options: {
     receiving: Set<WorkerCall>;
     queue: CallQueue;
@@ -39,15 +41,15 @@ export class DeadlineSweep {
     this.#intervalMs = Math.min(longestIntervalMs, Math.max(shortestIntervalMs, options.timeoutMs / 10));
   }
 
-  /** Starts the interval if it is not running. Call this method after each new call. */
+  /** Starts the interval timer if the timer is not running. Must be invoked after each new call of the worker. */
   wake(): void {
     this.#end ??= setStallTolerantInterval(this.#intervalMs, this.#sweep);
   }
 
   readonly #sweep = (nowMs: number): void => {
     const { isWaitingForPlace } = this.#starter;
-    // While an isolate starts, waiting calls get twice its start timeout in addition: for the process and for the module. Calls that wait for a place in the
-    // pool get no extension.
+    // While an isolate starts, the deadline of waiting calls is extended by twice the start timeout: for the process and for the module.
+    // Calls that wait for a place in the pool get no extension.
     const graceMs = isWaitingForPlace || !this.#isolateSet.isStarting ? 0 : 2 * this.#starter.timeoutMs;
     this.#queue.expire(nowMs - graceMs, (call) => (isWaitingForPlace && this.#isolateSet.isEmpty ? saturated() : timedOut(call)));
     for (const call of this.#receiving) {

@@ -6,7 +6,7 @@ import type { ServedVersion } from "./version-handler.js";
 /** The entry file of a version: a page of a static site, or a module that isolates run. */
 export interface Entrypoint {
   readonly kind: "static" | "module" | "typescript";
-  /** Relative to the package folder. */
+  /** Path of the entry file, relative to the package folder. */
   readonly file: string;
   /** Location of the module's source map: next to the module, or in `sourceMapsFolder`. Undefined without a source map. */
   readonly sourceMap: "beside" | "hidden" | undefined;

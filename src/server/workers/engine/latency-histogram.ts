@@ -1,19 +1,22 @@
-/** Buckets per doubling of the duration. A bucket is at most 1/16 of its value wide, so its middle is at most 3.2 % off. */
+/**
+ * Number of buckets per doubling of the duration. The width of a bucket is at most 1/16 of its value, so its middle is off by at most 3.2
+ * %.
+ */
 const bucketsPerDoubling = 16;
 /** Durations are counted in units of 1/1024 ms, so that the bounds of `countsBelow` (`2^n` and `1.25 * 2^n` ms) are bucket bounds. */
 const unitsPerMs = 1024;
 /** Maximum duration in units, about 17 minutes. Longer durations count as this value. */
 const longestUnits = 2 ** 30 - 1;
 const bucketCount = bucketOf(longestUnits) + 1;
-/** Interval between snapshots. The recent window is 2 to 3 intervals long. */
+/** Interval between snapshots of the counts. Recent statistics cover 2 to 3 intervals. */
 const snapshotEveryMs = 30_000;
 const shortestRecentMs = 60_000;
 const longestRecentMs = 90_000;
 
-/** The counts at one time, and the maximum duration between this snapshot and the next one. */
+/** The bucket counts at one time, and the maximum duration between this snapshot and the next snapshot. */
 interface Snapshot {
   readonly takenMs: number;
-  /** Modulo 2^32, which is sufficient because only differences are used. */
+  /** Count of each bucket, modulo 2^32. This is sufficient because only differences between snapshots are used. */
   readonly counts: Uint32Array;
   readonly failedCount: number;
   maximumMs: number;
@@ -144,7 +147,7 @@ function summaryOf(counts: Float64Array | Uint32Array, failedCount: number, maxi
   return { count, failedCount, p50Ms, p90Ms, p99Ms, maximumMs };
 }
 
-/** Returns the durations of the requests with the given ranks, which are in ascending order. */
+/** Returns the duration at each rank, in milliseconds; rank 1 is the shortest duration. `ranks` must be in ascending order. */
 function percentiles(counts: Float64Array | Uint32Array, ranks: readonly number[]): number[] {
   let bucket = 0;
   let seen = counts[0] as number;

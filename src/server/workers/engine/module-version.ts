@@ -30,7 +30,7 @@ export interface ModuleWorkerOptions {
   readonly compiler: TypeScriptCompiler;
   readonly network: WorkerNetwork;
   readonly storage: WorkerStorage;
-  /** Returns what `env.ASSETS` needs. Undefined for a worker without static files. */
+  /** Returns the description of the static files that `env.ASSETS` serves; undefined for a worker without static files. */
   readonly assets: (entrypoint: Entrypoint) => Promise<AssetsOrder | undefined>;
   readonly scheduler: BandwidthScheduler;
   readonly stallTimeoutMs: number;

@@ -13,7 +13,7 @@ const flagOfName: Readonly<Record<string, string>> = {
 export class PermissionPolicy {
   readonly #allowed: readonly string[];
 
-  /** Values of `RUNTIME_WORKER_PERMISSIONS`. */
+  /** `allowed`: the permissions from `RUNTIME_WORKER_PERMISSIONS`. */
   constructor(allowed: readonly string[]) {
     this.#allowed = allowed;
   }
@@ -33,7 +33,7 @@ export class PermissionPolicy {
   }
 }
 
-/** Returns whether an allowed permission includes the requested one. A permission for a path includes all paths below it. */
+/** Returns whether an allowed permission includes the requested permission. A permission for a path includes all paths below this path. */
 function covers(allowed: string, asked: string): boolean {
   if (allowed === asked) return true;
   const [allowedKind = "", allowedPath] = splitPermission(allowed);

@@ -3,9 +3,9 @@ import { lineFeed } from "../protocol/frames.js";
 
 /** Validated response headers of a worker. */
 export interface ResponseHead {
-  /** Names and values in turn: name, value, name, value. */
+  /** Header names and values alternately: name, value, name, value. */
   readonly pairs: readonly string[];
-  /** The same headers in wire format. */
+  /** The headers of `pairs` in wire format: one `name: value` line per header. */
   readonly lines: string;
   /** True when the worker set its own `Date` header. */
   readonly hasDate: boolean;
@@ -17,7 +17,10 @@ const tokenPattern = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const valuePattern = /^[\t\x20-\x7e\x80-\xff]*$/;
 const maximumHeaders = 200;
 
-/** Parses and validates the header lines of an isolate. Returns undefined when HTTP cannot carry them. */
+/**
+ * Parses and validates the header lines that an isolate sent. Returns undefined if a name or value is invalid or there are too many
+ * headers.
+ */
 function readResponseHead(text: string, ownsOrigin: boolean): ResponseHead | undefined {
   const pairs: string[] = [];
   let wireLines = "";
@@ -45,7 +48,7 @@ export class ResponseHeads {
   readonly #known = new Map<string, ResponseHead>();
   readonly #ownsOrigin: boolean;
 
-  /** `ownsOrigin`: the requests were sent to a host name of the worker. */
+  /** `ownsOrigin`: true for responses to requests that were sent to a host name of the worker. */
   constructor({ ownsOrigin }: { readonly ownsOrigin: boolean }) {
     this.#ownsOrigin = ownsOrigin;
   }

@@ -8,20 +8,20 @@ import type { WorkerManifest } from "../../../shared/worker-manifest.js";
 export interface VersionHandler {
   readonly meter: WorkerMeter;
   readonly requestLog: RequestLog;
-  /** Current isolates, queued requests and open WebSockets of the version. */
+  /** Numbers of current isolates, queued requests and open WebSockets of the version. */
   readonly currentLoad: VersionLoad;
   handle(exchange: WorkerExchange): void;
-  /** Runs a call that began at an earlier version, which this version has replaced. */
+  /** Runs a call that an earlier version received before this version replaced the earlier version. */
   takeOver(call: WorkerCall): void;
   /** Accepts no new requests. Running isolates read their files from `movedTo`. Resolves when no isolate of the version runs. */
   retire(movedTo: string | undefined): Promise<void>;
-  /** Serves new requests with new isolates and drains the old ones. Returns the number of old isolates. */
+  /** Serves new requests with new isolates and drains the old isolates. Returns the number of old isolates. */
   restart(): number;
   /** Accepts no new requests. Resolves when all accepted requests are complete. */
   drain(): Promise<void>;
 }
 
-/** The fields of an installed worker version that this folder uses. src/server/packages defines the complete type. */
+/** The fields of an installed worker version that src/server/workers uses. src/server/packages defines the complete type. */
 export interface ServedVersion {
   readonly name: string;
   readonly version: string;

@@ -11,7 +11,7 @@ const absoluteForm = /^https?:\/\/[^/?#]*/i;
 export interface WorkerPath {
   /** Name of the worker: `app` or `@scope/app`. */
   readonly name: string;
-  /** The decoded version range after `@`. */
+  /** Decoded version range between `@` and the path; undefined if the target selects no range. */
   readonly range: string | undefined;
   /** The part of the target that addresses the worker, not decoded and without a trailing slash. */
   readonly base: string;

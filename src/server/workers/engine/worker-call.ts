@@ -17,7 +17,7 @@ import type { WorkerMeter } from "./worker-meter.js";
 /** Settings and services that all calls of one version share. */
 export interface CallHost extends BandwidthClient {
   readonly timeoutMs: number;
-  /** A call without progress for this long fails, whether it waits for the client or for the isolate. */
+  /** A call that waits for its client or for bandwidth fails after this time without a transferred byte. */
   readonly stallTimeoutMs: number;
   readonly maxBodySizeBytes: number;
   readonly requestLog: RequestLog;
@@ -27,7 +27,7 @@ export interface CallHost extends BandwidthClient {
 /** Key of the property of a `ServerResponse` that references its `WorkerCall`. */
 const callOfResponse = Symbol("call");
 
-/** A body up to this size is sent in one write with the headers. */
+/** A response body up to this size is sent in one write with the headers. */
 const shortBodyBytes = 16 * 1024;
 const noBytes = Buffer.alloc(0);
 
@@ -38,7 +38,7 @@ export class WorkerCall {
   readonly response: ServerResponse;
   readonly requestId: string;
   readonly #host: CallHost;
-  /** Time at which the sweep checks the call next, on the clock of `performance.now()`. */
+  /** Time after which the deadline sweep fails or postpones the call, on the clock of `performance.now()`. */
   deadlineMs: number;
   /** Time of the last transferred byte of the request or response, on the clock of `performance.now()`. */
   #progressMs: number;
@@ -48,7 +48,7 @@ export class WorkerCall {
   #channel: CallChannel | undefined;
   #id = 0;
   #isDone = false;
-  /** True when a response that had begun was cut off, and not by the client. */
+  /** True if the response was cut off after it had begun, for another reason than a disconnected client. */
   #isBrokenOff = false;
   #isReceiving = false;
   readonly #startedMs = performance.now();
@@ -57,7 +57,7 @@ export class WorkerCall {
   #responseBytes = 0;
   #stream: RequestStream | undefined;
   #receivedBytes = 0;
-  /** Set while the response is a stream. */
+  /** Credit window of a streamed response; undefined for other responses. */
   #window: ResponseWindow | undefined;
   #remainingLength = -1;
 
@@ -135,8 +135,8 @@ export class WorkerCall {
   }
 
   /**
-   * True while the call waits for the isolate. False while a stream waits for its bandwidth share or for a slow client, which has a timeout
-   * of the HTTP server.
+   * True while the call waits for the isolate. False while a body stream waits for its bandwidth share or for a slow client; the stall
+   * timeout then applies.
    */
   get waitsForIsolate(): boolean {
     return !this.response.writableNeedDrain && this.#window?.isHeld !== true && this.#stream?.waitsForOthers !== true;
@@ -200,7 +200,7 @@ export class WorkerCall {
     });
   }
 
-  /** Sends body bytes to the client. `isRest`: the bytes continue a frame. Throws when the isolate violates the protocol. */
+  /** Sends body bytes to the client. `isRest`: `bytes` continue an incomplete frame. Throws when the isolate violates the protocol. */
   chunk(bytes: Buffer, isRest: boolean): void {
     const cost = isRest ? bytes.length : bytes.length + pieceCostBytes;
     if (bytes.length === 0 || this.#window?.take(cost) !== true) throw new Error("the isolate sent body bytes without credit");
@@ -245,7 +245,7 @@ export class WorkerCall {
     this.#stream.addCredit(bytes);
   }
 
-  /** Stops sending the request body, because the worker does not read the rest. */
+  /** Stops sending the request body, because the worker does not read the rest of the body. */
   stopBody(): void {
     this.#stream?.stop();
   }
@@ -288,8 +288,8 @@ export class WorkerCall {
   }
 
   /**
-   * Returns frame bytes that stay valid until they are written. Copies them when an earlier response occupies the connection (HTTP
-   * pipelining).
+   * Returns frame bytes that remain valid until the socket has sent them. Copies the bytes if an earlier response occupies the connection
+   * (HTTP pipelining).
    */
   #lasting(bytes: Buffer): Buffer {
     return this.#hold() ? bytes : Buffer.from(bytes);
@@ -342,7 +342,7 @@ export class WorkerCall {
 
 type CallingResponse = ServerResponse & { [callOfResponse]?: WorkerCall };
 
-/** One function for all requests: creating a closure per request costs more than running it. */
+/** Close listener that all responses share, because a closure per request would cost more CPU time than running the listener. */
 function onResponseClose(this: CallingResponse): void {
   this[callOfResponse]?.onClose();
 }

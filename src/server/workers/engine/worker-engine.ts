@@ -38,17 +38,17 @@ import { WorkerMeter, WorkerMeters, totalLoad, type WorkerNumbers } from "./work
 import { addressAtHost, parseWorkerPath, type WorkerPath } from "./worker-address.js";
 
 const drainTimeoutMs = 30_000;
-/** The same as the HTTP server's timeout for a complete request. */
+/** Default of `stallTimeoutMs`, equal to the HTTP server's timeout for receiving a complete request. */
 const defaultStallTimeoutMs = 15 * 60_000;
 const defaultMemoryBytes = parseSizeBytes("128mb") as number;
 
-/** A worker for which a request was rejected, with the version if the worker has an active one. */
+/** The worker to which a rejected request was addressed. `version` is undefined if the worker has no matching enabled version. */
 interface RejectedWorker {
   readonly meter: WorkerMeter;
   readonly version?: ServedVersion;
 }
 
-/** Sends an error to the client. If the worker is known, also counts and logs the error for that worker. */
+/** Sends an error to the client. If the worker is installed, also counts and logs the error for this worker. */
 type Reject = (exchange: WorkerExchange, error: ApiError, refused: RejectedWorker | undefined) => void;
 
 interface Entry {
@@ -70,9 +70,9 @@ export class WorkerEngine {
   readonly #heads: RequestHeads;
   readonly #ceiling: PermissionPolicy;
   readonly #network: NetworkCeiling;
-  /** The current version of each package folder. */
+  /** The version that is currently served from each package folder, by the path of the folder. */
   readonly #entries = new Map<string, Entry>();
-  /** Versions that an upload has replaced and that still have to be retired. */
+  /** Versions that an upload has replaced and that are not retired yet. */
   readonly #superseded = new Set<Entry>();
   readonly #openSockets = new OpenSockets();
   readonly #bandwidthScheduler: BandwidthScheduler;
@@ -155,7 +155,7 @@ export class WorkerEngine {
     return this.#pool.probe();
   }
 
-  /** The isolation layers of worker processes. */
+  /** Returns each isolation layer of worker processes, and whether the layer is active. */
   isolation(): Promise<IsolationLayer[]> {
     return this.#pool.isolation();
   }
@@ -164,7 +164,7 @@ export class WorkerEngine {
     return this.#pool.numbers;
   }
 
-  /** Stops serving a folder. Running isolates read from `movedTo` instead, if given. Resolves when no isolate uses either folder. */
+  /** Stops serving `folder`. Running isolates then read files from `movedTo`, if defined. Resolves when no isolate uses either folder. */
   async retire(folder: string, movedTo: string | undefined): Promise<void> {
     const older = [...this.#superseded].filter((entry) => entry.version.folder === folder);
     const current = this.#entries.get(folder);
@@ -191,8 +191,8 @@ export class WorkerEngine {
   }
 
   /**
-   * Serves the version in a folder with new isolates. Returns the number of old isolates. Opens a version again that could not be opened
-   * before.
+   * Restarts the version in a package folder with new isolates. Returns the number of old isolates. A version that failed to open is opened
+   * again at the next request.
    */
   async restart(folder: string): Promise<number> {
     const entry = this.#entries.get(folder);
@@ -204,7 +204,7 @@ export class WorkerEngine {
     }
   }
 
-  /** Restarts the current versions of all matching workers, so that they read their variables again. */
+  /** Restarts the current versions of all matching workers, so that the workers read their environment variables again. */
   async restartWorkers(matches: (name: string) => boolean): Promise<void> {
     const matching = [...this.#entries].filter(([, { version }]) => matches(version.name));
     await Promise.all(matching.map(([folder]) => this.restart(folder)));
@@ -220,7 +220,7 @@ export class WorkerEngine {
     this.#openSockets.closeAll(CloseCode.GoingAway, "The daemon is stopping.");
   }
 
-  /** Rejects new requests, waits up to 30 s for running ones, then stops all isolates. */
+  /** Rejects new requests, waits up to 30 s for running requests, then stops all isolates. */
   async close(): Promise<void> {
     this.#isClosing = true;
     this.leaveSockets();
@@ -234,7 +234,7 @@ export class WorkerEngine {
     await this.storage.close();
   }
 
-  /** Caches the last parsed target, because plugins parse the same target just before. */
+  /** Returns the parsed target. Caches the last target, because the plugin router parses the same target immediately before the engine. */
   #parse(target: string): WorkerPath | undefined {
     if (target !== this.#lastTarget.text) this.#lastTarget = { text: target, address: parseWorkerPath(target) };
     return this.#lastTarget.address;
@@ -353,7 +353,7 @@ export class WorkerEngine {
     return ModuleWithAssets.open(module, { version, entrypoint: entrypoint.file, ...this.#fileCaches });
   }
 
-  /** Returns what each start of an isolate of a version needs. */
+  /** Returns the options with which each isolate of `version` starts. */
   #startOptions(version: ServedVersion) {
     const { limits, logs, log } = this.#options;
     const network = this.#network.of(version.manifest);

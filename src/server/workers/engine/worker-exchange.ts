@@ -9,7 +9,7 @@ export interface WorkerExchange {
   readonly response: ServerResponse;
   readonly requestId: string;
   readonly address: WorkerPath;
-  /** Set when the client requested a WebSocket upgrade. */
+  /** The WebSocket upgrade that the client requested; undefined for other requests. */
   readonly upgrade: ClientUpgrade | undefined;
   /** Returns the version of a worker that has no name of its own, such as the worker of a plugin. */
   readonly resolve?: (() => ServedVersion | undefined) | undefined;

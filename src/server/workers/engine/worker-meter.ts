@@ -21,8 +21,8 @@ export class WorkerMeter {
   }
 
   /**
-   * Counts a completed request. `status`: 0 when the client disconnected before the response. `isBrokenOff`: the response was cut off, and
-   * not by the client.
+   * Counts a completed request. `status`: 0 if the client disconnected before the response. `isBrokenOff`: the response was cut off for
+   * another reason than a disconnected client.
    */
   note(status: number, durationMs: number, nowMs: number, isBrokenOff = false): void {
     (this.#statusCounts[(status / 100) | 0] as number) += 1;
@@ -49,7 +49,7 @@ export class WorkerMeter {
     return this.beganCount - this.endedCount;
   }
 
-  /** Returns how many requests ended with this first digit of the status. 0: the client disconnected before the response. */
+  /** Returns how many requests ended with a status whose first digit is `digit`. 0: the client disconnected before the response. */
   countOf(digit: 0 | 1 | 2 | 3 | 4 | 5): number {
     return this.#statusCounts[digit] as number;
   }
@@ -86,11 +86,12 @@ export class WorkerMeters {
   }
 }
 
-/** Current isolates, queued requests and WebSockets of a worker. A static site has no isolates. */
+/** Numbers of current isolates, queued requests and WebSockets of a worker. A static site has no isolates. */
 export interface VersionLoad {
   readonly kind: "static" | "module";
   /**
-   * Number of isolates that accept requests. `starting` isolates do not accept requests yet; `draining` ones complete their last requests.
+   * Number of isolates that accept requests. `starting` isolates do not accept requests yet; `draining` isolates complete their last
+   * requests.
    */
   readonly running: number;
   readonly starting: number;

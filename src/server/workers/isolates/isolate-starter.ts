@@ -29,7 +29,7 @@ interface IsolateStarterOptions {
   readonly network: WorkerNetwork;
   readonly limits: { readonly workerMemoryMaxBytes: number };
   readonly storage: WorkerStorage;
-  /** Returns what `env.ASSETS` needs. Undefined for a worker without static files. */
+  /** Returns the description of the static files that `env.ASSETS` serves; undefined for a worker without static files. */
   readonly assets: (entrypoint: Entrypoint) => Promise<AssetsOrder | undefined>;
   /** True for a version that is only checked. Its isolate gets a temporary folder in place of the data folder. */
   readonly isTrial: boolean;

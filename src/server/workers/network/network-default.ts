@@ -2,15 +2,15 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { networkModes, type NetworkMode } from "../../config/worker-network.js";
 
-/** File in the state directory with the mode that applies without RUNTIME_WORKER_NETWORK. */
+/** File in the state directory that stores the network mode, which applies if RUNTIME_WORKER_NETWORK is not set. */
 const fileName = "worker-network";
 const modeOfNewInstallations: NetworkMode = "public";
-/** Mode for installations that are older than the variable, because their workers may rely on full network access. */
+/** Network mode for installations that are older than RUNTIME_WORKER_NETWORK, because their workers may rely on full network access. */
 const modeOfOldInstallations: NetworkMode = "all";
 
 /**
- * Returns the mode that the first start stored and that applies without RUNTIME_WORKER_NETWORK. `isChosen` is false when no start has
- * stored a mode. An installation is new if its state directory contains only `newFiles`.
+ * Returns the network mode that applies without RUNTIME_WORKER_NETWORK. Stores `public` for a new installation, whose state directory
+ * contains only `newFiles`. `isChosen` is false if no mode is stored.
  */
 export async function defaultNetworkMode(
   stateDirectory: string,
