@@ -1,25 +1,31 @@
-/** The static files beside a module, for `env.ASSETS` in its isolates. */
+/** Description of a worker's static files, from which an isolate serves `env.ASSETS`. */
 export interface AssetsOrder {
-  /** Folder of the files, relative to the app's folder. */
+  /** Folder that contains the static files, relative to the worker's folder. */
   readonly directory: string;
-  /** Content types by file extension, with its dot. */
+  /** Content type by file extension, such as `.html`. */
   readonly types: Readonly<Record<string, string>>;
-  /** Response to a request for a missing file: `index.html`, or `404.html` with status 404. Undefined: a short text with status 404. */
+  /**
+   * Response to a request for a missing file. `spa`: `index.html`. `404`: `404.html` with status 404. Undefined: a short text with status
+   * 404.
+   */
   readonly notFound: "spa" | "404" | undefined;
-  /** The module, relative to `directory`. */
+  /** Path of the worker's module, relative to `directory`. */
   readonly module: string;
-  /** Name of the worker if the paths of its requests begin with its base path. */
+  /** The worker's name, if the paths of requests begin with the base path `/<name>`; otherwise undefined. */
   readonly nameInPaths: string | undefined;
   /** Folders below `directory` whose files never change. */
   readonly immutable: readonly string[];
-  /** Response headers of the manifest, in lower case. */
+  /** Response headers from the manifest, with lower-case names. */
   readonly headers: readonly (readonly [name: string, value: string])[];
 }
 
-/** Files at the root of an assets folder that configure Cloudflare's server, or are code of the worker. */
+/** Matches files at the root of an assets folder that are not served: Cloudflare's configuration files and the worker's code. */
 const configurationFiles = /^_(?:worker\.js|routes\.json|headers|redirects)(?:\/|$)/;
 
-/** Whether a file below an assets folder is code or configuration, which is never served: the module and the files of its subfolder. */
+/**
+ * Returns whether a file in an assets folder is never served: the worker's module, files in the module's subfolder, and configuration
+ * files.
+ */
 export function isExcludedAsset(file: string, { module }: Pick<AssetsOrder, "module">): boolean {
   const codeFolder = module.slice(0, module.lastIndexOf("/") + 1);
   return file === module || (codeFolder !== "" && file.startsWith(codeFolder)) || configurationFiles.test(file);

@@ -1,35 +1,35 @@
 import { FrameKind, frameHeaderBytes, maximumPayloadBytes } from "./frames.js";
 
-/** Maximum bytes of one read: about the capacity of a socket pair. */
+/** Size of the read buffer, about the capacity of a socket pair. */
 const bufferBytes = 256 * 1024;
-/** Minimum free space for a read. A smaller read saves too little for the cost of its system call. */
+/** Minimum free space for a read. With less space, a read transfers too few bytes for the cost of its system call. */
 const leastRoomBytes = 64 * 1024;
-/** Minimum size of a delivered part of a Chunk frame, except the last. Each part costs its receiver about 100 bytes of memory. */
+/** Minimum size of each part of a Chunk frame, except the last part. Each part costs its receiver about 100 bytes of memory. */
 const leastPieceBytes = 4096;
 
-/** Payload of a frame: `buffer` from `start` to `end`. Valid until the handler returns, unless `keep` is called. */
+/** Payload of a frame: `buffer` from `start` to `end`. The bytes are valid until the handler returns, or longer if `keep` is called. */
 export interface FramePayload {
   readonly buffer: Buffer;
   readonly start: number;
   readonly end: number;
-  /** True for a part of a Chunk frame after the first part. */
+  /** True for every part of a Chunk frame after the first part. */
   readonly isRest?: boolean;
 }
 
 export type FrameHandler = (kind: number, exchange: number, payload: FramePayload) => void;
 
 /**
- * Splits the byte stream into frames. The socket reads into one reused buffer, so reads allocate nothing. Frames are delivered whole,
- * except Chunk: its bytes are delivered as they arrive, because body boundaries have no meaning.
+ * Splits the byte stream of the channel into frames. Delivers a frame when it is complete, but the bytes of a Chunk frame as they arrive,
+ * because chunk boundaries have no meaning. The socket reads into one reused buffer to avoid allocations.
  */
 export class FrameReader {
   readonly #onFrame: FrameHandler;
   #buffer = Buffer.allocUnsafeSlow(bufferBytes);
-  /** Range of received bytes that were not delivered yet. */
+  /** Start of the received bytes that were not delivered yet. `#end`: end of these bytes. */
   #start = 0;
   #end = 0;
   #isKept = false;
-  /** Undelivered bytes of a Chunk that is delivered in parts, and its exchange. */
+  /** Number of undelivered bytes of a Chunk frame that is delivered in parts. `#chunkExchange`: the exchange number of this frame. */
   #chunkRest = 0;
   #chunkExchange = 0;
   #isChunkBegun = false;
@@ -38,7 +38,7 @@ export class FrameReader {
     this.#onFrame = onFrame;
   }
 
-  /** Returns the buffer for the next read; call `read` afterwards. */
+  /** Returns the buffer for the next read from the socket. `read` must be called afterwards. */
   room(): Buffer {
     const waiting = this.#end - this.#start;
     if (waiting === 0 && !this.#isKept) {
@@ -54,7 +54,7 @@ export class FrameReader {
     return this.#buffer.subarray(this.#end);
   }
 
-  /** Adds bytes that were read before the first `room`; `read` delivers them. */
+  /** Adds bytes that were received before the first call of `room`. The next `read` delivers these bytes. */
   put(bytes: Buffer): void {
     const count = bytes.copy(this.room());
     this.#end += count;
@@ -68,7 +68,7 @@ export class FrameReader {
       this.#passOn();
       if (this.#chunkRest > 0) return;
     }
-    // One object for all frames of a read, because handlers use it only during the call.
+    // All frames of a read share one object, because a handler uses the object only during its call.
     const payload = { buffer, start: 0, end: 0 };
     while (this.#end - this.#start >= frameHeaderBytes) {
       const at = this.#start;

@@ -4,38 +4,41 @@ import type { Socket } from "node:net";
 const slabBytes = 256 * 1024;
 /** Minimum length of byte arrays that are passed to the socket without a copy. Copying a shorter array next to its header is cheaper. */
 const copyBytes = 8 * 1024;
-/** Number of body bytes that trigger a flush before the end of the turn, so that the receiver can process them at the same time. */
+/**
+ * Number of waiting body bytes that trigger a flush before the end of the event loop turn. The receiver can then process these bytes
+ * concurrently.
+ */
 const handOverBytes = 128 * 1024;
-/** Maximum number of reused slabs. When the receiver does not read and no slab is free, new memory is allocated. */
+/** Maximum number of reused slabs (buffers for frames). If no slab is free because the receiver does not read, new memory is allocated. */
 const maximumSlabs = 8;
 const encoder = new TextEncoder();
 
 /** Collects frames and writes them to the socket once per turn of the event loop. */
 export class FrameWriter {
   #slab: Buffer = Buffer.allocUnsafeSlow(slabBytes);
-  /** Full slabs that the socket still uses, and free ones. */
+  /** Full slabs that the socket still uses. `#freeSlabs`: slabs that can be reused. */
   #lentSlabs: Buffer[] = [];
   #freeSlabs: Buffer[] = [];
-  /** Start of the bytes that are not queued for sending yet, and end of the written bytes. */
+  /** Offset of the first byte that is not queued for sending yet. `#end`: end of the written bytes. */
   #start = 0;
   #end = 0;
   #ready: Uint8Array[] = [];
   #scheduled: NodeJS.Immediate | undefined;
   #isHeld = false;
   #waitingRequests = 0;
-  /** Waiting bytes that are passed to the socket without a copy. */
+  /** Number of waiting bytes that will be passed to the socket without a copy. */
   #longBytes = 0;
-  /** The last frame, if it is a Chunk that can be extended. */
+  /** The last written frame, if this frame is a Chunk that further bytes can extend. */
   #openChunk: { readonly exchange: number; readonly slab: Buffer; readonly at: number; length: number } | undefined;
   readonly #send: (pieces: Uint8Array[]) => boolean;
   readonly #flush = (): void => this.flush();
 
-  /** `send` returns true when all its bytes have been sent: the writer then reuses their memory. */
+  /** `send` returns true if the socket has sent all bytes. The writer then reuses the memory of these bytes. */
   constructor(send: (pieces: Uint8Array[]) => boolean) {
     this.#send = send;
   }
 
-  /** Requests that are not flushed yet. */
+  /** Number of Request frames that are not flushed yet. */
   get waitingRequests(): number {
     return this.#waitingRequests;
   }
@@ -59,8 +62,8 @@ export class FrameWriter {
   }
 
   /**
-   * Writes body bytes; extends the last frame if that is an unsent Chunk of the same body. The bytes must not change afterwards. Returns
-   * whether a new frame was begun.
+   * Writes body bytes. Extends the last frame if this frame is an unsent Chunk of the same body. The bytes must not change afterwards.
+   * Returns whether a new frame was begun.
    */
   chunk(exchange: number, bytes: Uint8Array): boolean {
     const isNew = this.#chunkHeader(exchange, bytes.byteLength, 0);
@@ -69,7 +72,7 @@ export class FrameWriter {
     return isNew;
   }
 
-  /** Does the same as `chunk` with a copy of the bytes. Maximum 64 KB. */
+  /** Writes a copy of at most 64 KB of body bytes. Otherwise the same as `chunk`. */
   copiedChunk(exchange: number, bytes: Uint8Array): boolean {
     const size = bytes.byteLength;
     if (!this.#hasRoom(frameHeaderBytes + size)) return this.chunk(exchange, Uint8Array.prototype.slice.call(bytes));
@@ -97,13 +100,13 @@ export class FrameWriter {
   }
 
   /**
-   * Writes a whole response; returns false, and writes nothing, when the body is too long for one frame. Body bytes must not change
-   * afterwards.
+   * Writes a complete response in one frame. Returns false and writes nothing if the body is too long for one frame. Body bytes must not
+   * change afterwards.
    */
   answer(exchange: number, status: number, head: string, body: string | Uint8Array): boolean {
     if (body.length > inlineResponseBytes) return false;
     const fixed = 6 + head.length;
-    // A UTF-16 unit has at most three bytes in UTF-8. Reserving three avoids counting the bytes first.
+    // A UTF-16 unit needs at most three bytes in UTF-8. Reserving three bytes per unit avoids counting the bytes first.
     const room = typeof body === "string" ? Math.min(body.length * 3, inlineResponseBytes) : 0;
     if (room > copyBytes * 3 && !this.#hasRoom(frameHeaderBytes + fixed + room)) {
       return this.answer(exchange, status, head, Buffer.from(body as string));
@@ -135,7 +138,7 @@ export class FrameWriter {
     this.#slab.write(head, at + 10, "latin1");
   }
 
-  /** Whether written frames wait for a call of `release`. */
+  /** True while written frames wait for a call of `release`. */
   get isHeld(): boolean {
     return this.#isHeld;
   }
@@ -145,7 +148,7 @@ export class FrameWriter {
     this.#isHeld = true;
   }
 
-  /** Ends `hold` and sends the delayed frames: immediately with `atOnce`, else at the end of the turn. */
+  /** Ends `hold` and sends the delayed frames: immediately with `atOnce`, else at the end of the event loop turn. */
   release(atOnce: boolean): void {
     this.#isHeld = false;
     if (atOnce) this.flush();
@@ -193,7 +196,7 @@ export class FrameWriter {
     this.#scheduled ??= setImmediate(this.#flush);
   }
 
-  /** Begins a Chunk frame and returns true, or extends the last one. Ensures `room` bytes of space. */
+  /** Begins a Chunk frame and returns true, or extends the last Chunk frame and returns false. Ensures `room` bytes of space. */
   #chunkHeader(exchange: number, size: number, room: number): boolean {
     const open = this.#openChunk;
     if (open?.exchange === exchange && open.length + size <= maximumPayloadBytes && this.#end + room <= this.#slab.length) {
@@ -207,10 +210,10 @@ export class FrameWriter {
     return true;
   }
 
-  /** Whether a slab has `needed` free bytes, or a new one can be allocated within the limit. */
+  /** Returns whether a slab has `needed` free bytes, or a new slab can be allocated within the limit. */
   #hasRoom(needed: number): boolean {
     if (this.#end + needed <= this.#slab.length) return true;
-    // Flushes now: if the socket sends everything, the slab is free.
+    // If the socket sends all bytes, this flush frees the slab.
     this.flush();
     if (this.#end + needed <= this.#slab.length || this.#freeSlabs.some((slab) => slab.length >= needed)) return true;
     return this.#lentSlabs.length + this.#freeSlabs.length < maximumSlabs - 1;
@@ -222,7 +225,7 @@ export class FrameWriter {
     this.#lentSlabs.push(this.#slab);
     const free = this.#freeSlabs.findIndex((slab) => slab.length >= needed);
     const [slab] = this.#freeSlabs.splice(free, free === -1 ? 0 : 1);
-    // Twice the needed size, because a worker that sends a long text usually sends more of them.
+    // Allocates twice the needed size, because a worker that sends one long text usually sends more long texts.
     this.#slab = slab ?? Buffer.allocUnsafeSlow(Math.max(slabBytes, isKnownSlab ? needed * 2 : needed));
     this.#start = this.#end = 0;
   }
@@ -245,7 +248,7 @@ export class FrameWriter {
   }
 }
 
-/** Writes a text as UTF-8 and returns its length in bytes; undefined when it exceeds `room`. */
+/** Writes a text as UTF-8 and returns the number of written bytes; undefined if the text exceeds `room` bytes. */
 function writeText(slab: Buffer, text: string, at: number, room: number): number | undefined {
   if (text === "") return 0;
   if (text.length * 3 <= room) return slab.write(text, at, "utf8");

@@ -1,6 +1,6 @@
 import { pathToFileURL } from "node:url";
 
-/** Maximum length of an entry in UTF-16 units. */
+/** Maximum length of a log entry in UTF-16 units. */
 export const longestLogText = 32 * 1024;
 const suffixRoom = 64;
 
@@ -13,7 +13,7 @@ export function cutText(text: string): string {
 
 /**
  * Returns a function that makes paths in the worker's output relative to the worker's folder and removes stack frames of the daemon's code.
- * `slot`: the isolate's folder. `program`: the folder of the daemon's code.
+ * `slot`: the isolate's sandbox folder. `program`: the folder of the daemon's code.
  */
 export function createPathHider({ slot, program }: { slot: string; program: string }): (text: string) => string {
   const slots = [pathToFileURL(slot).href, slot];

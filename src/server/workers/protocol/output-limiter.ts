@@ -18,7 +18,7 @@ export class OutputLimiter {
     this.#share = share;
   }
 
-  /** Returns whether an entry of this size is within the limits. Counts it as dropped otherwise. */
+  /** Returns whether an entry of `bytes` is within the limits. Otherwise counts the entry as dropped. */
   admits(bytes: number): boolean {
     this.#timer ??= setTimeout(() => this.report(), 1000).unref();
     if (this.#entries >= entriesPerSecond * this.#share || this.#bytes >= bytesPerSecond * this.#share) {
@@ -36,7 +36,7 @@ export class OutputLimiter {
     this.#dropped += 1;
   }
 
-  /** Reports the dropped entries and restarts the period. */
+  /** Reports the number of dropped entries and restarts the period of 1 s. */
   report(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;

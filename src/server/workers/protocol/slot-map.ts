@@ -4,8 +4,8 @@ const slotMask = slots - 1;
 const generations = 2 ** (32 - slotBits);
 
 /**
- * Items by exchange number, which combines a slot index and the slot's use count. A Map with constant insertions and deletions would leave
- * many old tables to the garbage collector.
+ * Map of items by exchange number, which combines the index of a slot with the slot's use count. A `Map` with frequent insertions and
+ * deletions would leave many old tables to the garbage collector.
  */
 export class SlotMap<Item> {
   readonly #items: (Item | undefined)[] = [];
@@ -18,7 +18,7 @@ export class SlotMap<Item> {
     return this.#size;
   }
 
-  /** Adds an item and returns its number, which is never 0. Throws when all 16,384 slots are in use. */
+  /** Adds an item and returns its exchange number, which is never 0. Throws when all 16,384 slots are in use. */
   add(item: Item): number {
     const slot = this.#free.pop() ?? this.#items.length;
     if (slot >= slots) throw new Error("the channel has too many concurrent exchanges");
@@ -28,7 +28,7 @@ export class SlotMap<Item> {
     return number;
   }
 
-  /** Sets the item of a number. The other side of the channel can have assigned the number. */
+  /** Stores an item under an exchange number. The other side of the channel can have assigned the number. */
   set(number: number, item: Item): void {
     const slot = number & slotMask;
     while (this.#items.length <= slot) {
@@ -45,13 +45,13 @@ export class SlotMap<Item> {
     return this.#numbers[slot] === number ? this.#items[slot] : undefined;
   }
 
-  /** Deletes the item and frees a number that `add` returned. Must be called once per number. */
+  /** Deletes the item of an exchange number that `add` returned, and frees the number. Must be called once per number. */
   delete(number: number): void {
     this.clear(number);
     this.#free.push(number & slotMask);
   }
 
-  /** Deletes the item of a number that the other side of the channel assigned. */
+  /** Deletes the item of an exchange number that the other side of the channel assigned. */
   clear(number: number): void {
     const slot = number & slotMask;
     if (this.#numbers[slot] !== number || this.#items[slot] === undefined) return;

@@ -1,13 +1,13 @@
 import type { FrameWriter } from "./frame-writer.js";
 import { chunkBytes, FrameKind, pieceCostBytes, socketWindowBytes, closeReasonBytes } from "./frames.js";
 
-/** Close codes of RFC 6455, section 7.4, and its IANA registry. */
+/** WebSocket close codes from RFC 6455, section 7.4, and the IANA registry. */
 export const CloseCode = {
   Normal: 1000,
   GoingAway: 1001,
-  /** The peer closed without a code; never sent. */
+  /** Reports that the peer closed without a code. Never sent over a WebSocket. */
   NoStatus: 1005,
-  /** The connection was lost; never sent. */
+  /** Reports that the connection was lost without a close frame. Never sent over a WebSocket. */
   Abnormal: 1006,
   TooLarge: 1009,
   InternalError: 1011,
@@ -21,14 +21,15 @@ interface Message {
 }
 
 /**
- * The sending side of one WebSocket on the channel. Splits messages into fragments, and queues fragments that exceed the receiver's credit.
+ * Sends the messages of one WebSocket over the channel between daemon and isolate. Splits messages into fragments, and queues fragments
+ * that exceed the receiver's credit.
  */
 export class MessageFragmenter {
   readonly #number: number;
   readonly #writer: FrameWriter;
   readonly #hasRoom: () => boolean;
   #waiting: Message[] = [];
-  /** Number of sent messages at the start of `#waiting`, and number of sent bytes of the next message. */
+  /** Number of sent messages at the start of `#waiting`. `#sentBytes`: number of sent bytes of the next message. */
   #sentMessages = 0;
   #sentBytes = 0;
   #waitingBytes = 0;
@@ -41,7 +42,7 @@ export class MessageFragmenter {
     this.#hasRoom = options.hasRoom ?? (() => true);
   }
 
-  /** Waiting bytes, including the cost per message. */
+  /** Number of waiting bytes, plus `pieceCostBytes` for each waiting message. */
   get waitingBytes(): number {
     return this.#waitingBytes;
   }
@@ -50,7 +51,7 @@ export class MessageFragmenter {
     return this.#waitingBytes === 0;
   }
 
-  /** Queues a message and sends it within the credit. The bytes must not change afterwards. */
+  /** Queues a message and sends as many bytes as the credit allows. The bytes must not change afterwards. */
   add(bytes: Uint8Array, isText: boolean): void {
     this.#waiting.push({ bytes, isText });
     this.#waitingBytes += bytes.byteLength + pieceCostBytes;
