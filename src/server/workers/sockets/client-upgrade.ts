@@ -17,7 +17,7 @@ export interface OpenedSocket {
 
 /** A client's WebSocket handshake: accepted when the worker responds with 101; any other response is sent as usual. */
 export class ClientUpgrade {
-  /** The registry that contains the socket while it is open. */
+  /** Registry that contains the client's WebSocket while the WebSocket is open. */
   readonly openSockets: OpenSockets;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
@@ -40,7 +40,7 @@ export class ClientUpgrade {
     return isSound ? undefined : invalid("has an invalid Sec-WebSocket-Protocol: list each name once, separated by commas");
   }
 
-  /** Sends 101 with the worker's headers; undefined when the client has disconnected. */
+  /** Sends the 101 response with the worker's headers and returns the open WebSocket. Returns undefined if the client has disconnected. */
   accept(head: ResponseHead, requestId: string): OpenedSocket | undefined {
     const { socket, takeHead } = this.#connection;
     if (socket.destroyed) return undefined;
@@ -52,7 +52,7 @@ export class ClientUpgrade {
       maxPayload: maximumMessageBytes,
       maxFragments: maximumFragments,
       closeTimeout: closeTimeoutMs,
-      // A client fails the connection when the response names a protocol that the client did not offer.
+      // Omits a protocol that the client did not offer, because a client fails the connection when the response names such a protocol.
       handleProtocols: (offered) => {
         const chosen = valueOf(head, protocolHeader);
         return chosen !== undefined && offered.has(chosen) ? chosen : false;
@@ -62,13 +62,13 @@ export class ClientUpgrade {
     server.on("headers", (lines) => lines.push(...extraLines(head), `X-Request-Id: ${requestId}`));
     let webSocket: WebSocket | undefined;
     server.handleUpgrade(this.#request, socket, takeHead(), (opened) => (webSocket = opened));
-    // The socket was paused before `ws` took it over.
+    // Resumes the socket, which was paused before the library `ws` received it.
     webSocket?.resume();
     return webSocket && { socket, webSocket };
   }
 }
 
-/** Returns the headers that `ws` does not write itself. */
+/** Returns the worker's header lines that the library `ws` does not write itself. */
 function extraLines({ pairs }: ResponseHead): string[] {
   const lines: string[] = [];
   for (let index = 0; index < pairs.length; index += 2) {
@@ -87,17 +87,17 @@ function invalid(what: string): ApiError {
   return new ApiError("INVALID_REQUEST", `The WebSocket handshake ${what}.`);
 }
 
-/** A socket that the registry can close. */
+/** An open WebSocket that the registry can close. */
 interface Leaver {
   leave(code: number, reason: string): void;
 }
 
-/** All open WebSockets of the daemon, which are closed when it stops. */
+/** Registry of all open WebSockets. The daemon closes these WebSockets when it stops. */
 export class OpenSockets {
   readonly #sockets = new Set<Leaver>();
   #farewell: { code: number; reason: string } | undefined;
 
-  /** Registers a socket; closes it immediately after `closeAll`. */
+  /** Registers a WebSocket. If `closeAll` was already called, closes the WebSocket immediately. */
   add(socket: Leaver): void {
     this.#sockets.add(socket);
     if (this.#farewell) socket.leave(this.#farewell.code, this.#farewell.reason);

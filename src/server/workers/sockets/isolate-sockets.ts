@@ -9,7 +9,7 @@ import { maximumSocketsPerIsolate, socketGraceMs, messageTimeoutMs } from "./soc
 import { WorkerSocket, type SocketHost } from "./worker-socket.js";
 import { setStallTolerantInterval } from "../../platform/stall-tolerant-interval.js";
 
-/** Replaces a socket whose client has disconnected, until the isolate sends its close frame. */
+/** Replaces a WebSocket in the map after its client has disconnected, until the isolate sends the close frame for this WebSocket. */
 const leaving = Symbol("leaving");
 
 const checkIntervalMs = 1000;
@@ -18,7 +18,7 @@ interface IsolateSocketsOptions {
   readonly channel: Pick<IsolateChannel, "writer" | "isFull" | "lastReadMs">;
   readonly floodGuard: FloodLimiter;
   readonly blocking: Omit<Watched, "lastReadMs">;
-  /** Called when a socket has closed. */
+  /** Called after a client's WebSocket has closed. */
   readonly onGone: () => void;
 }
 
@@ -40,7 +40,7 @@ export class IsolateSockets {
     this.#onGone = onGone;
   }
 
-  /** Number of sockets with a connected client. */
+  /** Number of WebSockets with a connected client. */
   get openCount(): number {
     return this.#openCount;
   }
@@ -49,7 +49,7 @@ export class IsolateSockets {
     return this.#sockets.size >= maximumSocketsPerIsolate;
   }
 
-  /** Completes the client's handshake. Throws when the isolate uses a number that is already in use. */
+  /** Completes the client's handshake for the WebSocket `number`. Throws if this socket number is already in use. */
   open(number: number, upgrade: ClientUpgrade, answer: { head: ResponseHead; requestId: string }): void {
     this.#take(number);
     const opened = upgrade.accept(answer.head, answer.requestId);
@@ -68,13 +68,16 @@ export class IsolateSockets {
     if (this.#graceTimer) this.#watchGrace();
   }
 
-  /** Rejects a socket that the isolate opened without a valid client. Throws when its number is already in use. */
+  /**
+   * Rejects a WebSocket that the isolate opened for a request without a connected client or a valid upgrade. Throws if `number` is already
+   * in use.
+   */
   refuse(number: number): void {
     this.#take(number);
     this.#tellClosed(number, CloseCode.Abnormal);
   }
 
-  /** Handles a frame; throws when the isolate violates the protocol. */
+  /** Handles a WebSocket frame from the isolate. Throws if the isolate violates the protocol. */
   onFrame(kind: number, number: number, payload: Buffer): void {
     const socket = this.#sockets.get(number);
     if (socket === undefined) throw new Error("the isolate sent a frame for an unknown WebSocket");
@@ -102,14 +105,14 @@ export class IsolateSockets {
   }
 
   /**
-   * Closes all sockets after a grace period because new code replaces the old code, or the worker stops. Clients can then connect to the
-   * new code.
+   * Closes all WebSockets after a grace period, because the worker stops or new code replaces its code. Clients can then connect to the new
+   * code.
    */
   leaveAfterGrace(): void {
     if (!this.#graceTimer) this.#watchGrace();
   }
 
-  /** Closes all sockets because the isolate ended. */
+  /** Closes all WebSockets because the isolate's process ended. */
   failAll(): void {
     clearTimeout(this.#graceTimer);
     for (const socket of this.#open()) socket.leave(CloseCode.InternalError, "The worker's process ended.");
@@ -137,17 +140,17 @@ export class IsolateSockets {
   }
 }
 
-/** The isolate's operations that the watch uses. */
+/** The operations of an isolate that `MessageWatch` uses. */
 interface Watched {
   /** Time of the last data from the isolate, on the clock of `performance.now()`. */
   lastReadMs(): number;
-  /** Sends a ping with this deadline. */
+  /** Sends a ping. An isolate that has not responded at `deadlineMs` counts as blocked. */
   ask(deadlineMs: number): void;
-  /** Kills the isolate after the deadline; returns true while a ping is pending. */
+  /** Kills the isolate if it has not responded before the deadline. Returns true while a ping is pending. */
   sweep(nowMs: number): boolean;
 }
 
-/** Detects an isolate that blocks while it handles a WebSocket message. No call with a timeout is open at that time. */
+/** Detects an isolate that blocks its event loop while it handles a WebSocket message. The timeout of calls does not cover messages. */
 export class MessageWatch {
   readonly #isolate: Watched;
   #end: (() => void) | undefined;

@@ -4,10 +4,10 @@ import { CloseCode, isSendableCode, writeClose, MessageFragmenter, type SocketCl
 import type { OpenedSocket } from "./client-upgrade.js";
 import { pingIntervalMs, slowestMessageMs } from "./socket-limits.js";
 
-/** The isolate's operations that a socket uses. */
+/** The operations of an isolate that a WebSocket uses. */
 export interface SocketHost {
   readonly writer: FrameWriter;
-  /** Whether the channel accepts more data now. */
+  /** Returns whether the channel to the isolate accepts more data now. */
   hasRoom(): boolean;
   /** Called when a message is sent to the isolate. */
   onMessage(): void;
@@ -19,7 +19,10 @@ export class WorkerSocket {
   readonly #webSocket: OpenedSocket["webSocket"];
   readonly #host: SocketHost;
   readonly #pieces: MessageFragmenter;
-  /** Number of bytes that the isolate is still allowed to send, and number of sent bytes for which it has no new credit yet. */
+  /**
+   * Number of bytes that the isolate is still allowed to send. `#owedCredit`: number of sent bytes for which the isolate has no new credit
+   * yet.
+   */
   #window = socketWindowBytes;
   #owedCredit = 0;
   #hasToldIsolate = false;
@@ -44,7 +47,7 @@ export class WorkerSocket {
     });
   }
 
-  /** Forwards a message fragment of the isolate; throws when the isolate exceeds its credit. */
+  /** Forwards a message fragment from the isolate to the client. Throws if the isolate exceeds its credit. */
   send(bytes: Buffer, { isBinary, isLast }: { isBinary: boolean; isLast: boolean }): void {
     const cost = bytes.length + pieceCostBytes;
     this.#window -= cost;
@@ -65,14 +68,14 @@ export class WorkerSocket {
     if (this.#pieces.isEmpty) this.#webSocket.resume();
   }
 
-  /** Handles a close by the worker, or its response to a close by the client. */
+  /** Handles a close frame from the isolate: the worker closes the WebSocket, or responds to a close by the client. */
   closeByIsolate({ code, reason }: SocketClose): void {
     if (code === CloseCode.NoStatus) this.#close(undefined, "");
     else if (isSendableCode(code)) this.#close(code, reason);
     else this.#close(CloseCode.InternalError, "");
   }
 
-  /** Closes the socket on behalf of the daemon. */
+  /** Closes the WebSocket on behalf of the daemon. */
   leave(code: number, reason: string): void {
     this.#close(code, reason);
     this.#tellIsolate({ code, reason });
@@ -88,7 +91,7 @@ export class WorkerSocket {
     this.#webSocket.off("message", this.#onMessage);
     this.#pieces.clear();
     this.#webSocket.close(code, reason);
-    // The socket is resumed to read the client's close frame.
+    // Resumes the socket to read the client's close frame.
     this.#webSocket.resume();
   }
 
@@ -120,7 +123,7 @@ function watchLife({ socket, webSocket }: OpenedSocket): () => void {
     const moved = socket.bytesRead + socket.bytesWritten - socket.writableLength;
     if (moved === progress || performance.now() - spokenMs > slowestMessageMs) return webSocket.terminate();
     webSocket.ping();
-    // Read after the ping is sent, so that the bytes of the ping itself do not count as progress.
+    // Reads the counters after the ping is sent, so that the bytes of the ping itself do not count as progress.
     progress = socket.bytesRead + socket.bytesWritten - socket.writableLength;
   }, pingIntervalMs);
   timer.unref();
