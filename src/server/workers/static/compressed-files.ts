@@ -5,19 +5,19 @@ import pLimit from "p-limit";
 import writeFileAtomic from "write-file-atomic";
 import { compressContent, type ContentCoding } from "../../web/content-coding.js";
 
-/** Concurrent compressions: each uses one core, and more would slow down requests. */
+/** Maximum number of concurrent compressions. Each compression uses one core; more compressions would slow down requests. */
 const compressedAtOnce = 2;
 /** Maximum number of files that wait for compression. Further files are sent uncompressed. */
 const waitingAtMost = 32;
-/** Maximum size of the folder; the least recently used files are deleted first. */
+/** Maximum total size of the stored copies. The least recently used copies are deleted first. */
 const storedBytes = 256 * 1024 * 1024;
 
-/** Compressed copies of static files, by content hash. Created once and kept on disk across restarts. */
+/** Compressed copies of static files, by content hash. Each copy is created once and kept on disk across restarts. */
 export class CompressedFiles {
   readonly #directory: string;
   readonly #limit = pLimit(compressedAtOnce);
   readonly #underWay = new Map<string, Promise<Buffer>>();
-  /** File sizes by name, least recently used first. */
+  /** Sizes of the stored copies by file name, least recently used copy first. */
   #stored: Promise<Map<string, number>> | undefined;
   #total = 0;
 
@@ -25,7 +25,7 @@ export class CompressedFiles {
     this.#directory = directory;
   }
 
-  /** Returns the content in this coding; undefined when too many files wait for compression. */
+  /** Returns the content compressed with `coding`; undefined if too many files wait for compression. */
   async compress(content: Buffer, coding: ContentCoding): Promise<Buffer | undefined> {
     const name = `${createHash("sha256").update(content).digest("base64url")}.${coding}`;
     const underWay = this.#underWay.get(name);

@@ -13,7 +13,7 @@ export class FileResponses {
   readonly #originPairs: readonly string[];
   readonly #originLines: string;
 
-  /** `originHeaders` are sent only at a host name of the worker. */
+  /** `originHeaders`: headers that are sent only for requests to a host name of the worker. */
   constructor({ originHeaders }: { readonly originHeaders: readonly (readonly [name: string, value: string])[] }) {
     this.#originPairs = originHeaders.flat();
     this.#originLines = originHeaders.map(([name, value]) => `${name}: ${value}\r\n`).join("");
@@ -42,7 +42,7 @@ export class FileResponses {
     return this.#sendPart(exchange, file, { start: 0, end: file.sizeBytes - 1, status: 200 });
   }
 
-  /** Sends the file as the page of a missing path. Returns the number of body bytes. */
+  /** Sends the file with status 404, as the page for a path without a file. Returns the number of body bytes. */
   sendNotFound(exchange: WorkerExchange, file: StaticFile): number {
     this.#closeAfterResponse(exchange, file);
     return this.#sendPart(exchange, file, { start: 0, end: file.sizeBytes - 1, status: 404 });

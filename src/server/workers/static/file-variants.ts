@@ -4,14 +4,14 @@ import type { CompressedFiles } from "./compressed-files.js";
 import { injectIntoPage, type PageBase, type PageInjection } from "./page-injection.js";
 import { inCoding, withContent, type CacheShelf, type StaticCache, type StaticFile } from "./static-file.js";
 
-/** The differences between the sent file and the file on disk. */
+/** Differences between the file that is sent and the file on disk. */
 interface Variation {
-  /** Undefined for files other than pages. */
+  /** Base path that is injected into a page; undefined for other files. */
   readonly base: PageBase | undefined;
   readonly coding: ContentCoding | undefined;
 }
 
-/** Variants of one site's files: pages with injected base and variables, and compressed files. */
+/** Variants of one site's files: HTML pages with an injected base path and variables, and compressed files. */
 export class FileVariants {
   readonly #cache: StaticCache;
   readonly #compressed: CompressedFiles;
@@ -20,7 +20,7 @@ export class FileVariants {
   readonly #shelf: CacheShelf = new Map();
   #isRetired = false;
 
-  /** `exists` tells whether the site has a file. */
+  /** `exists` returns whether the site contains a file. */
   constructor(options: {
     cache: StaticCache;
     compressed: CompressedFiles;
@@ -33,13 +33,15 @@ export class FileVariants {
     this.#exists = options.exists;
   }
 
-  /** Returns the variant of a file for this request, if the variant is the file itself or in memory. */
+  /** Returns the variant of a file for this request, if the variant is the file itself or is in memory; otherwise undefined. */
   inMemory(exchange: WorkerExchange, file: StaticFile): StaticFile | undefined {
     const variation = this.#variationFor(exchange, file);
     return variation ? this.#shelf.get(keyOf(file, variation))?.file : file;
   }
 
-  /** Returns the variant, created if necessary. Closes the handle of the file if the variant does not use it. */
+  /**
+   * Returns the variant of a file for this request, created if necessary. Closes the file's handle if the variant does not use the handle.
+   */
   async make(exchange: WorkerExchange, file: StaticFile): Promise<StaticFile> {
     const variation = this.#variationFor(exchange, file);
     if (!variation) return file;
@@ -50,7 +52,7 @@ export class FileVariants {
     } finally {
       if (variant !== file) await file.handle?.close();
     }
-    // A cached variant is set again, so that the cache keeps a used variant as long as its file, which is refreshed every second.
+    // Stores a used variant in the cache again, so that the cache keeps the variant as long as its file, which is rechecked every second.
     if (variant !== file && !this.#isRetired) this.#cache.set(this.#shelf, key, variant);
     return variant;
   }
@@ -62,7 +64,7 @@ export class FileVariants {
 
   #variationFor({ request, address }: WorkerExchange, file: StaticFile): Variation | undefined {
     const base = this.#injection && file.body && file.type.startsWith("text/html") ? baseOf(this.#injection, address) : undefined;
-    // A request for a range gets the uncompressed file, because clients combine parts of different responses.
+    // A range request receives the uncompressed file, because clients combine parts of different responses.
     const takesCoding = file.isCompressible && request.headers.range === undefined;
     const coding = takesCoding ? preferredCoding(request.headers["accept-encoding"]) : undefined;
     return base === undefined && coding === undefined ? undefined : { base, coding };
@@ -83,19 +85,19 @@ export class FileVariants {
   }
 }
 
-/** Cache key of a variant. The ETag identifies the content. */
+/** Returns the cache key of a variant. The ETag identifies the content of the file. */
 function keyOf({ path, etag }: StaticFile, { base, coding }: Variation): string {
   return [path, etag, base?.href, base?.prefix, coding].join("\n");
 }
 
-/** Returns the base path of a page at an address. */
+/** Returns the base path to inject into the page at a request's address. */
 function baseOf({ base }: PageInjection, { base: prefix, path }: WorkerExchange["address"]): PageBase {
   if (base === "rewrite") return { href: undefined, prefix };
   const depth = path.split("/").length - 2;
   return { href: base === "relative" ? "../".repeat(depth) || "./" : `${prefix}/`, prefix: undefined };
 }
 
-/** Returns the variables that pages can read: names that start with one of the prefixes. */
+/** Returns the environment variables that pages can read: the variables whose names start with one of the prefixes. */
 export function publicVariables(env: Readonly<Record<string, string>>, prefixes: readonly string[]): Record<string, string> {
   return Object.fromEntries(Object.entries(env).filter(([name]) => prefixes.some((prefix) => prefix !== "" && name.startsWith(prefix))));
 }

@@ -8,7 +8,7 @@ import type { RequestLog } from "../logs/request-log.js";
 import { isExcludedAsset } from "../protocol/assets-order.js";
 import { StaticFiles, type StaticFilesOptions } from "./static-files.js";
 
-/** A module beside a folder of static files: the daemon serves the files, and the module all other requests. */
+/** A worker with a module and a folder of static files. The daemon serves the files, and the module serves all other requests. */
 export class ModuleWithAssets implements VersionHandler {
   readonly #module: VersionHandler;
   readonly #files: StaticFiles;
@@ -21,8 +21,8 @@ export class ModuleWithAssets implements VersionHandler {
   }
 
   /**
-   * Returns the module itself when its manifest has no `assets`. `entrypoint` is the module, relative to the package folder. Throws
-   * WORKER_START_FAILED when the folder of `assets` does not exist.
+   * Adds the static files of the manifest's `assets` to `module`; without `assets`, returns `module`. `entrypoint`: path of the module in
+   * the package. Throws WORKER_START_FAILED if the assets folder does not exist.
    */
   static async open(
     module: VersionHandler,
@@ -80,7 +80,7 @@ export class ModuleWithAssets implements VersionHandler {
   }
 }
 
-/** A file response would leave the body unread. */
+/** Returns whether a request has a body. The module serves such a request, because a file response would leave the body unread. */
 function hasBody({ headers }: WorkerExchange["request"]): boolean {
   return headers["transfer-encoding"] !== undefined || (headers["content-length"] ?? "0") !== "0";
 }

@@ -1,24 +1,27 @@
 /** Content that a site injects into its pages. */
 export interface PageInjection {
   /**
-   * `absolute`, `relative`: form of the inserted `<base href>`. `rewrite`: no `<base>`, but the base path before the paths of the site's
-   * files.
+   * `absolute` or `relative`: a `<base href>` of this form is inserted. `rewrite`: the base path is added to the paths of the site's files
+   * instead.
    */
   readonly base: "absolute" | "relative" | "rewrite";
   readonly variables: Readonly<Record<string, string>>;
 }
 
-/** The base path of one page: its `<base href>`, or the prefix of the paths that are rewritten. */
+/** Base path of one page: `href` for an inserted `<base>` element, or `prefix` for rewritten paths. */
 export interface PageBase {
   readonly href: string | undefined;
   readonly prefix: string | undefined;
 }
 
 const tag = /<[a-z][^>]*>/gi;
-/** A path of the origin in an attribute, in double or single quotes. `//host/path` names another origin. */
+/**
+ * Matches an attribute whose quoted value is a path on the site's origin, such as `/logo.png`. Excludes `//host/path`, which is on another
+ * origin.
+ */
 const pathAttribute = /(\s(?:src|href|poster|data-src)\s*=\s*)(["'])(\/(?!\/)[^"'?#]*)/gi;
 
-/** Inserts the base path and the public variables into an HTML page. `exists` tells whether the site has a file at a path. */
+/** Inserts the base path and the public variables into an HTML page. `exists` returns whether the site has a file at a path. */
 export async function injectIntoPage(
   html: string,
   { href, prefix }: PageBase,
@@ -43,7 +46,7 @@ function withTags(html: string, tags: string): string {
   return html.slice(0, start) + tags + html.slice(start);
 }
 
-/** Adds the prefix to the paths of files of the site, and to the path of its entry page, `/`. */
+/** Adds the prefix to each path in the page that belongs to a file of the site, and to `/`, the path of the entry page. */
 async function withPrefix(html: string, prefix: string, exists: (file: string) => Promise<boolean>): Promise<string> {
   const paths = new Set<string>(html.match(tag)?.flatMap((text) => [...text.matchAll(pathAttribute)].map((match) => match[3] as string)));
   const ours = new Set<string>(["/"]);

@@ -21,7 +21,7 @@ const openAttempts = 3;
 /** O_NONBLOCK because opening a named pipe must not block. */
 const openFlags = constants.O_RDONLY | constants.O_NONBLOCK;
 const budgetBytes = 64 * 1024 * 1024;
-/** Approximate memory of an entry besides its body. */
+/** Approximate memory of a cache entry, without the body of the file. */
 const entryBytes = 512;
 
 /** A file of a site with its headers. Small files have a body, large files an open handle. */
@@ -33,22 +33,22 @@ export interface StaticFile {
   readonly etag: string;
   readonly type: string;
   readonly body: Buffer | undefined;
-  /** Open handle, which the caller must close. Undefined when there is a body. */
+  /** Open handle of a large file, which the caller must close. Undefined if `body` is set. */
   readonly handle: FileHandle | undefined;
   readonly marks: FileMarks;
-  /** True when the file is sent compressed to clients that accept it. */
+  /** True if the file is sent compressed to clients that accept a content coding. */
   readonly isCompressible: boolean;
   /** Content coding of `body`; undefined for the file as stored on disk. */
   readonly coding?: ContentCoding;
-  /** Validator and cache headers: name, value, name, value … */
+  /** Validator and cache headers such as `etag`: names and values alternately. */
   readonly validatorPairs: readonly string[];
-  /** The same headers as `validatorPairs`, in wire format. */
+  /** The headers of `validatorPairs` in wire format. */
   readonly validatorLines: string;
 }
 
-/** Settings of the site for a file. */
+/** Settings from the site's manifest for one file. */
 interface FileMarks {
-  /** Lower-case names and values; they override the default headers. */
+  /** Response headers with lower-case names, which override the default headers. */
   readonly headers: readonly (readonly [string, string])[];
   /** True when the file never changes under its name. */
   readonly isImmutable: boolean;
@@ -58,7 +58,7 @@ export interface SiteFolder {
   /** Root folder with symbolic links resolved. */
   readonly root: string;
   readonly generation: string;
-  /** Returns the settings of a file; `relative` is its path below the root. */
+  /** Returns the settings for a file. `relative`: path of the file below the root. */
   readonly marksOf: (relative: string) => FileMarks;
 }
 
@@ -80,7 +80,8 @@ export async function readStaticFile(folder: SiteFolder, file: string): Promise<
     const facts = { path: relative, modifiedMs: stats.mtimeMs, type, marks, isCompressible: isCompressible(type, stats.size, marks) };
     if (stats.size > inMemoryBytes) {
       isHandedOn = true;
-      // Archives can have constant modification times: the ETag of small files uses the content, that of large files the generation.
+      // Archives can have constant modification times. The ETag of a small file therefore depends on the content, and the ETag of a large
+      // file on the generation of the package folder.
       const etag = etagOf(`${folder.generation} ${stats.size} ${stats.mtimeMs}`);
       return withValidators({ ...facts, body: undefined, handle, sizeBytes: stats.size, etag });
     }
@@ -92,8 +93,8 @@ export async function readStaticFile(folder: SiteFolder, file: string): Promise<
 }
 
 /**
- * Opens a path, then verifies its resolved location. A check before opening would race with another process that replaces a folder by a
- * link. Undefined when the location is outside the root.
+ * Opens a file, then checks the resolved path of the open file. A check before opening would race with a process that replaces a folder by
+ * a link. Undefined if the resolved path is outside the root.
  */
 async function openBelow(root: string, file: string): Promise<{ handle: FileHandle; stats: Stats; realPath: string } | undefined> {
   for (let attempt = 0; attempt < openAttempts; attempt += 1) {
@@ -119,12 +120,12 @@ async function realPathOf({ fd }: FileHandle, file: string): Promise<string | un
   return await readlink(`/proc/self/fd/${fd}`).catch(() => realpath(file).catch(() => undefined));
 }
 
-/** Returns the file with other content. */
+/** Returns a copy of the file with other content and a matching ETag. */
 export function withContent(file: StaticFile, content: Buffer): StaticFile {
   return withValidators({ ...file, body: content, sizeBytes: content.length, etag: etagOf(content) });
 }
 
-/** Returns the file in a content coding, with its own ETag. */
+/** Returns a copy of the file with compressed content and a separate ETag. */
 export function inCoding(file: StaticFile, coding: ContentCoding, compressed: Buffer): StaticFile {
   const etag = `${file.etag.slice(0, -1)}-${coding}"`;
   return withValidators({ ...file, body: compressed, handle: undefined, sizeBytes: compressed.length, etag, coding });
@@ -132,7 +133,7 @@ export function inCoding(file: StaticFile, coding: ContentCoding, compressed: Bu
 
 function isCompressible(type: string, sizeBytes: number, { headers }: FileMarks): boolean {
   if (sizeBytes < leastCompressedBytes || sizeBytes > mostCompressedBytes) return false;
-  // A file of unknown type is often compressed already.
+  // A file of unknown type is not compressed, because such a file is often compressed already.
   if (type === unknownType || compressible(type) !== true) return false;
   return !headers.some(([name, value]) => name === "content-encoding" || (name === "cache-control" && value.includes("no-transform")));
 }
@@ -169,8 +170,8 @@ interface CachedFile {
 export type CacheShelf = Map<string, CachedFile>;
 
 /**
- * Recently requested files of all sites, within one memory budget. Evicts the file with the oldest check on disk: files in use are checked
- * every second.
+ * Cache of recently requested files of all sites, with a common memory limit of 64 MB. Evicts the file whose last check on disk is oldest;
+ * files in use are checked every second.
  */
 export class StaticCache {
   readonly #files = new Set<CachedFile>();

@@ -29,21 +29,21 @@ const describedByUs = new Set([
   "x-request-id",
 ]);
 const notFoundPage = "404.html";
-/** Returns whether a site can send the header from a path of an origin that it shares with other workers. */
+/** Returns whether a site is allowed to send a header for a path on an origin that the site shares with other workers. */
 const isForPaths = ([name, value]: readonly [string, string]): boolean => mayWorkerRespondWith(name, value, { ownsOrigin: false });
 
 export interface StaticFilesOptions {
   readonly version: ServedVersion;
-  /** The served folder, relative to the package folder; `.` = the package folder. */
+  /** The served folder, relative to the package folder. `.` means the package folder itself. */
   readonly directory: string;
-  /** The page of the folder itself, relative to it. */
+  /** File that is served at the path of the folder itself, relative to the folder. */
   readonly page: string;
   /**
-   * Response to a navigation to a path without a file: the page, or `404.html`. `either`: `404.html` if it exists, else the page.
-   * Undefined: none of them.
+   * Response to a page navigation without a matching file. `spa`: `page`. `404`: `404.html`. `either`: `404.html` if it exists, otherwise
+   * `page`. Undefined: neither file.
    */
   readonly notFound: "spa" | "404" | "either" | undefined;
-  /** Whether a file, by its path relative to the folder, is never served. */
+  /** Returns whether a file is never served. `file`: path relative to the folder. */
   readonly isExcluded: (file: string) => boolean;
   readonly cache: StaticCache;
   readonly compressed: CompressedFiles;
@@ -60,7 +60,7 @@ export class StaticFiles {
   readonly #responses: FileResponses;
   #isRetired = false;
 
-  /** Rejects when the folder does not exist, or is a link out of the package folder. */
+  /** Opens the served folder. Rejects if the folder does not exist, or is a link to a path outside the package folder. */
   static async open(options: StaticFilesOptions): Promise<StaticFiles> {
     const { version, directory } = options;
     const [root, packageFolder] = await Promise.all([realpath(path.join(version.folder, directory)), realpath(version.folder)]);
@@ -93,7 +93,7 @@ export class StaticFiles {
     });
   }
 
-  /** Sends the file of the path. Calls `onMissing` when there is neither a file nor a page for missing files. */
+  /** Sends the file at the path of the request. Calls `onMissing` if there is neither a file nor a page for missing files. */
   handle(exchange: WorkerExchange, onMissing: (startedMs: number) => void): void {
     const startedMs = performance.now();
     const relative = relativeFilePath(exchange.address.path);
@@ -118,7 +118,7 @@ export class StaticFiles {
     this.#note(exchange, startedMs, 0);
   }
 
-  /** Forgets all files. Responses in progress already have their file open. */
+  /** Removes all files from the cache. Responses in progress do not need the cache, because their file is already open. */
   retire(): void {
     this.#isRetired = true;
     this.#options.cache.deleteAll(this.#shelf);
@@ -140,7 +140,7 @@ export class StaticFiles {
     }
   }
 
-  /** Returns the number of body bytes. Undefined when nothing was sent. */
+  /** Sends the response and returns the number of body bytes. Returns undefined if no response was sent. */
   async #answer(exchange: WorkerExchange, relative: string | undefined): Promise<number | undefined> {
     const found = await this.#find(relative);
     if (found === "directory") {
@@ -175,7 +175,7 @@ export class StaticFiles {
     this.#options.requestLog.write(exchange, { status, durationMs, responseBytes });
   }
 
-  /** Returns the file of a path; "directory" when its index needs a trailing slash. */
+  /** Returns the file for a path. Returns "directory" for a folder with an `index.html` if the path lacks the trailing slash. */
   async #find(relative: string | undefined): Promise<StaticFile | "directory" | undefined> {
     if (relative === undefined) return undefined;
     const file = this.#fileOf(relative);
@@ -218,7 +218,7 @@ async function isFile(file: string): Promise<boolean> {
   return (await stat(file).catch(() => undefined))?.isFile() ?? false;
 }
 
-/** Returns the manifest's headers that files can have, in lower case. */
+/** Returns the headers from the manifest that file responses can have, with lower-case names. */
 export function fileHeadersOf({ headers }: WorkerManifest): (readonly [name: string, value: string])[] {
   return Object.entries(headers)
     .map(([name, value]) => [name.toLowerCase(), value] as const)
