@@ -3,13 +3,16 @@ import type { LogEntry } from "../../../shared/contract/worker-logs.js";
 /** Number of dropped entries at which the arrays are compacted. */
 const compactAfter = 1024;
 
-/** The part of a dropped entry that a notice about it needs. */
+/** The fields of a dropped log entry that the notice about dropped entries needs. */
 export type DroppedEntry = Pick<LogEntry, "id" | "time" | "worker" | "version">;
 
-/** The newest entries of one kind. A position counts all entries ever appended, so that a reader can detect dropped ones. */
+/**
+ * Ring buffer of the newest log entries of one kind. A position counts all entries ever appended, so that a reader can detect dropped
+ * entries.
+ */
 export class EntryRing {
   #entries: LogEntry[] = [];
-  /** Size of each entry in bytes: an array of numbers costs less than an object around each entry. */
+  /** Size of each entry in bytes. A separate array of numbers needs less memory than an object per entry. */
   #sizes: number[] = [];
   /** Index of the oldest entry in both arrays. */
   #head = 0;
@@ -36,7 +39,7 @@ export class EntryRing {
     return this.#start + this.entryCount;
   }
 
-  /** Id of the newest dropped entry; 0 = none. */
+  /** Id of the newest dropped entry; 0 if no entry was dropped. */
   get droppedThroughId(): number {
     return this.#newestDropped?.id ?? 0;
   }
@@ -60,7 +63,7 @@ export class EntryRing {
     if (!oldest) return;
     this.#sizeBytes -= this.#sizes[this.#head] as number;
     const { id, time, worker, version } = oldest;
-    // A copy: the entry would keep its text in memory.
+    // Copies the fields, because a reference to the entry would keep the entry's text in memory.
     this.#newestDropped = { id, time, worker, version };
     this.#start += 1;
     this.#head += 1;
@@ -74,7 +77,7 @@ export class EntryRing {
     while (this.entryCount > 0) this.dropOldest();
   }
 
-  /** Returns the position of the first entry with a higher id. */
+  /** Returns the position of the first entry whose id is above `id`. */
   positionAfter(id: number): number {
     let [low, high] = [this.#start, this.end];
     while (low < high) {
@@ -85,7 +88,7 @@ export class EntryRing {
     return low;
   }
 
-  /** Returns at most `limit` matching entries with ids above `leastId`, the newest ones, oldest first. */
+  /** Returns the newest matching entries with ids above `leastId`: at most `limit` entries, oldest first. */
   newest(passes: (entry: LogEntry) => boolean, { limit, leastId }: { limit: number; leastId: number }): LogEntry[] {
     const entries: LogEntry[] = [];
     for (let position = this.end - 1; position >= this.#start && entries.length < limit; position -= 1) {

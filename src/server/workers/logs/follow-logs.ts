@@ -4,7 +4,7 @@ import { entryFilter } from "./read-logs.js";
 import type { ChangeSignal } from "../../../shared/change-signal.js";
 import type { DroppedEntry, EntryRing } from "./entry-ring.js";
 
-/** Limits of one batch. */
+/** Maximum number of log entries per batch. `batchCharacters`: length of all texts at which a batch is full. */
 const batchEntries = 256;
 const batchCharacters = 64 * 1024;
 
@@ -12,25 +12,25 @@ const batchCharacters = 64 * 1024;
 export interface FollowedLogs {
   /** Returns the current ring buffers of log entries. Buffers can be added or removed between two calls. */
   rings(): Iterable<EntryRing>;
-  /** Returns the entries to begin with, oldest first: those that the query selects, or all matching ones after `lastEventId`. */
+  /** Returns the existing entries, oldest first: the entries that the query selects, or all matching entries after `lastEventId`. */
   history(query: LogFilter, lastEventId: number | undefined): Promise<LogEntry[]>;
   readonly changes: ChangeSignal;
-  /** True when no entry will follow. */
+  /** Returns true if no further entry will be added. */
   isEnded(): boolean;
-  /** Id of the newest entry of any log. */
+  /** Returns the id of the newest entry in all logs. */
   newestId(): number;
 }
 
 /**
- * Reads entries from the query's start, or after an id, then follows new ones. Keeps positions only, so a slow reader costs no memory. One
- * notice replaces entries that were dropped before they were read.
+ * Yields the entries that `query` selects, or the entries after `lastEventId`, then new entries in batches. A slow reader needs no memory,
+ * because a notice replaces entries that were dropped before the reader received them.
  */
 export async function* followLogs(
   logs: FollowedLogs,
   query: LogFilter,
   { lastEventId, signal }: { lastEventId: number | undefined; signal: AbortSignal },
 ): AsyncGenerator<LogEntry[]> {
-  // A resuming reader already has the earlier entries. It must also get entries that have become older than `since`.
+  // A reader that resumes must also receive entries that have become older than the query's `since`, so this limit is removed.
   const wanted = lastEventId !== undefined ? { ...query, sinceMs: undefined } : query;
   const newestId = logs.newestId();
   // Entries that are appended while the history is read are delivered after the history.
@@ -45,34 +45,36 @@ export async function* followLogs(
     if (reader.hasMore(logs.rings())) continue;
     if (logs.isEnded()) return;
     await logs.changes.changed(signal);
-    // Sends all entries of one turn as one batch.
+    // Waits for the end of this event loop turn, so that all entries of the turn form one batch.
     await turn();
   }
 }
 
-/** Reads several rings in the order of the ids. */
+/** Reads the entries of several ring buffers in the order of their ids. */
 export class RingReader {
   readonly #passes: (entry: LogEntry) => boolean;
   readonly #startId: number;
   readonly #positions: WeakMap<EntryRing, number>;
 
-  /** Starts in each ring at its position in `positions`. In a ring without a position, starts after the id. */
+  /**
+   * Starts in each ring at the ring's position in `positions`. In a ring without a position, starts after the entry with the id `startId`.
+   */
   constructor(passes: (entry: LogEntry) => boolean, startId: number, positions: Iterable<readonly [EntryRing, number]> = []) {
     this.#passes = passes;
     this.#startId = startId;
     this.#positions = new WeakMap(positions);
   }
 
-  /** Whether a ring has entries that were not read yet. */
+  /** Returns whether a ring has entries that were not read yet. */
   hasMore(rings: Iterable<EntryRing>): boolean {
     return [...rings].some((ring) => this.#positionIn(ring) < ring.end);
   }
 
-  /** Returns the next matching entries, oldest first, at most a batch. */
+  /** Returns the next matching entries, oldest first: at most one batch, after notices about dropped entries. */
   next(rings: Iterable<EntryRing>): LogEntry[] {
     const found: { entry: LogEntry; ring: EntryRing; position: number }[] = [];
     const notices: LogEntry[] = [];
-    // Entries of other rings with higher ids than the last entry from a full ring would be out of order.
+    // Maximum id in this batch. Entries of other rings with higher ids must wait for the rest of a ring that was not read to its end.
     let greatestId = Number.POSITIVE_INFINITY;
     for (const ring of rings) {
       let position = this.#positionIn(ring);
@@ -100,7 +102,10 @@ export class RingReader {
     return [...notices, ...batch.map(({ entry }) => entry)];
   }
 
-  /** Returns the position of the next entry. Below the start of the ring when entries were dropped before they were read. */
+  /**
+   * Returns the position of the next entry to read in `ring`. The position is below the start of the ring if entries were dropped before
+   * they were read.
+   */
   #positionIn(ring: EntryRing): number {
     const known = this.#positions.get(ring);
     if (known !== undefined) return known;
@@ -109,7 +114,10 @@ export class RingReader {
   }
 }
 
-/** Returns the notice that replaces dropped entries. The parameter is the newest of them. `count`: their number, if known. */
+/**
+ * Returns the log entry that replaces dropped entries. The first parameter is the newest dropped entry. `count`: number of dropped entries,
+ * if known.
+ */
 export function missingNotice({ id, time, worker, version }: DroppedEntry, count?: number): LogEntry {
   const what = count === undefined ? "Entries are" : count === 1 ? "1 entry is" : `${count} entries are`;
   const text = `${what} missing here: the log dropped ${count === 1 ? "it before it was" : "them before they were"} read.`;

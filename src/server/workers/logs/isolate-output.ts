@@ -7,9 +7,12 @@ import { OutputLimiter } from "../protocol/output-limiter.js";
 import type { Log } from "../../log/log.js";
 import type { WorkerLogs } from "./worker-logs.js";
 
-/** Twice the isolate's own limit, because one second of the isolate can overlap two seconds of the daemon. */
+/**
+ * Factor for the output limits that the isolate itself applies. The factor is 2, because one second in the isolate can overlap two seconds
+ * in the daemon.
+ */
 const budgetShare = 2;
-/** Bytes of the longest text in UTF-8, and its level. */
+/** Maximum payload of a Log frame: the longest text in UTF-8, and one byte for the level. */
 const longestPayloadBytes = longestLogText * 3 + 1;
 const levelOfCode: Readonly<Record<number, LogLevel>> = {
   [LogCode.Debug]: "debug",
@@ -20,22 +23,22 @@ const levelOfCode: Readonly<Record<number, LogLevel>> = {
 
 const longestLine = 4096;
 /**
- * Maximum rate of a pipe. Beyond it, reading pauses for the rest of the second: excess output first loses lines, then blocks the writing
- * process.
+ * Maximum rate of stdout or stderr. Above this rate, the daemon stops reading for the rest of the second. Excess output first loses lines,
+ * then blocks the writing process.
  */
 const bytesPerSecond = 1024 * 1024;
 
 interface IsolateOutputOptions {
   readonly stdout: Readable;
   readonly stderr: Readable;
-  /** Folders that must not appear in the worker's output. */
+  /** The isolate's sandbox folder. Neither this path nor the path `program` must appear in the worker's output. */
   readonly slot: string;
   readonly program: string;
   readonly onEntry: (level: LogLevel, text: string) => void;
   readonly onDropped: (text: string) => void;
 }
 
-/** The output of one isolate: console entries in order with its responses, and lines written to stdout and stderr. */
+/** The output of one isolate: console entries, which arrive in order with the responses, and lines from stdout and stderr. */
 export class IsolateOutput {
   /** Resolves when stderr has closed. */
   readonly ended: Promise<unknown>;
@@ -71,7 +74,7 @@ export class IsolateOutput {
   }
 }
 
-/** Splits the output of a pipe into lines. */
+/** Splits the text of stdout or stderr into lines, and limits the rate of the lines. */
 function readOutputLines(stream: Readable, to: { onLine: (line: string) => void; onDropped: (count: number) => void }): void {
   const budget = new OutputLimiter(to.onDropped);
   let partial = "";
@@ -126,8 +129,8 @@ export class WorkerOutput {
   }
 
   /**
-   * Writes output or errors of the worker. The caller limits the rate. The daemon's log does not record an error of a worker at level
-   * `error`.
+   * Writes output or an error of the worker to both logs. The caller must limit the rate. The daemon's log records errors of a worker at
+   * level `info`.
    */
   app(level: LogLevel, text: string): void {
     this.#options.onOutput?.(text);
@@ -135,7 +138,7 @@ export class WorkerOutput {
     this.#options.log[level === "debug" ? "debug" : "info"]({ source: "app", appLevel: level }, text);
   }
 
-  /** Writes a message of the daemon, such as a start, kill or restart delay. Only the daemon's log gets `facts`. */
+  /** Writes a message of the daemon about the worker, such as a start or kill, to both logs. Only the daemon's log contains `facts`. */
   runtime(level: LogLevel, text: string, facts: Readonly<Record<string, unknown>> = {}): void {
     if (!this.#budget.admits(text.length)) return;
     this.#write(level, "runtime", text);

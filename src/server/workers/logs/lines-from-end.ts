@@ -1,6 +1,6 @@
 import { open, type FileHandle } from "node:fs/promises";
 
-/** About 300 entries: other requests are served between two chunks. */
+/** Size of one chunk, about 300 log entries. The daemon serves other requests between two chunks. */
 const chunkBytes = 64 * 1024;
 const lineBreak = "\n".charCodeAt(0);
 
@@ -9,7 +9,7 @@ export async function* linesFromEnd(file: string): AsyncGenerator<string[]> {
   const handle = await openExisting(file);
   if (!handle) return;
   try {
-    /** Parts of the line that begins before the chunk. */
+    /** Parts of a line that begins before the chunk that was read last. */
     let rest: Buffer[] = [];
     for (let end = (await handle.stat()).size; end > 0;) {
       const start = Math.max(0, end - chunkBytes);

@@ -7,9 +7,9 @@ const currentEnding = ".jsonl";
 const previousEnding = ".previous.jsonl";
 
 interface LogFilesOptions {
-  /** Created on first use, with mode 0700. */
+  /** Directory that contains the log files. Created on first use, with mode 0700. */
   readonly directory: string;
-  /** Limit of the files of one worker together. */
+  /** Maximum total size of the log files of one worker. */
   readonly bytesPerWorker: number;
 }
 
@@ -19,14 +19,14 @@ interface Wanted {
 }
 
 /**
- * The log entries of each worker on disk, one JSON document per line. Each worker has a current and a previous file of at most half the
- * limit. Calls for one worker run one after another.
+ * The log entries of each worker on disk, one JSON document per line. Each worker has a current and a previous file, each of at most half
+ * of `bytesPerWorker`. Calls for one worker run one after another.
  */
 export class LogFiles {
   readonly #options: LogFilesOptions;
-  /** The last call of each worker. */
+  /** The last call for each worker, by worker name. */
   readonly #calls = new Map<string, Promise<unknown>>();
-  /** Workers that this process has appended entries for. */
+  /** Names of the workers for which this process has appended entries. */
   readonly #appended = new Set<string>();
 
   constructor(options: LogFilesOptions) {
@@ -41,14 +41,17 @@ export class LogFiles {
       await mkdir(this.#options.directory, { recursive: true, mode: 0o700 });
       const currentBytes = await sizeOf(current);
       if (currentBytes > 0 && currentBytes + Buffer.byteLength(text) > this.#options.bytesPerWorker / 2) await rename(current, previous);
-      // The line break completes a line that a crash left incomplete.
+      // A line break before the first text ends a line that a crash left incomplete.
       const isFirst = !this.#appended.has(name);
       this.#appended.add(name);
       await appendFile(current, isFirst ? `\n${text}` : text, { mode: 0o600 });
     });
   }
 
-  /** Returns the newest matching entries from an id on, oldest first. Skips lines that a crash left incomplete. */
+  /**
+   * Returns the newest matching entries with ids from `leastId`: at most `limit` entries, oldest first. Skips lines that a crash left
+   * incomplete.
+   */
   read(name: string, passes: (entry: LogEntry) => boolean, { limit, leastId }: Wanted): Promise<LogEntry[]> {
     return this.#inOrder(name, async () => {
       const { current, previous } = this.#filesOf(name);
@@ -58,7 +61,10 @@ export class LogFiles {
     });
   }
 
-  /** Returns the workers with files and the Unix time in milliseconds of the last change of each, newest first. */
+  /**
+   * Returns each worker that has log files, with the Unix time of the last change in milliseconds. The most recently changed worker comes
+   * first.
+   */
   async list(): Promise<{ name: string; modifiedMs: number }[]> {
     const fileNames = await readdir(this.#options.directory).catch(orWhenMissing([]));
     const modified = new Map<string, number>();
@@ -92,7 +98,7 @@ export class LogFiles {
   }
 }
 
-/** Returns the worker of a file. Undefined for a file of another program. */
+/** Returns the name of the worker whose entries a file contains. Undefined for a file of another program. */
 function workerOf(fileName: string): string | undefined {
   const ending = [previousEnding, currentEnding].find((one) => fileName.endsWith(one));
   if (ending === undefined) return undefined;
@@ -107,7 +113,7 @@ async function sizeOf(file: string): Promise<number> {
   return (await stat(file).catch(orWhenMissing({ size: 0 }))).size;
 }
 
-/** Returns a handler of errors that replaces a missing file or folder by a value. */
+/** Returns an error handler that returns `value` for a missing file or folder and rethrows all other errors. */
 function orWhenMissing<Value>(value: Value): (error: NodeJS.ErrnoException) => Value {
   return (error) => {
     if (error.code === "ENOENT") return value;
@@ -115,7 +121,9 @@ function orWhenMissing<Value>(value: Value): (error: NodeJS.ErrnoException) => V
   };
 }
 
-/** Reads from the end of the file to its beginning, or to the first entry with a lower id. */
+/**
+ * Returns the newest matching entries of a file, oldest first. Reads backward until an id is below `leastId` or `limit` entries were found.
+ */
 async function newestOf(file: string, passes: (entry: LogEntry) => boolean, { limit, leastId }: Wanted): Promise<LogEntry[]> {
   const entries: LogEntry[] = [];
   for await (const lines of linesFromEnd(file))
@@ -128,7 +136,7 @@ async function newestOf(file: string, passes: (entry: LogEntry) => boolean, { li
   return entries.toReversed();
 }
 
-/** Returns the entry of a line. Undefined for a line that is incomplete or was written by another program. */
+/** Parses a line of a log file. Returns undefined for a line that is incomplete or was written by another program. */
 function parseLine(line: string): LogEntry | undefined {
   try {
     return LogEntry.parse(JSON.parse(line));

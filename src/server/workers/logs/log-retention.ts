@@ -3,7 +3,7 @@ import { RingReader } from "./follow-logs.js";
 import type { LogFiles } from "./log-files.js";
 import type { WorkerLog } from "./worker-log.js";
 
-/** Interval of writes. A crash of the daemon loses the entries of at most this time. */
+/** Interval between writes to the log files. A crash of the daemon loses at most the entries of one interval. */
 const writeIntervalMs = 1000;
 
 interface LogRetentionOptions {
@@ -13,13 +13,14 @@ interface LogRetentionOptions {
 }
 
 /**
- * Writes new entries to the files each second. If memory has already dropped entries, they are missing on disk and a notice with their number is written instead.
+ * Writes new log entries to the files each second. If memory has already dropped entries, writes a notice with the number of dropped
+ * entries instead.
  */
 export class LogRetention {
   readonly files: LogFiles;
   readonly #onError: (error: unknown) => void;
   readonly #readers = new WeakMap<WorkerLog, RingReader>();
-  /** Names by logs with new entries. A worker has several of them when its log was dropped from memory meanwhile. */
+  /** Worker names by logs with new entries. A worker has several logs here if its log was dropped from memory and created again. */
   readonly #changed = new Map<WorkerLog, string>();
   #timer: NodeJS.Timeout | undefined;
   #isFailing = false;
@@ -34,13 +35,13 @@ export class LogRetention {
     this.#timer ??= setTimeout(() => void this.write(), writeIntervalMs).unref();
   }
 
-  /** Deletes the entries of a worker. */
+  /** Deletes the stored entries of a worker, and discards entries that are not written yet. */
   forget(name: string): void {
     for (const [log, worker] of this.#changed) if (worker === name) this.#changed.delete(log);
     this.files.delete(name).catch((error: unknown) => this.#noteFailure(error));
   }
 
-  /** Writes all new entries. Resolves when they are in the files. */
+  /** Writes all new entries. Resolves when the entries are in the files or the write has failed. */
   async write(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -56,7 +57,7 @@ export class LogRetention {
     const entries: LogEntry[] = [];
     while (reader.hasMore(log.rings)) entries.push(...reader.next(log.rings));
     if (entries.length === 0) return;
-    // The notices of a batch are before its entries, also those with lower ids.
+    // Sorts by id, because a batch begins with its notices, even if entries of the batch have lower ids.
     entries.sort((one, other) => one.id - other.id);
     try {
       await this.files.append(name, entries);
@@ -66,7 +67,7 @@ export class LogRetention {
     }
   }
 
-  /** Only the first failure is reported, so that a full disk does not fill the daemon's log as well. */
+  /** Reports only the first failure until a write succeeds, so that a full disk does not fill the daemon's log as well. */
   #noteFailure(error: unknown): void {
     if (!this.#isFailing) this.#onError(error);
     this.#isFailing = true;

@@ -5,12 +5,14 @@ import type { WorkerLogs } from "./worker-logs.js";
 
 /** Maximum length of a path in the log, in characters. */
 const maxPathLength = 2048;
-/** Maximum length of a X-Forwarded-For header in the log, in characters. */
+/** Maximum length of an X-Forwarded-For header in the log, in characters. */
 const maxForwardedLength = 200;
 const forwardedForName = "x-forwarded-for";
-/** Maximum length in characters of a query that is kept in memory with its path. */
+/**
+ * Maximum query length in characters. With a longer query, the logged path is copied, because a substring would keep the query in memory.
+ */
 const maxSharedQueryLength = 256;
-/** nginx's status of a request whose client disconnected before the response. */
+/** Logged status of a request whose client disconnected before the response. nginx uses the same status. */
 const clientClosedRequest = 499;
 
 interface RequestEnd {
@@ -55,7 +57,7 @@ function loggedRequest({ request, requestId, address, cron }: WorkerExchange, en
   return forwardedFor === undefined ? logged : { ...logged, forwardedFor: copied(forwardedFor.slice(0, maxForwardedLength)) };
 }
 
-/** Reads the raw headers, because `request.headers` would parse all of them. */
+/** Returns the X-Forwarded-For header. Reads the raw headers, because `request.headers` would parse all headers. */
 function forwardedForOf(rawHeaders: readonly string[]): string | undefined {
   for (let index = 0; index < rawHeaders.length; index += 2)
     if (rawHeaders[index]?.length === forwardedForName.length && rawHeaders[index]?.toLowerCase() === forwardedForName)

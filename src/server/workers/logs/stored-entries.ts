@@ -1,10 +1,13 @@
 import type { LogEntry } from "../../../shared/contract/worker-logs.js";
 import type { LogFiles } from "./log-files.js";
 
-/** The time of a file can be that of the last tick of the kernel's clock, which is before the time of its last entry. */
+/**
+ * Tolerance for the modification time of a file, which is the last tick of the kernel's clock. This tick can be before the time of the last
+ * entry in the file.
+ */
 const clockToleranceMs = 1000;
 
-/** Ids from which on all entries of a worker are in memory. */
+/** Ids of a worker's entries: all entries from these ids on are in memory. */
 export interface FirstIdsInMemory {
   readonly output: number;
   readonly requests: number;
@@ -12,24 +15,24 @@ export interface FirstIdsInMemory {
 
 interface WantedEntries {
   readonly passes: (entry: LogEntry) => boolean;
-  /** Maximum number of entries. */
+  /** Maximum number of entries to return. */
   readonly limit: number;
-  /** All earlier entries fail `passes`. */
+  /** Lowest id that can match: all entries with lower ids fail `passes`. */
   readonly leastId?: number | undefined;
-  /** Unix milliseconds. All earlier entries fail `passes`. */
+  /** Earliest Unix time in milliseconds that can match: all earlier entries fail `passes`. */
   readonly sinceMs?: number | undefined;
   readonly firstIdsOf: (name: string) => FirstIdsInMemory;
 }
 
-/** A worker, and the Unix time in milliseconds of the last change of its files, if known. */
+/** A worker with log files. `modifiedMs`: Unix time of the last change of the files in milliseconds, if known. */
 interface StoredLog {
   readonly name: string;
   readonly modifiedMs?: number;
 }
 
 /**
- * Adds the matching entries that are in files and no longer in memory to entries of memory. Returns the newest ones, oldest first. Skips
- * files that can have no newer entry, so logs with recent changes must come first.
+ * Adds matching entries that are only in files to the entries in memory. Returns the newest entries, oldest first. `stored` must begin with
+ * the most recently changed log, because files without newer entries are skipped.
  */
 export async function addStoredEntries(
   files: LogFiles,
@@ -43,7 +46,7 @@ export async function addStoredEntries(
     const { output, requests } = firstIdsOf(name);
     const isCovered = Math.max(output, requests) <= fromId;
     if (isCovered || modifiedMs + clockToleranceMs < Math.max(sinceMs, oldest?.time ?? 0)) continue;
-    // The source of a notice about dropped requests is "runtime".
+    // A notice about dropped requests also has the source `runtime`, so this source uses the higher id.
     const firstIdOf = { request: requests, app: output, runtime: Math.max(output, requests) };
     const isOnlyInFile = ({ id, source }: LogEntry) => id < firstIdOf[source];
     const found = await files.read(name, (entry) => isOnlyInFile(entry) && passes(entry), { limit, leastId: fromId });
@@ -52,7 +55,7 @@ export async function addStoredEntries(
   return newest;
 }
 
-/** Returns the entries in the order of their ids, each id once. */
+/** Returns the entries sorted by id, without duplicate ids. */
 export function byId(entries: readonly LogEntry[]): LogEntry[] {
   const unique = new Map(entries.map((entry) => [entry.id, entry]));
   return [...unique.values()].toSorted((one, other) => one.id - other.id);

@@ -1,18 +1,18 @@
 import { ChangeSignal } from "../../../shared/change-signal.js";
 import { EntryRing } from "./entry-ring.js";
 
-/** The newest entries of one worker, in two rings: many requests cannot displace the worker's output. */
+/** The newest log entries of one worker in memory, in two ring buffers, so that many requests cannot displace the worker's output. */
 export class WorkerLog {
   /** Output of the worker and messages of the daemon. */
   readonly output = new EntryRing();
   readonly requests = new EntryRing();
   readonly rings: readonly EntryRing[] = [this.output, this.requests];
   readonly changes = new ChangeSignal();
-  /** Entries with lower ids were never in this object. */
+  /** Lowest id that this object can contain. Entries with lower ids were written before the object was created. */
   readonly createdId: number;
-  /** Number of followers that use this object. */
+  /** Number of readers that currently follow this log. */
   followerCount = 0;
-  /** The worker was deleted; no entry follows. */
+  /** True after the worker was deleted, so that no further entry is added. */
   isForgotten = false;
 
   constructor(createdId: number) {

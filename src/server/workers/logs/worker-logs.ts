@@ -10,33 +10,33 @@ import { WorkerLog } from "./worker-log.js";
 import { KeyedLock } from "../../platform/keyed-lock.js";
 
 const maxEntriesPerRing = 10_000;
-/** Approximate memory of an entry besides its texts. */
+/** Approximate memory of a log entry, without its texts. */
 const entryOverheadBytes = 96;
-/** Approximate memory of the fields of a request besides its path. */
+/** Approximate memory of the fields of a logged request, without its path. */
 const requestOverheadBytes = 256;
 
 export type NewLogEntry = Omit<LogEntry, "id" | "time" | "worker" | "request"> & { readonly name: string };
 export type NewRequestEntry = Pick<LogEntry, "version" | "level" | "text"> & { readonly name: string; readonly request: LoggedRequest };
 
-/** One or several workers, or all workers whose name passes. */
+/** Selects workers: a list of worker names, or a function that returns true for each selected name. */
 export type LogSelection = readonly string[] | ((name: string) => boolean);
 
 /** Maximum number of entries read from the files for a reader that resumes. */
 const maxResumedEntries = 10_000;
 
 export interface WorkerLogsOptions {
-  /** Memory limit in bytes for the output of a worker. The worker's requests have the same limit again. */
+  /** Memory limit in bytes for the output of a worker. The requests of the worker have a separate limit of the same size. */
   readonly bytesPerWorker: number;
   readonly totalBytes: number;
   /** Returns the current Unix time in milliseconds. */
   readonly now: () => number;
-  /** Keeps entries on disk. Undefined: entries are only in memory. */
+  /** Stores entries on disk. If undefined, entries are only in memory. */
   readonly retention?: LogRetention | undefined;
 }
 
 /**
- * The newest log entries of each worker, in memory, and older ones in files. Beyond the limit per worker, the oldest entries in memory are
- * dropped. Beyond the total limit, the log of the worker with the oldest last write is dropped.
+ * The logs of all workers: the newest entries in memory, older entries in files. Above the limit per worker, memory drops the worker's
+ * oldest entries. Above the total limit, memory drops the log with the oldest last write.
  */
 export class WorkerLogs {
   readonly #options: WorkerLogsOptions;
@@ -46,7 +46,7 @@ export class WorkerLogs {
   readonly #readsOfAll = new KeyedLock();
   readonly #bytesPerWorker: number;
   #totalBytes = 0;
-  /** The last log in the order of last writes. */
+  /** The log to which the most recent entry was written. */
   #lastWrite: { name: string; log: WorkerLog } | undefined;
   #nextId: number;
 
@@ -61,28 +61,28 @@ export class WorkerLogs {
     return this.#totalBytes;
   }
 
-  /** Writes output of the worker, or a message of the daemon about it. */
+  /** Writes output of the worker, or a message of the daemon about the worker. */
   write({ name, version, level, source, text }: NewLogEntry): void {
-    // Copied because a substring keeps the original string in memory.
+    // Copies the text, because a substring keeps the original string in memory.
     const bytes = Buffer.from(cutText(text));
     const log = this.#touch(name);
     const entry = { ...this.#stamp(name), version, level, source, text: bytes.toString() };
     this.#append(log, { ring: log.output, entry, sizeBytes: bytes.length + entryOverheadBytes });
   }
 
-  /** Writes a request that has ended. */
+  /** Writes the log entry of a completed request. */
   writeRequest({ name, version, level, text, request }: NewRequestEntry): void {
     const log = this.#touch(name);
-    // One literal: copying properties from another object costs more than the rest of this method.
+    // Uses one object literal, because copying properties from another object costs more time than the rest of this method.
     const entry = { id: this.#nextId, time: this.#options.now(), worker: name, version, level, source: "request" as const, text, request };
     this.#nextId += 1;
     const sizeBytes = text.length + request.path.length + entryOverheadBytes + requestOverheadBytes;
     this.#append(log, { ring: log.requests, entry, sizeBytes });
   }
 
-  /** Returns the matching entries of memory and files, oldest first. */
+  /** Returns the newest matching entries from memory and files, oldest first. `hasMore`: older matching entries exist. */
   async read(selection: LogSelection, query: LogFilter): Promise<{ entries: LogEntry[]; hasMore: boolean }> {
-    // One more than the limit tells whether older entries match.
+    // Reads one entry more than the limit, to find out whether older entries match.
     const limit = query.limit + 1;
     const passes = entryFilter(query);
     const inMemory = newestEntries(this.#ringsOf(selection), passes, limit).entries;
@@ -95,26 +95,26 @@ export class WorkerLogs {
     return newestEntries(this.#ringsOf(selection), entryFilter(query), query.limit);
   }
 
-  /** Whether the log still has an entry of this version. */
+  /** Returns whether the log still contains an entry of this version. */
   async knows(name: string, version: string): Promise<boolean> {
     return (await this.read([name], { version, limit: 1 })).entries.length > 0;
   }
 
-  /** Writes the entries of the last second to the files. */
+  /** Writes all entries that are not on disk yet to the files. */
   async close(): Promise<void> {
     await this.#options.retention?.write();
   }
 
   /**
-   * Yields matching entries, then new ones in batches, until the signal aborts or the one selected worker is deleted. `lastEventId`: yields
-   * all entries after it. A reader that is too slow gets a notice about dropped entries.
+   * Yields matching entries, then new entries in batches, until `signal` aborts or the only selected worker is deleted. With `lastEventId`,
+   * begins after this entry. A reader that is too slow receives a notice about dropped entries.
    */
   async *follow(
     selection: LogSelection,
     query: LogFilter,
     from: { lastEventId: number | undefined; signal: AbortSignal },
   ): AsyncGenerator<LogEntry[]> {
-    // With an unknown id, it is not known which entries the reader already has.
+    // Ignores an id that this daemon has not assigned, because the entries that the reader already has are unknown.
     const lastEventId = from.lastEventId !== undefined && from.lastEventId < this.#nextId ? from.lastEventId : undefined;
     const start = { ...from, lastEventId };
     const followed = {
@@ -129,7 +129,7 @@ export class WorkerLogs {
     else yield* followLogs(followed, query, start);
   }
 
-  /** Deletes the log of a deleted worker and ends its followers. */
+  /** Deletes the log of a deleted worker and ends the streams of readers that follow the log. */
   forget(name: string): void {
     this.#options.retention?.forget(name);
     const log = this.#logs.get(name);
@@ -154,7 +154,9 @@ export class WorkerLogs {
     return byId([...inFiles, ...inMemory]);
   }
 
-  /** Returns the ids from which on all entries of a worker are in memory, at the time of this call. */
+  /**
+   * Returns a function that returns a worker's first ids in memory: all entries from these ids on were in memory at the time of this call.
+   */
   #firstIdsInMemory(): (name: string) => FirstIdsInMemory {
     const nextId = this.#nextId;
     const firstIds = new Map(
@@ -166,7 +168,10 @@ export class WorkerLogs {
     return (name) => firstIds.get(name) ?? { output: nextId, requests: nextId };
   }
 
-  /** Adds stored entries, see `addStoredEntries`. Reads of all workers run one at a time, because one can take minutes with a filter that few entries pass. */
+  /**
+   * Adds entries from the files, see `addStoredEntries`. Reads with a selector function run one at a time, because a read can take minutes
+   * if few entries match.
+   */
   async #addFromFiles(
     inMemory: readonly LogEntry[],
     { selection, ...wanted }: Omit<Parameters<typeof addStoredEntries>[2], "firstIdsOf"> & { readonly selection: LogSelection },
@@ -205,7 +210,7 @@ export class WorkerLogs {
     return [...this.#logs].flatMap(([name, log]) => (selection(name) ? log.rings : []));
   }
 
-  /** Returns the log of a worker and moves it to the end of the order of last writes. */
+  /** Returns the log of a worker and moves the log to the end of `#logs`, which is ordered by last write. */
   #touch(name: string): WorkerLog {
     if (this.#lastWrite?.name === name && this.#logs.get(name) === this.#lastWrite.log) return this.#lastWrite.log;
     const log = this.#logs.get(name) ?? new WorkerLog(this.#nextId);
@@ -237,7 +242,10 @@ export class WorkerLogs {
     this.#totalBytes -= before - ring.sizeBytes;
   }
 
-  /** Drops the logs of other workers first, then the oldest entries of the current worker's other ring, then those of its current ring. */
+  /**
+   * Drops entries until the total limit is met: first the logs of other workers, then the oldest entries in the current log's other ring,
+   * then in `currentRing`.
+   */
   #dropLeastRecent(current: WorkerLog, currentRing: EntryRing): void {
     const { totalBytes } = this.#options;
     for (const [name, log] of this.#logs) {
@@ -255,7 +263,7 @@ export class WorkerLogs {
   }
 }
 
-/** Returns a notice for each ring that has dropped entries after the id. */
+/** Returns a notice for each ring that has dropped entries with an id above `afterId`. */
 function noticesOf(rings: readonly EntryRing[], afterId: number): LogEntry[] {
   return rings.flatMap((ring) => {
     const { newestDropped } = ring;
