@@ -8,7 +8,7 @@ import type { Log } from "../../log/log.js";
 export const copySocketName = "data-copies.sock";
 const privateMode = 0o600;
 
-/** The response to the name of a worker: the path of the copy, null without a data folder, or why it could not be copied. */
+/** Response to a line with a worker's name: the path of the copy, null if the worker has no data folder, or the error of a failed copy. */
 export type CopyResponse = { readonly folder: string | null } | { readonly error: string };
 
 interface CopyServerOptions {
@@ -36,7 +36,7 @@ export class CopyServer {
     const server = new CopyServer(options);
     rmSync(path.join(options.stateDirectory, copySocketName), { force: true });
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    // The path of the state directory can exceed the 107 bytes of a socket address.
+    // Binds through /proc, because the path of the state directory can exceed the 107 bytes of a socket address.
     server.#server.once("error", reject).listen(`/proc/self/fd/${server.#folder}/${copySocketName}`, resolve);
     await promise;
     chmodSync(path.join(options.stateDirectory, copySocketName), privateMode);

@@ -4,7 +4,7 @@ import type { DataFolder } from "./data-folder.js";
 import type { DiskUsage } from "./disk-usage.js";
 import { WorkerStorage } from "./worker-storage.js";
 
-/** Creates the storage of an engine. `restart` replaces the isolates of a worker after its data folder became full or writable. */
+/** Creates the storage of an engine. `restart` replaces the isolates of a worker after its data folder became full, or writable again. */
 export function createWorkerStorage(options: WorkerEngineOptions, restart: (name: string) => void): WorkerStorage {
   return new WorkerStorage({
     directory: options.dataDirectory,

@@ -1,18 +1,21 @@
 import type { DiskUsage } from "./disk-usage.js";
 
-/** A full folder is writable again below this share of its limit: at the limit itself, each file would replace the isolates twice. */
+/**
+ * A full data folder becomes writable again below this share of its limit. Without this distance, each file that is written and deleted at
+ * the limit would replace the isolates twice.
+ */
 const writableAgainShare = 0.95;
 
-/** The isolate's properties that the storage of workers uses. */
+/** The properties of an isolate that the storage of workers uses. */
 export interface StoringIsolate {
   readonly pid: number;
   readonly exited: Promise<void>;
-  /** Accepts no new call, completes the running ones, then ends. */
+  /** Accepts no new calls, completes the running calls, then stops the isolate. */
   drain(): void;
   kill(reason: string): void;
 }
 
-/** Access of one isolate to the data folder of its worker. `remove`: it can read and delete, because the folder is full. */
+/** Access of one isolate to the data folder of its worker. `remove`: the isolate can only read and delete, because the folder is full. */
 export interface DataGrant {
   readonly folder: string;
   readonly access: "write" | "remove";
@@ -20,20 +23,20 @@ export interface DataGrant {
   readonly largestFileBytes: number;
 }
 
-/** The use of a data folder by a starting or running isolate. */
+/** Registration of a starting or running isolate that uses a data folder. */
 export interface DataLease {
   readonly data: DataFolder;
   readonly grant: DataGrant;
   isolate: StoringIsolate | undefined;
-  /** Whether the isolate has loaded its code. Draining it before would fail the requests that wait for it. */
+  /** True if the isolate has loaded its code. Draining the isolate before that would fail the requests that wait for the isolate. */
   isLoaded: boolean;
 }
 
-/** The data folder of one worker: the isolates that use it and whether it is full. */
+/** State of the data folder of one worker: the isolates that use the folder, and whether the folder is full. */
 export class DataFolder {
   readonly name: string;
   readonly folder: string;
-  /** Limit of the version whose isolate started last. */
+  /** Size limit of the folder, from the manifest of the version whose isolate started last. */
   limitBytes = Infinity;
   usage: DiskUsage | undefined;
   #measuredMs = -Infinity;
@@ -46,7 +49,7 @@ export class DataFolder {
     this.folder = folder;
   }
 
-  /** True from the moment when the usage exceeds the limit until it is below 95 % of the limit. */
+  /** True from the moment when the usage exceeds the limit until the usage is below 95 % of the limit. */
   get isFull(): boolean {
     return this.#isFull;
   }
@@ -55,12 +58,12 @@ export class DataFolder {
     return this.#leases.size > 0;
   }
 
-  /** Isolates that have loaded their code or are about to. */
+  /** Isolates that use the folder: running isolates, and isolates that are still loading their code. */
   get isolates(): StoringIsolate[] {
     return [...this.#leases].flatMap(({ isolate }) => isolate ?? []);
   }
 
-  /** Isolates that started while the folder was not full. */
+  /** Isolates with write access, which started while the folder was not full. */
   get writers(): StoringIsolate[] {
     return [...this.#leases].flatMap(({ isolate, grant }) => (isolate && grant.access === "write" ? [isolate] : []));
   }
@@ -69,7 +72,7 @@ export class DataFolder {
     return this.#measuredMs >= timeMs;
   }
 
-  /** Returns whether the folder became full or writable. */
+  /** Records the measured usage. Returns whether the folder became full, or writable again. */
   note(usage: DiskUsage, nowMs: number): boolean {
     this.usage = usage;
     this.#measuredMs = nowMs;
@@ -78,7 +81,7 @@ export class DataFolder {
     return this.#isFull !== wasFull;
   }
 
-  /** Registers the use by an isolate; waits while the folder is paused. */
+  /** Registers an isolate that will use the folder. Waits while the folder is paused. */
   async lease(): Promise<DataLease> {
     while (this.#pause) await this.#pause.ended;
     const { folder, limitBytes, usage } = this;
@@ -94,7 +97,7 @@ export class DataFolder {
     return lease;
   }
 
-  /** Notes that the isolate of a lease has loaded its code. Drains the isolate if the folder was paused meanwhile. */
+  /** Records that the isolate of a lease has loaded its code. Drains the isolate if the folder was paused meanwhile. */
   noteLoaded(lease: DataLease): void {
     lease.isLoaded = true;
     if (this.#pause) lease.isolate?.drain();
@@ -106,8 +109,8 @@ export class DataFolder {
   }
 
   /**
-   * Runs `action` while no isolate uses the folder: drains the isolates, and kills those that remain after `timeoutMs`. New isolates wait
-   * until the end.
+   * Runs `action` while no isolate uses the folder. First drains the isolates that use the folder, and kills isolates that remain after
+   * `timeoutMs`. New isolates wait until `action` has ended.
    */
   async pauseFor<Result>(timeoutMs: number, action: () => Promise<Result>): Promise<Result> {
     while (this.#pause) await this.#pause.ended;

@@ -11,7 +11,8 @@ export async function denyWriting(pid: number): Promise<boolean> {
   if (prlimit === undefined) return false;
   try {
     const { uid } = statSync(`/proc/${pid}`);
-    // Root may lack CAP_SYS_RESOURCE, as in a container. A process of the same user needs no capability.
+    // Runs prlimit as the user of the process, because this needs no capability. Root can lack CAP_SYS_RESOURCE, for example in a
+    // container.
     const args = [`--pid=${pid}`, "--fsize=0"];
     const command =
       uid === process.getuid?.() || setpriv === undefined
@@ -20,7 +21,7 @@ export async function denyWriting(pid: number): Promise<boolean> {
     const change = await spawnProcess({ ...command, workingDirectory: "/", descriptors: [] });
     return (await change.ended).status === 0;
   } catch {
-    // The process has ended, or no process can be started.
+    // The process `pid` has exited, or prlimit cannot be started.
     return false;
   }
 }

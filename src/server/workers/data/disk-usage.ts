@@ -2,14 +2,14 @@ import { closeSync, chmodSync, constants, fstatSync, lstatSync, openSync, readdi
 import path from "node:path";
 import { pathOnly } from "../sandbox/sandbox-paths.js";
 
-/** Counted for each entry besides its blocks: an empty file needs an inode and a name. */
+/** Bytes that each entry counts in addition to its blocks, because even an empty file needs an inode and a name. */
 const bytesPerEntry = 4096;
 /** `st_blocks` counts units of 512 bytes, regardless of the file system's block size. */
 const blockBytes = 512;
 
 /** Disk usage of a folder. */
 export interface DiskUsage {
-  /** Allocated blocks plus 4 KB per entry; Infinity when a part cannot be read. */
+  /** Allocated blocks plus 4 KB per entry; Infinity when a part of the folder cannot be read. */
   readonly bytes: number;
   readonly entries: number;
   /** Size of the largest file as programs see it: a sparse file can have fewer blocks. */
@@ -22,7 +22,7 @@ export interface DiskUsage {
  */
 export function measureDiskUsage(folder: string, pids: readonly number[]): DiskUsage {
   let [bytes, entries, largestFileBytes] = [0, 0, 0];
-  /** Files with several names, or open in several processes, count once. */
+  /** Files that were already counted. A file with several names, or open in several processes, counts once. */
   const counted = new Set<string>();
   const add = (stat: Stats): void => {
     const id = `${stat.dev}:${stat.ino}`;
@@ -54,7 +54,10 @@ function* statsBelow(top: string): Generator<Stats> {
   }
 }
 
-/** Returns the entries of a folder; none for a missing one. A worker can create a folder that its owner cannot read: makes it readable. */
+/**
+ * Returns the entries of a folder; none for a missing folder. First makes the folder readable if its mode denies reading, because a worker
+ * can create such a folder.
+ */
 function entriesOf(folder: string): Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true });
@@ -67,7 +70,9 @@ function entriesOf(folder: string): Dirent[] {
   }
 }
 
-/** Sets the mode through a descriptor, because the worker can replace the folder by a link meanwhile. */
+/**
+ * Makes a folder readable for its owner. Sets the mode through a descriptor, because the worker can replace the folder by a link meanwhile.
+ */
 function makeReadable(folder: string): void {
   const descriptor = openSync(folder, pathOnly | constants.O_NOFOLLOW);
   try {

@@ -5,16 +5,17 @@ import { promisify } from "node:util";
 import { makeDirectory } from "../../platform/make-directory.js";
 
 const privateMode = 0o700;
-/** Users of isolates enter the directory and cannot list it. */
+/** Mode of a directory that users of isolates can enter but cannot list. */
 const enterableMode = 0o711;
 
-/** Creates the data folder of a worker if it is missing, and gives it to the worker's user, if any. */
+/** Creates the data folder of a worker if the folder is missing, and makes `user` the owner of the folder, if defined. */
 export async function makeDataFolder(folder: string, user: number | undefined): Promise<void> {
   if (user === undefined) return await makeDirectory(folder, privateMode);
   await makeDirectory(path.dirname(folder), enterableMode);
   await makeDirectory(folder, privateMode);
   if ((await stat(folder)).uid === user) return;
-  // A new folder, one of a restored backup, or one of a daemon that ran with other users. `-h`: changes links, not their targets.
+  // The folder is new, comes from a restored backup, or was created by a daemon with other users. `-h` changes the owner of links, not of
+  // their targets.
   await promisify(execFile)("chown", ["-Rh", "--", `${user}:${user}`, folder]);
   await chown(folder, user, user);
 }

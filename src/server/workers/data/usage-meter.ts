@@ -13,13 +13,13 @@ export interface Measured {
   readonly usage: DiskUsage;
 }
 
-/** Measures disk usage in a thread, which starts with the first order. Orders run one after the other. */
+/** Measures disk usage in a worker thread, which starts at the first measurement. Measurements run one after the other. */
 export class UsageMeter {
   #thread: Worker | undefined;
   #lastId = 0;
   readonly #pending = new Map<number, { resolve: (usage: DiskUsage) => void; reject: (error: unknown) => void }>();
 
-  /** See `measureDiskUsage`. Rejects when the thread ends. */
+  /** Runs `measureDiskUsage` in the thread. Rejects when the thread ends before it returns the result. */
   measure(folder: string, pids: readonly number[] = []): Promise<DiskUsage> {
     return new Promise((resolve, reject) => {
       const id = (this.#lastId += 1);

@@ -13,16 +13,19 @@ import type { DiskUsage } from "./disk-usage.js";
 import { UsageMeter } from "./usage-meter.js";
 
 const intervalMs = 500;
-/** An isolate that writes on after its folder is full, for example through programs that it started, is killed beyond this many bytes. */
+/**
+ * Maximum number of bytes above the limit of a full data folder. An isolate that continues to write, for example through programs that it
+ * started, is killed above this number.
+ */
 const mostOvershootBytes = 16 * 1024 * 1024;
 /** Maximum time that running calls of a paused worker have to complete. */
 const drainTimeoutMs = 30_000;
-/** Prefix of entries of the data directory that are not data folders: names of packages never start with a dot. */
+/** Prefix of entries in the data directory that are not data folders. Names of packages never start with a dot. */
 const hidden = ".";
 const leftoverKinds = ["copy", "removed"] as const;
 
 interface WorkerStorageOptions {
-  /** Contains one folder per worker name. */
+  /** Directory that contains one data folder per worker name. */
   readonly directory: string;
   /** Maximum size of an isolate's temporary folder. */
   readonly temporaryFolderMaxBytes: number;
@@ -41,7 +44,7 @@ interface Watched {
   readonly lease: DataLease | undefined;
 }
 
-/** The usage of a worker's data folder. */
+/** Disk usage of a worker's data folder. */
 export interface StoredData {
   readonly name: string;
   readonly usage: DiskUsage;
@@ -62,8 +65,8 @@ export class WorkerStorage {
   }
 
   /**
-   * Measures the data folder of a worker, which may be missing, and registers its use by an isolate. Waits while the folder is paused. End the
-   * use by `watch` or `release`.
+   * Measures a worker's data folder, which may be missing, and registers an isolate that will use the folder. Waits while the folder is
+   * paused. The caller must then call `watch` or `release`.
    */
   async lease(name: string, limitBytes: number): Promise<DataLease> {
     const data = this.#folderOf(name);
@@ -76,7 +79,7 @@ export class WorkerStorage {
     lease.data.release(lease);
   }
 
-  /** Enforces the limits of an isolate until it has exited. Call before the worker's code runs. */
+  /** Enforces the storage limits of an isolate until the isolate has exited. Must be called before the worker's code runs. */
   watch(isolate: StoringIsolate, temporaryFolder: string, lease: DataLease | undefined): void {
     const watched = { isolate, temporaryFolder, emptyMs: modifiedMs(temporaryFolder), hasTemporaryFiles: false, lease };
     this.#watched.add(watched);
@@ -85,7 +88,7 @@ export class WorkerStorage {
     this.#timer ??= setTimeout(() => void this.#check(), intervalMs).unref();
   }
 
-  /** Call after the worker's code was loaded. */
+  /** Must be called after an isolate has loaded the worker's code. */
   noteLoaded(isolate: StoringIsolate): void {
     for (const { isolate: watched, lease } of this.#watched) if (watched === isolate && lease) lease.data.noteLoaded(lease);
   }
@@ -96,7 +99,7 @@ export class WorkerStorage {
     if (watched.lease) this.release(watched.lease);
   }
 
-  /** Returns all data folders, in the order of their names. */
+  /** Returns the usage of all data folders, sorted by worker name. */
   async list(): Promise<StoredData[]> {
     const found: StoredData[] = [];
     for (const name of await this.#names()) {
@@ -128,7 +131,10 @@ export class WorkerStorage {
     return this.#folderOf(name).pauseFor(drainTimeoutMs, action);
   }
 
-  /** Deletes the data folder of a worker; returns whether there was one. The next start deletes what cannot be deleted now. */
+  /**
+   * Deletes the data folder of a worker. Returns whether the worker had a data folder. The daemon's next start deletes files that cannot be
+   * deleted now.
+   */
   async remove(name: string): Promise<boolean> {
     if (this.find(name) === undefined) return false;
     const removedFolder = this.#leftover("removed");
@@ -144,8 +150,8 @@ export class WorkerStorage {
   }
 
   /**
-   * Copies the data folder of a worker while no isolate runs. Undefined when the worker has no data folder. Rejects with
-   * INSUFFICIENT_STORAGE.
+   * Copies the data folder of a worker while no isolate of the worker runs. Undefined when the worker has no data folder. Rejects with
+   * INSUFFICIENT_STORAGE if the disk is full.
    */
   async copy(name: string): Promise<{ folder: string; remove: () => Promise<void> } | undefined> {
     if (this.find(name) === undefined) return undefined;
@@ -163,7 +169,7 @@ export class WorkerStorage {
     return isFound ? { folder, remove } : undefined;
   }
 
-  /** Deletes the copies and removed folders of an earlier daemon. */
+  /** Deletes copies and removed data folders that an earlier daemon process left. */
   async open(): Promise<void> {
     const { directory } = this.#options;
     for (const name of await readdir(directory).catch(() => []))
@@ -176,7 +182,7 @@ export class WorkerStorage {
     await this.#meter.close();
   }
 
-  /** Returns an unused path in the data directory, which the next start deletes. */
+  /** Returns an unused path in the data directory. The daemon's next start deletes the folder at this path. */
   #leftover(kind: (typeof leftoverKinds)[number]): string {
     return path.join(this.#options.directory, `${hidden}${kind}-${randomUUID()}`);
   }
@@ -208,7 +214,7 @@ export class WorkerStorage {
   }
 
   async #checkTemporaryFolder({ isolate, temporaryFolder, lease }: Watched): Promise<void> {
-    // Deleted files of an isolate with a data folder count there.
+    // Deleted open files of an isolate with a data folder count toward the data folder instead.
     const { bytes } = await this.#meter.measure(temporaryFolder, lease ? [] : [isolate.pid]);
     const { temporaryFolderMaxBytes } = this.#options;
     if (bytes > temporaryFolderMaxBytes) isolate.kill(`its temporary folder (os.tmpdir) exceeded ${formatSize(temporaryFolderMaxBytes)}`);
@@ -225,18 +231,21 @@ export class WorkerStorage {
     const pids = data.isolates.map(({ pid }) => pid);
     const usage = await this.#meter.measure(data.folder, pids);
     if (!data.note(usage, performance.now())) return;
-    // Running isolates fail to write from now on, before their replacements start.
+    // Denies writing to the running isolates immediately, before their replacements start.
     if (data.isFull) for (const isolate of data.writers) if (!(await denyWriting(isolate.pid))) isolate.kill("its data folder is full");
     this.#options.onQuota(data, usage);
   }
 }
 
-/** Copies a folder with owners, modes and holes of sparse files, without following links. Shares blocks where the file system can. */
+/**
+ * Copies a folder with owners, modes and holes of sparse files, without following links. Shares disk blocks if the file system supports
+ * sharing.
+ */
 async function copyFolder(source: string, target: string): Promise<void> {
   const run = promisify(execFile);
   const options = { env: { LC_ALL: "C" } };
   try {
-    // A worker can create files that its user, and thus a daemon of the same user, cannot read.
+    // Makes all files readable first, because a worker can create files that its user, and thus a daemon of the same user, cannot read.
     if (process.getuid?.() !== 0) await run("chmod", ["-R", "u+rX", "--", source], options);
     await run("cp", ["--archive", "--reflink=auto", "--no-target-directory", "--", source, target], options);
   } catch (error) {
@@ -255,7 +264,7 @@ function hasTemporaryFiles(watched: Watched): boolean {
   return watched.hasTemporaryFiles;
 }
 
-/** Returns the time of the last created or deleted entry; 0 for a missing folder. */
+/** Returns the Unix time in milliseconds when an entry of the folder was last created or deleted; 0 for a missing folder. */
 function modifiedMs(folder: string): number {
   return statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }
