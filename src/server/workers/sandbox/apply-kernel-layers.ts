@@ -11,8 +11,8 @@ interface Applied {
 }
 
 /**
- * Restricts this thread and the program that it will execute, as far as the kernel supports it. Afterwards the event loop must not run,
- * because libuv would use io_uring, which the seccomp filter denies.
+ * Restricts this thread and the program that it will execute, with the layers that the kernel supports. Afterwards the event loop must not
+ * run, because libuv would use io_uring, which the seccomp filter denies.
  */
 export async function applyKernelLayers(policy: SandboxPolicy): Promise<Applied> {
   const processor = processorCalls();

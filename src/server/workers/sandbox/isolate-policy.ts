@@ -8,9 +8,9 @@ import { readableSystemPaths, runnableSystemPaths } from "./sandbox-paths.js";
 interface IsolatePolicyOptions {
   readonly needs: Pick<IsolateNeeds, "permissions" | "network" | "folder" | "data">;
   readonly slot: string;
-  /** True when only isolates of the same worker run as this user. */
+  /** True if only isolates of the same worker run as the isolate's system user. */
   readonly hasOwnUser: boolean;
-  /** The folder of the isolate program. */
+  /** Folder that contains the isolate program. */
   readonly program: string;
   readonly required: readonly LayerName[];
   /** Folders of the daemon that no worker process is allowed to read. */
@@ -18,8 +18,8 @@ interface IsolatePolicyOptions {
 }
 
 /**
- * Returns the kernel policy of an isolate. It allows reading the slot, the worker and the system files of Node.js, and everything that the
- * permissions grant.
+ * Returns the kernel policy of an isolate. The policy allows reading the sandbox folder, the worker and system files of Node.js, and all
+ * access that the permissions grant.
  */
 export function isolatePolicy({ needs, slot, hasOwnUser, program, required, closed = [] }: IsolatePolicyOptions): SandboxPolicy {
   const { permissions, network, folder, data } = needs;
@@ -36,7 +36,7 @@ export function isolatePolicy({ needs, slot, hasOwnUser, program, required, clos
     allowsUdp: permissions.includes("udp"),
     allowsUnixSockets: allowsPrograms || allowsUnixSockets(network),
     allowsPrograms,
-    // Without a user of its own, an isolate could change attributes of files of the daemon or of other workers.
+    // An isolate that shares its system user could change attributes of files that belong to the daemon or to other workers.
     allowsAttributes: hasOwnUser || granted("fs-write:").length > 0,
     descriptors: [channelDescriptor],
     required,

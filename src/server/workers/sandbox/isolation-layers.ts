@@ -4,11 +4,11 @@ import { missingLayers, type KernelLayers, type LayerState } from "./sandbox-pol
 export interface IsolationLayer {
   readonly name: "own-user" | "landlock" | "seccomp" | "frozen-flags" | "permission-model";
   readonly isActive: boolean;
-  /** What the layer denies and what it cannot deny, or why the layer is inactive. */
+  /** Description of the access that the layer denies or cannot deny, or the reason why the layer is inactive. */
   readonly message: string;
 }
 
-/** The kernel lacks features that RUNTIME_ISOLATION=strict requires. A restart of the daemon fails in the same way. */
+/** Error: the kernel lacks isolation layers that RUNTIME_ISOLATION=strict requires. A restart of the daemon fails in the same way. */
 export class MissingSandboxError extends Error {
   constructor(missing: readonly string[]) {
     super(`RUNTIME_ISOLATION=strict requires kernel restrictions that are missing: ${missing.join("; ")}`);
@@ -16,7 +16,7 @@ export class MissingSandboxError extends Error {
   }
 }
 
-/** Throws MissingSandboxError when the kernel cannot restrict isolates. */
+/** Throws MissingSandboxError when the kernel does not support all isolation layers. */
 export function assertSandbox(layers: KernelLayers): void {
   const missing = missingLayers(layers);
   if (missing.length > 0) throw new MissingSandboxError(missing);

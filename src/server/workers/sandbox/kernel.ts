@@ -12,7 +12,7 @@ export class KernelError extends Error {
  * System calls for which Node.js has no API. `number` is the number of the system call. Each method throws KernelError when its call fails.
  */
 export interface Kernel {
-  /** Sets `no_new_privs`. The kernel requires it before an unprivileged process restricts itself. */
+  /** Sets `no_new_privs`. The kernel requires this flag before an unprivileged process restricts itself. */
   denyNewPrivileges(): void;
   /** Returns the Landlock ABI version of the kernel. */
   landlockVersion(number: number): number;
@@ -29,7 +29,10 @@ export interface Kernel {
   filterCalls(number: number, instructions: Buffer): void;
 }
 
-/** Rejects when koffi cannot be loaded. koffi is an optional dependency with binaries for common processors only. */
+/**
+ * Loads the package koffi, which calls functions of the C library. Rejects when koffi cannot be loaded. koffi is an optional dependency
+ * with binaries for common processors only.
+ */
 export async function openKernel(): Promise<Kernel> {
   const { default: koffi } = await import("koffi");
   const libc = koffi.load(null);

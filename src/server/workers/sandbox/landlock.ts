@@ -4,7 +4,7 @@ import { KernelError, type Kernel } from "./kernel.js";
 import type { KernelLayers, SandboxPolicy } from "./sandbox-policy.js";
 import type { SystemCalls } from "./system-calls.js";
 
-/** Files in /proc that Node.js reads for `process.memoryUsage()` and `os.cpus()`. They contain no data of other processes. */
+/** Files in /proc that Node.js reads for `process.memoryUsage()` and `os.cpus()`. These files contain no data of other processes. */
 const processorFiles = ["/proc/self/stat", "/proc/stat", "/proc/cpuinfo"];
 
 /** File system access rights: bits from `linux/landlock.h`. */
@@ -58,7 +58,7 @@ const byAccess: Readonly<Record<LandlockAccess, bigint>> = {
 /** Rights that a rule for a file can contain. The other rights need a rule for a folder. */
 const ofOneFile = fileRights.execute | fileRights.writeFile | fileRights.readFile | fileRights.truncate | fileRights.controlDevice;
 
-/** Restricts this thread and the program that it will execute to the files of `policy`. */
+/** Restricts this thread, and the program that it will execute, to the files that `policy` allows. */
 export function applyLandlock(kernel: Kernel, calls: SystemCalls, policy: SandboxPolicy): KernelLayers["landlock"] {
   const call = (name: string): number => calls[name] as number;
   let abi = 0;
@@ -91,7 +91,7 @@ export function applyLandlock(kernel: Kernel, calls: SystemCalls, policy: Sandbo
   }
 }
 
-/** Returns a descriptor of the path. Undefined when the path does not exist or this user cannot access it. */
+/** Opens a path and returns the descriptor. Undefined when the path does not exist or this user cannot access the path. */
 function openPath(path: string, isGranted: boolean): number | undefined {
   try {
     return isGranted ? openGranted(path) : openSync(path, pathOnly | constants.O_RDONLY);
@@ -100,7 +100,7 @@ function openPath(path: string, isGranted: boolean): number | undefined {
   }
 }
 
-/** Returns a `struct landlock_ruleset_attr` of the size that the kernel's ABI version has. */
+/** Returns a `struct landlock_ruleset_attr` in the size that the kernel's ABI version expects. */
 function rulesetAttributes(abi: number, { files, network, scopes }: HandledRights): Buffer {
   const attributes = Buffer.alloc(abi >= 6 ? 24 : abi >= 4 ? 16 : 8);
   attributes.writeBigUInt64LE(files, 0);
@@ -109,7 +109,7 @@ function rulesetAttributes(abi: number, { files, network, scopes }: HandledRight
   return attributes;
 }
 
-/** Returns a `struct landlock_path_beneath_attr`, which is packed. */
+/** Returns a `struct landlock_path_beneath_attr`, which has no padding bytes. */
 function pathAttributes(rights: bigint, descriptor: number): Buffer {
   const attributes = Buffer.alloc(12);
   attributes.writeBigUInt64LE(rights, 0);
@@ -130,7 +130,7 @@ interface HandledRights {
   readonly scopes: bigint;
 }
 
-/** Returns the rights that the ruleset handles. `deniesConnecting`: also handle TCP connections. */
+/** Returns the rights that the ruleset handles. `deniesConnecting`: the ruleset also denies TCP connections. */
 export function handledRights(abi: number, { deniesConnecting }: { deniesConnecting: boolean }): HandledRights {
   const oldest = fileRights.makeSymbolicLink * 2n - 1n;
   return {

@@ -2,12 +2,12 @@ import { writeSync } from "node:fs";
 import { applyKernelLayers } from "./apply-kernel-layers.js";
 import { emptyPolicy, missingLayers, type SandboxPolicy } from "./sandbox-policy.js";
 
-/** `EX_CONFIG` of sysexits.h, because a restart fails in the same way. */
+/** Exit status when a required layer is missing: `EX_CONFIG` of sysexits.h, because a restart fails in the same way. */
 const notConfigured = 78;
 
 /**
- * Restricts this process by kernel features, then executes the command in its place. Arguments: the policy as JSON, then the command.
- * Without arguments, prints the available kernel features as JSON.
+ * Restricts this process with kernel layers, then executes the command in place of this process. Arguments: the policy as JSON, then the
+ * command. Without arguments, prints the available kernel layers as JSON.
  */
 const [policyText, file, ...args] = process.argv.slice(2);
 const policy = policyText === undefined ? emptyPolicy : (JSON.parse(policyText) as SandboxPolicy);

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, realpathSync, closeSync, constants, fstatSync,
 import path from "node:path";
 import { isPathWithin } from "../../platform/path-within.js";
 
-/** System files for name resolution, verification of certificates and the time zone. */
+/** System files that all isolates can read: for name resolution, verification of certificates and the time zone. */
 const systemFiles = [
   "/etc/hosts",
   "/etc/nsswitch.conf",
@@ -34,12 +34,12 @@ const systemSecrets = [
   "/etc/runtimed",
 ];
 
-/** `O_PATH` of Linux: the descriptor identifies a file and cannot read it. */
+/** The flag `O_PATH` of Linux. A descriptor with this flag identifies a file but cannot read the file. */
 export const pathOnly = 0o10_000_000;
 
 interface SystemPathOptions {
   readonly allowsPrograms: boolean;
-  /** Folders of the daemon. Isolates cannot access them even if they are below a system folder. */
+  /** Folders of the daemon that isolates cannot access, even if the folders are below a system folder. */
   readonly closed?: readonly string[];
 }
 
@@ -58,7 +58,10 @@ export function runnableSystemPaths({ allowsPrograms, closed = [] }: SystemPathO
   return [realpathSync(process.execPath), ...folders.flatMap((folder) => withoutFolders(folder, closed))];
 }
 
-/** Returns the folder. If it contains a `closed` folder, returns its other entries instead, because Landlock rules have no exclusions. */
+/**
+ * Returns `folder`. If a `closed` folder is inside `folder`, returns the other entries of `folder` instead, because Landlock rules have no
+ * exclusions.
+ */
 function withoutFolders(folder: string, closed: readonly string[]): string[] {
   const real = existsSync(folder) ? realpathSync(folder) : folder;
   const inside = closed.map((own) => (existsSync(own) ? realpathSync(own) : own)).filter((own) => isPathWithin(own, real));
@@ -68,8 +71,8 @@ function withoutFolders(folder: string, closed: readonly string[]): string[] {
 }
 
 /**
- * Returns the folder of resolv.conf, or the file when the folder contains other system files. A rule for the file becomes invalid when a
- * resolver replaces the file by a rename.
+ * Returns the folder that contains resolv.conf, because a rule for the file becomes invalid when a resolver replaces the file by a rename.
+ * Returns the file itself if the folder is /etc.
  */
 function nameServerPaths(): string[] {
   if (!existsSync(nameServers)) return [];
@@ -78,7 +81,7 @@ function nameServerPaths(): string[] {
   return [folder === "/etc" ? file : folder];
 }
 
-/** A granted path contains a symbolic link. A worker with write access to a parent folder could have created the link. */
+/** Error: the path in a permission contains a symbolic link. A worker with write access to a parent folder could have created the link. */
 export class SymbolicLinkError extends Error {
   constructor(target: string) {
     super(`${target} is a symbolic link or below one; use the real path in the permission`);
@@ -87,13 +90,17 @@ export class SymbolicLinkError extends Error {
 }
 
 /**
- * Opens a granted file or folder without following symbolic links, even if another process changes the path during the call. Linux only.
+ * Opens a file or folder from a permission without following symbolic links, even if another process changes the path during the call.
+ * Linux only.
  */
 export function openGranted(target: string): number {
   return walk(target, () => undefined);
 }
 
-/** Creates the missing folders of a granted path. The last folder belongs to `owner`, if given. On Linux, follows no symbolic link. */
+/**
+ * Creates the missing folders of a path from a permission. `owner`: owner of the last folder if it is created. On Linux, follows no
+ * symbolic link.
+ */
 export function makeGranted(target: string, owner: number | undefined): void {
   if (process.platform !== "linux") return void mkdirSync(target, { recursive: true, mode: 0o755 });
   const folder = walk(target, (entry, isLast) => {
@@ -103,7 +110,10 @@ export function makeGranted(target: string, owner: number | undefined): void {
   closeSync(folder);
 }
 
-/** Opens the components of a path one after the other. `onMissing` can create a missing entry. */
+/**
+ * Opens the components of a path one after the other and returns the descriptor of the last component. `onMissing` can create a missing
+ * component.
+ */
 function walk(target: string, onMissing: (entry: string, isLast: boolean) => void): number {
   const names = path.resolve(target).split(path.sep).filter(Boolean);
   let folder = openSync("/", pathOnly);

@@ -1,4 +1,4 @@
-/** A policy without any access. */
+/** A sandbox policy that allows no access. */
 export const emptyPolicy: SandboxPolicy = {
   readable: [],
   runnable: [],
@@ -19,9 +19,9 @@ const titles: Readonly<Record<LayerName, string>> = { landlock: "Landlock", secc
 
 /** The kernel policy of one isolate. The daemon passes the policy to the sandbox program as JSON. */
 export interface SandboxPolicy {
-  /** Files and folders that the isolate can read. Missing ones are ignored. */
+  /** Files and folders that the isolate can read. Missing paths are ignored. */
   readonly readable: readonly string[];
-  /** Files and folders that the isolate can read and whose programs it can execute. */
+  /** Files and folders that the isolate can read and from which it can execute programs. */
   readonly runnable: readonly string[];
   /** Files and folders that the isolate can read because of a permission. Symbolic links are not followed. */
   readonly grantedReadable: readonly string[];
@@ -42,17 +42,17 @@ export interface SandboxPolicy {
   readonly allowsAttributes: boolean;
   /** File descriptors that the isolate inherits in addition to 0 to 2. */
   readonly descriptors: readonly number[];
-  /** Layers that the start requires. Without them, the start fails. */
+  /** Isolation layers without which the start of the isolate fails. */
   readonly required: readonly LayerName[];
 }
 
 /** An isolation layer that the kernel enforces. */
 export type LayerName = "landlock" | "seccomp";
 
-/** Whether an isolation layer is active, with the reason if it is inactive. */
+/** State of an isolation layer: active, or inactive with the reason. */
 export type LayerState = { readonly isActive: true } | { readonly isActive: false; readonly reason: string };
 
-/** The kernel layers that a test process could apply. */
+/** State of each isolation layer of the kernel, found by a test process. */
 export interface KernelLayers {
   readonly landlock: LayerState & {
     /** Landlock ABI version of the kernel; 0 = Landlock is not supported. */

@@ -3,7 +3,7 @@ import type { ProcessorCalls } from "./system-calls.js";
 
 /** Inputs of an isolate's seccomp filter. */
 export interface SeccompOptions {
-  /** Landlock ABI version of the kernel; 0 = not supported. The filter denies the calls that an older version cannot deny. */
+  /** Landlock ABI version of the kernel; 0 = Landlock is not supported. The filter denies system calls that this version cannot deny. */
   readonly landlockAbi: number;
   /** Process id of the isolate, which is allowed to signal its own threads. `process.execve` keeps the id. */
   readonly pid: number;
@@ -68,7 +68,7 @@ const alwaysDenied = [
   "io_setup",
 ];
 
-/** Calls that change file attributes. Landlock does not deny these calls. They work on any file of the same user. */
+/** System calls that change attributes of any file of the same user. Landlock does not deny these calls. */
 const attributeCalls = [
   "chmod",
   "fchmod",
@@ -93,36 +93,39 @@ const attributeCalls = [
   "file_setattr",
 ];
 
-/** `FS_IOC_SETFLAGS` and `FS_IOC_FSSETXATTR` change the attributes of a file that is open only for reading. */
+/** Requests of `ioctl`: `FS_IOC_SETFLAGS` and `FS_IOC_FSSETXATTR` change the attributes of a file that is open only for reading. */
 const attributeRequests = [0x4008_6602, 0x401c_5820];
 
-/** Calls whose first argument is a process id. Landlock does not check the id, and the process with this id can be the daemon. */
+/** System calls whose first argument is a process id. Landlock does not check the id, which can be the id of the daemon. */
 const callsByProcess = ["prlimit64", "sched_setparam", "sched_setscheduler", "sched_setaffinity", "sched_setattr"];
 
 /**
- * Calls whose second argument is a process id if the first argument has the given value. Otherwise the second argument is a process group
- * or a user.
+ * System calls whose second argument is a process id if the first argument has the given value. Otherwise the second argument is a process
+ * group or a user.
  */
 const callsByKind = { setpriority: 0, ioprio_set: 1 };
 
-/** Calls that fail with ENOSYS. Libraries then use an older call, whose arguments the filter can check. */
+/** System calls that fail with ENOSYS. Libraries then use an older call, whose arguments the filter can check. */
 const unknownToIsolates = ["clone3", "io_uring_setup", "io_uring_enter", "io_uring_register"];
 
 /**
- * `CLONE_NEW*` of `linux/sched.h` creates namespaces. `CLONE_PARENT` creates a child of the spawner, which would never read its exit
- * status.
+ * Flags of `clone` that the filter denies. `CLONE_NEW*` creates namespaces. `CLONE_PARENT` creates a child of the spawner, which would
+ * never read the exit status of this child.
  */
 const deniedCloneFlags = 0x7e02_0000 | 0x8000;
 
 /**
- * `SOL_SOCKET` and `SO_LINGER`. An isolate could set a linger time on a socket and send the socket to the daemon, whose `close` would then
- * block.
+ * Socket option that the filter denies: `SO_LINGER`. An isolate could set a linger time on a socket and send the socket to the daemon,
+ * whose `close` would then block.
  */
 const lingerOption = { level: 1, name: 13 };
-/** `PR_SET_PDEATHSIG`. An isolate that cleared this signal would outlive the daemon. */
+/**
+ * Option of `prctl` that the filter denies: `PR_SET_PDEATHSIG`. An isolate that cleared this signal would continue after the daemon has
+ * exited.
+ */
 const setParentDeathSignal = 1;
 
-/** Landlock ABI versions from which Landlock denies the same actions as the filter. */
+/** First Landlock ABI versions that deny signals and `truncate`. With an older version, the filter denies these calls. */
 const landlockScopesSignals = 6;
 const landlockHasTruncate = 3;
 
@@ -130,7 +133,7 @@ const addressFamilies = { unix: 1, inet: 2, inet6: 10, netlink: 16 };
 /** The only netlink protocol that name resolution needs. */
 const netlinkRoute = 0;
 
-/** Layout of `struct seccomp_data`: number, architecture, instruction pointer, six 64-bit arguments. */
+/** Offsets in `struct seccomp_data`: system call number, architecture, instruction pointer, six 64-bit arguments. */
 const numberOffset = 0;
 const architectureOffset = 4;
 const argumentOffset = (index: number): number => 16 + 8 * index;
@@ -142,12 +145,12 @@ const jumpIfAtLeast = 0x35;
 const jumpIfAnyBit = 0x45;
 const leave = 0x06;
 
-/** `SECCOMP_RET_*` of `linux/seccomp.h`. */
+/** Return values of the filter: `SECCOMP_RET_*` of `linux/seccomp.h`. */
 const allow = 0x7fff_0000;
 const failWith = (errno: number): number => 0x0005_0000 | errno;
 const denied = failWith(constants.errno.EPERM);
 const unknown = failWith(constants.errno.ENOSYS);
-/** EACCES is also the error of an address that the network mode denies. */
+/** Result for a denied network socket. EACCES is also the error for an address that the network mode denies. */
 const noNetwork = failWith(constants.errno.EACCES);
 
 /** One BPF instruction, as in `struct sock_filter`. */
@@ -242,7 +245,7 @@ function socketRules({ network, allowsUnixSockets }: SeccompOptions): BpfInstruc
   ];
 }
 
-/** Allows the call only if the argument is the calling process: 0 or its own id. */
+/** Returns instructions that allow a call only if the argument at `index` is the calling process: 0 or `pid`. */
 function ownProcessRules(index: number, pid: number): BpfInstruction[] {
   return [
     step(loadWord, argumentOffset(index)),
@@ -253,7 +256,7 @@ function ownProcessRules(index: number, pid: number): BpfInstruction[] {
   ];
 }
 
-/** Allows signals to threads of the same process, which `abort` needs. */
+/** Returns instructions that allow signals only to threads of the same process, which `abort` needs. */
 function signalRules(name: string, pid: number): BpfInstruction[] {
   if (name === "tkill" || name === "pidfd_send_signal") return [step(leave, denied)];
   return [step(loadWord, argumentOffset(0)), step(jumpIfEqual, pid, 0, 1), step(leave, allow), step(leave, denied)];

@@ -6,11 +6,11 @@ export interface ProcessorCalls {
   /** `AUDIT_ARCH_*` of `linux/audit.h`. The seccomp filter checks the architecture before the number of the system call. */
   readonly auditArchitecture: number;
   readonly calls: SystemCalls;
-  /** First system call number of the x32 ABI; undefined for an architecture without that ABI. */
+  /** First system call number of the x32 ABI; undefined for an architecture without the x32 ABI. */
   readonly foreignFrom: number | undefined;
 }
 
-/** System calls that Linux added since 5.0. Their numbers are the same on all architectures. */
+/** System calls that Linux added since 5.0. The numbers of these calls are the same on all architectures. */
 const sharedCalls = {
   pidfd_send_signal: 424,
   io_uring_setup: 425,
