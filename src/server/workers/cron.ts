@@ -8,7 +8,7 @@ const schedulePattern = /^(?:@[a-z]+|\S+(?:\s+\S+){4,5})$/;
 export interface CronCall {
   readonly name: string;
   readonly method: string;
-  /** Path below the worker's base path, including the query. */
+  /** Request path below the worker's base path, including the query. */
   readonly target: string;
   readonly schedule: string;
 }
@@ -18,11 +18,11 @@ interface Plan {
   readonly jobs: readonly Cron[];
 }
 
-/** Cron jobs of all workers. For each name, only the jobs of its active version run. All times are UTC. */
+/** Cron jobs of all workers. For each worker name, only the jobs of the active version run. All times are UTC. */
 export class CronJobs {
   /** Sends the request to the worker; resolves with the response status. */
   readonly #call: (call: CronCall) => Promise<number>;
-  /** Writes to the worker's log. */
+  /** Writes a message to the worker's log. */
   readonly #tell: (version: ServedVersion, level: "debug" | "warn", text: string) => void;
   readonly #plans = new Map<string, Plan>();
 
@@ -64,7 +64,7 @@ export class CronJobs {
   }
 }
 
-/** Returns why a schedule is invalid; undefined when the schedule is valid. */
+/** Returns the reason why a cron schedule is invalid; undefined when the schedule is valid. */
 function scheduleFault(schedule: string): string | undefined {
   if (!schedulePattern.test(schedule.trim())) return "write five fields, such as */5 * * * *, or six fields with seconds first";
   try {
@@ -74,7 +74,7 @@ function scheduleFault(schedule: string): string | undefined {
   }
 }
 
-/** Returns the first invalid entry of `cron` and the reason; undefined when all entries are valid. */
+/** Returns a message about the first invalid entry of the manifest's `cron`; undefined when all entries are valid. */
 export function cronRefusal({ cron }: Pick<WorkerManifest, "cron">): string | undefined {
   for (const [index, { schedule, endpoint }] of cron.entries()) {
     const fault = scheduleFault(schedule);

@@ -48,7 +48,8 @@ function containedIn(root: string): Plugin {
   return {
     name: "contained",
     setup(plugged) {
-      // Checked here for a clear message. Without the check, the sandbox denies the read and esbuild reports a different error.
+      // Checks the path here to report a clear message. Without this check, the sandbox denies the read and esbuild reports a different
+      // error.
       plugged.onResolve({ filter: /^\.{0,2}\// }, ({ resolveDir, path: imported }) =>
         isPathWithin(path.resolve(resolveDir, imported), root) ? undefined : { errors: [leadsOut] },
       );
@@ -63,7 +64,7 @@ function containedIn(root: string): Plugin {
   };
 }
 
-/** Returns esbuild's first message with file and line; `report` contains all messages. */
+/** Returns esbuild's first message with file and line as `problem`, and all messages as `report`. */
 async function problemOf(error: unknown, root: string): Promise<CompileProblem> {
   const errors = (error as { errors?: Message[] }).errors ?? [];
   const [first] = errors;
@@ -75,15 +76,15 @@ async function problemOf(error: unknown, root: string): Promise<CompileProblem> 
   const isOutside = (message: Message) => message.location !== null && !isPathWithin(path.resolve(root, message.location.file), root);
   if (errors.some(isOutside)) return { problem: leadsOut.text };
   const place = location ? `${location.file}:${location.line}:${location.column + 1}: ` : "";
-  // Errors of this plugin need no source line.
+  // Errors of the plugin `contained` need no source line.
   const line = location?.lineText.trim() && first.pluginName === "" ? ` in: ${location.lineText.trim().slice(0, 200)}` : "";
   const report = (await formatMessages(errors, { kind: "error" })).join("").trimEnd();
   return { problem: withoutRoot(`${place}${text}${line}`).split("\n", 1)[0]?.slice(0, 1000) ?? "", report: withoutRoot(report) };
 }
 
 /**
- * Disables references to source maps outside of `root`: esbuild reads such maps without plugins and quotes them in errors. Data URLs and
- * maps in the package remain.
+ * Disables references to source maps outside `root`, because esbuild reads such maps without plugins and quotes them in errors. Keeps data
+ * URLs and references to source maps in the package.
  */
 async function withoutForeignSourceMaps(text: string, file: string, root: string): Promise<string> {
   const foreign = new Set<string>();

@@ -1,7 +1,7 @@
 /** The input of the compiler process. */
 export interface CompileJob {
   readonly folder: string;
-  /** The entrypoint, relative to the folder. */
+  /** Path of the entrypoint, relative to `folder`. */
   readonly file: string;
 }
 

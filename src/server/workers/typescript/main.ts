@@ -3,7 +3,7 @@
 import { bundleTypeScript } from "./bundle.js";
 import type { CompileJob } from "./compile-job.js";
 
-// stdin closes when the daemon exits. The result is not needed then.
+// Exits when stdin closes, because the daemon has exited and no longer needs the result.
 process.stdin.on("close", () => process.exit(1)).resume();
 
 const { folder, file } = JSON.parse(process.argv[2] as string) as CompileJob;

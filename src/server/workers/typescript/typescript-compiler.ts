@@ -11,14 +11,14 @@ import { compiledFile, packageRoot } from "../../package-root.js";
 import { readableSystemPaths, runnableSystemPaths } from "../sandbox/sandbox-paths.js";
 
 const compileTimeoutMs = 10_000;
-/** CPU time limit: stops hostile code independently of the machine's load. */
+/** CPU time limit for one compilation, which stops hostile code independently of the machine's load. */
 const processorSeconds = 5;
 const compilerMemoryBytes = 1024 * 1024 * 1024;
 const longestModuleBytes = 64 * 1024 * 1024;
 
-/** Concurrent compilations: each uses one core, and more would slow down requests. */
+/** Maximum number of concurrent compilations. Each compilation uses one core; more compilations would slow down requests. */
 const compilingAtOnce = 2;
-/** Concurrent compilations of workers whose code has exceeded a limit before. */
+/** Maximum number of concurrent compilations of workers whose last compilation exceeded a limit. */
 const forOffenders = 1;
 const rememberedOffenders = 1000;
 const compilerProgram = compiledFile("server/workers/typescript/main.js");
@@ -30,12 +30,14 @@ export class TypeScriptCompiler {
   readonly #queue = new CompileQueue();
   readonly #processIds = new Set<number>();
 
-  /** `layers`: kernel features that restrict the compiler. */
+  /** `layers`: kernel layers that restrict the compiler process. */
   constructor(layers: Promise<KernelLayers>) {
     this.#sandbox = new CompilerSandbox(layers);
   }
 
-  /** Compiles a worker's entrypoint to one module. Throws WORKER_START_FAILED; its `cause`, if any, has the full compiler output. */
+  /**
+   * Compiles a worker's entrypoint to one module. Throws WORKER_START_FAILED, whose `cause`, if defined, contains the full compiler output.
+   */
   async compile(worker: string, job: CompileJob): Promise<string> {
     const result = await this.#runInTurn(worker, job);
     if ("text" in result) return result.text;
@@ -43,7 +45,8 @@ export class TypeScriptCompiler {
   }
 
   /**
-   * Finds a syntax error in a JavaScript module or its imports, because Node does not report its position; undefined when none is found.
+   * Returns an error with the position of a syntax error in a JavaScript module or its imports, which Node.js does not report. Undefined
+   * when there is no syntax error.
    */
   async findSyntaxError(worker: string, job: CompileJob): Promise<ApiError | undefined> {
     const result = await this.#runInTurn(worker, job);
@@ -68,7 +71,7 @@ export class TypeScriptCompiler {
     const limit = this.#prlimit ? [this.#prlimit, `--data=${compilerMemoryBytes}`, `--cpu=${processorSeconds}`, "--core=0", "--"] : [];
     const node = [...sandbox, process.execPath, compilerProgram, JSON.stringify(job)];
     const [file, ...args] = [...limit, ...node];
-    // A separate process group: esbuild is a child of this child.
+    // Starts a separate process group, because esbuild is a child of this child process and must be killed as well.
     const child = spawn(file as string, args, { env: {}, detached: true, stdio: ["pipe", "pipe", "ignore"] });
     const { pid } = child;
     if (pid !== undefined) this.#processIds.add(pid);
@@ -96,7 +99,7 @@ export class TypeScriptCompiler {
       };
       child.once("error", () => settle({ problem }));
       child.once("close", (code) => {
-        // Kills children that are still running.
+        // Kills child processes of the compiler that are still running.
         if (pid !== undefined) killGroup(pid);
         settle(
           code === 0 && bytes <= longestModuleBytes
@@ -127,14 +130,18 @@ interface Waiting {
 }
 
 /**
- * Schedules compilations: one at a time per worker. Workers that exceeded a limit before share one place, so they cannot block the others.
+ * Schedules compilations: one at a time per worker. All workers whose last compilation exceeded a limit share one place, so that these
+ * workers cannot block other workers.
  */
 export class CompileQueue {
   readonly #running = new Set<string>();
   readonly #waiting: Waiting[] = [];
   readonly #offenders = new Set<string>();
 
-  /** Runs `work` in the owner's turn. `tookTooLong` returns whether the result exceeded a limit; the owner is deprioritized then. */
+  /**
+   * Runs `work` when the worker `owner` is next in the queue. If `tookTooLong` returns true for the result, `owner` shares one place with
+   * other such workers from then on.
+   */
   async run<Result>(owner: string, work: () => Promise<Result>, tookTooLong: (result: Result) => boolean): Promise<Result> {
     await new Promise<void>((begin) => {
       this.#waiting.push({ owner, begin });
@@ -175,7 +182,10 @@ export class CompileQueue {
   }
 }
 
-/** Restricts the compiler process: it can read one package and its own program, and run esbuild. Packages can contain hostile code. */
+/**
+ * Restricts the compiler process, because packages can contain hostile code. The process can read one package and its own program, and run
+ * esbuild.
+ */
 class CompilerSandbox {
   readonly #layers: Promise<KernelLayers>;
   readonly #programs = esbuildFolders();
@@ -184,7 +194,7 @@ class CompilerSandbox {
     this.#layers = layers;
   }
 
-  /** Returns the command prefix of the compiler for the package in `folder`; empty when the kernel supports no layer. */
+  /** Returns the command-line prefix that restricts the compiler to the package in `folder`. Empty when the kernel supports no layer. */
   async command(folder: string): Promise<string[]> {
     const layers = await this.#layers;
     const required = layerNames.filter((name) => layers[name].isActive);
