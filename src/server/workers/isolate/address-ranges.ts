@@ -5,7 +5,7 @@ const wholeGroup = 0xffff;
 const mappedPrefixBits = 96;
 const characters = { dot: 46, zero: 48, nine: 57, colon: 58, lowerA: 97, upperA: 65 };
 
-// Called through `apply`, because worker code can replace prototype methods before it connects.
+// `charCodeAt` is called through `apply`, because worker code can replace prototype methods before the worker connects.
 const { apply } = Reflect;
 // oxlint-disable-next-line typescript/unbound-method -- called by `apply`
 const { charCodeAt } = String.prototype;
@@ -15,7 +15,7 @@ interface AddressRange {
   readonly prefixBits: number;
 }
 
-/** A set of IP networks. Worker code cannot change the result of `has`, unlike that of `net.BlockList`, by replacing prototype methods. */
+/** A set of IP networks. Unlike with `net.BlockList`, worker code cannot change the result of `has` by replacing prototype methods. */
 export class AddressRanges {
   readonly #ranges: readonly AddressRange[];
 
@@ -28,7 +28,10 @@ export class AddressRanges {
     });
   }
 
-  /** `address` must be valid and without a zone; `family` is the result of `net.isIP`. */
+  /**
+   * Returns whether one of the networks contains an address. `address` must be valid and without a zone. `family`: the result of
+   * `net.isIP`.
+   */
   has(address: string, family: number): boolean {
     const groups = groupsOf(address, family);
     for (let index = 0; index < this.#ranges.length; index += 1) if (isWithin(groups, this.#ranges[index] as AddressRange)) return true;
@@ -46,7 +49,7 @@ function isWithin(groups: readonly number[], range: AddressRange): boolean {
   return true;
 }
 
-/** Returns the eight groups of the address in IPv6 form. */
+/** Returns the eight 16-bit groups of an address in IPv6 form. */
 function groupsOf(address: string, family: number): number[] {
   const groups = family === 4 ? [0, 0, 0, 0, 0, wholeGroup, 0, 0] : [0, 0, 0, 0, 0, 0, 0, 0];
   let at = family === 4 ? groupCount - 2 : 0;

@@ -7,7 +7,7 @@ import { serveWith } from "./node-server/served-server.js";
 import { PlainResponse } from "./plain-response.js";
 import { byLiteralness, matchRoutePattern, parseRoutePattern, type RoutePattern } from "../../web/route-pattern.js";
 
-/** The signature of `fetch`, the same as that of Cloudflare Workers modules. */
+/** The signature of a worker's `fetch` function, which is the same in modules for Cloudflare Workers. */
 type Handler = (request: LazyRequest, env: Record<string, unknown>, context: unknown) => unknown;
 
 /** The functions of a worker module that the isolate calls. */
@@ -25,10 +25,10 @@ const noApp =
 const otherServer = "The module listens with a server that does not use node:http. The daemon serves only HTTP servers of node:http.";
 
 export interface AppSource {
-  /** The namespace of the imported module. */
+  /** The namespace object of the worker's imported module. */
   readonly module: Bag;
   readonly servers: ListeningServers;
-  /** Receives errors of event listeners. */
+  /** Receives errors that WebSocket listeners of the worker throw. */
   readonly report: (error: unknown) => void;
 }
 
@@ -42,7 +42,7 @@ export async function findApp({ module, servers, report }: AppSource): Promise<A
   const candidates = [exported, nested, module["handler"], module];
   for (const candidate of candidates) {
     const server = await toServer(candidate);
-    // A listening server of an exported Express app also has the app's upgrade listeners.
+    // Prefers a listening server, because the listening server of an exported Express app also has the app's upgrade listeners.
     if (server) return toServerApp(candidate, servers.find() ?? server, report);
     const app = candidate === module["handler"] ? undefined : toApp(candidate);
     if (app) return app;
@@ -52,7 +52,10 @@ export async function findApp({ module, servers, report }: AppSource): Promise<A
   throw new TypeError(servers.hasOtherServer ? otherServer : noApp);
 }
 
-/** Awaits promises only, and returns the value in an object: some routers return a function for any property, also for `then`. */
+/**
+ * Awaits `value` if it is a promise. Returns the result in an object, because some routers return a function for any property, even for
+ * `then`.
+ */
 async function settled(value: unknown): Promise<{ readonly value: unknown }> {
   return { value: types.isPromise(value) ? await value : value };
 }
@@ -73,12 +76,12 @@ async function listeningLater(module: Bag, servers: ListeningServers): Promise<S
 /** Time for a program to call `listen` after its module is loaded. */
 const listenTimeoutMs = 10_000;
 const listenCheckMs = 50;
-/** Checks without pending work after which the program cannot call `listen` anymore. */
+/** Number of checks without pending work after which the program can no longer call `listen`. */
 const mostQuietChecks = 4;
-/** Resources that the isolate itself keeps active. */
+/** Names of active resources that belong to the isolate itself. */
 const ownResources = new Set(["PipeWrap", "TTYWrap", "Immediate", "TCPSocketWrap"]);
 
-/** Whether the program waits for a file, a timer or a connection. */
+/** Returns whether the program waits for a file, a timer or a connection. */
 function isBusy(): boolean {
   return process.getActiveResourcesInfo().some((name) => !ownResources.has(name));
 }
@@ -114,7 +117,7 @@ function fetchHandlerOf(candidate: Bag): Handler | undefined {
 
 type FetchClass = new (context: unknown, env: Record<string, unknown>) => { fetch: Handler };
 
-/** Whether a function is a class with `fetch`, such as a `WorkerEntrypoint` of `cloudflare:workers`. */
+/** Returns whether a function is a class with a `fetch` method, such as a `WorkerEntrypoint` from `cloudflare:workers`. */
 function isFetchClass(candidate: unknown): candidate is FetchClass {
   const { prototype } = candidate as { prototype?: { fetch?: unknown } };
   return typeof prototype?.fetch === "function";
@@ -149,7 +152,7 @@ function routeHandlers(value: unknown, pattern: string): ReadonlyMap<string, Han
 }
 
 function hook(candidate: Bag, name: "onIdle" | "onTerminate"): () => unknown {
-  // Needs `in`: some routers return a function for any property.
+  // Checks with `in`, because some routers return a function for any property.
   if (!(name in candidate) || typeof candidate[name] !== "function") return () => undefined;
   return () => (candidate[name] as () => unknown)();
 }
@@ -159,18 +162,21 @@ function isBag(value: unknown): value is Bag {
 }
 
 interface Route extends RoutePattern {
-  /** By method; `ALL` matches methods without a handler of their own. */
+  /** Handlers by HTTP method. The handler `ALL` handles methods without a separate handler. */
   readonly handlers: ReadonlyMap<string, Handler>;
 }
 
 interface RouteMatch {
-  /** Undefined when the path matches and the method does not. */
+  /** Undefined when the path matches a route, but the route has no handler for the method. */
   readonly handler: Handler | undefined;
   readonly params: Record<string, string>;
   readonly allow: string;
 }
 
-/** The `routes` of a module, with patterns such as `/path/:id` and a trailing `*`. The most literal pattern wins, then the first one. */
+/**
+ * The `routes` of a module, with patterns such as `/path/:id` and a trailing `*`. The most literal matching pattern has priority, then the
+ * pattern that comes first.
+ */
 class RouteTable {
   readonly #routes: readonly Route[];
 

@@ -15,8 +15,8 @@ interface Found {
 }
 
 /**
- * `env.ASSETS`: reads the files of the manifest's `assets`, by the rules by which the daemon serves them. Unlike the daemon, without ranges
- * and compression; the daemon compresses the worker's response.
+ * Implements `env.ASSETS`, which serves the manifest's `assets` by the same rules as the daemon, but without range requests and
+ * compression. The daemon compresses the worker's response.
  */
 export class Assets {
   readonly #order: AssetsOrder;
@@ -27,7 +27,7 @@ export class Assets {
     this.#folder = path.join(appFolder, order.directory);
   }
 
-  /** Resolves with the file at the path of the request, also for a URL in place of a request. */
+  /** Resolves with a response that contains the file at the path of `input`, a request or a URL. */
   readonly fetch = async (input: Request | string | URL, init?: RequestInit): Promise<Response> => {
     const request = new Request(input, init);
     if (request.method !== "GET" && request.method !== "HEAD")
@@ -43,7 +43,9 @@ export class Assets {
     return new Response("Not Found", { status: 404 });
   };
 
-  /** Removes the base path, such as `/@team/app` or `/@team/app@1.0.0`, which a URL at a host name of the worker does not have. */
+  /**
+   * Removes the base path, such as `/@team/app` or `/@team/app@1.0.0`, from a path. A URL with a host name of the worker has no base path.
+   */
   #withoutBase(pathname: string): string {
     const { nameInPaths } = this.#order;
     if (nameInPaths === undefined || !pathname.startsWith(`/${nameInPaths}`)) return pathname;

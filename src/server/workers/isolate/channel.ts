@@ -17,7 +17,7 @@ export class DaemonChannel {
 
   constructor(options: {
     onFrame: FrameHandler;
-    /** Returns whether every request has its response. */
+    /** Returns whether no request is waiting for its response. */
     isSettled: () => boolean;
     /** Called when the daemon has closed the socket. */
     onGone: () => void;
@@ -40,12 +40,15 @@ export class DaemonChannel {
     socket.on("error", options.onGone);
   }
 
-  /** Bytes that the daemon has not read yet. */
+  /** Number of bytes in the socket that the daemon has not read yet. */
   get queuedBytes(): number {
     return this.socket.writableLength;
   }
 
-  /** Runs code that can send responses, then schedules one flush. A flush per response would cost more than most responses. */
+  /**
+   * Runs `run`, which can send several responses, then schedules one flush. A flush per response would cost more CPU time than most
+   * responses.
+   */
   collect(run: () => void): void {
     this.writer.hold();
     try {
@@ -55,7 +58,7 @@ export class DaemonChannel {
     }
   }
 
-  /** Flushes immediately when the last request has its response, because no other response can join the write. */
+  /** Flushes all frames immediately if no request is waiting for its response, because no further response can join this write. */
   settle(): void {
     if (!this.writer.isHeld && this.#isSettled()) this.writer.flush();
   }
@@ -63,9 +66,9 @@ export class DaemonChannel {
 
 interface LogChannelOptions {
   readonly writer: FrameWriter;
-  /** Bytes in the socket that the daemon has not read yet. */
+  /** Returns the number of bytes in the socket that the daemon has not read yet. */
   readonly queuedBytes: () => number;
-  /** Replaces positions by those in the source files, and removes paths of the machine. */
+  /** Replaces positions in bundles by positions in source files, and removes paths of the machine from a text. */
   readonly tidy: (text: string) => string;
 }
 
@@ -84,10 +87,10 @@ export class LogChannel {
     this.#send(code, this.#options.tidy(cutText(text)));
   }
 
-  /** Logs an error that no other code reports. */
+  /** Writes an error of the worker's code to the worker's log. */
   readonly report = (error: unknown): void => this.write(LogCode.Error, describeError(error));
 
-  /** Reports the dropped output before the process ends. */
+  /** Reports the number of dropped entries and sends all waiting frames before the process exits. */
   end(): void {
     this.#budget.report();
     this.#options.writer.flush();

@@ -1,7 +1,7 @@
 import { registerHooks } from "node:module";
 
 const specifier = "cloudflare:workers";
-/** Name of the global that passes the values to the module, which is loaded from a URL of its own. */
+/** Key of the global property from which the module `cloudflare:workers`, loaded from a data URL, reads its values. */
 const key = Symbol.for(specifier);
 const source = `
 const { env, waitUntil } = globalThis[Symbol.for(${JSON.stringify(specifier)})];

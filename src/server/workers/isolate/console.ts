@@ -5,14 +5,14 @@ import { LogCode } from "../protocol/frames.js";
 /** Log levels of console methods that do not write at `info`. `console.trace` is a debugging aid, so it does not write at `error`. */
 const codeOfMethod = { debug: LogCode.Debug, trace: LogCode.Debug, warn: LogCode.Warn, error: LogCode.Error } as const;
 
-/** Maximum number of unread bytes in a stream. Further output is dropped. */
+/** Maximum number of unread bytes in stdout or stderr. Further output is dropped. */
 const mostQueuedBytes = 1024 * 1024;
 
 type Method = (...values: unknown[]) => void;
 
 /**
- * Makes the global console write entries with a level. Node.js still does formatting, groups, counters and timers. `node:console` exports
- * the same object.
+ * Makes the global console write log entries with a level. Node.js still formats values and implements groups, counters and timers.
+ * `node:console` exports the same object.
  */
 export function installConsole(write: (code: LogCode, text: string) => void): void {
   let code: LogCode = LogCode.Info;
@@ -34,7 +34,7 @@ export function installConsole(write: (code: LogCode, text: string) => void): vo
   Object.assign(globalThis.console, own);
 }
 
-/** In Node.js, `console.trace` calls `console.error`. */
+/** Returns whether `console.trace` is running, which calls `console.error` in Node.js. `code`: level of the running console method. */
 function isTrace(code: LogCode): boolean {
   return code === LogCode.Debug;
 }
@@ -55,7 +55,7 @@ class EntrySink extends Writable {
 }
 
 /**
- * Limits the unread output of a worker, which would otherwise fill the worker's memory. Calls `onLoss` once when output begins to be
+ * Limits the unread output of a worker, which would otherwise fill the worker's memory. Calls `onLoss` each time when output begins to be
  * dropped.
  */
 export function boundOutput(stream: Writable, onLoss: () => void): void {

@@ -67,7 +67,9 @@ export class Exchange {
     wake?.();
   }
 
-  /** Handles the client's disconnection: `request.signal` and the streams of the worker abort. */
+  /**
+   * Handles a Cancel frame, for example after the client disconnected. Aborts `request.signal`, the request body and the response stream.
+   */
   cancel(): void {
     this.#isCancelled = true;
     this.abortBody();
@@ -77,7 +79,7 @@ export class Exchange {
     this.#finish(FrameKind.Abort);
   }
 
-  /** Sends the value that the worker returned. */
+  /** Sends the response that the worker's handler returned. `value` can be any value. */
   answer(value: unknown): void {
     if (this.#isDone) return;
     if (value instanceof ServerAnswer && !this.#isCancelled) return this.#sendServerAnswer(value);
@@ -92,7 +94,10 @@ export class Exchange {
     else this.#sendPlain(parts);
   }
 
-  /** A response of another implementation can throw when its headers are read. */
+  /**
+   * Returns the parts of a response; undefined for other values. Logs the error if a response of another implementation throws when its
+   * headers are read.
+   */
   #takeApart(value: unknown): ReturnType<typeof PlainResponse.takeApart> {
     try {
       return PlainResponse.takeApart(value);
@@ -102,7 +107,7 @@ export class Exchange {
     }
   }
 
-  /** Handles an error that the worker threw or rejected with. */
+  /** Handles an error that the worker's handler threw, or with which the handler's promise was rejected. */
   fail(error: unknown): void {
     if (this.#isDone) return;
     this.#log.report(error);
@@ -167,7 +172,9 @@ export class Exchange {
     }
   }
 
-  /** Sends bytes within the daemon's credit. Copies them because the worker can reuse its buffer before the socket has sent them. */
+  /**
+   * Sends body bytes within the daemon's credit. Copies the bytes, because the worker can reuse its buffer before the socket has sent them.
+   */
   async #sendBytes(bytes: Uint8Array): Promise<void> {
     let rest = bytes;
     while (rest.byteLength > 0 && !this.#isDone) {
@@ -213,7 +220,10 @@ function abandonResponse(response: Response): void {
   response.body?.cancel().catch(() => undefined);
 }
 
-/** `fetch()` decodes the body, so its responses must not keep `Content-Encoding` and `Content-Length`. */
+/**
+ * Returns the headers to send. Removes `Content-Encoding` and `Content-Length` from a response of `fetch()`, because `fetch()` has decoded
+ * its body.
+ */
 function wireHeaders(response: Response): Headers {
   if (response.url === "" || !response.headers.has("content-encoding")) return response.headers;
   const headers = new Headers(response.headers);

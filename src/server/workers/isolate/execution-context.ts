@@ -16,14 +16,15 @@ export class BackgroundWork {
   add(promise: unknown): void {
     this.#pending += 1;
     if (this.#told === 0) {
-      // The count is reported in the same write as the response, so that the daemon can stop an isolate without pending work.
+      // Reports the first promise immediately, in the same write as the response, so that the daemon does not stop a draining isolate with
+      // pending work.
       this.#told = this.#pending;
       this.#tell(this.#pending);
     } else this.#schedule();
     void this.#settle(promise);
   }
 
-  /** Reports later changes once per turn, because short-lived promises would cause too many frames. */
+  /** Reports later changes once per event loop turn, because short-lived promises would cause too many frames. */
   #schedule(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
@@ -46,7 +47,7 @@ export class BackgroundWork {
   }
 }
 
-/** The `ctx` of `fetch(request, env, ctx)`. */
+/** The parameter `ctx` of a worker's `fetch(request, env, ctx)`. */
 export class ExecutionContext {
   readonly #work: BackgroundWork;
 
@@ -55,8 +56,8 @@ export class ExecutionContext {
   }
 
   /**
-   * The isolate keeps running until the promise settles. A rejection is logged. A getter, so that `({ waitUntil })` works as on other
-   * runtimes.
+   * Registers a promise: the isolate keeps running until the promise settles, and logs a rejection. This member is a getter, so that `({
+   * waitUntil })` works as on other runtimes.
    */
   get waitUntil(): (promise: unknown) => void {
     return (promise) => this.#work.add(promise);

@@ -12,12 +12,13 @@ interface ForeignResponse {
 
 interface ForeignCookies {
   readonly getSetCookie?: () => readonly string[];
-  /** Specific to `node-fetch`. */
+  /** Returns the header values by name. Only `node-fetch` has this method. */
   readonly raw?: () => Readonly<Record<string, readonly string[]>>;
 }
 
 /**
- * Converts a response of another implementation to a native one; undefined for any other object. Throws for headers that HTTP cannot carry.
+ * Converts a response of another implementation to a native Response; undefined for any other object. Throws for invalid header names or
+ * values.
  */
 export function toNativeResponse(value: object): Response | undefined {
   if (!isForeignResponse(value)) return undefined;
@@ -51,7 +52,7 @@ function headersOf({ headers: given, url }: ForeignResponse): Headers {
   const cookies = given.getSetCookie?.() ?? given.raw?.()["set-cookie"];
   for (const [name, value] of given) if (cookies === undefined || name.toLowerCase() !== "set-cookie") headers.append(name, value);
   for (const cookie of cookies ?? []) headers.append("set-cookie", cookie);
-  // A response with a URL came from `fetch`, which decodes the body.
+  // A response with a URL comes from `fetch`, which has decoded the body, so the headers of the encoded body are removed.
   if (typeof url === "string" && url !== "" && headers.has("content-encoding")) {
     headers.delete("content-encoding");
     headers.delete("content-length");

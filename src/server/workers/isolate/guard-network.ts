@@ -23,19 +23,19 @@ const lowerCase = String.prototype.toLowerCase;
 
 interface GuardOptions {
   readonly network: WorkerNetwork;
-  /** Any open socket that is not a TCP socket. Its handle gives access to the prototype of pipes. */
+  /** An open socket that is not a TCP socket. The handle of this socket provides the prototype of all pipe handles. */
   readonly pipe: net.Socket;
-  /** When false, `lockDown` denies UDP sockets. */
+  /** False if `lockDown` denies UDP sockets. */
   readonly allowsUdp: boolean;
   /** True when the worker is allowed to start programs and to connect to any Unix socket. */
   readonly allowsPrograms: boolean;
-  /** Writes to the worker's log. */
+  /** Writes an error to the worker's log. */
   readonly report: (text: string) => void;
 }
 
 /**
- * Checks the resolved address of every connection below node:net and node:dgram. Code outside this realm (threads, programs, native addons)
- * is not checked: the kernel enforces only mode `none`.
+ * Checks the resolved address of every connection that node:net and node:dgram open. Connections of threads, programs and native addons are
+ * not checked: for them, the kernel enforces only the network mode `none`.
  */
 export function guardNetwork({ network, pipe, allowsUdp, allowsPrograms, report }: GuardOptions): void {
   const isOpen = network.mode === "all";
@@ -68,10 +68,10 @@ function deniedText(target: string): string {
   return `NETWORK_DENIED: the worker is not allowed to connect to ${target}. To allow it, add ${JSON.stringify(target)} or its host name and port to network.allow in the manifest; the operator grants it by RUNTIME_WORKER_NETWORK_ALLOW.`;
 }
 
-/** Addresses to which the manifest's host names were resolved. */
+/** Addresses that the manifest allows: its IP addresses, and the addresses to which its host names were resolved. */
 class AllowedAddresses {
   readonly #targets: readonly { readonly host: string; readonly port: number | undefined }[];
-  /** Each key consists of the address, a space, and a port or `*`. */
+  /** Allowed addresses. Each key consists of an IP address, a space, and a port or `*`. */
   readonly #known = Object.create(null) as Record<string, true>;
 
   constructor(targets: readonly { readonly host: string; readonly port: number | undefined }[]) {
@@ -114,7 +114,10 @@ type LookupCallback = (error: NodeJS.ErrnoException | null, address: string | dn
 
 type Judge = (address: string, port: number) => boolean;
 
-/** Rejects objects, because an object could convert to a different address at each read. */
+/**
+ * Returns whether a connection is allowed. Rejects an address that is an object, because an object could convert to a different address at
+ * each read.
+ */
 function judgeValues(judge: Judge, address: unknown, port: unknown): boolean {
   return typeof address === "string" && typeof port === "number" && judge(address, port);
 }

@@ -11,7 +11,10 @@ import dgram from "node:dgram";
 import type { ListeningServers } from "./node-server/listening-servers.js";
 import { restrictProcessReport } from "./process-report.js";
 
-/** Functions of `process` that reach beyond this process and that the permission model does not deny. */
+/**
+ * Functions of `process` that `lockDown` removes, because these can affect other processes or the machine and the permission model does not
+ * deny them.
+ */
 const takenFromProcess = [
   "kill",
   "_kill",
@@ -40,18 +43,18 @@ const udpMessage =
 const udpMethods = ["open", "bind", "bind6", "connect", "connect6", "send", "send6", "recvStart"];
 
 export interface LockdownOptions {
-  /** The socket to the daemon. */
+  /** The socket that connects the isolate with the daemon. */
   readonly channel: Socket;
-  /** Registers the servers that listen, instead of opening ports. */
+  /** Registry that records servers which call `listen`, instead of opening ports. */
   readonly servers: ListeningServers;
   readonly allowsUdp: boolean;
   readonly allowsPrograms: boolean;
-  /** The worker is allowed to load native addons. */
+  /** True if the worker is allowed to load native addons. */
   readonly allowsAddons: boolean;
-  /** The worker is allowed to use node:sqlite. */
+  /** True if the worker is allowed to use node:sqlite. */
   readonly allowsDatabases: boolean;
   readonly network: WorkerNetwork;
-  /** Writes to the worker's log. */
+  /** Writes an error to the worker's log. */
   readonly report: (text: string) => void;
 }
 
@@ -74,10 +77,10 @@ export function lockDown({
   os.setPriority = () => unavailable("os.setPriority");
   // Some V8 flags make V8 write files outside the permission model. V8 also freezes its flags, so a later change would abort the process.
   v8.setFlagsFromString = () => unavailable("v8.setFlagsFromString");
-  // Both write files. `createTracing` hangs when the permission model denies the file.
+  // Both functions below write files. `createTracing` would hang if the permission model denied the file.
   v8.setHeapSnapshotNearHeapLimit = () => unavailable("v8.setHeapSnapshotNearHeapLimit");
   traceEvents.createTracing = () => unavailable("trace_events.createTracing");
-  // The kernel denies the system call; without this, Node would throw instead of returning an empty list.
+  // Returns an empty list. Otherwise Node.js would throw an error, because the kernel denies the system call.
   os.networkInterfaces = () => ({});
   if (!allowsDatabases) denyDatabases();
   guardNetwork({ network, pipe: channel, allowsUdp, allowsPrograms, report });
@@ -87,7 +90,7 @@ export function lockDown({
   syncBuiltinESMExports();
 }
 
-/** Removes node:sqlite, which opens files outside the permission model, also with ATTACH. */
+/** Disables node:sqlite, which opens files outside the permission model, also with the SQL statement ATTACH. */
 function denyDatabases(): void {
   const sqlite = process.getBuiltinModule("node:sqlite") as Record<string, unknown>;
   for (const name of ["DatabaseSync", "backup"]) {
@@ -102,8 +105,8 @@ function unavailable(name: string): never {
 }
 
 /**
- * Denies listening with the handles of node:net, below `net.Server`: browsers send the cookies of a host to each of its ports, so a worker with a port would
- * receive the operator's session.
+ * Denies listening on handles of node:net and on UDP sockets. Browsers send the cookies of a host to each of its ports, so a worker with a
+ * port would receive the operator's session.
  */
 function denyListening({ pipe, allowsUdp }: { pipe: net.Socket; allowsUdp: boolean }): void {
   // `connect` creates the handle immediately; the socket is destroyed before it connects.
@@ -120,7 +123,7 @@ function denyListening({ pipe, allowsUdp }: { pipe: net.Socket; allowsUdp: boole
   udpSocket.close();
 }
 
-/** Without this, Node's error would name neither the reason nor `instances`. */
+/** Makes `fork` throw an error with the reason and the alternative `instances`, which the error of Node.js does not mention. */
 function denyForks(): void {
   cluster.fork = throwForkDenied;
   childProcess.fork = throwForkDenied;
@@ -134,7 +137,7 @@ function throwDenied(message: string, syscall: string): never {
   throw Object.assign(new Error(message), { code: "EACCES", syscall });
 }
 
-/** Returns EACCES as handles do; node:net emits it as "error", also for a connection with `localAddress`. */
+/** Returns EACCES, as methods of handles return errors. node:net then emits an "error" event, also for a connection with `localAddress`. */
 function refuse(): number {
   return -constants.errno.EACCES;
 }

@@ -158,7 +158,7 @@ function runIsolate({ slot, settings }: { slot: string; settings: IsolateSetting
   };
   process.on("uncaughtException", (error: unknown) => onUncaught(error, () => events.dispatchError(error)));
   process.on("unhandledRejection", (error: unknown, promise) => onUncaught(error, () => events.dispatchRejection(promise, error)));
-  // Reports dropped output and flushes the frames of this turn.
+  // At exit, reports the dropped output and sends all waiting frames.
   process.on("exit", () => log.end());
   installConsole((code, text) => log.write(code, text));
   for (const stream of [process.stdout, process.stderr]) {
@@ -174,7 +174,7 @@ function runIsolate({ slot, settings }: { slot: string; settings: IsolateSetting
   writer.empty(FrameKind.Ready, 0);
 }
 
-/** Copies frame bytes for the worker: the channel overwrites its buffer with the next frames. */
+/** Copies frame bytes for the worker, because the channel overwrites its buffer with the next frames. */
 function copyOf(buffer: Buffer, start: number, end: number): Uint8Array<ArrayBuffer> {
   return new Uint8Array(buffer.subarray(start, end));
 }

@@ -7,13 +7,13 @@ import type { PairedWebSocket } from "./web-socket.js";
 const NativeResponse = globalThis.Response;
 const decoder = new TextDecoder();
 const headerName = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
-/** The characters that the Fetch standard removes at both ends of a value: fewer than `trim` does. */
+/** Matches the whitespace that the Fetch standard removes at both ends of a header value. `trim` would remove more characters. */
 const outerSpace = /^[\t\n\r ]+|[\t\n\r ]+$/g;
 const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/;
 const textType = `content-type${lineFeed}text/plain;charset=UTF-8`;
 const jsonType = `content-type${lineFeed}application/json`;
 
-/** Body type of the native constructors. The type declarations export no name for it. */
+/** Type of the body in the native constructors. The type declarations export no name for this type. */
 type BodyInit = ConstructorParameters<typeof Response>[0];
 type RedirectStatus = Parameters<typeof Response.redirect>[1];
 type PlainBody = string | Uint8Array | null;
@@ -21,14 +21,14 @@ type PlainBody = string | Uint8Array | null;
 /** The status, headers and body of a response for the frame protocol. */
 export interface ResponseParts {
   readonly status: number;
-  /** Headers as lines of the frame protocol. */
+  /** Response headers as text lines of the frame protocol: name and value alternately. */
   readonly head: string;
   readonly body: PlainBody;
 }
 
 /**
- * The `Response` of an isolate. With a string or bytes as body, plain fields contain its data and no stream is needed. All other bodies and
- * rare methods use the native class.
+ * The global `Response` of an isolate. For a body of text or bytes, plain fields contain the data, and no stream is needed. All other
+ * bodies and rare methods use the native class.
  */
 export class PlainResponse {
   #status = 200;
@@ -65,7 +65,7 @@ export class PlainResponse {
     return NativeResponse.redirect(url, status ?? 302);
   }
 
-  /** Returns the parts of a response without a stream, or its native form; undefined for a value that is not a Response. */
+  /** Returns the parts of a plain response, or the native form of any other Response; undefined for a value that is not a Response. */
   static takeApart(value: unknown): ResponseParts | Response | undefined {
     if (typeof value !== "object" || value === null) return undefined;
     if (!(#head in value)) return value instanceof NativeResponse ? value : toNativeResponse(value);
@@ -145,7 +145,7 @@ export class PlainResponse {
     return this.#native?.redirected ?? false;
   }
 
-  /** The end of a `WebSocketPair` that the client gets. */
+  /** The end of a `WebSocketPair` that becomes the client's connection; null without a WebSocket. */
   get webSocket(): PairedWebSocket | null {
     return this.#native ? webSocketOf(this.#native) : null;
   }
@@ -188,7 +188,7 @@ export class PlainResponse {
     return this.#body;
   }
 
-  /** Returns the native form, with the current headers. */
+  /** Returns the native Response with the current headers. */
   #toNative(): Response {
     if (this.#native) {
       if (this.#headers && this.#headers !== this.#native.headers) replaceHeaders(this.#native.headers, this.#headers);
@@ -202,8 +202,8 @@ export class PlainResponse {
 }
 
 /**
- * Returns the header lines of a plain object with valid names and values. Undefined for all other input, which the native class then
- * validates.
+ * Returns the header lines of a Headers object or of a plain object with valid names and values. Undefined for all other input, which the
+ * native class then validates.
  */
 function plainHead(headers: unknown): string | undefined {
   if (typeof headers !== "object" || headers === null) return undefined;
@@ -249,7 +249,7 @@ function hasContentType(head: string): boolean {
   return false;
 }
 
-/** Whether position `at` starts a header name: names are on even lines. */
+/** Returns whether a header name starts at position `at`. Names are on even lines, and values on odd lines. */
 function isNameLine(head: string, at: number): boolean {
   let feeds = 0;
   for (let index = head.indexOf(lineFeed); index !== -1 && index < at; index = head.indexOf(lineFeed, index + 1)) feeds += 1;
@@ -260,10 +260,10 @@ function withLine(head: string, line: string): string {
   return head === "" ? line : head + lineFeed + line;
 }
 
-/** Installs the class as the global `Response`; results of `fetch()` remain instances of it. */
+/** Installs `PlainResponse` as the global `Response`. Results of `fetch()` remain instances of `Response`. */
 export function installResponse(): void {
   Object.setPrototypeOf(PlainResponse.prototype, NativeResponse.prototype);
-  // Members of a class are not enumerable, unlike those of the standard's interfaces.
+  // Makes the members enumerable, as in interfaces of the Fetch standard, because members of a class are not enumerable.
   for (const [name, descriptor] of Object.entries(Object.getOwnPropertyDescriptors(PlainResponse.prototype)))
     Object.defineProperty(PlainResponse.prototype, name, { ...descriptor, enumerable: name !== "constructor" });
   Object.defineProperty(PlainResponse, "name", { value: "Response" });

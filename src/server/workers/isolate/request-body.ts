@@ -1,7 +1,7 @@
 import type { LazyBody } from "../../web/lazy-request.js";
 import { creditWindowBytes } from "../protocol/frames.js";
 
-/** Flow control of a streamed body, sent to the daemon. */
+/** Flow control of a streamed request body: messages that the isolate sends to the daemon. */
 export interface BodyFlow {
   giveCredit(bytes: number): void;
   stop(): void;
@@ -12,7 +12,7 @@ interface Waiter {
   reject(error: unknown): void;
 }
 
-/** A request body from the daemon; holds at most one credit window. */
+/** A request body from the daemon. Contains at most one credit window of unread bytes. */
 export class RequestBody implements LazyBody {
   readonly #flow: BodyFlow | undefined;
   readonly #chunks: Uint8Array[] = [];
@@ -21,7 +21,7 @@ export class RequestBody implements LazyBody {
   #waiter: Waiter | undefined;
   #owedCredit = 0;
 
-  /** Takes ownership of the bytes, also of those passed to `push`. */
+  /** Takes ownership of the bytes in `source`, and of the bytes that `push` receives later. */
   constructor(source: Uint8Array | BodyFlow) {
     if (source instanceof Uint8Array) {
       this.#flow = undefined;
@@ -33,7 +33,7 @@ export class RequestBody implements LazyBody {
     }
   }
 
-  /** The complete body, when the request frame contained it. */
+  /** The complete body, if the Request frame contained it; undefined for a streamed body. */
   get inline(): Uint8Array | undefined {
     return this.#flow ? undefined : this.#chunks[0];
   }
@@ -61,7 +61,7 @@ export class RequestBody implements LazyBody {
     this.#waiter = undefined;
   }
 
-  /** Fails the pending read, or the next one, with an AbortError. */
+  /** Fails the pending read, or the next read, with an AbortError. */
   fail(reason: string): void {
     if (this.#hasEnded) return;
     this.#failure = reason;
@@ -116,7 +116,10 @@ export class RequestBody implements LazyBody {
   }
 }
 
-/** Created only when the worker reads the body, because capturing a stack costs more than a whole request. */
+/**
+ * Creates the error of an aborted body. Called only when the worker reads the body, because capturing a stack costs more CPU time than a
+ * whole request.
+ */
 function abortError(reason: string): DOMException {
   return new DOMException(reason, "AbortError");
 }

@@ -1,20 +1,20 @@
-/** The destination of the messages that one end of a pair sends. */
+/** Destination of the messages that one end of a `WebSocketPair` sends. */
 export interface Outlet {
-  /** Bytes that the receiver cannot accept yet. */
+  /** Number of bytes that the receiver cannot accept yet. */
   readonly bufferedAmount: number;
-  /** Takes ownership of the bytes. */
+  /** Sends a message. Takes ownership of the bytes. */
   message(data: string | Uint8Array): void;
-  /** Called once, after all messages. */
+  /** Closes the connection. Called once, after all messages. */
   close(code: number, reason: string): void;
 }
 
 interface Entry {
   readonly sizeBytes: number;
-  /** Undefined until the Blob is read. */
+  /** Sends the entry to its destination. Undefined until the Blob of the entry is read. */
   send: ((outlet: Outlet) => void) | undefined;
 }
 
-/** Keeps the order of `send` and `close` calls, although a Blob is read asynchronously. */
+/** Queue of one WebSocket. Keeps the order of `send` and `close` calls, although a Blob is read asynchronously. */
 export class SendQueue {
   readonly #waiting: Entry[] = [];
   readonly #outlet: () => Outlet;

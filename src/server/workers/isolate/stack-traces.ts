@@ -9,11 +9,11 @@ const largestFileBytes = 32 * 1024 * 1024;
 const mostFiles = 32;
 const comment = "//# sourceMappingURL=";
 
-/** Stack frames within Node, which do not help to find a fault in the worker. */
+/** Matches stack frames inside Node.js, which do not help to find a fault in the worker. */
 const nodeFrames = /\n +at (?:[^\n]* \(|async )?node:[^\s)]*\)?( \{)?/g;
-/** V8's messages for a failed allocation of an ArrayBuffer or of WebAssembly memory, as a RangeError. */
+/** Matches V8's messages for a failed allocation of an ArrayBuffer or of WebAssembly memory, which V8 reports as a RangeError. */
 const refusedMemory = /^(?:Array buffer allocation failed|WebAssembly\.(?:Memory|Instance).*(?:memory|allocate))/i;
-/** Node's error code for a failed allocation of a Buffer, or of a string from one. */
+/** Error code of Node.js for a failed allocation of a Buffer, or of a string that is created from a Buffer. */
 const refusedBuffer = "ERR_MEMORY_ALLOCATION_FAILED";
 
 interface MappedFile {
@@ -24,8 +24,8 @@ interface MappedFile {
 }
 
 /**
- * Replaces positions in bundles by positions in their sources, from inline source maps and map files of the worker. A map is read at the
- * first position, so a worker without errors has no cost.
+ * Replaces positions in bundles by positions in source files, from inline source maps and map files of the worker. Reads a map only when a
+ * position in its bundle occurs, so a worker without errors has no cost.
  */
 export class SourcePositions {
   readonly #appFolder: string;
@@ -38,7 +38,7 @@ export class SourcePositions {
     this.#position = new RegExp(String.raw`((?:${roots.join("|")})/[^\s():]+):(\d+):(\d+)`, "g");
   }
 
-  /** Returns the text with source positions, relative to the worker's folder. */
+  /** Returns `text` with positions in source files, which are relative to the worker's folder. */
   map(text: string): string {
     return text.replace(this.#position, (whole, place: string, line: string, column: string) => {
       try {
@@ -69,7 +69,10 @@ export class SourcePositions {
     return mapped;
   }
 
-  /** Bundlers name sources by path or by custom URL. Leading `../` is removed: it refers to folders of the build machine. */
+  /**
+   * Returns the path of a source relative to the worker's folder. Bundlers name sources by path or by custom URL. A leading `../` is
+   * removed, because it refers to folders of the build machine.
+   */
   #relative({ folder, sourceRoot }: MappedFile, source: string): string {
     const bare = source.replace(/^[a-z][\w+.-]*:\/\/[^/]*\//i, "");
     const absolute = bare === source ? path.resolve(folder, sourceRoot, source) : path.resolve(this.#appFolder, bare);
@@ -99,7 +102,7 @@ function readSmall(file: string): string {
   return readFileSync(file, "utf8");
 }
 
-/** Returns the text of any thrown value; never throws. */
+/** Returns a description of any thrown value, with the stack of an error. Never throws. */
 export function describeError(error: unknown): string {
   try {
     return error instanceof Error && typeof error.stack === "string"
@@ -110,7 +113,10 @@ export function describeError(error: unknown): string {
   }
 }
 
-/** Returns one line of at most 1 KB without the slot's path, with the worker's file and line that threw. */
+/**
+ * Returns one line of at most 1 KB about a thrown value, with the file and line of the worker that threw. Removes the path of the sandbox
+ * folder.
+ */
 export function summariseError(error: unknown, slot: string): string {
   let [text, place] = ["The module threw a value that cannot be described.", ""];
   try {
@@ -127,14 +133,14 @@ export function summariseError(error: unknown, slot: string): string {
   return `${(line.split("\n").find((part) => part.trim() !== "") ?? "").slice(0, 900)}${place.slice(0, 100)}`;
 }
 
-/** Returns ` (index.js:1:7)`, the topmost call in a worker file; empty for a syntax error, whose stack has no such call. */
+/** Returns the topmost call in a worker file, such as ` (index.js:1:7)`. Empty for a syntax error, whose stack has no such call. */
 function placeIn(stack: string, slot: string): string {
   const files = `${slot}/app/`;
   const call = stack.split("\n").find((line) => /^ +at .*:\d+:\d+\)?$/.test(line) && line.includes(files));
   return call === undefined ? "" : ` (${call.slice(call.indexOf(files) + files.length).replace(/\)$/, "")})`;
 }
 
-/** True for a failed allocation outside the V8 heap. A worker that catches such an error continues. */
+/** Returns whether an error reports a failed allocation outside the V8 heap. A worker that catches such an error continues. */
 export function isOutOfMemory(error: unknown): boolean {
   try {
     if (!(error instanceof Error)) return false;

@@ -1,7 +1,7 @@
-/** Handler attributes of the global object, by event type. */
+/** Event types for which the global object has a handler attribute, such as `onerror`. */
 const handledTypes = ["error", "unhandledrejection", "rejectionhandled"] as const;
 
-/** A global of Node that its type declarations lack. */
+/** Declares `ErrorEvent`, a global of Node.js that is missing in the type declarations. */
 declare const ErrorEvent: new (type: string, init: { error: unknown; message: string; cancelable: boolean }) => Event;
 
 interface RejectionInit {
@@ -24,7 +24,7 @@ class PromiseRejectionEvent extends Event {
   }
 }
 
-/** The events of the global object. */
+/** Dispatches the events of the global object. */
 export interface GlobalEvents {
   /** Dispatches `error`. Returns false when a listener prevented the default action. */
   dispatchError(error: unknown): boolean;
@@ -62,7 +62,7 @@ function define(name: string, value: unknown): void {
   Object.defineProperty(globalThis, name, { value, writable: true, configurable: true, enumerable: false });
 }
 
-/** Defines `onerror` and the like: assigning a function replaces the previous one. */
+/** Defines a handler attribute such as `onerror`. Assigning a function replaces the previous handler. */
 function defineHandler(target: EventTarget, type: string): void {
   let handler: unknown = null;
   target.addEventListener(type, (event) => {

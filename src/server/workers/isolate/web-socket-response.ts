@@ -3,7 +3,10 @@ import { PairedWebSocket } from "./web-socket.js";
 const NativeResponse = globalThis.Response;
 type BodyInit = ConstructorParameters<typeof Response>[0];
 
-/** Creates a response with status 101, which the native class rejects, from a native response. Undefined for every other response. */
+/**
+ * Creates a response with status 101 and a WebSocket, which the native constructor rejects, from a native response. Undefined for every
+ * other response.
+ */
 export function toSwitchingResponse(body: BodyInit | undefined, init: ResponseInit | undefined): Response | undefined {
   if (typeof init !== "object" || init === null || init.status !== 101) return undefined;
   const { webSocket } = init as { webSocket?: unknown };
@@ -23,13 +26,13 @@ export function toSwitchingResponse(body: BodyInit | undefined, init: ResponseIn
   });
 }
 
-/** Closes the worker's end after the client disconnected before the WebSocket was opened. */
+/** Closes the worker's end of the WebSocket in a response, because the client disconnected before the WebSocket was opened. */
 export function abandonWebSocket(response: Response): void {
   const end = webSocketOf(response);
   if (end) PairedWebSocket.abandon(end);
 }
 
-/** Returns the end of a pair that a response gives to the client. */
+/** Returns the end of a WebSocketPair that a response makes the client's connection; null for a response without a WebSocket. */
 export function webSocketOf(response: Response): PairedWebSocket | null {
   const { webSocket } = response as { webSocket?: unknown };
   return PairedWebSocket.isEnd(webSocket) ? webSocket : null;

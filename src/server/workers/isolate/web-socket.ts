@@ -18,15 +18,15 @@ interface Arrival {
 }
 
 /**
- * One end of a `WebSocketPair`: a `WebSocket` with the method `accept()`. Each end receives what the other end sends. When a Response
- * contains one end, that end becomes the client's connection.
+ * One end of a `WebSocketPair`: a `WebSocket` with the method `accept()`. Each end receives the messages of the other end. An end in a
+ * Response becomes the client's connection.
  */
 export class PairedWebSocket extends EventTarget {
   readonly url = "";
   readonly extensions = "";
   #protocol = "";
   #peer: PairedWebSocket | undefined;
-  /** Destination of this end's messages once the other end is the client's. */
+  /** Destination of this end's messages after the other end has become the client's connection. */
   #outlet: Outlet | undefined;
   readonly #outbox = new SendQueue(() => this.#outlet ?? (this.#peer as PairedWebSocket).#inlet);
   readonly #arrivals: Arrival[] = [];
@@ -37,10 +37,13 @@ export class PairedWebSocket extends EventTarget {
   #attachment: unknown = null;
   readonly #handlers = new Map<string, unknown>();
   #report: (error: unknown) => void = () => undefined;
-  /** The registered wrapper of each listener. */
+  /** The wrapper that is registered for each event listener. */
   readonly #guarded = new WeakMap<object, (event: Event) => void>();
 
-  /** `report` receives the errors of listeners. Without it they would be uncaught exceptions, for which the daemon replaces the isolate. */
+  /**
+   * Creates both ends of a pair. `report` receives the errors of event listeners. Uncaught, these errors would make the daemon replace the
+   * isolate.
+   */
   static pair(report: (error: unknown) => void): readonly [PairedWebSocket, PairedWebSocket] {
     const ends = [new PairedWebSocket(), new PairedWebSocket()] as const;
     ends[0].#report = ends[1].#report = report;
@@ -53,7 +56,7 @@ export class PairedWebSocket extends EventTarget {
     return typeof value === "object" && value !== null && #peer in value;
   }
 
-  /** Gives this end to the client: messages of the other end go to the outlet. Returns false when this end is already in use. */
+  /** Makes `end` the client's connection: messages of the other end go to the outlet. Returns false when `end` is already in use. */
   static handOver(end: PairedWebSocket, toOutlet: (server: PairedWebSocket) => Outlet, protocol: string): boolean {
     const server = end.#peer as PairedWebSocket;
     if (end.#isAccepted || end.#isHandedOver) return false;
@@ -68,12 +71,12 @@ export class PairedWebSocket extends EventTarget {
     return true;
   }
 
-  /** Delivers a message or close of the client. */
+  /** Delivers a message or a close from the client to `end`. */
   static arrive(end: PairedWebSocket, arrival: Arrival): void {
     end.#arrive(arrival);
   }
 
-  /** Closes the pair because the client of this end disconnected before the hand-over. */
+  /** Closes the other end of the pair, because the client disconnected before `end` became its connection. */
   static abandon(end: PairedWebSocket): void {
     if (!end.#isHandedOver && end.#peer) end.#peer.#arrive({ close: { code: CloseCode.Abnormal, reason: "" } });
   }
@@ -98,7 +101,7 @@ export class PairedWebSocket extends EventTarget {
     if (type === "arraybuffer" || type === "blob") this.#binaryType = type;
   }
 
-  /** Starts the delivery of events to this end. */
+  /** Starts the delivery of events to the listeners of this end. */
   accept(): void {
     if (this.#isHandedOver) throw new TypeError("This end of the WebSocketPair belongs to a Response. Call accept() on the other end.");
     if (this.#isAccepted) return;
@@ -165,7 +168,7 @@ export class PairedWebSocket extends EventTarget {
     }
   }
 
-  /** The destination of the other end's messages while both ends stay in the worker. */
+  /** Destination of the other end's messages while neither end is the client's connection. */
   readonly #inlet: Outlet = {
     bufferedAmount: 0,
     message: (data) => this.#arrive({ data }),
@@ -175,7 +178,7 @@ export class PairedWebSocket extends EventTarget {
   #arrive(arrival: Arrival): void {
     if (this.#isHandedOver) return;
     this.#arrivals.push(arrival);
-    // One task per message: microtasks of one message finish before the next one is delivered.
+    // Delivers each message in a separate task, so that the microtasks of one message finish before the next message is delivered.
     if (this.#isAccepted) setImmediate(this.#deliver);
   }
 
@@ -190,7 +193,7 @@ export class PairedWebSocket extends EventTarget {
 
   #wrap(data: string | Uint8Array): unknown {
     if (typeof data === "string") return data;
-    // Buffer's own slice() would share the memory.
+    // Copies the bytes, because `slice()` of a Buffer would share the memory.
     const bytes = Uint8Array.prototype.slice.call(data);
     return this.#binaryType === "blob" ? new Blob([bytes]) : bytes.buffer;
   }
@@ -198,7 +201,7 @@ export class PairedWebSocket extends EventTarget {
   #end({ code, reason }: { code: number; reason: string }): void {
     const isFirst = this.#readyState === readyStates.OPEN;
     this.#readyState = readyStates.CLOSED;
-    // Responds to the other end's close; the daemon has already responded to a client's close.
+    // Responds to a close by the other end. The daemon has already responded to a close by the client.
     if (isFirst && !this.#outlet) this.#outbox.close(code, reason);
     const wasClean = code !== CloseCode.Abnormal;
     if (!wasClean) this.dispatchEvent(errorEvent("The connection was lost."));
@@ -227,7 +230,7 @@ export class PairedWebSocket extends EventTarget {
   }
 }
 
-/** Fallbacks for the WebSocket events that this Node version lacks. */
+/** Fields of a CloseEvent. The classes below are fallbacks for WebSocket events that this Node.js version lacks. */
 interface CloseFields {
   readonly wasClean?: boolean;
   readonly code?: number;
@@ -280,8 +283,8 @@ function installWebSocketEvents(): void {
 }
 
 /**
- * Installs the global `WebSocketPair` (`const { 0: client, 1: server } = new WebSocketPair()`). Its ends are instances of the global
- * `WebSocket`, which remains the platform's client.
+ * Installs the global `WebSocketPair` (`const { 0: client, 1: server } = new WebSocketPair()`). Both ends are instances of the global
+ * `WebSocket`, which remains the WebSocket client of Node.js.
  */
 export function installWebSocketPair(report: (error: unknown) => void): void {
   class WebSocketPair {

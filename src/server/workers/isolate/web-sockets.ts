@@ -4,10 +4,12 @@ import { PairedWebSocket } from "./web-socket.js";
 import { CloseCode, readClose, writeClose, MessageFragmenter, type SocketClose } from "../protocol/web-socket-frames.js";
 import type { Outlet } from "./send-queue.js";
 
-/** Limit of sent bytes that the client has not received yet; beyond it the socket is closed with 1013. */
+/**
+ * Maximum number of sent bytes that the client has not received yet. Above this number, the isolate closes the WebSocket with code 1013.
+ */
 const maximumBufferedBytes = 8 * 1024 * 1024;
 
-/** The WebSockets of an isolate's clients, by socket number of the frame protocol. */
+/** The WebSockets of an isolate's clients, by the socket number in frames. */
 export class WebSockets {
   readonly #writer: FrameWriter;
   readonly #channels = new Map<number, WebSocketChannel>();
@@ -17,7 +19,7 @@ export class WebSockets {
     this.#writer = writer;
   }
 
-  /** Opens a WebSocket: gives one end of the pair to the client and ends the request. Returns false when that end is already in use. */
+  /** Opens a WebSocket: makes `end` the client's connection and completes the request. Returns false when `end` is already in use. */
   open(exchange: number, end: PairedWebSocket, head: string): boolean {
     const number = this.#freeNumber();
     const writer = this.#writer;
@@ -33,7 +35,7 @@ export class WebSockets {
     return PairedWebSocket.handOver(end, toChannel, protocolOf(head));
   }
 
-  /** Returns false when the frame is not about a WebSocket. */
+  /** Handles a WebSocket frame from the daemon. Returns false for a frame of another kind. */
   onFrame(kind: number, number: number, payload: Buffer): boolean {
     if (kind < FrameKind.SocketText || kind > FrameKind.SocketClose) return false;
     this.#channels.get(number)?.onFrame(kind, payload);
@@ -53,7 +55,10 @@ function protocolOf(head: string): string {
   return index === -1 ? "" : (lines[index + 1] ?? "");
 }
 
-/** A client's WebSocket inside the isolate: sends the messages of the worker's end as frames and delivers received frames to that end. */
+/**
+ * A client's WebSocket inside the isolate. Sends the messages of the worker's end as frames, and delivers received messages to the worker's
+ * end.
+ */
 class WebSocketChannel implements Outlet {
   readonly #number: number;
   readonly #writer: FrameWriter;
@@ -61,7 +66,7 @@ class WebSocketChannel implements Outlet {
   readonly #onFree: (number: number) => void;
   readonly #pieces: MessageFragmenter;
   #parts: Buffer[] = [];
-  /** Credit to return: of delivered messages, and of fragments of an incomplete message. */
+  /** Credit to return to the daemon, for delivered messages and for fragments of an incomplete message. */
   #owedCredit = 0;
   #undelivered = 0;
   /** A close that waits until earlier messages are sent. */
@@ -105,7 +110,7 @@ class WebSocketChannel implements Outlet {
       case FrameKind.SocketBinaryPart:
         this.#parts.push(payload);
         this.#owedCredit += payload.length + pieceCostBytes;
-        // Undelivered messages delay the credit for the next ones.
+        // Undelivered messages delay the credit for further fragments.
         if (this.#undelivered === 0) this.#giveCredit();
         return;
       case FrameKind.SocketCredit:

@@ -1,8 +1,8 @@
 import path from "node:path";
 
 /**
- * Replaces `process.chdir`: the worker can change to folders that it can read, which are those of its package. Returns the function that
- * enters the app's folder when the app is known.
+ * Replaces `process.chdir`: the worker can change only to folders that it can read. Returns the original function, with which the isolate
+ * enters the worker's folder when the worker is loaded.
  */
 export function installWorkingDirectory(): (appFolder: string) => void {
   const change = process.chdir.bind(process);

@@ -2,9 +2,12 @@ import http, { type RequestListener, type Server } from "node:http";
 
 type Bag = Record<string, unknown>;
 
-/** Parameter names that Node's handlers use for their second argument. */
+/** Matches names that handlers of node:http use for their second parameter, the response. */
 const responseName = /^(?:_*res|_*resp|_*response|_*reply)$/i;
-/** Members of `ServerResponse` that a handler uses and that `env` of a fetch handler hardly has. */
+/**
+ * Pattern for members of `ServerResponse` that a handler of node:http uses. The second parameter of a fetch handler, `env`, rarely has
+ * these members.
+ */
 const responseMembers = "(?:end|writeHead|setHeader|statusCode|write|pipe)\\b";
 
 /**
@@ -16,14 +19,14 @@ export async function toServer(exported: unknown): Promise<Server | undefined> {
   if (typeof exported === "function") return isRequestListener(exported) ? http.createServer(exported as RequestListener) : undefined;
   if (typeof exported !== "object" || exported === null) return undefined;
   const app = exported as Bag;
-  // Fastify.
+  // The exported value is a Fastify app.
   if (app["server"] instanceof http.Server && isMethod(app, "ready") && isMethod(app, "inject")) {
     await call(app, "ready");
     return app["server"];
   }
-  // Koa.
+  // The exported value is a Koa app.
   if (Array.isArray(app["middleware"]) && isMethod(app, "callback")) return http.createServer(call(app, "callback") as RequestListener);
-  // NestJS.
+  // The exported value is a NestJS app.
   if (isMethod(app, "getHttpServer") && isMethod(app, "init")) {
     await call(app, "init");
     const server = call(app, "getHttpServer");
@@ -32,11 +35,14 @@ export async function toServer(exported: unknown): Promise<Server | undefined> {
   return undefined;
 }
 
-/** Whether a function takes Node's request and response. A fetch handler has two parameters, too: the source tells them apart. */
+/**
+ * Returns whether a function is a handler `(req, res)` of node:http. A fetch handler can also have two parameters, so the source code of
+ * the function decides.
+ */
 function isRequestListener(exported: object): boolean {
   const app = exported as Bag & { readonly length: number };
   if (isMethod(app, "fetch")) return false;
-  // Express and connect.
+  // Apps of Express and connect have these methods.
   if (isMethod(app, "handle") && isMethod(app, "use")) return true;
   if (app.length < 2) return false;
   const source = Function.prototype.toString.call(exported);
@@ -46,7 +52,7 @@ function isRequestListener(exported: object): boolean {
 }
 
 function isMethod(bag: Bag, name: string): boolean {
-  // Needs `in`: some routers return a function for any property.
+  // Checks with `in`, because some routers return a function for any property.
   return name in bag && typeof bag[name] === "function";
 }
 

@@ -1,7 +1,7 @@
 import http, { type Server } from "node:http";
 import net from "node:net";
 
-/** The arguments of a `listen` call that names a port. */
+/** The arguments of a `listen` call with a port number. */
 interface ListenRequest {
   readonly port: number;
   readonly host: string | undefined;
@@ -13,19 +13,20 @@ interface Entry {
   readonly address: string;
 }
 
-/** Number that a server gets when it asks for any free port and the worker's environment has no PORT. */
+/** Port number of a server that listens on port 0, if the worker's environment has no PORT. */
 export const defaultPort = 3000;
 
 /**
- * The servers of the worker that called `listen`. No port is opened: browsers send the cookies of a host to each of its ports, so a worker
- * with a port would receive the operator's session. The daemon serves the worker's HTTP server at the worker's path.
+ * The worker's servers that called `listen`. No port is opened, because browsers send the cookies of a host to each port: a worker with a
+ * port would receive the operator's session. The daemon serves the HTTP server at the worker's path.
  */
 export class ListeningServers {
   readonly #entries = new Map<net.Server, Entry>();
   readonly #waiting = new Set<() => void>();
 
   /**
-   * Replaces the methods of `net.Server` that use a port. `deny` throws for all that is not a port: socket paths, descriptors and handles.
+   * Replaces the methods of `net.Server` that use a port. `deny` must throw; it is called when a server listens on a socket path,
+   * descriptor or handle.
    */
   install(deny: () => never): void {
     const entries = this.#entries;
@@ -69,18 +70,18 @@ export class ListeningServers {
     });
   }
 
-  /** Returns the HTTP server that the daemon serves: the one that listens on PORT, else the first one. */
+  /** Returns the HTTP server that the daemon serves: the server that listens on PORT, otherwise the first HTTP server. */
   find(): Server | undefined {
     const servers = [...this.#entries].filter((entry): entry is [Server, Entry] => entry[0] instanceof http.Server);
     return (servers.find(([, { port }]) => port === Number(process.env["PORT"])) ?? servers[0])?.[0];
   }
 
-  /** Whether a server listens that does not speak HTTP, such as one of node:net, node:tls or node:http2. */
+  /** True if a server listens that is not a node:http server, such as a server of node:net, node:tls or node:http2. */
   get hasOtherServer(): boolean {
     return [...this.#entries.keys()].some((server) => !(server instanceof http.Server));
   }
 
-  /** Resolves when another server listens, or after the time. */
+  /** Resolves when another server calls `listen`, or after `timeoutMs`. */
   next(timeoutMs: number): Promise<void> {
     return new Promise((resolve) => {
       const wake = (): void => {

@@ -1,7 +1,7 @@
 import { Duplex } from "node:stream";
 
 interface MemorySocketOptions {
-  /** Receives bytes that the server writes. `done` accepts the next ones. */
+  /** Receives bytes that the server writes. The server writes further bytes after `done` is called. */
   readonly onOutput: (chunks: readonly Buffer[], done: () => void) => void;
   /** Called when the server accepts more bytes after `deliver` returned false. */
   readonly onRoom: () => void;
@@ -11,7 +11,7 @@ interface MemorySocketOptions {
 
 /** The server's end of a connection that exists only in memory, with the methods of `net.Socket` that HTTP servers and their apps call. */
 export class MemorySocket extends Duplex {
-  /** Address of the daemon, as behind any proxy on the same machine; `X-Forwarded-For` has the client's. */
+  /** Address of the daemon, as behind any proxy on the same machine. The header `X-Forwarded-For` contains the client's address. */
   readonly remoteAddress = "127.0.0.1";
   readonly remoteFamily = "IPv4";
   readonly remotePort = 0;
@@ -26,12 +26,12 @@ export class MemorySocket extends Duplex {
     this.#options = options;
   }
 
-  /** Passes bytes of the client to the server. Returns false when it does not accept more at the moment. */
+  /** Passes bytes of the client to the server. Returns false when the server accepts no further bytes until `onRoom` is called. */
   deliver(bytes: Uint8Array): boolean {
     return this.push(bytes);
   }
 
-  /** Ends the client's side. With the server's side ended, too, the connection closes. */
+  /** Ends the client's side of the connection. The connection closes when the server's side has also ended. */
   deliverEnd(): void {
     if (!this.destroyed) this.push(null);
   }
@@ -59,14 +59,14 @@ export class MemorySocket extends Duplex {
     done(error);
   }
 
-  /** Like `net.Socket`: ends the connection after everything is written. */
+  /** Ends the connection after all bytes are written, like `destroySoon` of `net.Socket`. */
   destroySoon(): void {
     if (this.writable) this.end();
     if (this.writableFinished) this.destroy();
     else this.once("finish", () => this.destroy());
   }
 
-  /** The time limits of connections are the daemon's; this has no effect, except that `callback` is never called. */
+  /** Has no effect and never calls `callback`, because the daemon enforces the time limits of connections. */
   setTimeout(_timeoutMs: number, _callback?: () => void): this {
     return this;
   }

@@ -3,30 +3,36 @@ const lineEnd = Buffer.from("\r\n");
 const statusLine = /^HTTP\/1\.[01] (\d{3})(?: |$)/;
 /** Maximum size of a response head and of a chunk-size line; the daemon rejects longer heads. */
 const maximumHeadBytes = 256 * 1024;
-/** Node's dates have whole seconds, and change once per second. */
+/**
+ * Tolerance for comparing a `Date` header with the current time. Node.js writes dates in whole seconds and updates the date once per
+ * second.
+ */
 const nowToleranceMs = 2500;
 
 export interface ResponseHead {
   readonly status: number;
-  /** Lower-case name, value, name, value …, without the headers of the connection. */
+  /** Lower-case names and values alternately, without headers about the connection such as `keep-alive`. */
   readonly headers: readonly string[];
 }
 
-/** Where the body ends. */
+/** The rule that determines the end of the body. */
 type Framing = { kind: "none" | "chunked" | "untilClose" } | { kind: "length"; rest: number };
 
 /** Reads one HTTP/1.1 response of Node's own `http.Server`. Interim responses (1xx) and trailers are dropped. */
 export class ResponseReader {
   head: ResponseHead | undefined;
-  /** The connection can carry another request after this response. */
+  /** True if the connection can carry another request after this response. */
   isPersistent = true;
   isComplete = false;
-  /** Body length in bytes that the head names; -1 = unknown. */
+  /** Body length in bytes from the `Content-Length` header; -1 = unknown. */
   length = -1;
   readonly #method: string;
   #waiting: Buffer = Buffer.alloc(0);
   #framing: Framing = { kind: "none" };
-  /** Bytes of the current chunk that have not arrived; -1 = its size line is next, -2 = the line end after it, -3 = trailers. */
+  /**
+   * Number of bytes of the current chunk that have not arrived. -1: the size line of a chunk is next. -2: the line end after a chunk is
+   * next. -3: trailers are next.
+   */
   #chunkRest = -1;
   #body: Buffer[] = [];
 
@@ -39,21 +45,21 @@ export class ResponseReader {
     return this.#waiting;
   }
 
-  /** Throws for bytes that are not a response. */
+  /** Reads bytes that the server wrote. Throws for bytes that are not an HTTP response. */
   push(bytes: Buffer): void {
     this.#waiting = this.#waiting.length === 0 ? bytes : Buffer.concat([this.#waiting, bytes]);
     if (!this.head && !this.#readHead()) return;
     if (this.head?.status !== 101) this.#readBody();
   }
 
-  /** The connection has ended. Returns false when the response is not complete. */
+  /** Must be called when the connection has ended. Returns whether the response is complete. */
   end(): boolean {
     if (this.head && this.#framing.kind === "untilClose") this.isComplete = true;
     this.isPersistent = false;
     return this.isComplete;
   }
 
-  /** Returns the body bytes since the last call. */
+  /** Returns the body bytes that arrived since the last call. */
   takeBody(): Buffer[] {
     const body = this.#body;
     this.#body = [];
@@ -117,7 +123,7 @@ export class ResponseReader {
     if (framing.kind !== "length") return;
     framing.rest -= bytes.length;
     this.isComplete = framing.rest === 0;
-    // More bytes than Content-Length says would be read as the next response.
+    // Bytes beyond `Content-Length` would be read as the next response, so the connection is not used again.
     if (this.#waiting.length > 0) this.isPersistent = false;
   }
 
@@ -154,9 +160,12 @@ export class ResponseReader {
 
 let latestDate = "";
 
-/** Whether a date is the one that Node adds to each response. The daemon adds its own, which is faster than to pass one on. */
+/**
+ * Returns whether `date` is the date that Node.js adds to each response. The daemon adds a `Date` header itself, which costs less than
+ * forwarding the header.
+ */
 function isNow(date: string): boolean {
-  // Node writes the same text for a second; it is parsed once.
+  // Node.js writes the same text for one second, so each text is parsed only once.
   if (date === latestDate) return true;
   const isOfNode = Math.abs(Date.now() - Date.parse(date)) < nowToleranceMs;
   if (isOfNode) latestDate = date;

@@ -4,7 +4,7 @@ import type { ResponseHead } from "./response-reader.js";
 /** The response of an `http.Server`, with its headers as the server wrote them. */
 export class ServerAnswer {
   readonly status: number;
-  /** Headers as lines of the frame protocol. */
+  /** Response headers as text lines of the frame protocol: name and value alternately. */
   readonly head: string;
   readonly body: Uint8Array | ReadableStream<Uint8Array>;
   /** Length of a streamed body in bytes; -1 = unknown. */

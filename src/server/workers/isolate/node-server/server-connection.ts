@@ -7,7 +7,7 @@ import { ServerResponseStream } from "./server-response-stream.js";
 import { ServerAnswer } from "./server-answer.js";
 import { WebSocketBridge } from "./web-socket-bridge.js";
 
-/** Opens a WebSocket for the client: returns the response with one end of the pair, and the other end. */
+/** Opens a WebSocket for the client. Returns the 101 response with one end of a WebSocketPair, and the other end as `server`. */
 export type OpenWebSocket = (headers: readonly string[]) => { response: Response; server: PairedWebSocket };
 
 interface ServerConnectionOptions {
@@ -19,8 +19,8 @@ interface ServerConnectionOptions {
 }
 
 /**
- * A persistent connection in memory between the daemon's requests and an `http.Server`: one request at a time. Real HTTP text, because
- * "connection" events are public API and the server then creates its own `IncomingMessage`, `ServerResponse` and upgrade sockets.
+ * A persistent connection in memory to an `http.Server`, for one request at a time. Transfers HTTP text, because "connection" events are
+ * public API and the server then creates its own `IncomingMessage`, `ServerResponse` and upgrade sockets.
  */
 export class ServerConnection {
   readonly #options: ServerConnectionOptions;
@@ -40,14 +40,14 @@ export class ServerConnection {
       onRoom: () => this.#wake(),
       onClose: () => this.#onSocketClose(),
     });
-    // The server adds its own listener, which does not prevent an uncaught exception after an upgrade.
+    // Ignores socket errors, because the server's own "error" listener does not prevent an uncaught exception after an upgrade.
     this.#socket.on("error", () => undefined);
     options.server.emit("connection", this.#socket);
-    // Starts the flow: the server then handles the first request during `deliver`, like all others, and its errors reach the caller.
+    // Starts reading, so that the server also handles the first request inside `deliver` and errors of the handler reach the caller.
     this.#socket.read(0);
   }
 
-  /** Sends a request. Returns the response, or a promise of it when the server does not respond immediately. */
+  /** Sends a request to the server. Returns the response, or a promise of the response when the server does not respond immediately. */
   request(request: LazyRequest): unknown {
     const { head, body } = LazyRequest.partsOf(request);
     const { method, text, isChunked } = requestText(head, body);
@@ -90,7 +90,7 @@ export class ServerConnection {
       if (isChunked) this.#socket.deliver(Buffer.from("0\r\n\r\n"));
       this.#isBodySent = true;
     } catch {
-      // The client stopped sending.
+      // The client stopped sending the request body.
       if (this.#reader === reader) this.#socket.destroy();
     }
   }
@@ -98,7 +98,7 @@ export class ServerConnection {
   #onOutput(chunks: readonly Buffer[], done: () => void): void {
     if (this.#bridge) return this.#bridge.onOutput(chunks, done);
     const reader = this.#reader;
-    // Output without a request, such as the rest of a longer body than Content-Length says.
+    // Discards output that belongs to no request, such as body bytes beyond `Content-Length`.
     if (!reader) return done();
     try {
       for (const chunk of chunks) reader.push(chunk);
@@ -138,7 +138,7 @@ export class ServerConnection {
     this.#reader = undefined;
     this.#stream = undefined;
     if (reader.isPersistent && this.#isBodySent && !this.#isClosed) return this.#options.onIdle(this);
-    // Later: the server first emits "finish".
+    // Destroys the socket in a later turn, because the server must first emit "finish".
     setImmediate(() => this.#socket.destroy());
   }
 
@@ -149,7 +149,7 @@ export class ServerConnection {
     this.#socket.destroy();
   }
 
-  /** The client has disconnected. */
+  /** Aborts the request of `reader`, because the client has disconnected. */
   #abort(reader: ResponseReader): void {
     if (this.#reader !== reader || this.#bridge) return;
     this.#answer(undefined);
@@ -190,7 +190,7 @@ function requestText(head: string, body: LazyBody | undefined): { method: string
     const name = lines[index] as string;
     const value = lines[index + 1] as string;
     if (name === "content-length") length = value;
-    // Compression is between the daemon and the client.
+    // Omits this header, because only the daemon and the client negotiate WebSocket extensions.
     else if (name !== "sec-websocket-extensions") text += `${name}: ${value}\r\n`;
     hasHost ||= name === "host";
   }

@@ -1,4 +1,4 @@
-/** The streamed body of a server's response. The server can write the next bytes when the reader has taken the previous ones. */
+/** The streamed body of a server's response. The server can write further bytes after the reader has taken the previous bytes. */
 export class ServerResponseStream {
   readonly readable: ReadableStream<Uint8Array>;
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
@@ -9,8 +9,8 @@ export class ServerResponseStream {
     this.readable = new ReadableStream<Uint8Array>(
       {
         start: (controller) => void (this.#controller = controller),
-        // Not immediately: like for a real socket, a write must not end between a `response.write()` and the next turn of the event loop.
-        // Otherwise `http.ServerResponse` of Node 26, which passes bytes on at the end of the turn, waits for a "drain" that never comes.
+        // Completes a write in a later turn, like a real socket. Otherwise `http.ServerResponse` of Node.js 26, which passes bytes on at
+        // the end of the turn, waits for a "drain" event that is never emitted.
         pull: () => void setImmediate(() => this.#release()),
         cancel: () => {
           this.#hasEnded = true;
@@ -18,12 +18,12 @@ export class ServerResponseStream {
           onCancel();
         },
       },
-      // The reader copies a chunk before it requests the next one, so the server can reuse its buffer then.
+      // No chunk is queued: the reader copies a chunk before it requests the next chunk, so the server can then reuse its buffer.
       { highWaterMark: 0 },
     );
   }
 
-  /** Calls `done` when the reader requests more than these chunks. */
+  /** Adds chunks to the stream. Calls `done` when the reader requests further bytes. */
   write(chunks: readonly Uint8Array[], done: () => void): void {
     if (this.#hasEnded || chunks.length === 0) return done();
     this.#onTaken = done;

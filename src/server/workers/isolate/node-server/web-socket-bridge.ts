@@ -3,13 +3,13 @@ import type { PairedWebSocket } from "../web-socket.js";
 import type { MemorySocket } from "./memory-socket.js";
 import { FrameDecoder, Opcode, encodeClose, encodeMasked, readCloseFrame } from "./web-socket-bytes.js";
 
-/** Unsent bytes of the app beyond which its socket stops accepting more. */
+/** Maximum number of unsent bytes from the worker. Above this number, the worker's socket accepts no further bytes. */
 const unsentBytes = 256 * 1024;
-/** Unread bytes of the client beyond which the connection is closed with 1013. */
+/** Maximum number of bytes from the client that the worker has not read. Above this number, the connection is closed with code 1013. */
 const unreadBytes = 8 * 1024 * 1024;
 const drainIntervalMs = 20;
 
-/** Connects the upgraded socket of an `http.Server`, on which its app speaks RFC 6455, with the WebSocket of the client. */
+/** Connects the upgraded socket of a worker's `http.Server`, which transfers WebSocket frames (RFC 6455), with the client's WebSocket. */
 export class WebSocketBridge {
   readonly #socket: MemorySocket;
   readonly #client: PairedWebSocket;
@@ -24,7 +24,7 @@ export class WebSocketBridge {
     client.addEventListener("close", (event) => this.#onClientClose(event as Event & { code: number; reason: string }));
   }
 
-  /** Handles bytes that the app wrote. */
+  /** Handles bytes that the worker wrote to the upgraded socket. */
   onOutput(chunks: readonly Buffer[], done: () => void): void {
     for (const chunk of chunks) this.#frames.push(chunk);
     try {
@@ -36,7 +36,7 @@ export class WebSocketBridge {
     this.#whenSent(done);
   }
 
-  /** The app has ended or closed its socket. */
+  /** Must be called when the worker has ended or closed its socket. Closes the client's WebSocket. */
   onClose(): void {
     this.#socket.deliverEnd();
     if (this.#client.readyState <= 1) this.#client.close(CloseCode.InternalError);
@@ -67,7 +67,7 @@ export class WebSocketBridge {
   }
 
   #onClientClose({ code, reason }: { code: number; reason: string }): void {
-    // Without a close frame the app gets 1006, like with a connection that was lost.
+    // Destroys the socket without a close frame, so that the worker's WebSocket library reports code 1006, as for a lost connection.
     if (code === CloseCode.Abnormal) return void this.#socket.destroy();
     if (!this.#hasSentClose) this.#deliver(encodeClose(code, reason));
     this.#hasSentClose = true;

@@ -5,7 +5,7 @@ export interface DecodedFrame {
   readonly payload: Buffer;
 }
 
-/** Reads the unmasked frames of a server (RFC 6455, section 5.2), without extensions. Joins the fragments of a message. */
+/** Reads the unmasked frames that a server sends (RFC 6455, section 5.2), without extensions. Joins the fragments of a message. */
 export class FrameDecoder {
   #waiting: Buffer = Buffer.alloc(0);
   #parts: Buffer[] = [];
@@ -15,7 +15,7 @@ export class FrameDecoder {
     this.#waiting = this.#waiting.length === 0 ? bytes : Buffer.concat([this.#waiting, bytes]);
   }
 
-  /** Returns the next complete message or control frame. Throws for bytes that are no frame of a server. */
+  /** Returns the next complete message or control frame. Throws for bytes that are not a valid frame of a server. */
   next(): DecodedFrame | undefined {
     for (;;) {
       const bytes = this.#waiting;
@@ -42,7 +42,7 @@ export class FrameDecoder {
   }
 }
 
-/** Encodes a client's frame. Its masking key is zero: masks protect proxies, and these bytes never leave the process. */
+/** Encodes a frame as a client sends it. The masking key is zero: masking protects proxies, and these bytes never leave the process. */
 export function encodeMasked(opcode: number, payload: Buffer): Buffer {
   const { length } = payload;
   const lengthBytes = length < 126 ? 0 : length < 65_536 ? 2 : 8;
@@ -55,7 +55,7 @@ export function encodeMasked(opcode: number, payload: Buffer): Buffer {
   return frame;
 }
 
-/** Encodes a client's close frame; 1005 stands for a close without a code. */
+/** Encodes a close frame as a client sends it. The code 1005 stands for a close frame without a code. */
 export function encodeClose(code: number, reason: string): Buffer {
   if (code === 1005) return encodeMasked(Opcode.Close, Buffer.alloc(0));
   const payload = Buffer.alloc(2 + Buffer.byteLength(reason));
