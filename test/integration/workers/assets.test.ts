@@ -140,7 +140,7 @@ describe("the assets of a module", () => {
     await server.add("none", { files, manifest: { entrypoint: "server/index.mjs", assets: "dist" } });
     expect(await server.refusal("/none/")).toMatchObject({
       code: "WORKER_START_FAILED",
-      message: expect.stringContaining('The folder of `assets`, "dist", does not exist.') as string,
+      message: expect.stringContaining('The `assets` folder "dist" does not exist.') as string,
     });
   });
 

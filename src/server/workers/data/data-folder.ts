@@ -118,7 +118,7 @@ export class DataFolder {
     const released = Promise.withResolvers<void>();
     this.#pause = { ended: ended.promise, onReleased: released.resolve };
     const timer = setInterval(() => {
-      for (const isolate of this.isolates) isolate.kill("its data folder is paused and it did not end in time");
+      for (const isolate of this.isolates) isolate.kill("its data folder is paused and the isolate did not stop in time");
     }, timeoutMs);
     try {
       for (const { isolate, isLoaded } of this.#leases) if (isLoaded) isolate?.drain();

@@ -224,7 +224,7 @@ export class WorkerStorage {
     const wasFull = data.isFull;
     await this.#measure(data);
     if (!wasFull || (data.usage as DiskUsage).bytes <= data.limitBytes + mostOvershootBytes) return;
-    for (const isolate of data.writers) isolate.kill("it wrote on although its data folder is full");
+    for (const isolate of data.writers) isolate.kill("it continued to write although its data folder is full");
   }
 
   async #measure(data: DataFolder): Promise<void> {

@@ -114,7 +114,7 @@ export class IsolateCalls implements CallChannel {
     return isWaiting;
   }
 
-  /** Passes a frame to its call. Throws when the isolate violates the protocol. */
+  /** Passes a frame from the isolate to the call of this frame. Throws when the isolate violates the protocol. */
   onFrame(kind: number, id: number, { buffer, start, end, isRest = false }: FramePayload): void {
     const call = this.#exchanges.get(id);
     if (call === undefined) throw new Error("the isolate sent a frame for an unknown call");
@@ -179,7 +179,8 @@ export class IsolateCalls implements CallChannel {
       return call.switchProtocols();
     }
     this.#sockets.refuse(number);
-    if (!upgrade) call.fail(new ApiError("WORKER_BAD_RESPONSE", "The worker returned a WebSocket for a request without an upgrade."), true);
+    if (!upgrade)
+      call.fail(new ApiError("WORKER_BAD_RESPONSE", "The worker returned a WebSocket, but the request is not a WebSocket upgrade."), true);
     else if (head)
       call.fail(
         new ApiError("WORKER_POOL_SATURATED", "The worker has too many open WebSockets. Retry later.", { retryAfterSeconds }),
@@ -197,7 +198,7 @@ export class IsolateCalls implements CallChannel {
   }
 
   #refuse(call: WorkerCall, isComplete: boolean): void {
-    call.fail(new ApiError("WORKER_BAD_RESPONSE", "The worker returned a status or headers that HTTP cannot carry."), isComplete);
+    call.fail(new ApiError("WORKER_BAD_RESPONSE", "The worker returned a status or headers that are not valid in HTTP."), isComplete);
   }
 }
 

@@ -42,7 +42,7 @@ export interface Place {
 interface IsolatePoolOptions extends SandboxAllocatorOptions, IsolateCommandOptions {
   readonly size: number;
   readonly standbyMemoryBytes: number;
-  /** Network rules of standby isolates. */
+  /** Network rules with which standby isolates start. */
   readonly standbyNetwork: WorkerNetwork;
   readonly log: Log;
 }
@@ -203,7 +203,9 @@ export class IsolatePool {
 }
 
 function noRequestWaits(): ApiError {
-  return new ApiError("WORKER_POOL_SATURATED", "No request waits for this isolate.", { retryAfterSeconds: 1 });
+  return new ApiError("WORKER_POOL_SATURATED", "The isolate was not started, because no request waits for it any longer.", {
+    retryAfterSeconds: 1,
+  });
 }
 
 function closing(): ApiError {

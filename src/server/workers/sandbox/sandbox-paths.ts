@@ -84,7 +84,7 @@ function nameServerPaths(): string[] {
 /** Error: the path in a permission contains a symbolic link. A worker with write access to a parent folder could have created the link. */
 export class SymbolicLinkError extends Error {
   constructor(target: string) {
-    super(`${target} is a symbolic link or below one; use the real path in the permission`);
+    super(`${target} contains a symbolic link; use the real path in the permission`);
     this.name = "SymbolicLinkError";
   }
 }

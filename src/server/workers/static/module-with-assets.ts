@@ -38,7 +38,7 @@ export class ModuleWithAssets implements VersionHandler {
       const files = await StaticFiles.open({ ...options, directory, page: "index.html", notFound, isExcluded, meter, requestLog });
       return new ModuleWithAssets(module, files, assets.workerFirst);
     } catch (cause) {
-      const message = `The worker cannot be started. The folder of \`assets\`, ${JSON.stringify(directory)}, does not exist.`;
+      const message = `The worker cannot be started. The \`assets\` folder ${JSON.stringify(directory)} does not exist.`;
       throw new ApiError("WORKER_START_FAILED", message, { cause });
     }
   }

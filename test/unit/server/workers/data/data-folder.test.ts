@@ -87,7 +87,7 @@ describe("a data folder", () => {
     const data = openFolder();
     const { kills } = await isolateOf(data, { ignoresDrain: true });
     await data.pauseFor(10, () => Promise.resolve());
-    expect(kills).toEqual(["its data folder is paused and it did not end in time"]);
+    expect(kills).toEqual(["its data folder is paused and the isolate did not stop in time"]);
   });
 
   it("drains an isolate that was loading when the pause started only after it has loaded", async () => {
