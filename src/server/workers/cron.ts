@@ -2,7 +2,10 @@ import { Cron } from "croner";
 import type { ServedVersion } from "./engine/version-handler.js";
 import type { WorkerManifest } from "../../shared/worker-manifest.js";
 
-/** Five fields, six fields with seconds first, or a macro such as `@daily`. croner alone would also accept dates. */
+/**
+ * Matches a schedule with five fields, with six fields (seconds first), or a macro such as `@daily`. The package croner alone would also
+ * accept dates.
+ */
 const schedulePattern = /^(?:@[a-z]+|\S+(?:\s+\S+){4,5})$/;
 
 export interface CronCall {

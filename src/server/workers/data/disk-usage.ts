@@ -89,7 +89,7 @@ function deletedFilesOf(pid: number): Stats[] {
       return stat?.isFile() === true && stat.nlink === 0 ? [stat] : [];
     });
   } catch {
-    // The process has ended, or a descriptor was closed meanwhile: the next measurement counts the rest.
+    // The process has exited, or a descriptor was closed meanwhile. The next measurement counts the remaining files.
     return [];
   }
 }

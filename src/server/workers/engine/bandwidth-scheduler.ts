@@ -1,7 +1,7 @@
 import { performance } from "node:perf_hooks";
 import type { WorkerMeter } from "./worker-meter.js";
 
-/** Time after a request to another worker during which the scheduler limits the rate of bodies. */
+/** Time after a request to another worker during which the scheduler limits the rate of streamed bodies. */
 const sharedForMs = 100;
 /** Maximum lost time, in milliseconds, that the scheduler compensates after a late timer. */
 const slackMs = 2;

@@ -17,7 +17,10 @@ export const sourceMapsFolder = ".source-maps";
 
 const defaultFiles = ["index.html", "index.js", "index.mjs", "index.ts"];
 
-/** Returns the manifest's `entrypoint`, else the first existing default file, else `main` of package.json. Throws WORKER_START_FAILED. */
+/**
+ * Returns the manifest's `entrypoint`, else the first existing default file, else `main` of package.json. Throws WORKER_START_FAILED if no
+ * entry file exists.
+ */
 export async function findEntrypoint(version: ServedVersion): Promise<Entrypoint> {
   const { folder, manifest } = version;
   if (manifest.entrypoint !== undefined) {

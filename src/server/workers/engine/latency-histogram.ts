@@ -5,7 +5,7 @@
 const bucketsPerDoubling = 16;
 /** Durations are counted in units of 1/1024 ms, so that the bounds of `countsBelow` (`2^n` and `1.25 * 2^n` ms) are bucket bounds. */
 const unitsPerMs = 1024;
-/** Maximum duration in units, about 17 minutes. Longer durations count as this value. */
+/** Maximum duration, about 17 minutes, in units of 1/1024 ms. Longer durations count as this value. */
 const longestUnits = 2 ** 30 - 1;
 const bucketCount = bucketOf(longestUnits) + 1;
 /** Interval between snapshots of the counts. Recent statistics cover 2 to 3 intervals. */

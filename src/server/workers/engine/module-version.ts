@@ -36,7 +36,7 @@ export interface ModuleWorkerOptions {
   readonly stallTimeoutMs: number;
   readonly limits: { readonly maxBodySizeBytes: number; readonly workerMemoryMaxBytes: number };
   readonly writeHead: (exchange: WorkerExchange) => string | undefined;
-  /** Routes a call to the current version after an upload has replaced this one. */
+  /** Routes a call to the current version after an upload has replaced this version. */
   readonly reroute: (call: WorkerCall) => void;
   readonly observer: IsolateObserver | undefined;
   /** Set for a version that is only checked. */

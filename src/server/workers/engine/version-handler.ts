@@ -27,7 +27,7 @@ export interface ServedVersion {
   readonly version: string;
   /** Absolute path of the package folder. */
   readonly folder: string;
-  /** A value that changes whenever the content of the folder changes. */
+  /** A value that changes whenever the content of the package folder changes. */
   readonly generation: string;
   readonly manifest: WorkerManifest;
   /** The reason why the version cannot be served, as a text for clients. */

@@ -52,7 +52,7 @@ export class WorkerCall {
   #isBrokenOff = false;
   #isReceiving = false;
   readonly #startedMs = performance.now();
-  /** Status that was sent to the client; 0 before the response. */
+  /** HTTP status that was sent to the client; 0 before the response. */
   #status = 0;
   #responseBytes = 0;
   #stream: RequestStream | undefined;
@@ -250,7 +250,7 @@ export class WorkerCall {
     this.#stream?.stop();
   }
 
-  /** Releases the call when the client disconnected before its response. */
+  /** Releases the call if the client disconnected before the response was complete. */
   onClose(): void {
     if (!this.#isDone) this.#release(false);
   }

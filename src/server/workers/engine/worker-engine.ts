@@ -106,7 +106,7 @@ export class WorkerEngine {
     });
   }
 
-  /** Serves a request that is not for the API: with a worker, a redirect or an error. */
+  /** Serves a request that is not for the API. The response comes from a worker, or is a redirect or an error. */
   handle(exchange: HttpExchange): void {
     const address = this.#addressOf(exchange.request.url ?? "", exchange.hostTarget);
     if (!address) {

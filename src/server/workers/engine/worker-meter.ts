@@ -4,7 +4,7 @@ import { LatencyHistogram } from "./latency-histogram.js";
 /** Counters of one version of a worker. */
 export class WorkerMeter {
   readonly name: string;
-  /** Undefined when the worker has no active version. */
+  /** Installed version of the worker; undefined for requests while the worker has no active version. */
   readonly version: string | undefined;
   readonly latency = new LatencyHistogram(performance.now());
   /** Number of requests that began. The counts by status contain only completed requests. */

@@ -16,7 +16,7 @@ interface Found {
 
 /**
  * Implements `env.ASSETS`, which serves the manifest's `assets` by the same rules as the daemon, but without range requests and
- * compression. The daemon compresses the worker's response.
+ * compression.
  */
 export class Assets {
   readonly #order: AssetsOrder;

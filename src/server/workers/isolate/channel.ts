@@ -17,7 +17,7 @@ export class DaemonChannel {
 
   constructor(options: {
     onFrame: FrameHandler;
-    /** Returns whether no request is waiting for its response. */
+    /** Returns true if no request is waiting for its response. */
     isSettled: () => boolean;
     /** Called when the daemon has closed the socket. */
     onGone: () => void;

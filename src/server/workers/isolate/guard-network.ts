@@ -162,7 +162,7 @@ function guardPipes(pipe: net.Socket, allow: readonly string[], onDenied: (path:
   });
 }
 
-/** Replaces methods of a socket handle. The methods return errors as numbers, which node:net emits as "error". */
+/** Replaces methods of a socket handle. The methods return errors as numbers, for which node:net emits "error" events. */
 function guardMethods(prototype: object, methods: readonly string[], isAllowed: (values: readonly unknown[]) => boolean): void {
   for (const method of methods) {
     const original = (prototype as Record<string, (...values: unknown[]) => unknown>)[method];

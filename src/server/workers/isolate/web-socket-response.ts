@@ -4,8 +4,8 @@ const NativeResponse = globalThis.Response;
 type BodyInit = ConstructorParameters<typeof Response>[0];
 
 /**
- * Creates a response with status 101 and a WebSocket, which the native constructor rejects, from a native response. Undefined for every
- * other response.
+ * Creates a response with status 101 and a WebSocket from a native response, because the native constructor rejects the status 101.
+ * Undefined for all other arguments.
  */
 export function toSwitchingResponse(body: BodyInit | undefined, init: ResponseInit | undefined): Response | undefined {
   if (typeof init !== "object" || init === null || init.status !== 101) return undefined;

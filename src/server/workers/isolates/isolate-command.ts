@@ -12,7 +12,7 @@ import { sandboxCommand } from "../sandbox/sandbox-command.js";
 import { layerNames, type KernelLayers } from "../sandbox/sandbox-policy.js";
 import { isolatePolicy } from "../sandbox/isolate-policy.js";
 
-/** Memory of a process in addition to the worker's limit: heap outside the old generation, thread stacks, code. */
+/** Memory limit of an isolate's process beyond the worker's limit, for heap outside the old generation, thread stacks and code. */
 const overheadBytes = 192 * 1024 * 1024;
 const mostOpenFiles = 4096;
 /** Maximum size of a file in a folder that a permission of the worker makes writable. */
@@ -26,9 +26,9 @@ const mostHelperThreads = 4;
 const processorsWithoutHelpers = 2;
 /** Thread limit for one isolate. Node.js itself uses at most 11 threads. */
 const mostThreads = 64;
-/** Limit of processes and threads of an isolate that is allowed to start processes or threads. */
+/** Maximum number of processes and threads for an isolate that is allowed to start processes or threads. */
 const mostProcesses = 512;
-/** Limit of processes and threads of all isolates of a worker that runs as its own user and is allowed to start programs. */
+/** Maximum number of processes and threads for all isolates of a worker that runs as its own user and is allowed to start programs. */
 const mostProgramsOfWorker = 2048;
 /**
  * Thread limit for all isolates of a worker that runs as its own user and is not allowed to start programs. 500 isolates use 5,500 threads.
@@ -61,7 +61,10 @@ export interface IsolateCommandOptions {
   readonly layers: Promise<KernelLayers>;
 }
 
-/** Builds the command line of isolates. When a tool is missing on this machine, isolates start without the restrictions of that tool. */
+/**
+ * Builds the command line of isolates. If setpriv or prlimit is missing on this machine, isolates start without the restrictions of the
+ * missing program.
+ */
 export class IsolateCommand {
   readonly #setpriv = findSystemTool("setpriv");
   readonly #prlimit = findSystemTool("prlimit");
@@ -94,7 +97,7 @@ export class IsolateCommand {
       ...helperFlags(),
       "--disable-warning=ExperimentalWarning",
       "--disable-warning=SecurityWarning",
-      // A sandbox folder has its own package.json, which does not contain the `type` of the worker's package.json.
+      // Disables this warning, because a sandbox folder has its own package.json, without the `type` of the worker's package.json.
       "--disable-warning=MODULE_TYPELESS_PACKAGE_JSON",
     ];
   }

@@ -17,7 +17,7 @@ import type { LogLevel } from "../../../shared/contract/worker-logs.js";
 /** When a busy isolate has sent nothing for this time, the daemon sends a ping before the next call. */
 const pingAfterMs = 25;
 const newcomerMs = 1000;
-/** Maximum time between the exit of a process and the close of its channel, in either order. */
+/** Maximum time between the exit of an isolate's process and the close of its channel. Either event can happen first. */
 const finalOutputTimeoutMs = 200;
 /** Maximum number of cancelled calls that the worker has not finished. Above this number, the daemon kills the isolate. */
 const maximumAbandoned = 10_000;

@@ -141,7 +141,7 @@ function prepareGranted(permissions: readonly string[], user: number | undefined
       if (kind === "write") makeGranted(target, user);
       else closeSync(openGranted(target));
     } catch (error) {
-      // A folder that is missing or cannot be created stays inaccessible to the isolate.
+      // A folder that is missing or cannot be created remains inaccessible to the isolate.
       if (error instanceof SymbolicLinkError)
         throw new ApiError("WORKER_START_FAILED", `The worker's permission ${permission} cannot be granted: ${error.message}.`);
     }

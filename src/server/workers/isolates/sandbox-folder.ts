@@ -180,7 +180,7 @@ export class SandboxDirectories {
   readonly #mode: number;
   readonly #prepared = new Map<string, Promise<void>>();
 
-  /** `mode`: mode of the directories. 0711 allows other system users to enter their sandbox folders. */
+  /** `mode`: permission bits of the directories. 0711 allows other system users to enter their sandbox folders. */
   constructor({ slotsDirectory, fallbackSlotsDirectory }: SlotDirectoryPaths, mode: 0o700 | 0o711) {
     this.#paths = fallbackSlotsDirectory === undefined ? [slotsDirectory] : [slotsDirectory, fallbackSlotsDirectory];
     this.#mode = mode;

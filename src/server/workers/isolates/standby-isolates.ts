@@ -6,7 +6,7 @@ import { canRaisePriority, lowerPriority, restorePriority } from "../../platform
 
 const fewest = 2;
 const most = 6;
-/** After this much time without a shortage, the target number of standby isolates returns to `fewest`. */
+/** After this much time without a shortage of standby isolates, their target number returns to `fewest`. */
 const shortageDurationMs = 60_000;
 /** Maximum number of attempts per probe. An attempt fails if the standby isolate cannot start or exits before it responds. */
 const probeAttempts = 3;
@@ -34,7 +34,7 @@ export class StandbyIsolates {
     this.#refill();
   }
 
-  /** Number of standby isolates, including the starting one. */
+  /** Number of standby isolates, including the isolate that is starting. */
   get count(): number {
     return this.#ready.length + (this.#starting ? 1 : 0);
   }

@@ -49,8 +49,8 @@ export class UidPool {
   }
 
   /**
-   * Returns the reason why isolates cannot run as the users of this pool; undefined if there is none. `paths`: files that isolates must
-   * read and folders that isolates must enter.
+   * Returns the reason why isolates cannot run as the users of this pool; undefined if isolates can. `paths`: files that isolates must read
+   * and folders that isolates must enter.
    */
   async obstacle(paths: readonly string[]): Promise<string | undefined> {
     try {

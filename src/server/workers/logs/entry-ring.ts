@@ -17,7 +17,7 @@ export class EntryRing {
   /** Index of the oldest entry in both arrays. */
   #head = 0;
   #sizeBytes = 0;
-  /** Position of the oldest entry. */
+  /** Position of the oldest entry in the ring buffer. */
   #start = 0;
   #newestDropped: DroppedEntry | undefined;
 
@@ -29,12 +29,12 @@ export class EntryRing {
     return this.#entries.length - this.#head;
   }
 
-  /** Position of the oldest entry. */
+  /** Position of the oldest entry in the ring buffer. */
   get start(): number {
     return this.#start;
   }
 
-  /** Position of the next new entry. */
+  /** Position of the next entry that will be appended. */
   get end(): number {
     return this.#start + this.entryCount;
   }

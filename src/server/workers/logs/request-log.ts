@@ -16,7 +16,7 @@ const maxSharedQueryLength = 256;
 const clientClosedRequest = 499;
 
 interface RequestEnd {
-  /** Status that was sent; 0 when the client disconnected before the response. */
+  /** HTTP status that was sent; 0 when the client disconnected before the response. */
   readonly status: number;
   readonly durationMs: number;
   readonly responseBytes: number;

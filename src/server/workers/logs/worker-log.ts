@@ -3,7 +3,7 @@ import { EntryRing } from "./entry-ring.js";
 
 /** The newest log entries of one worker in memory, in two ring buffers, so that many requests cannot displace the worker's output. */
 export class WorkerLog {
-  /** Output of the worker and messages of the daemon. */
+  /** Entries with output of the worker and messages of the daemon. */
   readonly output = new EntryRing();
   readonly requests = new EntryRing();
   readonly rings: readonly EntryRing[] = [this.output, this.requests];

@@ -52,7 +52,7 @@ export type LayerName = "landlock" | "seccomp";
 /** State of an isolation layer: active, or inactive with the reason. */
 export type LayerState = { readonly isActive: true } | { readonly isActive: false; readonly reason: string };
 
-/** State of each isolation layer of the kernel, found by a test process. */
+/** State of each isolation layer of the kernel, as determined by a test process. */
 export interface KernelLayers {
   readonly landlock: LayerState & {
     /** Landlock ABI version of the kernel; 0 = Landlock is not supported. */
@@ -67,7 +67,7 @@ export function noLayers(reason: string): KernelLayers {
   return { landlock: { isActive: false, reason, abi: 0, missingRights: [] }, seccomp: { isActive: false, reason } };
 }
 
-/** Returns a phrase for each required layer that is inactive. */
+/** Returns a phrase with the reason for each required layer that is inactive. */
 export function missingLayers(layers: KernelLayers, required: readonly LayerName[] = layerNames): string[] {
   return required.flatMap((name) => {
     const layer: LayerState = layers[name];

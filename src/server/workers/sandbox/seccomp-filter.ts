@@ -64,7 +64,7 @@ const alwaysDenied = [
   "msgctl",
   "mq_open",
   "mq_unlink",
-  // The number of AIO contexts has a small limit for the whole machine (`fs.aio-max-nr`).
+  // `io_setup` is denied, because the number of AIO contexts has a small limit for the whole machine (`fs.aio-max-nr`).
   "io_setup",
 ];
 

@@ -118,7 +118,7 @@ function watchLife({ socket, webSocket }: OpenedSocket): () => void {
   const onSpoken = (): void => void (spokenMs = performance.now());
   for (const event of ["message", "pong", "ping"] as const) webSocket.on(event, onSpoken);
   const timer = setInterval(() => {
-    // A paused socket receives nothing, so its silence does not count.
+    // A paused socket receives no bytes, so the client does not count as unresponsive.
     if (webSocket.isPaused) return onSpoken();
     const moved = socket.bytesRead + socket.bytesWritten - socket.writableLength;
     if (moved === progress || performance.now() - spokenMs > slowestMessageMs) return webSocket.terminate();

@@ -9,7 +9,10 @@ import { isPathWithin } from "../../platform/path-within.js";
 
 /** Maximum size of a file that is kept in memory. Larger files are streamed from disk. */
 const inMemoryBytes = 256 * 1024;
-/** Maximum size of a file that is compressed. Compressing a larger file would delay its first client more than it saves. */
+/**
+ * Maximum size of a file that is compressed. Compressing a larger file would take more time than the smaller transfer saves for the first
+ * client.
+ */
 const mostCompressedBytes = 10 * 1024 * 1024;
 
 const unknownType = "application/octet-stream";
@@ -18,7 +21,7 @@ const unknownType = "application/octet-stream";
  * Number of attempts to open a file. If a replacement moves the package folder during an attempt, the next attempt finds the new folder.
  */
 const openAttempts = 3;
-/** O_NONBLOCK because opening a named pipe must not block. */
+/** Flags for opening a file. With O_NONBLOCK, opening a named pipe does not block. */
 const openFlags = constants.O_RDONLY | constants.O_NONBLOCK;
 const budgetBytes = 64 * 1024 * 1024;
 /** Approximate memory of a cache entry, without the body of the file. */

@@ -120,7 +120,7 @@ function killGroup(processId: number): void {
   try {
     process.kill(-processId, "SIGKILL");
   } catch {
-    // The process group has ended.
+    // The process group has already ended.
   }
 }
 
