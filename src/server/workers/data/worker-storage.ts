@@ -18,7 +18,7 @@ const intervalMs = 500;
  * started, is killed above this number.
  */
 const mostOvershootBytes = 16 * 1024 * 1024;
-/** Maximum time that running calls of a paused worker have to complete. */
+/** Maximum time for running calls to complete, before the isolates of a paused worker are killed. */
 const drainTimeoutMs = 30_000;
 /** Prefix of entries in the data directory that are not data folders. Names of packages never start with a dot. */
 const hidden = ".";
@@ -38,7 +38,7 @@ interface WorkerStorageOptions {
 interface Watched {
   readonly isolate: StoringIsolate;
   readonly temporaryFolder: string;
-  /** Modification time of the empty temporary folder. */
+  /** Modification time of the empty temporary folder. A later time shows that the worker has created files. */
   readonly emptyMs: number;
   hasTemporaryFiles: boolean;
   readonly lease: DataLease | undefined;

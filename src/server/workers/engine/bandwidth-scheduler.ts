@@ -3,7 +3,7 @@ import type { WorkerMeter } from "./worker-meter.js";
 
 /** Time after a request to another worker during which the scheduler limits the rate of streamed bodies. */
 const sharedForMs = 100;
-/** Maximum lost time, in milliseconds, that the scheduler compensates after a late timer. */
+/** Maximum delay of a late timer that the scheduler compensates, in milliseconds. */
 const slackMs = 2;
 
 /**

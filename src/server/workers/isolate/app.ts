@@ -73,7 +73,7 @@ async function listeningLater(module: Bag, servers: ListeningServers): Promise<S
   return servers.find();
 }
 
-/** Time for a program to call `listen` after its module is loaded. */
+/** Maximum time for a program to call `listen` after its module is loaded. */
 const listenTimeoutMs = 10_000;
 const listenCheckMs = 50;
 /** Number of checks without pending work after which the program can no longer call `listen`. */
@@ -167,7 +167,7 @@ interface Route extends RoutePattern {
 }
 
 interface RouteMatch {
-  /** Undefined when the path matches a route, but the route has no handler for the method. */
+  /** Handler for the request's method. Undefined when the path matches a route, but the route has no handler for the method. */
   readonly handler: Handler | undefined;
   readonly params: Record<string, string>;
   readonly allow: string;

@@ -4,7 +4,7 @@ import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { inspect } from "node:util";
 
-/** Maximum size in bytes of files and source maps that are read. */
+/** Maximum size in bytes of files and source maps that are read for stack traces. */
 const largestFileBytes = 32 * 1024 * 1024;
 const mostFiles = 32;
 const comment = "//# sourceMappingURL=";
@@ -18,7 +18,7 @@ const refusedBuffer = "ERR_MEMORY_ALLOCATION_FAILED";
 
 interface MappedFile {
   readonly map: SourceMap;
-  /** The folder to which the source paths are relative. */
+  /** Folder to which the paths of the sources in the map are relative. */
   readonly folder: string;
   readonly sourceRoot: string;
 }

@@ -37,7 +37,7 @@ export class PairedWebSocket extends EventTarget {
   #attachment: unknown = null;
   readonly #handlers = new Map<string, unknown>();
   #report: (error: unknown) => void = () => undefined;
-  /** The wrapper that is registered for each event listener. */
+  /** Wrappers that are registered in place of the worker's event listeners, by listener. */
   readonly #guarded = new WeakMap<object, (event: Event) => void>();
 
   /**

@@ -36,7 +36,7 @@ export class IsolateProcess {
   /** Resolves when the isolate can load a worker. Rejects if the process exits first. */
   readonly ready: Promise<void>;
   readonly exited: Promise<void>;
-  /** Time of the last use, on the clock of `performance.now()`. */
+  /** Time of the isolate's last activity, on the clock of `performance.now()`. */
   lastUsedMs = performance.now();
   /** Time when the isolate imported the worker, on the clock of `performance.now()`. */
   loadedMs = Infinity;

@@ -14,7 +14,7 @@ export class EntryRing {
   #entries: LogEntry[] = [];
   /** Size of each entry in bytes. A separate array of numbers needs less memory than an object per entry. */
   #sizes: number[] = [];
-  /** Index of the oldest entry in both arrays. */
+  /** Index of the oldest entry in `#entries` and `#sizes`. */
   #head = 0;
   #sizeBytes = 0;
   /** Position of the oldest entry in the ring buffer. */

@@ -13,7 +13,6 @@ export class SlotMap<Item> {
   readonly #free: number[] = [];
   #size = 0;
 
-  /** Number of items. */
   get size(): number {
     return this.#size;
   }

@@ -1,7 +1,7 @@
 import { compiledFile } from "../../package-root.js";
 import type { SandboxPolicy } from "./sandbox-policy.js";
 
-/** The program that restricts itself and then executes the isolate. The isolate's user must be able to read this file. */
+/** The sandbox program, which restricts itself and then executes the isolate. The isolate's user must be able to read this file. */
 export const sandboxProgram = compiledFile("server/workers/sandbox/main.js");
 
 /** Returns the command-line prefix that executes the following command under `policy`. */

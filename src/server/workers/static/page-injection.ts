@@ -1,4 +1,4 @@
-/** Content that a site injects into its pages. */
+/** Content that the daemon injects into the pages of a site. */
 export interface PageInjection {
   /**
    * `absolute` or `relative`: a `<base href>` of this form is inserted. `rewrite`: the base path is added to the paths of the site's files

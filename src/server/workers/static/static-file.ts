@@ -53,12 +53,12 @@ export interface StaticFile {
 interface FileMarks {
   /** Response headers with lower-case names, which override the default headers. */
   readonly headers: readonly (readonly [string, string])[];
-  /** True when the file never changes under its name. */
+  /** True if the content of the file never changes, so that clients can cache the file permanently. */
   readonly isImmutable: boolean;
 }
 
 export interface SiteFolder {
-  /** Root folder with symbolic links resolved. */
+  /** Path of the site's root folder, with symbolic links resolved. */
   readonly root: string;
   readonly generation: string;
   /** Returns the settings for a file. `relative`: path of the file below the root. */

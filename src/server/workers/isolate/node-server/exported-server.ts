@@ -42,7 +42,7 @@ export async function toServer(exported: unknown): Promise<Server | undefined> {
 function isRequestListener(exported: object): boolean {
   const app = exported as Bag & { readonly length: number };
   if (isMethod(app, "fetch")) return false;
-  // Apps of Express and connect have these methods.
+  // Apps of Express and connect have the methods `handle` and `use`.
   if (isMethod(app, "handle") && isMethod(app, "use")) return true;
   if (app.length < 2) return false;
   const source = Function.prototype.toString.call(exported);

@@ -62,7 +62,7 @@ export class ServerConnection {
     try {
       this.#socket.deliver(inline ? Buffer.concat([Buffer.from(text, "latin1"), inline]) : Buffer.from(text, "latin1"));
     } catch (error) {
-      // The request handler threw synchronously.
+      // The server's request handler threw an error synchronously.
       this.#settle = undefined;
       this.#socket.destroy();
       throw error;
@@ -190,7 +190,7 @@ function requestText(head: string, body: LazyBody | undefined): { method: string
     const name = lines[index] as string;
     const value = lines[index + 1] as string;
     if (name === "content-length") length = value;
-    // Omits this header, because only the daemon and the client negotiate WebSocket extensions.
+    // Omits `sec-websocket-extensions`, because only the daemon and the client negotiate extensions.
     else if (name !== "sec-websocket-extensions") text += `${name}: ${value}\r\n`;
     hasHost ||= name === "host";
   }
