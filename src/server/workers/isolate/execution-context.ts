@@ -16,7 +16,7 @@ export class BackgroundWork {
   add(promise: unknown): void {
     this.#pending += 1;
     if (this.#told === 0) {
-      // Reports the first promise immediately, in the same write as the response, so that the daemon does not stop a draining isolate with
+      // Reports the first promise immediately, in the same write as the response. Otherwise the daemon could stop a draining isolate with
       // pending work.
       this.#told = this.#pending;
       this.#tell(this.#pending);

@@ -71,7 +71,7 @@ export class IsolateChannel {
     return this.#lastReadMs;
   }
 
-  /** Sets the time of the last read to now, so that an isolate without running calls does not count as silent at its next call. */
+  /** Sets the time of the last read to now, so that an idle isolate does not count as silent at its next call. */
   restartClock(): void {
     this.#lastReadMs = performance.now();
   }

@@ -156,7 +156,7 @@ async function makeReadable(folder: string, user: number): Promise<void> {
     await chown(folder, uid, user);
     await chmod(folder, (mode & 0o700) | 0o050);
   }
-  // The user must also be able to enter the parent folders. A parent can be closed to other users, such as `.staging` during the check of
+  // The user must also be able to enter the parent folders. A parent can be closed to other users. Examples: `.staging` during the check of
   // an upload, or an installed version `name` that contains `name/<version>`.
   for (let parent = path.dirname(folder); ; parent = path.dirname(parent)) {
     const above = await stat(parent);

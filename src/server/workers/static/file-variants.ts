@@ -52,7 +52,7 @@ export class FileVariants {
     } finally {
       if (variant !== file) await file.handle?.close();
     }
-    // Stores a used variant in the cache again, so that the cache keeps the variant as long as its file, which is rechecked every second.
+    // Stores a used variant in the cache again. The cache then keeps the variant as long as its file, which is rechecked every second.
     if (variant !== file && !this.#isRetired) this.#cache.set(this.#shelf, key, variant);
     return variant;
   }

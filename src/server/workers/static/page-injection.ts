@@ -46,7 +46,7 @@ function withTags(html: string, tags: string): string {
   return html.slice(0, start) + tags + html.slice(start);
 }
 
-/** Adds the prefix to each path in the page that belongs to a file of the site, and to `/`, the path of the entry page. */
+/** Adds the prefix to each path in the page that belongs to a file of the site, and to the entry page's path `/`. */
 async function withPrefix(html: string, prefix: string, exists: (file: string) => Promise<boolean>): Promise<string> {
   const paths = new Set<string>(html.match(tag)?.flatMap((text) => [...text.matchAll(pathAttribute)].map((match) => match[3] as string)));
   const ours = new Set<string>(["/"]);

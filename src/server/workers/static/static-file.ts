@@ -83,8 +83,8 @@ export async function readStaticFile(folder: SiteFolder, file: string): Promise<
     const facts = { path: relative, modifiedMs: stats.mtimeMs, type, marks, isCompressible: isCompressible(type, stats.size, marks) };
     if (stats.size > inMemoryBytes) {
       isHandedOn = true;
-      // Archives can have constant modification times. The ETag of a small file therefore depends on the content, and the ETag of a large
-      // file on the generation of the package folder.
+      // Archives can have constant modification times. Therefore the ETag of a small file uses the content. The ETag of a large file uses
+      // the generation of the package folder.
       const etag = etagOf(`${folder.generation} ${stats.size} ${stats.mtimeMs}`);
       return withValidators({ ...facts, body: undefined, handle, sizeBytes: stats.size, etag });
     }
