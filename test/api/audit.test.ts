@@ -35,7 +35,7 @@ async function install(client: Client, name: string): Promise<void> {
 const call = async (method: string, target: string, headers: Record<string, string> = {}) =>
   (await fetch(`${daemon.url}/api${target}`, { method, headers })).status;
 
-test("records a change with all details before the response is sent", async () => {
+test("records a change with caller, address and request ID before the response", async () => {
   const key = await createKey("deployer", "admin");
   await install(connect(daemon.url, key.key), "@team/app");
   const entry = (await read()).at(-1);
@@ -56,7 +56,7 @@ test("records a change with all details before the response is sent", async () =
   expect((await stat(folder())).mode & 0o777).toBe(0o700);
 });
 
-test("records rejected and failed attempts with error code and known principal", async () => {
+test("records rejected and failed calls with error code and authenticated caller", async () => {
   const { key, id } = await createKey("curious");
   const before = (await read()).at(-1)?.id ?? 0;
   expect(await call("DELETE", "/workers/@team/app")).toBe(401);
@@ -76,7 +76,7 @@ test("records rejected and failed attempts with error code and known principal",
   expect((await root.workers.list()).map(({ name }) => name)).toContain("@team/app");
 });
 
-test("records the address that the proxy appended to a too long X-Forwarded-For", async () => {
+test("shortens a long X-Forwarded-For value and keeps its last address", async () => {
   const forwarded = `${"198.51.100.1, ".repeat(300)}203.0.113.7`;
   expect(await call("DELETE", "/keys/12345", { "x-api-key": daemon.rootKey, "x-forwarded-for": forwarded })).toBe(404);
   await expect
@@ -84,7 +84,7 @@ test("records the address that the proxy appended to a too long X-Forwarded-For"
     .toMatchObject({ code: "KEY_NOT_FOUND", forwardedFor: `${"198.51.100.1, ".repeat(13)}203.0.113.7` });
 });
 
-test("never records a key that a caller sends in a name, request ID or header", async () => {
+test("never records an API key that a call contains in a name, request ID or header", async () => {
   const { key } = await createKey("victim");
   await createKey(`named ${key}`);
   await call("POST", "/plugins/reload", { "x-api-key": daemon.rootKey, "x-request-id": key, "x-forwarded-for": daemon.rootKey });
@@ -94,7 +94,7 @@ test("never records a key that a caller sends in a name, request ID or header", 
   expect(text).not.toContain(daemon.rootKey);
 });
 
-test("filters entries by action, principal, time and count, newest page first", async () => {
+test("filters entries by action, caller and time, and returns the newest page first", async () => {
   const other = await createKey("pager", "admin");
   const pager = connect(daemon.url, other.key);
   for (const name of ["p1", "p2", "p3"]) await install(pager, name);
@@ -109,7 +109,7 @@ test("filters entries by action, principal, time and count, newest page first", 
   expect((await read({ since: "1h", principal: "pager" })).length).toBe(3);
 });
 
-test("requires audit:read and limits a restricted key to its namespaces and actions", async () => {
+test("requires audit:read and hides entries of other namespaces from a restricted key", async () => {
   const [viewer, team] = [await createKey("viewer"), await createKey("team", "admin", ["@team"])];
   await expect(connect(daemon.url, viewer.key).audit.list({ query: {} })).rejects.toMatchObject({ code: "PERMISSION_DENIED" });
   await install(root, "@team/mine");
@@ -132,7 +132,7 @@ function follow(lastEventId?: number) {
   return { seen, names: () => seen.map(({ subject }) => subject?.name), stop: () => (controller.abort(), done) };
 }
 
-test("streams new entries and resumes after the last received entry", async () => {
+test("streams new entries and resumes a stream after the last received entry", async () => {
   await createKey("before");
   const reader = follow();
   await expect.poll(reader.names).toEqual(["before"]);
@@ -146,7 +146,7 @@ test("streams new entries and resumes after the last received entry", async () =
   await again.stop();
 });
 
-test("samples and counts 1,000s of rejected attempts and records every change", async () => {
+test("records some of 300 rejected calls, counts the others and records every change", async () => {
   const before = (await read()).at(-1)?.id ?? 0;
   for (let index = 0; index < 30; index += 1)
     await Promise.all(Array.from({ length: 10 }, () => call("DELETE", "/workers/_/nothing", { "x-api-key": "wrong" })));
@@ -159,7 +159,7 @@ test("samples and counts 1,000s of rejected attempts and records every change", 
   expect(shown(after)).toContain("key.created done among the flood");
 });
 
-test("rotates files by size and count, and continues entry IDs after a restart", async () => {
+test("limits the size and number of log files, and continues IDs after a restart", async () => {
   const first = (await read())[0];
   for (let index = 0; index < 60; index += 1) await createKey(`filler ${index} ${"x".repeat(80)}`);
   const files = await readdir(folder());

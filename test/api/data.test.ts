@@ -42,7 +42,7 @@ async function call(
 }
 
 describe("the list of data folders", () => {
-  test("contains the sizes of all folders, including those of deleted workers", async () => {
+  test("contains all folders with their sizes, including folders of deleted workers", async () => {
     await storeData("@list/gone", { "a/b": "x".repeat(10_000), c: "" });
     const { data } = await root.data.list();
     const found = data.find(({ worker }) => worker === "@list/gone");
@@ -51,7 +51,7 @@ describe("the list of data folders", () => {
     expect(found).not.toHaveProperty("limitBytes");
   });
 
-  test("contains only workers in the namespaces of the key", async () => {
+  test("contains only folders of workers in the namespaces of the API key", async () => {
     await storeData("@list/mine");
     await storeData("@foreign/theirs");
     const { data } = await connect(daemon.url, await keyOf(["workers:read"], ["@list"])).data.list();
@@ -69,7 +69,7 @@ describe("the download of a data folder", () => {
     expect(strFromU8(entries["a/b"] as Uint8Array)).toBe("inner");
   });
 
-  test("leaves no temporary copy, also after HEAD and after an aborted transfer", async () => {
+  test("leaves no temporary copy, even after a HEAD request or an aborted transfer", async () => {
     await storeData("@get/large", { file: "x".repeat(5_000_000) });
     await call("HEAD", "@get/large");
     const abort = new AbortController();
@@ -82,7 +82,7 @@ describe("the download of a data folder", () => {
     await expect.poll(async () => (await readdir(directory)).filter((name) => name.startsWith("."))).toEqual([]);
   });
 
-  test("requires workers:install, the namespace and an existing data folder", async () => {
+  test("requires the permission workers:install, the namespace and an existing folder", async () => {
     await storeData("@get/app");
     expect(await call("GET", "@get/app", await keyOf(["workers:read"]))).toMatchObject({ status: 403, code: "PERMISSION_DENIED" });
     expect(await call("GET", "@get/app", await keyOf(["workers:install"], ["@other"]))).toMatchObject({
@@ -95,7 +95,7 @@ describe("the download of a data folder", () => {
 });
 
 describe("the removal of a data folder", () => {
-  test("deletes the folder of one worker, with an entry in the audit log", async () => {
+  test("deletes the folder of one worker and adds an entry to the audit log", async () => {
     await storeData("@remove/app");
     await storeData("@remove/other");
     expect(await call("DELETE", "@remove/app")).toMatchObject({ status: 200 });
@@ -106,7 +106,7 @@ describe("the removal of a data folder", () => {
     expect(await call("DELETE", "@remove/app")).toMatchObject({ status: 404, code: "DATA_NOT_FOUND" });
   });
 
-  test("requires workers:remove and the namespace", async () => {
+  test("requires the permission workers:remove and the namespace of the worker", async () => {
     await storeData("@remove/kept");
     const before = await treeDigest(directory);
     expect(await call("DELETE", "@remove/kept", await keyOf(["workers:install"]))).toMatchObject({

@@ -10,7 +10,7 @@ afterAll(async () => {
   await dispose();
 });
 
-test("hosts.show returns the worker of a host name to keys of its namespace only", async () => {
+test("hosts.show returns the worker of a host only to keys of the worker's namespace", async () => {
   await root.hosts.add({ params: { host }, body: { worker: `${scope}/shop` } });
   const keyOf = async (namespaces: string[]) =>
     (await root.keys.create({ body: { name: "key", role: "custom", permissions: ["workers:read"], namespaces } })).data.key;

@@ -52,7 +52,7 @@ describe("the replacement key", () => {
     expect(await works(old.key)).toBe(true);
   });
 
-  test("has no expiry when the old key has none, and the old key then expires", async () => {
+  test("has no expiry when the old key had no expiry before the rotation", async () => {
     const old = await create();
 
     const twin = await rotate(root, old.id, "7d");
@@ -63,7 +63,7 @@ describe("the replacement key", () => {
 });
 
 describe("the old key", () => {
-  test("never expires later than before the rotation", async () => {
+  test("keeps its expiry when the grace period would end later", async () => {
     const old = await create({ expiresIn: "1d" });
 
     const { rotated } = await rotate(root, old.id, "30d");
@@ -93,8 +93,8 @@ describe("the old key", () => {
   });
 });
 
-describe("a key that calls rotate", () => {
-  test("is valid for the grace period and cannot set it to 0 s for itself", async () => {
+describe("a key that rotates itself or another key", () => {
+  test("remains valid after rotating itself and cannot set a grace period of 0 s", async () => {
     const own = await create({ role: "admin" });
     const by = connect(daemon.url, own.key);
     const before = await withoutUse();
@@ -107,7 +107,7 @@ describe("a key that calls rotate", () => {
     expect([await works(own.key), await works(key)]).toEqual([true, true]);
   });
 
-  test("cannot rotate a key with more permissions than its own", async () => {
+  test("cannot rotate a key that has more permissions or namespaces", async () => {
     const both = ["keys:create", "keys:revoke"] as const;
     const limited = await create({ role: "custom", permissions: [...both, "workers:read"], namespaces: ["@team"] });
     const targets = [

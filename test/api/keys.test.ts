@@ -36,14 +36,14 @@ describe("a new key", () => {
     ["1y", 365 * day],
     ["100y", 36_500 * day],
     ["36500d", 36_500 * day],
-  ])("expires exactly %s after its creation", async (expiresIn, seconds) => {
+  ])("expires exactly after the requested lifetime %s", async (expiresIn, seconds) => {
     const { id, createdAt, expiresAt } = await create({ expiresIn });
 
     expect(expiresAt).toBe(createdAt + seconds);
     expect((await listed(id))?.expiresAt).toBe(expiresAt);
   });
 
-  test.each([[{ expiresIn: "never" }], [{}]])("created with %j never expires", async (body) => {
+  test.each([[{ expiresIn: "never" }], [{}]])("never expires when the request contains the expiry %j", async (body) => {
     const key = await create(body);
 
     expect(key).not.toHaveProperty("expiresAt");
@@ -64,14 +64,14 @@ describe("a new key", () => {
     expect(Math.abs(created.createdAt - Date.now() / 1000)).toBeLessThan(60);
   });
 
-  test("stores each permission once, and only * when the namespaces contain *", async () => {
+  test("has no duplicate permissions, and only the namespace * when * is requested", async () => {
     const everywhere = await create({ role: "custom", permissions: ["keys:read", "workers:read", "keys:read"], namespaces: ["@a", "*"] });
 
     expect(everywhere).toMatchObject({ permissions: ["keys:read", "workers:read"], namespaces: ["*"] });
     expect((await create()).namespaces).toEqual(["*"]);
   });
 
-  test("has its own ID and secret even when 100 keys have the same name", async () => {
+  test("has a unique ID and secret even when 100 keys have the same name", async () => {
     const keys = await Promise.all(Array.from({ length: 100 }, () => create({ name: "one of many" })));
 
     expect(new Set(keys.map(({ id }) => id)).size).toBe(100);
@@ -79,7 +79,7 @@ describe("a new key", () => {
     expect((await root.keys.list()).keys.filter(({ name }) => name === "one of many")).toHaveLength(100);
   });
 
-  test("has a last use only after its first use", async () => {
+  test("has a value in lastUsedAt only after its first use", async () => {
     const { id, key } = await create();
     expect(await listed(id)).not.toHaveProperty("lastUsedAt");
 
@@ -92,7 +92,7 @@ describe("a new key", () => {
 describe("a key that creates keys", () => {
   const refusal = expect.objectContaining({ code: "PERMISSION_ESCALATION", status: 403 });
 
-  test("cannot grant more than its own permissions and namespaces", async () => {
+  test("cannot create a key with more permissions or namespaces than its own", async () => {
     const { key } = await create({ role: "custom", permissions: ["keys:create", "workers:read"], namespaces: ["@team"] });
     const maker = connect(daemon.url, key);
     const before = (await root.keys.list()).keys.length;
@@ -117,7 +117,7 @@ describe("a key that creates keys", () => {
 });
 
 describe("revocation of a key", () => {
-  test("takes effect for the next call in every channel, also on an open connection", async () => {
+  test("causes AUTH_REQUIRED for the next call, even on an open connection", async () => {
     const { id, key } = await create({ role: "admin" });
     const channels = [{ "x-api-key": key }, { authorization: `Bearer ${key}` }, { cookie: `runtime_api_key=${key}` }];
     for (const headers of channels) expect((await send({ path: "/api/keys", headers })).status).toBe(200);
@@ -128,19 +128,22 @@ describe("revocation of a key", () => {
     expect(await listed(id)).toBeUndefined();
   });
 
-  test.each(["header", "bearer", "cookie"] as const)("by the key itself is rejected when sent as %s", async (channel) => {
-    const { id, key } = await create({ role: "admin" });
-    const credential = {
-      header: { "x-api-key": key },
-      bearer: { authorization: `Bearer ${key}` },
-      cookie: { cookie: `runtime_api_key=${key}` },
-    };
-    const headers = { ...credential[channel], origin: new URL(daemon.url).origin };
+  test.each(["header", "bearer", "cookie"] as const)(
+    "is rejected when the key revokes itself (sent as credential type %s)",
+    async (channel) => {
+      const { id, key } = await create({ role: "admin" });
+      const credential = {
+        header: { "x-api-key": key },
+        bearer: { authorization: `Bearer ${key}` },
+        cookie: { cookie: `runtime_api_key=${key}` },
+      };
+      const headers = { ...credential[channel], origin: new URL(daemon.url).origin };
 
-    expectRefusal(await send({ method: "DELETE", path: `/api/keys/${id}`, headers }), "KEY_SELF_REVOKE_FORBIDDEN");
+      expectRefusal(await send({ method: "DELETE", path: `/api/keys/${id}`, headers }), "KEY_SELF_REVOKE_FORBIDDEN");
 
-    expect((await listed(id))?.id).toBe(id);
-  });
+      expect((await listed(id))?.id).toBe(id);
+    },
+  );
 
   test("fails with KEY_NOT_FOUND for an ID without an active key", async () => {
     const { id } = await create();
@@ -150,7 +153,7 @@ describe("revocation of a key", () => {
       await expect(root.keys.revoke({ params: { id: unknown } })).rejects.toMatchObject({ code: "KEY_NOT_FOUND", status: 404 });
   });
 
-  test("succeeds once when 10 calls run at the same time", async () => {
+  test("succeeds for only one of 10 simultaneous calls", async () => {
     const { id } = await create();
 
     const outcomes = await Promise.allSettled(Array.from({ length: 10 }, () => root.keys.revoke({ params: { id: String(id) } })));
@@ -159,7 +162,7 @@ describe("revocation of a key", () => {
   });
 });
 
-test("the list of roles contains all permissions and the permissions of each role", async () => {
+test("keys.meta returns all roles, all permissions and the permissions of each role", async () => {
   const meta = await root.keys.meta();
 
   expect(meta).toEqual({ roles: ["admin", "editor", "viewer", "custom"], permissions: [...permissions], rolePermissions });

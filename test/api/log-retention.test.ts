@@ -32,7 +32,7 @@ beforeAll(async () => {
 afterAll(() => daemon.dispose());
 
 describe("the log of a worker", () => {
-  test("survives a restart, including requests, and continues with higher IDs", async () => {
+  test("keeps all entries after a restart and assigns higher IDs to new entries", async () => {
     await say("before");
     const [before] = await outputs();
     await restart();
@@ -48,7 +48,7 @@ describe("the log of a worker", () => {
     expect(texts(await outputs({ before: entries[1]?.id }))).toEqual(["/before 0"]);
   });
 
-  test("reads entries from disk that memory has dropped, in order, without duplicates", async () => {
+  test("returns entries from disk and memory in order and without duplicates", async () => {
     for (let round = 0; round < 4; round += 1) {
       await say(`many-${round}?times=20&length=400`);
       // Entries of the last second are only in memory.
@@ -60,7 +60,7 @@ describe("the log of a worker", () => {
     expect([entries.length, hasMore, entries[0]?.text.split(" x")[0]]).toEqual([70, true, "/many-0 10"]);
   });
 
-  test("resumes for a reader after a restart without loss or duplicates", async () => {
+  test("sends each missed entry once to a reader that resumes after a restart", async () => {
     const [last] = (await outputs()).slice(-1);
     await say("while-away");
     await restart();

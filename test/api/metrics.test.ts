@@ -88,7 +88,7 @@ describe("request metrics", () => {
     expect(valueOf(families, "runtimed_worker_answer_body_bytes_total", labels)).toBe(14_000);
   });
 
-  test("count requests to the control panel in their own row and in no total", async () => {
+  test("count requests to the control panel in a separate row and in no total", async () => {
     const before = (await root.metrics.show({ query: { detail: "totals" } })).totals;
     for (let request = 0; request < 3; request += 1) expect(await get("/cpanel/")).toBe(200);
 
@@ -121,7 +121,7 @@ describe("request metrics", () => {
     expect(row.errors.byCode).toEqual({ NOT_FOUND: 1, METHOD_NOT_ALLOWED: 1 });
   });
 
-  test("count a request as in flight until its response, and as aborted by the client", async () => {
+  test("count an open request as in flight, and as aborted after the client disconnects", async () => {
     await install("slow", app("if (request.url.endsWith('/now')) return new Response(); await new Promise(() => {});"));
     expect(await get("/slow/now")).toBe(200);
     const waiting = [1, 2, 3].map(() => httpRequest(`${daemon.url}/slow/later`).on("error", () => undefined));
@@ -136,7 +136,7 @@ describe("request metrics", () => {
 });
 
 describe("error metrics", () => {
-  test("count a 5xx or truncated response once as failed, and never a 4xx", async () => {
+  test("count a 5xx or truncated response as one failure, and a 4xx response as none", async () => {
     await install(
       "unwell",
       app(`
@@ -167,7 +167,7 @@ describe("error metrics", () => {
     ["PAYLOAD_TOO_LARGE", "narrow", app("return new Response(await request.text());"), "maxBodySize: 10"],
   ];
 
-  test.each(faults)("count %s under its error code", async (code, name, files, manifest) => {
+  test.each(faults)("count one error with the code %s", async (code, name, files, manifest) => {
     await install(name, files, manifest);
     const status = await get(`/${name}/`, { method: "POST", body: "more than ten bytes" });
 
@@ -177,7 +177,7 @@ describe("error metrics", () => {
     expect(valueOf(await scrape(), "runtimed_worker_errors_total", { worker: name, error: code })).toBe(1);
   });
 
-  test("count WORKER_POOL_SATURATED for each request beyond the full queue", async () => {
+  test("count WORKER_POOL_SATURATED for each request that arrives at a full queue", async () => {
     const held: ServerResponse[] = [];
     const gate = createServer((_request, response) => void held.push(response)).listen(0, "127.0.0.1");
     await once(gate, "listening");
@@ -198,7 +198,7 @@ describe("error metrics", () => {
     expect(row.errors.byCode).toEqual({ WORKER_POOL_SATURATED: 5 });
   });
 
-  test("count a truncated response by its status and its error code", async () => {
+  test("count a truncated response with its status and as WORKER_BAD_RESPONSE", async () => {
     await install(
       "cut",
       app(
@@ -211,7 +211,7 @@ describe("error metrics", () => {
     expect((await rowOf("cut"))?.errors.byCode).toEqual({ WORKER_BAD_RESPONSE: 1 });
   });
 
-  test("count unserved requests for their worker, or as unknown paths", async () => {
+  test("count 404 responses by worker, or as unknown paths when no worker exists", async () => {
     await install("hidden", app("return new Response();"));
     expect(await get("/hidden/")).toBe(200);
     await root.workers.disable({ params: { scope: "_", name: "hidden", version: "1.0.0" } });
@@ -232,7 +232,7 @@ describe("error metrics", () => {
 });
 
 describe("the metrics of a worker", () => {
-  test("exist from its first request, across replacements, until its deletion", async () => {
+  test("continue after the worker is replaced and disappear after its deletion", async () => {
     await install("fleeting", app("return new Response('1');"));
     expect(await rowOf("fleeting")).toBeUndefined();
     expect(await get("/fleeting/")).toBe(200);
@@ -247,8 +247,8 @@ describe("the metrics of a worker", () => {
   });
 });
 
-describe("the metrics for a key that is restricted to namespaces", () => {
-  test("contain worker and daemon figures without data of other workers", async () => {
+describe("the metrics that a key restricted to a namespace can read", () => {
+  test("contain no data of workers in other namespaces", async () => {
     await install("@team/app", app("return new Response();"));
     await install("@other/app", app("return new Response();"));
     await Promise.all([get("/@team/app/"), get("/@other/app/"), get("/nobody/")]);
@@ -272,7 +272,7 @@ describe("the metrics for a key that is restricted to namespaces", () => {
 });
 
 describe("the metrics of the daemon", () => {
-  test("contain its process, isolate pool and uploads", async () => {
+  test("contain values for the daemon's process, isolate pool and uploads", async () => {
     const before = await root.metrics.show({ query: { detail: "totals" } });
     await install("one-more", { "index.html": "x" });
     await expect(root.workers.upload({ file: uploadOf("worker.tgz", Buffer.from("no archive")) })).rejects.toThrow();

@@ -40,7 +40,7 @@ const uploadedNames = async (client: Client) =>
 describe("a key restricted to a namespace", () => {
   const denied = expect.objectContaining({ code: "NAMESPACE_DENIED", status: 403 });
 
-  test("lists and reloads only plugins of its namespace; the root key lists all", async () => {
+  test("sees only plugins of its namespaces in lists and in the result of a reload", async () => {
     expect(await team.plugins.list()).toMatchObject([{ name: "@team/guard", removable: true, source: "uploaded", version: "1.0.0" }]);
     expect((await team.plugins.loaded()).every(({ name }) => name === "@team/guard")).toBe(true);
     expect((await team.plugins.reload()).data.plugins).toMatchObject([{ name: "@team/guard", version: "1.0.0" }]);
@@ -48,7 +48,7 @@ describe("a key restricted to a namespace", () => {
   });
 
   test.each(["@other/guard", "@other/new", "@teams/new", "plain", "new", "team"])(
-    "cannot install %s, and the daemon keeps no file of the attempt",
+    "cannot install the plugin %s, and the rejected upload leaves no file",
     async (name) => {
       const before = await files();
       await expect(install(team, name, "limit: 2\n")).rejects.toEqual(denied);
@@ -57,7 +57,7 @@ describe("a key restricted to a namespace", () => {
   );
 
   test.each(["@other/guard", "@teams/guard", "plain", "team", "@other/not-installed"])(
-    "cannot change %s, with the same error for existing and missing plugins",
+    "cannot change the plugin %s, with the same error if the plugin is missing",
     async (name) => {
       const before = await files();
       for (const operation of ["enable", "disable", "remove"] as const) {
@@ -67,7 +67,7 @@ describe("a key restricted to a namespace", () => {
     },
   );
 
-  test("installs, disables, enables and deletes a plugin of its namespace", async () => {
+  test("can install, disable, enable and delete a plugin in its namespaces", async () => {
     const params = { name: "@shared/tool" };
     await install(team, params.name, "# ours\n");
     const manifest = path.join(folder(), "@shared/tool/manifest.yaml");
@@ -87,7 +87,7 @@ describe("a key restricted to a namespace", () => {
   });
 });
 
-test("rejects a plugin name with several path segments or outside of the folder", async () => {
+test("rejects a plugin name that consists of several path segments or contains ..", async () => {
   const headers = { "x-api-key": daemon.rootKey };
   const call = (name: string) => send({ method: "POST", path: `/api/plugins/${name}/enable`, headers });
 

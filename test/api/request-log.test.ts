@@ -47,7 +47,7 @@ const lines = (entries: readonly LogEntry[]) =>
   entries.map(({ request }) => `${request?.method} ${request?.path} ${request?.status} ${request?.responseBytes}`);
 
 describe("the request log", () => {
-  test("contains method, path, status, bytes, time, ID and client for a module", async () => {
+  test("contains method, path, status, size, ID and client of requests to a module", async () => {
     const response = await get("/app/one/two?token=hidden", { headers: { "x-forwarded-for": "203.0.113.9" } });
     for (const target of ["/app", "/app/empty", "/app/503"]) await get(target);
     await get("/app/", { method: "HEAD" });
@@ -72,7 +72,7 @@ describe("the request log", () => {
     expect(entries[3]?.level).toBe("error");
   });
 
-  test("contains files, redirects and errors of a static site", async () => {
+  test("contains requests to a static site, including redirects and errors", async () => {
     for (const target of ["/", "/", "/about", "/none.txt"]) await get(`/@team/site${target}`);
     await get("/@team/site/", { method: "DELETE" });
     expect(lines(await requestsOf("@team/site"))).toEqual([
@@ -84,7 +84,7 @@ describe("the request log", () => {
     ]);
   });
 
-  test("contains requests to a failed worker, and 499 for a disconnected client", async () => {
+  test("contains status 502 for a failed worker and 499 for a disconnected client", async () => {
     await get("/broken/");
     expect((await requestsOf("broken"))[0]).toMatchObject({ level: "error", request: { status: 502 } });
     await expect(fetch(`${daemon.url}/app/slow`, { signal: AbortSignal.timeout(300) })).rejects.toThrow();
@@ -97,7 +97,7 @@ describe("the request log", () => {
     expect(lines(await requestsOf("app", { status: "418" }))).toEqual(["GET /app/418 418 5"]);
   });
 
-  test("contains the trace ID of the worker's request as request ID", async () => {
+  test("contains as request ID the trace ID that the worker received", async () => {
     const response = await fetch(`${daemon.url}/app/trace`);
     const traceparent = await response.text();
     const [entry] = await requestsOf("app", { limit: 1 });
@@ -105,14 +105,14 @@ describe("the request log", () => {
     expect(entry?.request?.requestId).toBe(response.headers.get("x-request-id"));
   });
 
-  test("is empty with accessLog: false", async () => {
+  test("is empty when the manifest contains accessLog: false", async () => {
     expect((await get("/quiet/")).status).toBe(200);
     expect(await requestsOf("quiet")).toEqual([]);
   });
 });
 
 describe("the logs of several workers", () => {
-  test("contain entries of all workers by time, or only of the requested workers", async () => {
+  test("contain the entries of all workers, or only of the requested workers", async () => {
     await get("/app/");
     await get("/@team/site/");
     const all = (await root.logs.list({ query: { source: "request", limit: 2 } })).entries;
@@ -121,7 +121,7 @@ describe("the logs of several workers", () => {
     expect(new Set(named.map(({ worker }) => worker))).toEqual(new Set(["quiet", "@team/site"]));
   });
 
-  test("contain only workers in the namespaces of the key", async () => {
+  test("contain only entries of workers in the namespaces of the API key", async () => {
     const { data } = await root.keys.create({ body: { name: "team", role: "viewer", namespaces: ["@team"] } });
     const team = connect(daemon.url, data.key);
     const { entries } = await team.logs.list();
@@ -130,7 +130,7 @@ describe("the logs of several workers", () => {
     await expect(root.logs.list({ query: { worker: "app,nobody" } })).rejects.toMatchObject({ code: "WORKER_NOT_FOUND", status: 404 });
   });
 
-  test("stream entries of a worker that is installed later", async () => {
+  test("stream entries of a worker that is installed after the stream opened", async () => {
     const controller = new AbortController();
     const seen: LogEntry[] = [];
     let isOpen = false;

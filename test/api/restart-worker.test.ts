@@ -29,7 +29,7 @@ const restart = (version: string) =>
   });
 const served = async (name: string) => (await send({ path: `/${namespace.scope}/${name}/` })).text;
 
-test("starts a new isolate for the version and returns the number stopped", async () => {
+test("starts a new isolate and returns the number of stopped isolates", async () => {
   await upload("app", "export default { fetch: () => new Response(String(process.pid)) };");
   expect(JSON.parse((await restart("app/latest")).text)).toEqual({
     success: true,
@@ -40,7 +40,7 @@ test("starts a new isolate for the version and returns the number stopped", asyn
   expect(await served("app")).not.toBe(pid);
 });
 
-test("rejects a restart of a missing version", async () => {
+test("rejects a restart of a missing worker or version", async () => {
   expectRefusal(await restart("absent/latest"), "WORKER_NOT_FOUND");
   expectRefusal(await restart("app/9.9.9"), "WORKER_VERSION_NOT_FOUND");
 });

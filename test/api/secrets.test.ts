@@ -42,7 +42,7 @@ async function read(name: string, variable: string): Promise<unknown> {
 const code = (expected: string) => expect.objectContaining({ error: expect.objectContaining({ code: expected }) as unknown }) as unknown;
 
 describe("the value of a secret", () => {
-  test("is in env and process.env of the worker, also when the worker is running", async () => {
+  test("is in env and process.env of the worker, even when set while the worker runs", async () => {
     await set("reads", "STRIPE_KEY", "before the upload");
     await deploy("reads");
     expect(await read("reads", "STRIPE_KEY")).toBe("before the upload");
@@ -52,7 +52,7 @@ describe("the value of a secret", () => {
     expect(await read("reads", "STRIPE_KEY")).toBe(null);
   });
 
-  test("of a worker overrides the value of its namespace and of its manifest", async () => {
+  test("set for a worker overrides the values from its namespace and its manifest", async () => {
     await deploy("layers", { manifest: "env: { LAYER: manifest }\n" });
     expect(await read("layers", "LAYER")).toBe("manifest");
     await setForAll("LAYER", "namespace");
@@ -65,7 +65,7 @@ describe("the value of a secret", () => {
     expect(await read("layers", "LAYER")).toBe("manifest");
   });
 
-  test("with staged: true takes effect at the next upload", async () => {
+  test("set with stage: true takes effect at the next upload", async () => {
     await deploy("staged");
     await set("staged", "TOKEN", "old");
     await set("staged", "TOKEN", "new", true);
@@ -79,7 +79,7 @@ describe("the value of a secret", () => {
     expect((await list("staged")).secrets.map(({ staged }) => staged)).toEqual([false]);
   });
 
-  test("changes during 2,000 requests, each of which gets the old or the new value", async () => {
+  test("is the old or the new value in each of 2,000 requests during changes", async () => {
     await set("busy", "TURN", "0");
     await deploy("busy");
     let turn = 0;
@@ -99,7 +99,7 @@ describe("the value of a secret", () => {
 describe("a required secret", () => {
   const manifest = "secrets: [NEEDED, { name: DEBUG, optional: true }]\n";
 
-  test("that is not set causes an upload to fail without changes", async () => {
+  test("causes an upload to fail without changes when the secret is not set", async () => {
     await deploy("needs");
     await expect(deploy("needs", { version: "2.0.0", manifest })).rejects.toMatchObject({
       code: "SECRET_MISSING",
@@ -112,7 +112,7 @@ describe("a required secret", () => {
     expect(await read("needs", "NEEDED")).toBe("staged counts");
   });
 
-  test("can be removed only by force while an active version requires it", async () => {
+  test("can be removed only with force=true while an active version requires the secret", async () => {
     await set("keeps", "NEEDED", "x");
     await deploy("keeps", { manifest });
     await expect(remove("keeps", "NEEDED")).rejects.toMatchObject({ code: "SECRET_IN_USE", status: 409 });
@@ -144,7 +144,7 @@ const writeEdited = (name: string, content: string) =>
     files: [uploadOf(name, Buffer.from(content))],
   });
 
-test("checks required secrets when the manifest changes, not for other files", async () => {
+test("checks required secrets when the manifest is edited, but not for other files", async () => {
   await deploy("edited");
   await expect(writeEdited("manifest.yaml", editedManifest("secrets: [NEEDED]\n"))).rejects.toMatchObject({
     code: "SECRET_MISSING",
@@ -171,7 +171,7 @@ describe("the secrets API", () => {
     await expect(remove("listed", "ABSENT")).rejects.toMatchObject({ code: "SECRET_NOT_FOUND", status: 404 });
   });
 
-  test("rejects keys of other namespaces, and key rotation by restricted keys", async () => {
+  test("rejects API keys of other namespaces, also for rotating the encryption key", async () => {
     const { data } = await root.keys.create({ body: { name: "other", role: "admin", namespaces: ["@other"] } });
     const other = connect(daemon.url, data.key);
     const denied = { code: "NAMESPACE_DENIED", status: 403 };
@@ -184,7 +184,7 @@ describe("the secrets API", () => {
     await expect(other.secrets.rotateKey()).rejects.toMatchObject(denied);
   });
 
-  test("records names in audit log and events, but never values", async () => {
+  test("writes names of secrets, but never values, to the audit log and events", async () => {
     const { data } = await root.keys.create({ body: { name: "team reader", role: "viewer", namespaces: ["@shop"] } });
     await set("logged", "A_KEY", "value-of-a");
     await remove("logged", "A_KEY");
@@ -228,7 +228,7 @@ describe("the secrets API", () => {
   });
 });
 
-test("key rotation encrypts all values with a new key that survives a restart", async () => {
+test("rotation re-encrypts all secrets with a new key that survives a restart", async () => {
   await set("rotates", "KEPT", "kept");
   await set("rotates", "LATER", "later", true);
   await deploy("waits");

@@ -95,7 +95,7 @@ describe("the log of a worker", () => {
     ["version=1", "INVALID_PACKAGE_VERSION"],
     ["version=9.9.9", "WORKER_VERSION_NOT_FOUND"],
     ["follow=1&version=9.9.9", "WORKER_VERSION_NOT_FOUND"],
-  ])("rejects a call with %s", async (query, code) => {
+  ])("rejects a call with the query string %s", async (query, code) => {
     const response = await fetch(`${daemon.url}/api/workers/@team/talker/logs?${query}`, { headers: { "x-api-key": daemon.rootKey } });
     expect([((await response.json()) as { error: { code: string } }).error.code, response.headers.get("content-type")]).toEqual([
       code,
@@ -103,13 +103,13 @@ describe("the log of a worker", () => {
     ]);
   });
 
-  test("is NOT_FOUND for an unknown worker, with and without follow", async () => {
+  test("causes WORKER_NOT_FOUND for an unknown worker, with and without follow", async () => {
     const none = { scope: "_", name: "none" };
     await expect(root.workers.logs({ params: none })).rejects.toMatchObject({ code: "WORKER_NOT_FOUND", status: 404 });
     expect(await follow(root, {}, {}, none).done).toMatchObject({ code: "WORKER_NOT_FOUND" });
   });
 
-  test("is deleted with the worker, which ends the streams of its readers", async () => {
+  test("is deleted together with the worker, and its streams end", async () => {
     await say("soon gone", { worker: "@team/doomed" });
     const doomed = { scope: "@team", name: "doomed" };
     const reader = follow(root, {}, {}, doomed);
@@ -121,7 +121,7 @@ describe("the log of a worker", () => {
 });
 
 describe("following the log of a worker", () => {
-  test("responds with an unbuffered event stream, and to HEAD with headers only", async () => {
+  test("returns an unbuffered event stream for GET and only headers for HEAD", async () => {
     const url = `${daemon.url}/api/workers/@team/talker/logs?follow=1`;
     const controller = new AbortController();
     for (const method of ["GET", "HEAD"]) {
@@ -138,7 +138,7 @@ describe("following the log of a worker", () => {
     controller.abort();
   });
 
-  test("streams matching entries and resumes after the last one without loss", async () => {
+  test("streams matching entries and resumes after the last entry without loss", async () => {
     await say("before the reader");
     const reader = follow(root, { text: "reader", limit: 1 });
     await expect.poll(() => texts(reader.seen)).toEqual(["before the reader"]);
@@ -164,12 +164,12 @@ describe("following the log of a worker", () => {
     expect(await reader.done).toMatchObject({ code: "AUTH_REQUIRED", status: 401 });
   });
 
-  test("is rejected for a key of another namespace", async () => {
+  test("is rejected for an API key of another namespace", async () => {
     const { data } = await root.keys.create({ body: { name: "team", role: "viewer", namespaces: ["@other"] } });
     expect(await follow(connect(daemon.url, data.key)).done).toMatchObject({ code: "NAMESPACE_DENIED" });
   });
 
-  test("accepts 100 readers and rejects another reader with TOO_MANY_STREAMS", async () => {
+  test("accepts 100 readers and rejects one more with TOO_MANY_STREAMS", async () => {
     const readers = Array.from({ length: 100 }, () => follow(root));
     await Promise.all(readers.map(({ opened }) => opened));
     expect(await follow(root).done).toMatchObject({ code: "TOO_MANY_STREAMS", status: 503 });

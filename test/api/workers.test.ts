@@ -37,13 +37,13 @@ const uploadedNames = async (client: Client) =>
 describe("a key restricted to a namespace", () => {
   const denied = expect.objectContaining({ code: "NAMESPACE_DENIED", status: 403 });
 
-  test("lists only workers of its namespace; the root key lists all", async () => {
+  test("lists only workers in its namespaces", async () => {
     expect(await team.workers.list()).toMatchObject([{ name: "@team/app" }]);
     expect(await uploadedNames(root)).toEqual(expect.arrayContaining(["@team/app", "@teams/app", "@other/app", "plain", "team"]));
   });
 
   test.each(["@other/app", "@other/new", "@teams/new", "plain", "new", "team"])(
-    "cannot install %s, and the daemon keeps no file of the attempt",
+    "cannot install the worker %s, and the rejected upload leaves no file",
     async (name) => {
       const before = await files();
 
@@ -53,7 +53,7 @@ describe("a key restricted to a namespace", () => {
     },
   );
 
-  test("installs, disables, enables and deletes a worker of its namespace", async () => {
+  test("can install, disable, enable and delete a worker in its namespaces", async () => {
     const version = { scope: "@shared", name: "tool", version: "1.0.0" };
     await install(team, "@shared/tool");
 
@@ -71,7 +71,7 @@ describe("a key restricted to a namespace", () => {
     ["@teams", "app"],
     ["_", "plain"],
     ["_", "team"],
-  ])("cannot change %s/%s, with the same error for existing and missing workers", async (scope, name) => {
+  ])("cannot change the worker %s/%s, with the same error if the worker is missing", async (scope, name) => {
     const before = await files();
     for (const target of [name, "not-installed"]) {
       const params = { scope, name: target, version: "1.0.0" };

@@ -28,7 +28,7 @@ describe.each([
   ["/api", ""],
   ["/_/api", "/_"],
   ["/deep/er/api", "/deep/er"],
-])("the API at %s", (apiBase, prefix) => {
+])("the API with the base path %s", (apiBase, prefix) => {
   let daemon: TestDaemon;
   let send: ReturnType<typeof createSender>;
   let openapi: OpenApi;
@@ -131,7 +131,7 @@ describe.each([
     expect(new URL("openapi.json", `${daemon.url}${apiBase}/docs`).pathname).toBe(`${apiBase}/openapi.json`);
   });
 
-  test("responds to each operation of the typed client according to the contract", async () => {
+  test("responds to calls of the typed client as the contract specifies", async () => {
     const client = connect(daemon.url, daemon.rootKey, { apiBase });
     const archive = await packFiles({ "manifest.yaml": manifestOf("@team/app", "1.0.0"), "index.html": "hello" });
     const version = { scope: "@team", name: "app", version: "1.0.0" };
@@ -155,7 +155,7 @@ describe.each([
     await expect(connect(daemon.url, data.key, { apiBase }).keys.list()).rejects.toMatchObject({ code: "AUTH_REQUIRED" });
   });
 
-  test("is served only at its path, which is reserved as a worker name", async () => {
+  test("is not served at other paths, and rejects workers with the name of the path", async () => {
     const elsewhere = ["/api", "/_/api", "/deep/er/api", "/API", `${apiBase}x`, `/.${apiBase}`].filter((base) => base !== apiBase);
     for (const base of elsewhere) expect((await send({ path: `${base}/health/live` })).status, base).toBe(404);
 

@@ -73,7 +73,7 @@ const otherwiseWrong = (endpoint: EndpointDefinition): Partial<Call> => ({
   ...(endpoint.body || isMultipart(endpoint) ? { body: "{" } : {}),
 });
 
-test("the examples cover every operation and only existing operations", () => {
+test("the example calls cover every operation and only existing operations", () => {
   expect(Object.keys(harness.examples).toSorted()).toEqual(operations.map(({ id }) => id).toSorted());
 });
 
@@ -81,7 +81,7 @@ const guarded = operations.filter(({ endpoint }) => endpoint.access !== "public"
 const changing = operations.filter(({ endpoint }) => endpoint.method !== "GET");
 
 describe("a call without a valid key", () => {
-  test.each(guarded)("is rejected: $id", async ({ id, endpoint }) => {
+  test.each(guarded)("is rejected by the operation $id", async ({ id, endpoint }) => {
     const { expired, revoked } = harness.keys;
     const secrets = ["unknown", "rtk_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", expired, revoked, "undefined", "k".repeat(600)];
     const carried: Record<string, string>[] = [
@@ -104,7 +104,7 @@ describe("a call without a valid key", () => {
 describe("a call without the required permission", () => {
   const needing = guarded.flatMap(({ id, endpoint }) => permissionsFor(endpoint).map((permission) => ({ id, endpoint, permission })));
 
-  test.each(needing)("is rejected without $permission: $id", async ({ id, endpoint, permission }) => {
+  test.each(needing)("is rejected by the operation $id without $permission", async ({ id, endpoint, permission }) => {
     const roles = (["admin", "editor", "viewer"] as const).filter((role) => !rolePermissions[role].includes(permission));
     const secrets = [harness.keyWithout[permission], ...roles.map((role) => harness.keys[role])];
 
@@ -119,8 +119,8 @@ describe("a call without the required permission", () => {
   });
 });
 
-describe("a call outside the key's namespaces", () => {
-  test.each(operations.filter(({ endpoint }) => endpoint.namespaced))("is rejected: $id", async ({ id, endpoint }) => {
+describe("a call for a namespace that the key does not include", () => {
+  test.each(operations.filter(({ endpoint }) => endpoint.namespaced))("is rejected by the operation $id", async ({ id, endpoint }) => {
     const headers = headersFor(endpoint, { "x-api-key": harness.keys.team, origin: ownOrigin() });
     const outside = ["@other", "_", "@teams", "@tea", "@TEAM", "team", "%40other", "_%2f@team"].map((scope) =>
       "scope" in (endpoint.params?.shape ?? {}) ? { scope, name: "app" } : { name: `${scope}%2fplugin` },
@@ -139,8 +139,8 @@ describe("a call outside the key's namespaces", () => {
   });
 });
 
-describe("a call without the daemon's own Origin", () => {
-  test.each(changing)("is rejected: $id", async ({ id, endpoint }) => {
+describe("a call whose Origin header is missing or names another host", () => {
+  test.each(changing)("is rejected by the operation $id", async ({ id, endpoint }) => {
     const { host } = new URL(ownOrigin());
     const foreign = [
       "null",
@@ -224,7 +224,7 @@ describe("a call with invalid path parameters", () => {
     id: ["0", "-1", "+1", "1.0", "1e3", "01", "0x1", "%31%20", "9007199254740993", "99999999999999999999", "abc", "%2e%2e", "1%00", "1;2"],
   };
 
-  test.each(operations.filter(({ endpoint }) => endpoint.params))("is rejected: $id", async ({ id, endpoint }) => {
+  test.each(operations.filter(({ endpoint }) => endpoint.params))("is rejected by the operation $id", async ({ id, endpoint }) => {
     const names = Object.keys(endpoint.params?.shape ?? {});
     const refusals = names.flatMap((name) => {
       const code = endpoint.inputErrors?.[name === "scope" ? "name" : name] ?? "INVALID_REQUEST";
@@ -240,7 +240,7 @@ describe("a call with invalid path parameters", () => {
 });
 
 describe("a call with an invalid body", () => {
-  test.each(operations.filter(({ endpoint }) => endpoint.body))("is rejected for a JSON operation: $id", async ({ id, endpoint }) => {
+  test.each(operations.filter(({ endpoint }) => endpoint.body))("is rejected by the JSON operation $id", async ({ id, endpoint }) => {
     const json = JSON.stringify(harness.examples[id]?.body);
     const tooLarge = Buffer.alloc(1024 * 1024 + 1, " ");
     const typed = (type: string): Refusal => [type, { headers: asAdmin(endpoint, { "content-type": type }) }, "UNSUPPORTED_MEDIA_TYPE"];
@@ -271,18 +271,21 @@ describe("a call with an invalid body", () => {
     ]);
   });
 
-  test.each(operations.filter(({ endpoint }) => isMultipart(endpoint)))("is rejected for an upload: $id", async ({ id, endpoint }) => {
-    await expectRefusals(id, endpoint, [
-      ["JSON", { headers: asAdmin(endpoint, { "content-type": "application/json" }) }, "UNSUPPORTED_MEDIA_TYPE"],
-      ["no boundary", { headers: asAdmin(endpoint, { "content-type": "multipart/form-data" }) }, "INVALID_MULTIPART"],
-      ["compressed", { headers: asAdmin(endpoint, { "content-encoding": "gzip" }) }, "UNSUPPORTED_MEDIA_TYPE"],
-      ["no body", { body: null, headers: { "x-api-key": harness.keys.admin, origin: ownOrigin() } }, "NO_FILE_PROVIDED"],
-    ]);
-  });
+  test.each(operations.filter(({ endpoint }) => isMultipart(endpoint)))(
+    "is rejected by the upload operation $id",
+    async ({ id, endpoint }) => {
+      await expectRefusals(id, endpoint, [
+        ["JSON", { headers: asAdmin(endpoint, { "content-type": "application/json" }) }, "UNSUPPORTED_MEDIA_TYPE"],
+        ["no boundary", { headers: asAdmin(endpoint, { "content-type": "multipart/form-data" }) }, "INVALID_MULTIPART"],
+        ["compressed", { headers: asAdmin(endpoint, { "content-encoding": "gzip" }) }, "UNSUPPORTED_MEDIA_TYPE"],
+        ["no body", { body: null, headers: { "x-api-key": harness.keys.admin, origin: ownOrigin() } }, "NO_FILE_PROVIDED"],
+      ]);
+    },
+  );
 });
 
 describe("a call with valid input", () => {
-  test.each(operations)("succeeds: $id", async ({ id, endpoint }) => {
+  test.each(operations)("succeeds for the operation $id", async ({ id, endpoint }) => {
     const headers = headersFor(endpoint, { "x-api-key": harness.keys.admin, origin: ownOrigin() });
     // An event stream never ends. HEAD returns the same headers.
     const method = endpoint.events && !endpoint.result ? "HEAD" : endpoint.method;
