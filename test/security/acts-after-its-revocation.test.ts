@@ -57,7 +57,7 @@ const calls: readonly [string, () => Call | Promise<Call>][] = [
   ],
 ];
 
-describe("a call whose key is revoked before its body is complete", () => {
+describe("a call whose body arrives slowly", () => {
   let daemon: TestDaemon;
   let root: Client;
 
@@ -92,7 +92,7 @@ describe("a call whose key is revoked before its body is complete", () => {
     return status;
   };
 
-  it.each(calls)("fails with 401 and changes nothing: %s", async (_what, build) => {
+  it.each(calls)("fails with 401 and changes nothing when its key is revoked meanwhile (call: %s)", async (_what, build) => {
     const call = await build();
     const { id, key } = (await root.keys.create({ body: { name: "leaked", role: "admin" } })).data;
     const before = await state();
@@ -100,7 +100,7 @@ describe("a call whose key is revoked before its body is complete", () => {
     expect(await state()).toEqual({ ...before, keys: before.keys.filter((name) => name !== "leaked") });
   });
 
-  it("succeeds when the key is not revoked", async () => {
+  it("succeeds when its key is not revoked", async () => {
     const { key } = (await root.keys.create({ body: { name: "in force", role: "admin" } })).data;
     for (const [, build] of calls) expect(await sendAround(await build(), key, async () => {})).toBeLessThan(300);
     expect(await state()).toMatchObject({ page: "planted", workers: expect.arrayContaining(["planted"]) });

@@ -29,7 +29,7 @@ beforeEach(async () => {
   return () => context.close();
 });
 
-test("keeps the operator's session from a worker's page and allows a new sign-in", async () => {
+test("denies a worker's page the operator's panel session and permits a new sign-in", async () => {
   const panel = await context.newPage();
   // The workers' host redirects from the panel's path.
   await panel.goto(`${appsOrigin}/cpanel/`);

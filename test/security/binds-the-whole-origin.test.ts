@@ -45,7 +45,7 @@ afterAll(() => daemon.dispose());
 
 describe("the response of a worker", () => {
   it.each(["/module/", "/module/streamed", "/site/", "/site@1.0.0/"])(
-    "has no header at %s with an effect beyond the worker's paths",
+    "contains no header that affects other workers of the host (request path: %s)",
     async (path) => {
       const response = await fetch(daemon.url + path);
       expect(response.status).toBe(200);
@@ -55,7 +55,7 @@ describe("the response of a worker", () => {
     },
   );
 
-  it("can get Strict-Transport-Security from a plugin of the operator", async () => {
+  it("can contain a Strict-Transport-Security header that a plugin adds", async () => {
     const plugin = await packFiles({
       "manifest.yaml": manifestOf("strict", "1.0.0"),
       "plugin.js": `export default { onResponse(response) { response.headers.set("strict-transport-security", "max-age=60"); return response; } };`,
@@ -68,7 +68,7 @@ describe("the response of a worker", () => {
 });
 
 describe("the shipped nginx.conf", () => {
-  it("ignores the headers by which a response controls nginx", async () => {
+  it("ignores the X-Accel headers of a response, which would control nginx", async () => {
     const template = await readFile(new URL("../../builtin/proxy/nginx.conf", import.meta.url), "utf8");
     const [, ignored = ""] = /^\s*proxy_ignore_headers ([^;]+);$/m.exec(template) ?? [];
     expect(ignored.split(" ").toSorted()).toEqual([

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { connect } from "../support/connect.js";
 import { startDaemon, type TestDaemon } from "../support/start-daemon.js";
 
-describe("a page at the daemon's host with another scheme", () => {
+describe("a page at the daemon's host", () => {
   let daemon: TestDaemon;
   let key: string;
 
@@ -28,7 +28,7 @@ describe("a page at the daemon's host with another scheme", () => {
     ["http", "https, http"],
     ["https", "ftp"],
     ["https", ""],
-  ])("cannot call the API with the Origin scheme %s when the proxy reports %j", async (scheme, proto) => {
+  ])("cannot call the API from the scheme %s when X-Forwarded-Proto is %j", async (scheme, proto) => {
     expect(await reload(scheme, proto)).toBe("403 CSRF_ORIGIN_MISMATCH");
   });
 
@@ -38,7 +38,7 @@ describe("a page at the daemon's host with another scheme", () => {
     ["http", "http"],
     ["https", "https"],
     ["https", "HTTPS, http"],
-  ])("can call the API with the Origin scheme %s when the proxy reports %j", async (scheme, proto) => {
+  ])("can call the API from the scheme %s when X-Forwarded-Proto is %j", async (scheme, proto) => {
     expect(await reload(scheme, proto)).toBe("200");
   });
 });

@@ -105,8 +105,8 @@ async function ask(query: Record<string, string | number>): Promise<string> {
   return await (await fetch(`${daemon.url}/attacker/?${parameters.toString()}`, { signal: AbortSignal.timeout(longestWaitMs) })).text();
 }
 
-describe("a worker of a new installation", () => {
-  test("cannot connect to local or private addresses, and the log names the variable", async () => {
+describe("a worker with the default network settings", () => {
+  test("cannot connect to private addresses, and the log names the variable to set", async () => {
     await start({});
     for (const host of [
       "127.0.0.1",
@@ -127,7 +127,7 @@ describe("a worker of a new installation", () => {
   });
 
   test.each(["String", "iterator", "isIP", "check", "SocketAddress", "charCodeAt", "apply", "prototype"])(
-    "cannot connect to a local address after it replaced %s",
+    "cannot connect to a local address after replacing the built-in %s",
     async (trick) => {
       await start({});
       // The response does not matter: the trick can also crash the app.
@@ -136,7 +136,7 @@ describe("a worker of a new installation", () => {
     },
   );
 
-  test.each(["lookup", "handle", "dns"])("cannot connect to a local address through %s", async (way) => {
+  test.each(["lookup", "handle", "dns"])("cannot bypass the address check (technique: custom %s)", async (way) => {
     await start({});
     expect(await ask({ way })).not.toMatch(/^(?:connected|0|set)$/);
     expect(connections).toBe(0);
@@ -149,7 +149,7 @@ describe("a worker of a new installation", () => {
   });
 });
 
-test("a worker can connect only to requested and granted hosts, by name", async () => {
+test("a worker can connect only to host names that its manifest and operator list", async () => {
   await start(
     { RUNTIME_WORKER_NETWORK_ALLOW: `localhost:${port()},unix:${folder}/socket` },
     `network:\n  allow: ["localhost:${port()}", "unix:${folder}/socket"]\n`,
@@ -161,18 +161,18 @@ test("a worker can connect only to requested and granted hosts, by name", async 
   expect(await ask({ way: "unix", path: `${folder}/other` })).toBe("EACCES");
 });
 
-test("the daemon rejects an upload that requests more hosts than the operator grants", async () => {
+test("rejects an upload that requests a host outside RUNTIME_WORKER_NETWORK_ALLOW", async () => {
   await expect(start({}, `network:\n  allow: ["127.0.0.1:${port()}"]\n`)).rejects.toThrow("RUNTIME_WORKER_NETWORK_ALLOW");
   expect((await fetch(`${daemon.url}/attacker/`)).status).toBe(404);
 });
 
-test("the daemon blocks all connections of a worker without network", async () => {
+test("a worker with the network mode none cannot connect", async () => {
   await start({ RUNTIME_WORKER_NETWORK: "all" }, "network:\n  mode: none\n");
   expect(await ask({})).toBe("EACCES");
   expect(connections).toBe(0);
 });
 
-test("a worker can connect to local addresses when the operator allows all", async () => {
+test("a worker can connect to local addresses when RUNTIME_WORKER_NETWORK is all", async () => {
   await start({ RUNTIME_WORKER_NETWORK: "all" });
   expect(await ask({})).toBe("connected");
 });

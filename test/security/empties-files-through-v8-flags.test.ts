@@ -58,7 +58,7 @@ export default { async fetch(request) {
 
 const unavailable = "v8.setFlagsFromString is not available to workers.";
 
-describe.each(daemonUsers)("a worker of a daemon that runs as %s", (_, user) => {
+describe.each(daemonUsers)("a worker of a daemon that runs as the user %s", (_, user) => {
   let daemon: TestDaemon;
 
   beforeAll(async () => {
@@ -86,13 +86,13 @@ describe.each(daemonUsers)("a worker of a daemon that runs as %s", (_, user) => 
   ];
   const sizes = () => Promise.all(targets().map(async (file) => (await stat(file)).size));
 
-  it("runs as its own user when the daemon runs as root", async () => {
+  it("runs with its own user ID when the daemon runs as root", async () => {
     const uid = Number(await (await fetch(`${daemon.url}/victim/uid`)).text());
     if (user.directoryMode !== undefined) expect(uid).toBeGreaterThanOrEqual(1_900_000_000);
     else expect(uid).toBe(user.uid ?? process.getuid?.());
   });
 
-  it.each(["import", "default", "require", "builtin"])("cannot empty a file by V8 flags with %s", async (wayIn) => {
+  it.each(["import", "default", "require", "builtin"])("cannot empty a file through V8 flags (access to node:v8 by %s)", async (wayIn) => {
     // Every user can write this file, including those of isolates.
     await writeFile(path.join(daemon.directory, "bait"), "bait", { mode: 0o666 });
     const before = await sizes();
@@ -104,7 +104,7 @@ describe.each(daemonUsers)("a worker of a daemon that runs as %s", (_, user) => 
     expect(await (await fetch(`${daemon.url}/victim/`)).text()).toBe("whole");
   });
 
-  it("cannot create a file by V8 flags", async () => {
+  it("cannot create a file through V8 flags", async () => {
     const folder = path.join(daemon.directory, "workers");
     const before = await readdir(folder);
     const flags = ["--trace-turbo", `--trace-turbo-path=${folder}`, `--trace-turbo-cfg-file=${path.join(folder, "new.cfg")}`];
@@ -112,14 +112,14 @@ describe.each(daemonUsers)("a worker of a daemon that runs as %s", (_, user) => 
     expect(await readdir(folder)).toEqual(before);
   });
 
-  it("stops without emptied files when one of its threads sets a V8 flag", async () => {
+  it("crashes and empties no file when one of its threads sets a V8 flag", async () => {
     const before = await sizes();
     const response = await fetch(`${daemon.url}/thread/?file=${encodeURIComponent(targets()[0] as string)}`);
     expect([response.status, await response.json()]).toEqual([502, { error: expect.objectContaining({ code: "WORKER_CRASHED" }) }]);
     expect(await sizes()).toEqual(before);
   });
 
-  it("cannot start a trace that would write a file", async () => {
+  it("cannot enable node:trace_events, which would write a file", async () => {
     const response = await fetch(`${daemon.url}/tracer/`);
     expect(await response.text()).toBe("trace_events.createTracing is not available to workers.");
   });
@@ -145,20 +145,20 @@ describe("a key store that another program emptied", () => {
   });
   afterAll(() => daemon.dispose());
 
-  it("makes the running daemon not ready, with the reason", async () => {
+  it("makes the readiness check of the running daemon fail and state the reason", async () => {
     const response = await fetch(`${daemon.url}/api/health/ready`);
     const { error } = (await response.json()) as { error: { code: string; message: string } };
     expect([response.status, error.code]).toEqual([503, "NOT_READY"]);
     expect(error.message).toMatch(/^The daemon is not ready: the file of the key store shrank from \d+ to 0 bytes/);
   });
 
-  it("makes the running daemon reject new keys and accept existing keys", async () => {
+  it("makes the running daemon reject new keys and still list existing keys", async () => {
     const client = connect(daemon.url, daemon.rootKey);
     await expect(client.keys.create({ body: { name: "lost", role: "viewer" } })).rejects.toMatchObject({ code: "KEY_STORE_UNAVAILABLE" });
     expect((await client.keys.list()).keys.map(({ name }) => name)).toEqual(["kept"]);
   });
 
-  it("keeps its log, and the next start fails with the reason and the fix", async () => {
+  it("keeps its write-ahead log, and the next start fails with instructions to restore", async () => {
     expect(await daemon.stop()).toBe(0);
     expect((await stat(file())).size).toBe(0);
     expect((await stat(`${file()}-wal`)).size).toBeGreaterThan(0);

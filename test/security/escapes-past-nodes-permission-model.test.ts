@@ -109,7 +109,7 @@ async function attempt(name: string, user: number | undefined, isSandboxed: bool
 
 const names = [...attacker.matchAll(/^ {2}"([^"]+)": \(/gm)].map(([, name]) => name as string);
 
-describe.each(daemonUsers)("a worker without Node's permission model, of a daemon that runs as %s", (_, { uid }) => {
+describe.each(daemonUsers)("a sandboxed process without Node's permission model (user: %s)", (_, { uid }) => {
   test("runs on a kernel with Landlock and seccomp", async () => {
     const { landlock, seccomp } = await probeKernelLayers();
     expect([landlock.isActive, seccomp.isActive]).toEqual([true, true]);
@@ -117,7 +117,7 @@ describe.each(daemonUsers)("a worker without Node's permission model, of a daemo
     expect(Number((await attempt("control", uid, true)).got)).toBeGreaterThan(0);
   });
 
-  test.each(names)("is denied by the kernel when it %s", async (name) => {
+  test.each(names)("cannot bypass the kernel layers (attempt: %s)", async (name) => {
     const { got } = await attempt(name, uid, true);
     expect(got).toBeUndefined();
     expect(await readFile(secret, "utf8")).toBe(secretText);
@@ -127,7 +127,7 @@ describe.each(daemonUsers)("a worker without Node's permission model, of a daemo
   });
 });
 
-test("permits each attempt without kernel layers, which validates the other tests", async () => {
+test("attempts to read and listen succeed without kernel layers and permission model", async () => {
   for (const name of [
     "reads /etc/passwd",
     "reads a foreign file",
@@ -140,7 +140,7 @@ test("permits each attempt without kernel layers, which validates the other test
   expect(await readFile(secret, "utf8")).not.toBe(secretText);
 });
 
-test("is denied files, programs and listening by Node when the kernel layers are off", async () => {
+test("Node denies files, programs and listening when the kernel layers are off", async () => {
   const server = await WorkerServer.start({ kernelLayers: Promise.resolve(noLayers("left out by a test")) });
   try {
     await server.add("app", {

@@ -100,19 +100,19 @@ async function filesBelow(directory: string): Promise<string[]> {
 }
 
 describe("the value of a secret", () => {
-  it("is in the worker's environment, which validates the search", async () => {
+  it("is in the worker's environment, and the search of these tests detects the value", async () => {
     expect(await (await fetch(`${daemon.url}/@team/shop/`)).json()).toEqual([secrets.worker, secrets.namespace, secrets.applied]);
     for (const value of Object.values(secrets)) expect(found(Buffer.from(JSON.stringify({ value })))).toHaveLength(1);
   });
 
-  it("is in no file of the daemon, running or stopped", async () => {
+  it("is in no file of the running daemon", async () => {
     const files = await filesBelow(daemon.directory);
     const contents = await Promise.all(files.map((file) => readFile(file)));
     expect(contents.filter((content) => content.includes(control)).length, "files with the manifest's env").toBeGreaterThan(0);
     expect(files.filter((_, index) => found(contents[index] as Buffer).length > 0)).toEqual([]);
   });
 
-  it("is in no environment or command line of a process", () => {
+  it("is in no environment variable or command line of another process", () => {
     const processes = readdirSync("/proc").filter((name) => /^\d+$/.test(name) && name !== String(process.pid));
     const texts = processes.flatMap((id) =>
       ["environ", "cmdline"].map((file) => {
@@ -127,7 +127,7 @@ describe("the value of a secret", () => {
     expect(texts.filter(({ bytes }) => found(bytes).length > 0).map(({ file }) => file)).toEqual([]);
   });
 
-  it("is in no log, audit entry, event, list or error", async () => {
+  it("is in no log, audit entry, event, metric or API response", async () => {
     const { entries } = await root.audit.list({ query: { limit: 1000 } });
     const logs = await root.workers.logs({ params: { scope: "@team", name: "shop" } });
     const controller = new AbortController();
@@ -149,7 +149,7 @@ describe("the value of a secret", () => {
     expect(found(Buffer.from(texts.join("\n")))).toEqual([]);
   });
 
-  it("is not in a backup, and neither is the encryption key", async () => {
+  it("is not in a backup, which also excludes the encryption key", async () => {
     const backup = path.join(daemon.directory, "backup.tgz");
     const directories = ["--state-dir", "state", "--worker-dirs", "workers", "--plugin-dirs", "plugins"];
     const run = await runRuntimectl(daemon, ["daemon", "backup", backup, ...directories]);
@@ -162,7 +162,7 @@ describe("the value of a secret", () => {
     expect([key, key.toString("base64"), key.toString("hex")].some((form) => bytes.includes(form))).toBe(false);
   });
 
-  it("is in no download", async () => {
+  it("is not in files that the API lets a caller download", async () => {
     const response = await send({
       path: "/api/workers/files/download?path=workers/@team/shop/1.0.0/manifest.yaml",
       headers: { "x-api-key": daemon.rootKey },

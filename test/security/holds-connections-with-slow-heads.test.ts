@@ -7,7 +7,7 @@ const limitMs = 1000;
 const longestMs = limitMs + 5_000 + 1_500;
 
 describe("a client that sends endless request headers", () => {
-  it("gets a 408 and is disconnected within 5 s of the limit", async () => {
+  it("receives a 408 response and is disconnected after the header timeout", async () => {
     const url = await openHttpServer((_, response) => void response.end(), { headersTimeoutMs: limitMs });
     const { socket, nextAnswer, closed } = await openConnection(url);
     const startedMs = performance.now();

@@ -7,14 +7,14 @@ import { uploadWorker } from "../support/upload-worker.js";
 /** `CAP_DAC_OVERRIDE` and `CAP_DAC_READ_SEARCH`: access to files of other users, within Landlock. */
 const fileCapabilities = 0b110;
 
-describe.runIf(process.getuid?.() === 0)("a worker of a daemon that runs as root, without users for isolates", () => {
+describe.runIf(process.getuid?.() === 0)("a worker of a daemon that runs as root with RUNTIME_WORKER_UIDS=off", () => {
   let daemon: TestDaemon;
   beforeAll(async () => {
     daemon = await startDaemon({ env: { RUNTIME_WORKER_UIDS: "off" } });
   });
   afterAll(() => daemon.dispose());
 
-  test("has no capability of root except to access files", async () => {
+  test("has no Linux capabilities except for file access", async () => {
     const code = "export default { fetch: () => Response.json([process.pid, process.getuid()]) };";
     await uploadWorker(connect(daemon.url, daemon.rootKey), "app", { "index.js": code, "package.json": '{"type":"module"}' });
     const [pid, uid] = (await (await fetch(`${daemon.url}/app/`)).json()) as [number, number];

@@ -4,7 +4,7 @@ import { connect, uploadOf } from "../support/connect.js";
 import { manifestOf, packFiles } from "../support/pack-files.js";
 import { startDaemon, type TestDaemon } from "../support/start-daemon.js";
 
-describe("a plugin whose menu path resolves to another path", () => {
+describe("the menu entry of a plugin", () => {
   let daemon: TestDaemon;
   let client: Client;
 
@@ -22,14 +22,14 @@ describe("a plugin whose menu path resolves to another path", () => {
   const pathsShown = async (): Promise<string[]> => (await client.plugins.loaded()).flatMap(({ menus }) => menus.map(({ path }) => path));
 
   it.each(["/cpanel/../api", "/cpanel/%2e%2E/api", "/cpanel/.%2e", "/./api", "/cpanel/..", "/cpanel\\..\\api", "/cpanel/%2e/x"])(
-    "has no menu entry for %j",
+    "is omitted when the path %j resolves to another path",
     async (path) => {
       await upload(path).catch((error: { code?: string }) => expect(error.code).toBe("INVALID_PACKAGE_METADATA"));
       expect(await pathsShown()).toEqual([]);
     },
   );
 
-  it("has a menu entry for a path with dots in names or in its query", async () => {
+  it("is listed when the path contains dots in names or in the query", async () => {
     const path = "/menu/v1..2/.well/a...b?next=/../x#/../y";
     await upload(path);
     expect(await pathsShown()).toEqual([path]);

@@ -22,8 +22,8 @@ async function isRunning(commandLine: string): Promise<boolean> {
   return lines.some((line) => line.replaceAll("\0", " ").trim() === commandLine);
 }
 
-describe.runIf(process.getuid?.() === 0)("a worker with programs and its own user", () => {
-  test.each(["ignore", "inherit"])("has no running program after the daemon stopped, with output %s", async (output) => {
+describe.runIf(process.getuid?.() === 0)("a worker that runs programs with its own user ID", () => {
+  test.each(["ignore", "inherit"])("has no running program after the daemon stopped (stdio of the program: %s)", async (output) => {
     const daemon = await startDaemon({ directoryMode: 0o711, env: { RUNTIME_WORKER_PERMISSIONS: "network,child-process" } });
     const seconds = randomInt(100_000, 200_000);
     try {

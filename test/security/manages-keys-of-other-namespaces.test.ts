@@ -43,7 +43,7 @@ beforeAll(async () => {
 });
 afterAll(() => daemon.dispose());
 
-describe("a key restricted to @team", () => {
+describe("a key restricted to the namespace @team", () => {
   it("lists only the keys of its namespaces", async () => {
     const ofTeam = ["team admin", "team viewer", "team attacker", "team equal"];
     expect(await namesSeenBy("team viewer")).toEqual(ofTeam);
@@ -51,12 +51,15 @@ describe("a key restricted to @team", () => {
     expect(await namesSeenBy("viewer")).toEqual([...created.keys()]);
   });
 
-  it.each(["admin", "viewer", "two teams", "other viewer"])("cannot revoke or rotate a key of the namespaces %j", async (name) => {
-    const before = await allKeys();
-    await expect(as("team attacker").keys.revoke({ params: { id: idOf(name) } })).rejects.toMatchObject(escalation);
-    await expect(as("team attacker").keys.rotate({ params: { id: idOf(name) }, body: {} })).rejects.toMatchObject(escalation);
-    expect(await allKeys()).toEqual(before);
-  });
+  it.each(["admin", "viewer", "two teams", "other viewer"])(
+    "cannot revoke or rotate the key %j, which is valid in other namespaces",
+    async (name) => {
+      const before = await allKeys();
+      await expect(as("team attacker").keys.revoke({ params: { id: idOf(name) } })).rejects.toMatchObject(escalation);
+      await expect(as("team attacker").keys.rotate({ params: { id: idOf(name) }, body: {} })).rejects.toMatchObject(escalation);
+      expect(await allKeys()).toEqual(before);
+    },
+  );
 
   it("cannot revoke or rotate a key of @team with more permissions", async () => {
     const before = await allKeys();
@@ -67,7 +70,7 @@ describe("a key restricted to @team", () => {
     expect(await allKeys()).toEqual(before);
   });
 
-  it("gets no names or namespaces of other keys in the audit log of its attempts", async () => {
+  it("sees no name or namespace of a foreign key in the audit log", async () => {
     const held: Permission[] = ["keys:revoke", "audit:read"];
     await create({ name: "team auditor", role: "custom", permissions: held, namespaces: ["@team"] });
     await expect(as("team auditor").keys.revoke({ params: { id: idOf("other viewer") } })).rejects.toMatchObject({
@@ -88,7 +91,7 @@ describe("a key restricted to @team", () => {
     expect(await namesSeenBy("viewer")).not.toContain("team spare");
   });
 
-  it("receives events of keys, sign-ins and reloads only in its namespaces", async () => {
+  it("receives events of keys and sign-ins only in its namespaces", async () => {
     const controller = new AbortController();
     const seen: RuntimeEvent[] = [];
     const done = (async () => {
@@ -119,7 +122,7 @@ describe("a key restricted to @team", () => {
 });
 
 describe("a key with keys:revoke for all namespaces", () => {
-  it("cannot revoke or rotate a key with permissions that it lacks", async () => {
+  it("cannot revoke or rotate a key that has more permissions", async () => {
     const before = await allKeys();
     await expect(as("attacker").keys.revoke({ params: { id: idOf("admin") } })).rejects.toMatchObject(escalation);
     await expect(as("attacker").keys.rotate({ params: { id: idOf("admin") }, body: {} })).rejects.toMatchObject(escalation);
@@ -127,7 +130,7 @@ describe("a key with keys:revoke for all namespaces", () => {
     expect((await as("admin").session.show()).principal.name).toBe("admin");
   });
 
-  it("gets 404 KEY_NOT_FOUND for an unknown ID", async () => {
+  it("receives 404 KEY_NOT_FOUND for an unknown key ID", async () => {
     await expect(as("attacker").keys.revoke({ params: { id: "99999" } })).rejects.toMatchObject({ code: "KEY_NOT_FOUND", status: 404 });
   });
 });

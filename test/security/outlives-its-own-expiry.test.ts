@@ -35,7 +35,7 @@ describe("a leaked key that expires in two days", () => {
     expect(expiresAt).toBeLessThan(leaked.expiresAt as number);
   });
 
-  it.each(["never", "30d"])("cannot rotate another key with the lifetime %s", async (expiresIn) => {
+  it.each(["never", "30d"])("cannot rotate another key that has the lifetime %s", async (expiresIn) => {
     const { id } = (await root.keys.create({ body: { name: "long", role: "viewer", expiresIn } })).data;
     const before = await allKeys();
     await expect(client.keys.rotate({ params: { id: String(id) }, body: {} })).rejects.toMatchObject(escalation);
@@ -50,7 +50,7 @@ describe("a leaked key that expires in two days", () => {
     expect((await again.keys.rotate({ params: { id: String(id) }, body: { overlap: "1d" } })).data.expiresAt).toBe(leaked.expiresAt);
   });
 
-  it("gets its full lifetime again when the root key rotates it", async () => {
+  it("receives its full lifetime again after a rotation by the root key", async () => {
     const { id } = (await root.keys.create({ body: { name: "by root", role: "viewer", expiresIn: "2d" } })).data;
     const { createdAt, expiresAt } = (await root.keys.rotate({ params: { id: String(id) }, body: {} })).data;
     expect(expiresAt).toBe(createdAt + 2 * day);

@@ -21,7 +21,7 @@ const brokenBodies = [
   { rest: "5\r\nabcdeXX3\r\n", leave: (socket: Socket) => void setTimeout(() => socket.destroy(), 5) },
 ];
 
-describe("a client that truncates a body while its worker starts", () => {
+describe("a client that truncates request bodies while workers start", () => {
   let daemon: TestDaemon;
   let client: Client;
   const sockets: Socket[] = [];
@@ -65,7 +65,7 @@ describe("a client that truncates a body while its worker starts", () => {
   });
 });
 
-describe("a client that stops sending and stays connected", () => {
+describe("a client that stops sending a body and keeps the connection open", () => {
   let server: WorkerServer;
 
   beforeAll(async () => {
@@ -79,7 +79,7 @@ describe("a client that stops sending and stays connected", () => {
     ["a streamed body", "Transfer-Encoding: chunked", "5\r\nabcde\r\n"],
     ["a large body of known length", "Content-Length: 1000000", "abcde"],
     ["a small body of known length", "Content-Length: 10", "abcde"],
-  ])("gets a 504 at the deadline in %s", async (_, header, bytes) => {
+  ])("receives a 504 response after the stall timeout (body: %s)", async (_, header, bytes) => {
     const answer = await exchange(server.url, `POST /echo/ HTTP/1.1\r\nHost: a\r\n${header}\r\n\r\n${bytes}`);
     expect([answer.status, JSON.parse(answer.text)]).toEqual([504, { error: expect.objectContaining({ code: "WORKER_TIMEOUT" }) }]);
     expect(server.engine.numbers().map(({ meter }) => meter.inFlightCount)).toEqual([0]);

@@ -12,7 +12,7 @@ const broken = (comment: string) => `export const a = ;\n${comment}\n`;
 describe.each([
   ["in its sandbox", undefined],
   ["without a sandbox", Promise.resolve(noLayers("left out by a test"))],
-])("the TypeScript compiler %s", (_, kernelLayers) => {
+])("the TypeScript compiler (mode: %s)", (_, kernelLayers) => {
   let server: WorkerServer;
   let secretFile: string;
 
@@ -30,7 +30,7 @@ describe.each([
     ["in a block comment", (file: string) => `/*# sourceMappingURL=${file} */`],
     ["behind a quote", () => "//# sourceMappingURL=index.ts'/../../../../secret"],
     ["encoded", () => "//# sourceMappingURL=..%2f..%2f..%2fsecret"],
-  ])("does not read the file of a source map comment with a path: %s", async (form, comment) => {
+  ])("does not read the file that a sourceMappingURL comment names (path: %s)", async (form, comment) => {
     const name = `mapped-${form.toLowerCase().replaceAll(" ", "-")}`;
     const whole = `export default { fetch: (): Response => new Response("served") };\n${comment(secretFile)}\n`;
     await server.add(name, { files: { "index.ts": whole } });
@@ -41,7 +41,7 @@ describe.each([
     expect(await server.text(`/${name}-js/`)).not.toContain("root-key");
   });
 
-  test("uses a source map of the package", async () => {
+  test("compiles a package that contains its own source map", async () => {
     await server.add("own-map", {
       files: {
         "index.ts": 'import { value } from "./lib.js";\nexport default { fetch: (): Response => new Response(value) };\n',

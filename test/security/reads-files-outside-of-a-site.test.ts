@@ -22,7 +22,7 @@ for (;;) {
   renameSync(folder + ".aside", folder);
 }`;
 
-describe("a process that swaps a folder of a static site with a link", () => {
+describe("a process that swaps a folder of a static site with a symbolic link", () => {
   let daemon: TestDaemon;
   let outside: string;
   let site: string;
@@ -63,13 +63,13 @@ describe("a process that swaps a folder of a static site with a link", () => {
     expect(await get("t/small-0.txt")).toBe("200 public");
   };
 
-  it("can add links within the site, but not links to the outside", async () => {
+  it("can publish links to files in the site, but not to files outside", async () => {
     expect(await get("in/small-1.txt")).toBe("200 public");
     expect(await get("out/small-1.txt")).toMatch(/^404/);
     expect(await get("out/large-1.txt")).toMatch(/^404/);
   });
 
-  it.each(["small", "large"])("cannot make the site serve a %s file from outside", async (size) => {
+  it.each(["small", "large"])("cannot make the site serve a file from outside (file size: %s)", async (size) => {
     swapper = spawn(process.execPath, ["-e", swapping, path.join(site, "t"), path.join(site, "out")], {
       stdio: ["ignore", "pipe", "inherit"],
     });
@@ -91,7 +91,7 @@ describe("a process that swaps a folder of a static site with a link", () => {
     }
   });
 
-  it("causes no open descriptor after whole, partial and aborted responses", async () => {
+  it("leaves no file descriptor open after whole, partial and aborted responses", async () => {
     const open = async () => (await readdir(`/proc/${daemon.process.pid}/fd`)).length;
     const url = `${daemon.url}/page/t/large-3.txt`;
     const before = await open();

@@ -17,7 +17,7 @@ export default { async fetch(request, env) {
   return Response.json({ status, output: String(stdout) + String(stderr) });
 } };`;
 
-describe.each(daemonUsers)("a worker with programs and a data folder, of a daemon that runs as %s", (_, user) => {
+describe.each(daemonUsers)("a worker that runs programs and has a data folder (daemon user: %s)", (_, user) => {
   let daemon: TestDaemon;
   let client: Client;
   let folder: string;
@@ -58,7 +58,7 @@ describe.each(daemonUsers)("a worker with programs and a data folder, of a daemo
     "for root in /proc/*/root; do cat $root/FOLDER/file && exit 0; done; exit 1",
     "for cwd in /proc/*/cwd; do ls $cwd/../../data/neighbor && exit 0; done; exit 1",
   ];
-  it.each(attacks)("cannot access the data folder of another worker by %s", async (command) => {
+  it.each(attacks)("cannot access the data folder of another worker (shell command: %s)", async (command) => {
     const { status, output } = await run(command.replaceAll("FOLDER", folder));
     expect(status).not.toBe(0);
     expect(output).not.toContain(secret);
@@ -75,14 +75,14 @@ describe.each(daemonUsers)("a worker with programs and a data folder, of a daemo
     expect(zip.includes("linked-f")).toBe(false);
   });
 
-  it("cannot prevent a download of its data by files and folders without permissions", async () => {
+  it("cannot prevent a download of its data by creating unreadable files and folders", async () => {
     await run("umask 777; echo hidden > unreadable; mkdir closed-folder");
     const response = await fetch(`${daemon.url}/api/workers/_/attacker/data`, { headers: { "X-API-Key": daemon.rootKey } });
     expect(response.status).toBe(200);
     expect(Buffer.from(await response.arrayBuffer()).includes("unreadable")).toBe(true);
   });
 
-  it("loses only its links when its data folder is removed", async () => {
+  it("loses its links, but not their targets, when its data folder is removed", async () => {
     const outside = path.join(daemon.directory, "outside");
     await mkdir(outside, { recursive: true });
     await writeFile(path.join(outside, "file"), "outside");

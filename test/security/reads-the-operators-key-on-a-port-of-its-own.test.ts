@@ -120,7 +120,7 @@ describe("a worker that tries to listen on a port", () => {
     return `${response.status} ${await response.text()}`;
   };
 
-  it.each(Object.keys(portWays))("opens no port with %s", async (wayIn) => {
+  it.each(Object.keys(portWays))("opens no port with the call %s", async (wayIn) => {
     const port = await freePort();
     const parameters = new URLSearchParams({ wayIn, port: String(port) });
     const response = await fetch(`${daemon.url}/attacker/?${parameters.toString()}`);
@@ -128,29 +128,29 @@ describe("a worker that tries to listen on a port", () => {
     for (const host of ["127.0.0.1", "::1"]) expect(await connectTo(host, port)).toBe("ECONNREFUSED");
   });
 
-  it.each(Object.keys(listenWays))("cannot use %s and gets the hint to listen on a port", async (wayIn) => {
+  it.each(Object.keys(listenWays))("is rejected with a hint to listen on a port number (attempt: %s)", async (wayIn) => {
     expect(await attack(wayIn)).toMatch(/^403 A worker cannot listen on a socket path, descriptor or handle\. Listen on a port number/);
   });
 
-  it.each(Object.keys(handleWays))("cannot listen with the internal handle %s", async (wayIn) => {
+  it.each(Object.keys(handleWays))("cannot listen through internal functions of Node (attempt: %s)", async (wayIn) => {
     expect(await attack(wayIn)).toMatch(/^(?:200 -13$|403 (?:A worker cannot listen|listen EACCES|bind EACCES))/);
   });
 
-  it.each(Object.keys(udpWays))('cannot use %s and gets the hint to request the permission "udp"', async (wayIn) => {
+  it.each(Object.keys(udpWays))("is rejected with a hint to request the permission udp (call: %s)", async (wayIn) => {
     expect(await attack(wayIn)).toMatch(/^403 A worker cannot open a UDP socket, not even to send, without the permission "udp"/);
   });
 
-  it.each(Object.keys(udpHandleWays))("cannot open a UDP socket with the internal handle %s", async (wayIn) => {
+  it.each(Object.keys(udpHandleWays))("cannot open a UDP socket through internal functions of Node (attempt: %s)", async (wayIn) => {
     expect(await attack(wayIn)).toBe("200 -13");
   });
 
-  it("gets an error event for a connection with a localAddress and keeps running", async () => {
+  it("receives EACCES for a connection with a localAddress and keeps running", async () => {
     const before = await attack("pid");
     expect(await attack("localAddress")).toBe('200 "EACCES"');
     expect(await attack("pid")).toBe(before);
   });
 
-  it("cannot fork a cluster and gets the hint to set instances", async () => {
+  it("cannot fork a cluster and receives a hint to set instances in the manifest", async () => {
     expect(await attack("node:cluster")).toMatch(/^403 A worker cannot start other processes, .* Set `instances` in the manifest/);
   });
 

@@ -33,7 +33,7 @@ describe("a worker whose client sends an API key outside of the credential heade
     ["a cookie of another name", (secret) => ({ cookie: `theme=dark; key=${secret}; lang=en` })],
     ["X-Forwarded-For", (secret) => ({ "x-forwarded-for": secret })],
     ["X-Forwarded-Host", (secret) => ({ "x-forwarded-host": secret })],
-  ])("does not receive the key as %s", async (_, headersOf) => {
+  ])("does not receive the key (sent as: %s)", async (_, headersOf) => {
     const { status, text } = await send({ path: "/receiver/", headers: { ...headersOf(key), "x-other": "kept" } });
     expect(status).toBe(200);
     expect(text).not.toContain(key.slice(0, 20));

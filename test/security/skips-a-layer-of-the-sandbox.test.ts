@@ -33,7 +33,7 @@ test("the sandbox starts no program when a required layer cannot be applied", as
   });
 });
 
-test("the isolate command requires each available layer, also without strict isolation", async () => {
+test("the command of an isolate requires each available layer by default", async () => {
   const command = new IsolateCommand({
     allowsNetwork: true,
     isStrict: false,

@@ -21,26 +21,29 @@ const reserved = [
   "@team/node_modules",
 ];
 
-describe("an upload with a name that npm or Windows reserves", () => {
+describe("an upload with a package name that npm or Windows reserves", () => {
   let daemon: TestDaemon;
   beforeAll(async () => {
     daemon = await startDaemon();
   });
   afterAll(() => daemon.dispose());
 
-  it.each(["con", "node_modules", "@team/aux"])("is rejected for %s as a worker and as a plugin, and leaves no file", async (name) => {
-    const client = connect(daemon.url, daemon.rootKey);
-    const invalid = { code: "INVALID_PACKAGE_NAME", status: 400 };
-    await expect(uploadWorker(client, name, { "index.html": "x" })).rejects.toMatchObject(invalid);
-    const plugin = await packFiles({ "manifest.yaml": manifestOf(name, "1.0.0"), "plugin.js": "export default {};" });
-    await expect(client.plugins.upload({ file: uploadOf("package.tgz", plugin) })).rejects.toMatchObject(invalid);
-    for (const directory of ["workers", "plugins"]) {
-      const entries = await readdir(path.join(daemon.directory, directory));
-      expect(entries.filter((entry) => !entry.startsWith("."))).toEqual([]);
-    }
-  });
+  it.each(["con", "node_modules", "@team/aux"])(
+    "is rejected for the name %s as a worker and as a plugin, and leaves no file",
+    async (name) => {
+      const client = connect(daemon.url, daemon.rootKey);
+      const invalid = { code: "INVALID_PACKAGE_NAME", status: 400 };
+      await expect(uploadWorker(client, name, { "index.html": "x" })).rejects.toMatchObject(invalid);
+      const plugin = await packFiles({ "manifest.yaml": manifestOf(name, "1.0.0"), "plugin.js": "export default {};" });
+      await expect(client.plugins.upload({ file: uploadOf("package.tgz", plugin) })).rejects.toMatchObject(invalid);
+      for (const directory of ["workers", "plugins"]) {
+        const entries = await readdir(path.join(daemon.directory, directory));
+        expect(entries.filter((entry) => !entry.startsWith("."))).toEqual([]);
+      }
+    },
+  );
 
-  it("is rejected for every reserved name, but not for names that start with one", () => {
+  it("is rejected for every reserved name, but not for a longer name such as console", () => {
     expect(reserved.filter((name) => isPackageName(name))).toEqual([]);
     const free = ["console", "auxiliary", "@con/app", "com10"];
     expect(free.filter((name) => isPackageName(name))).toEqual(free);

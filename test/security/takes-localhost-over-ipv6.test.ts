@@ -40,7 +40,7 @@ describe("a program that tries to serve http://localhost instead of the daemon",
     expect(await health(`[::1]:${port}`)).toBe(200);
   });
 
-  it("that listens on ::1 first is logged with a fix", async () => {
+  it("is reported in the log with a fix when the program listened on ::1 first", async () => {
     server = await listenOn("::1");
     const port = portOf(server);
     daemon = await startDaemon({ env: { HOST: "", PORT: String(port) } });
