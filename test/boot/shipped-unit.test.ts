@@ -65,7 +65,7 @@ rm -r /run/systemd/system/runtimed.service.d; systemctl daemon-reload; systemctl
   end: "",
 };
 
-describe("the shipped unit under a booted systemd", () => {
+describe("the shipped systemd unit on a booted machine", () => {
   let output: Record<string, string>;
 
   beforeAll(async () => {
@@ -73,7 +73,7 @@ describe("the shipped unit under a booted systemd", () => {
     output = await bootMachine(steps, files);
   }, imageTimeoutMs + bootTimeoutMs);
 
-  test("listens on both loopback addresses with an exposure level of at most 1.5", () => {
+  test("listens on both loopback addresses and has an exposure level of at most 1.5", () => {
     expect(output["started"]).toBe("active\nactive");
     expect(output["addresses"]).toBe("200\n200");
     expect(Number(/level for runtimed.service: ([\d.]+)/.exec(output["exposure"] ?? "")?.[1])).toBeLessThanOrEqual(1.5);
@@ -88,7 +88,7 @@ describe("the shipped unit under a booted systemd", () => {
     expect(output["upload"]).toBe("hello");
   });
 
-  test("denies V8 flags, ports and folders of other workers, and keeps the key store", () => {
+  test("denies a worker V8 flags, ports, UDP, foreign folders and the key store", () => {
     const { flags, bind, parent, state } = JSON.parse(output["attack"] ?? "") as Record<string, string>;
     expect(flags).toContain("not available to workers");
     expect([bind, parent, state]).toEqual(["EACCES", "ERR_ACCESS_DENIED", "ERR_ACCESS_DENIED"]);
@@ -100,12 +100,12 @@ describe("the shipped unit under a booted systemd", () => {
     expect(JSON.parse(output["restart under load"] ?? "")).toEqual({ failed: 0, hasServed: true });
   });
 
-  test("is restarted by the watchdog when it hangs, but not after exit code 78", () => {
+  test("restarts a daemon that hangs, but not a daemon that exits with code 78", () => {
     expect(output["watchdog"]).toBe("1\nhello");
     expect(output["bad configuration"]).toBe("78\n0");
   });
 
-  test("installs once, hides the root key from journal and ps, keeps data on uninstall", () => {
+  test("exposes no root key in journal and ps, and keeps data when uninstalled", () => {
     expect(output["again"]).toContain("nothing to do");
     expect(output["secrets"]).toBe("0\n0");
     expect(output["uninstall"]).toMatch(/^inactive\n(?!.*\.service)[\s\S]*state/);

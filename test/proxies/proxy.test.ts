@@ -62,7 +62,7 @@ async function install(daemon: TestDaemon, files: Record<string, string | Uint8A
 describe.each([
   ["nginx", startNginx],
   ["Caddy", startCaddy],
-])("the daemon behind %s", (_name, startProxy) => {
+])("the daemon behind the proxy %s", (_name, startProxy) => {
   async function start(env: Record<string, string> = {}) {
     const daemon = await startDaemon({ env });
     onTestFinished(daemon.dispose);
@@ -70,7 +70,7 @@ describe.each([
     return { daemon, url, client: connect(url, daemon.rootKey) };
   }
 
-  test("sends the client's address and scheme to a worker, without forged values", async () => {
+  test("sends the client's real address and scheme to a worker despite forged headers", async () => {
     const { daemon, url } = await start();
     await install(daemon);
     const claims = { "x-forwarded-for": "203.0.113.9", "x-forwarded-proto": "http", "x-forwarded-host": "elsewhere.example" };
@@ -99,7 +99,7 @@ describe.each([
     expect(JSON.parse(await text(answer))).toMatchObject({ host: new URL(url).host, "x-forwarded-proto": "https" });
   });
 
-  test("does not expose the certificate check to clients of the proxy", async () => {
+  test("does not serve /api/hosts/ask, the certificate check, to clients of the proxy", async () => {
     const { url } = await start();
 
     for (const target of ["/api/hosts/ask", "/api/hosts/ask?domain=shop.test", "/api//hosts/%61sk"]) {
@@ -110,7 +110,7 @@ describe.each([
     expect((await request(`${url}/api/hosts/asking.test`)).headers["x-request-id"]).toBeDefined();
   });
 
-  test("rejects changes from another origin and restricts the session cookie to TLS", async () => {
+  test("rejects a sign-in from another origin and marks the session cookie as Secure", async () => {
     const { daemon, url } = await start();
     const signIn = (origin: string) =>
       request(`${url}/api/admin/session`, {
@@ -128,7 +128,7 @@ describe.each([
     expect(foreign.headers["set-cookie"]).toBeUndefined();
   });
 
-  test("installs an upload that the proxy streams", async () => {
+  test("installs an upload that the proxy streams without buffering", async () => {
     const { daemon, url } = await start();
     const archive = await packFiles({
       "manifest.yaml": manifestOf("app", "1.0.0"),
@@ -155,7 +155,7 @@ describe.each([
     expect((await request(`${url}/app/`)).statusCode).toBe(200);
   });
 
-  test("sends its rejection of a too large upload to the client", async () => {
+  test("responds to a too large upload with PAYLOAD_TOO_LARGE", async () => {
     const { daemon, client } = await start({ RUNTIME_MAX_UPLOAD_SIZE: "2mb" });
     const noise = Array.from({ length: 3 * 16 }, (_, index) => [`${index}.bin`, crypto.getRandomValues(new Uint8Array(65_536))]);
     const archive = await packFiles({ "manifest.yaml": manifestOf("app", "1.0.0"), ...Object.fromEntries(noise) });
@@ -191,7 +191,7 @@ describe.each([
     await expect.poll(() => heard).toContain("worker.installed");
   });
 
-  test("opens a WebSocket and closes it with the daemon's code", async () => {
+  test("opens a WebSocket that closes with code 1001 when the daemon stops", async () => {
     const { daemon, url } = await start();
     await install(daemon);
     const client = await WebSocketClient.open(`${url}/app/`, [], { ca });

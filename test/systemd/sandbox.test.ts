@@ -26,7 +26,7 @@ async function stateDirectory(): Promise<string> {
   return link;
 }
 
-test("serves without privileges and without the system calls that the unit denies", async () => {
+test("serves workers and plugins without system calls that the systemd unit denies", async () => {
   const calls = (await deniedCalls(unit)).map((call) => `?${call}`).join(",");
   const directory = await stateDirectory();
   const strace = [

@@ -10,7 +10,7 @@ import { runTool } from "./run-tool.js";
 
 const program = fileURLToPath(new URL("../../bin/runtimed.js", import.meta.url));
 
-test("starts at the first connection of systemd-socket-activate and serves it", async () => {
+test("starts when systemd-socket-activate receives a connection and serves the client", async () => {
   await runTool("systemd-socket-activate", "--version");
   const directory = await temporaryDirectory();
   const port = 20_000 + (process.pid % 10_000);
@@ -34,7 +34,7 @@ test("starts at the first connection of systemd-socket-activate and serves it", 
   expect(output).toContain(`"address":"http://127.0.0.1:${port}"`);
 });
 
-test("notifies through systemd-notify without koffi and logs the required setting", async () => {
+test("runs systemd-notify when koffi is missing and logs the need for NotifyAccess=all", async () => {
   const directory = await temporaryDirectory();
   await writeTree(directory, {
     "hooks.mjs":

@@ -36,7 +36,7 @@ describe("an installation into an image", () => {
     expect(await exposureOf(files[0] ?? "")).toBeLessThanOrEqual(highestExposure);
   });
 
-  test("changes nothing when repeated, and keeps the root key when a unit was changed", async () => {
+  test("changes nothing when repeated, and keeps the root key while replacing a unit", async () => {
     const { install, units, keyFile } = await image();
     await install();
     const key = await readFile(keyFile, "utf8");
@@ -62,7 +62,7 @@ describe("an installation into an image", () => {
     expect(await unit()).toContain("\nEnvironment=RUNTIME_PANEL_HOST=other.example.org\n");
   });
 
-  test("is uninstalled with its links; state and key are deleted only with --purge", async () => {
+  test("keeps state and root key when uninstalled, unless --purge is set", async () => {
     const { root, install, run, units, keyFile } = await image();
     await install();
     const state = path.join(root, "var/lib/private/runtimed/state");
