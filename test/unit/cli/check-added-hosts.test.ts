@@ -49,7 +49,7 @@ test("reports for each added host whether its certificate is trusted", async () 
   });
 });
 
-test("checks at most 100 added hosts and reports how many are left", async () => {
+test("checks at most 100 added hosts and reports the number of unchecked hosts", async () => {
   const hosts = Array.from({ length: 103 }, (_, index) => `w${index}.localhost`);
 
   const findings = await all(checkAddedHosts(hosts, settings));

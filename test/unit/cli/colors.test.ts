@@ -43,7 +43,7 @@ test.each([
   ["a terminal with --json", "workers list --json", {}],
   ["a terminal with NO_COLOR", "workers list", { env: { NO_COLOR: "1" } }],
   ["a terminal with --no-color", "doctor --no-color", {}],
-])("writes no color codes into %s", async (_place, words, options) => {
+])("writes no color codes (destination: %s)", async (_place, words, options) => {
   const { stdout, stderr } = await run(words, options);
   expect(stdout).not.toBe("");
   expect(stdout + stderr).not.toContain("\x1b");

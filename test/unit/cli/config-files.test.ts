@@ -23,11 +23,14 @@ test("keeps comments, order and unknown settings when a config file changes", as
   );
 });
 
-test.each(["profiles: [a]\n", "profiles: { home: { url: 7 } }\n", "a: [\n"])("rejects an invalid config file: %j", async (text) => {
-  const directory = await temporaryDirectory();
-  await writeFile(path.join(directory, "config.yaml"), text);
-  expect(() => ConfigFile.open(directory)).toThrow(expect.objectContaining({ code: "CONFIG_INVALID", exitCode: 2 }) as Error);
-});
+test.each(["profiles: [a]\n", "profiles: { home: { url: 7 } }\n", "a: [\n"])(
+  "rejects a config file with the invalid content %j",
+  async (text) => {
+    const directory = await temporaryDirectory();
+    await writeFile(path.join(directory, "config.yaml"), text);
+    expect(() => ConfigFile.open(directory)).toThrow(expect.objectContaining({ code: "CONFIG_INVALID", exitCode: 2 }) as Error);
+  },
+);
 
 test("reads profiles from the config file, or none if the file does not exist", async () => {
   const directory = await temporaryDirectory();
@@ -48,7 +51,7 @@ test("writes a credentials file that only its owner can read", async () => {
   expect(CredentialsFile.open(directory).get("home")).toEqual({ origin: "http://a", key: "secret" });
 });
 
-test.each([0o644, 0o640, 0o660, 0o604])("rejects a credentials file with mode %o", async (mode) => {
+test.each([0o644, 0o640, 0o660, 0o604])("rejects a credentials file with the file mode %o", async (mode) => {
   const directory = await temporaryDirectory();
   const file = path.join(directory, "credentials.json");
   await writeFile(file, '{"profiles":{}}');
@@ -56,7 +59,7 @@ test.each([0o644, 0o640, 0o660, 0o604])("rejects a credentials file with mode %o
   expect(() => CredentialsFile.open(directory)).toThrow(expect.objectContaining({ code: "CREDENTIALS_UNSAFE", exitCode: 4 }) as Error);
 });
 
-test("rejects a credentials file behind a symbolic link", async () => {
+test("rejects a credentials file that is a symbolic link", async () => {
   const directory = await temporaryDirectory();
   await writeFile(path.join(directory, "elsewhere"), '{"profiles":{}}', { mode: 0o600 });
   await symlink("elsewhere", path.join(directory, "credentials.json"));
@@ -72,7 +75,7 @@ test("finds a project file in parent folders up to the repository root", async (
   expect(await findProject(path.join(directory, "repo/a/b"), directory)).toMatchObject({ profile: "inner" });
 });
 
-test.each(["url", "key", "keyFile", "cacert", "insecure"])("rejects a project file that sets %s", async (name) => {
+test.each(["url", "key", "keyFile", "cacert", "insecure"])("rejects a project file that sets the key %s", async (name) => {
   const directory = await temporaryDirectory();
   await writeTree(directory, { ".runtimectl.yaml": `profile: a\n${name}: b\n` });
   await expect(findProject(directory, directory)).rejects.toThrow(

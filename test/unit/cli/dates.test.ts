@@ -15,7 +15,7 @@ test.each([
   [300, "5m ago"],
   [7200, "2h ago"],
   [86_400 * 3, "3d ago"],
-])("formats a time %i s ago as %s", (seconds, text) => {
+])("formats a time %i s ago as the text %s", (seconds, text) => {
   expect(ago(nowSeconds - seconds, nowMs)).toBe(text);
 });
 
@@ -26,7 +26,7 @@ test.each([
   [3599, "in 59m"],
   [86_399, "in 23h"],
   [86_400 * 89, "in 89d"],
-])("formats a key expiry in %i s as %s", (seconds, text) => {
+])("formats a key expiry %i s from now as the text %s", (seconds, text) => {
   expect(endsIn(nowSeconds + seconds, nowMs)).toBe(text);
 });
 
@@ -71,7 +71,7 @@ describe("times in output", () => {
     ["keys show 7", /^last used +\d{4}-\d\d-\d\d \d\d:\d\d UTC \(5m ago\)$/m, new RegExp(`^last used +${dateTime}$`, "m")],
     ["files ls workers/app", / 5m ago$/m, new RegExp(`\t${dateTime}$`, "m")],
     ["audit", /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d  key\.created/m, new RegExp(`^${dateTime}\tkey\\.created`, "m")],
-  ])("%s prints short times on a terminal and RFC 3339 times in a pipe", async (words, forPeople, forPrograms) => {
+  ])("are short on a terminal and in RFC 3339 format in a pipe (command: %s)", async (words, forPeople, forPrograms) => {
     expect(await shown(words, true)).toMatch(forPeople);
     expect(await shown(words, false)).toMatch(forPrograms);
   });

@@ -17,7 +17,7 @@ test.each([
     "degraded",
   ],
   ["a small share of failures", [{ ...none, perSecond: 1000, failedPerSecond: 1 }], 0.001, "ok"],
-])("computes the failure share and health from %s", (_what, counts, share, health) => {
+])("computes the share of failed requests and the health (requests: %s)", (_what, counts, share, health) => {
   expect(failureShare(counts)).toBeCloseTo(share);
   expect(requestHealth(failureShare(counts))).toBe(health);
 });
@@ -27,6 +27,6 @@ test.each([
   [0.13, "13 %"],
   [0.999, "99 %"],
   [1, "100 %"],
-])("formats a failure share of %d as %s", (share, text) => {
+])("formats the failure share %d as the text %s", (share, text) => {
   expect(percentOf(share)).toBe(text);
 });

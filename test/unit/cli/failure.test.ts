@@ -17,7 +17,7 @@ function outputTo(written: string[], json: boolean): Output {
 
 const answer = (status: number) => ({ status, requestId: "id-1", text: "" });
 
-describe("reportFailure returns an exit code for each kind of failure", () => {
+describe("reportFailure", () => {
   test.each<[string, Error, number]>([
     ["invalid arguments", usageError("no"), 2],
     ["a missing or invalid key", new ApiError("AUTH_REQUIRED", "no"), 4],
@@ -34,7 +34,7 @@ describe("reportFailure returns an exit code for each kind of failure", () => {
     ["a web page instead of an API response", new UnexpectedAnswerError("no", answer(200)), 1],
     ["Ctrl-C", new CommandError("INTERRUPTED", "no", { exitCode: 130 }), 130],
     ["any other error", new TypeError("no"), 1],
-  ])("returns the exit code for %s", (_, error, exitCode) => {
+  ])("returns the documented exit code (failure: %s)", (_, error, exitCode) => {
     const written: string[] = [];
     expect(reportFailure(error, outputTo(written, true))).toBe(exitCode);
     expect(JSON.parse(written.join(""))).toMatchObject({ error: { message: "message" in error ? error.message : "", exitCode } });
@@ -50,7 +50,7 @@ describe("reportFailure returns an exit code for each kind of failure", () => {
   });
 });
 
-test("reportFailure prints message, details, hint, code and request id, escaped", () => {
+test("reportFailure escapes control characters in message, hint, code and request ID", () => {
   const error = new ApiError("NAMESPACE_DENIED", "not \x1b]52;c;aGk=\x07 yours\u202e", { details: [{ path: "a\x1b[2J" }] });
   error.requestId = "id-1";
   const written: string[] = [];

@@ -13,7 +13,7 @@ test.each([
     ["-p", "prod", "workers", "--url", "http://a", "list", "-v"],
     ["-p", "prod", "--url", "http://a", "-v"],
   ],
-])("finds the command workers list in %j", (given, rest) => {
+])("finds the command workers list in the arguments %j", (given, rest) => {
   expect(matchCommand(given)).toMatchObject({ kind: "command", words: "workers list", rest });
 });
 
@@ -34,7 +34,7 @@ test.each([
   ["top", "tui"],
   ["rm", "workers delete"],
   ["workers list", "workers list"],
-])("resolves the alias %s to %s", (given, words) => {
+])("resolves the words %s to the command %s", (given, words) => {
   expect(matchCommand([...given.split(" "), "@team/app", "--json"])).toMatchObject({
     kind: "command",
     words,
@@ -47,7 +47,7 @@ const helpOn = (words: readonly string[]) => {
   return found.kind === "help" ? found.text({ widthColumns: 80, hasColor: false }) : found.kind;
 };
 
-test("an alias of a noun has the help and suggestions of the noun", () => {
+test("prints the help and suggestions of a noun, such as workers, for its alias", () => {
   expect(helpOn(["app"])).toBe(helpOn(["workers"]));
   expect(helpOn(["app"])).toContain("runtimectl workers logs");
   expect(matchCommand(["app", "lsit"])).toMatchObject({ kind: "unknown", word: "lsit", noun: "workers" });
@@ -79,7 +79,7 @@ test("rejects property names of Object.prototype as unknown commands", () => {
   expect(matchCommand(["workers", "toString"])).toMatchObject({ kind: "unknown" });
 });
 
-test("each command has examples that contain it and flags that hide no global flag", async () => {
+test("each command has an example of its use and no flag that hides a global flag", async () => {
   const globalFlags = new Set(globalOptions.flatMap((option) => option.flags.split(/[ ,]+/)));
   for (const { words, definition } of await commandTree()) {
     expect(definition.examples.some(([line]) => line.includes(`runtimectl ${words}`))).toBe(true);
@@ -93,7 +93,7 @@ test.each([
   ["a key in a body", ["-d", `{"key":"rtk_${"a".repeat(43)}"}`]],
   ["a truncated key", [`--x=rtk_${"a".repeat(30)}`]],
   ["a password in a URL", ["--url", "https://me:secret@host"]],
-])("rejects %s without repeating it in the error", (_, words) => {
+])("rejects a secret in the arguments and omits the secret in the error (secret: %s)", (_, words) => {
   const error = (() => {
     try {
       refuseSecrets(words);

@@ -19,7 +19,7 @@ function pages(style: { widthColumns: number; hasColor: boolean }): (readonly [w
 /** A line of one word, or a command to copy, keeps its length. */
 const isWhole = (line: string) => !line.trim().includes(" ") || /^ {2}\S*(?:runtimectl|curl|sudo|kubectl|npx)/.test(line);
 
-describe.each([60, 80, 100, 140])("help at %i columns", (widthColumns) => {
+describe.each([60, 80, 100, 140])("help in a terminal of %i columns", (widthColumns) => {
   test.each(pages({ widthColumns, hasColor: false }))("wraps the lines of runtimectl %s --help", (_, text) => {
     const tooLong = text.split("\n").filter((line) => line.length > widthColumns && !isWhole(line));
     expect(tooLong).toEqual([]);
@@ -34,7 +34,7 @@ test("runtimectl --help lists every command once", () => {
   }
 });
 
-test("prints titles bold with color and as plain text without color", () => {
+test("prints titles in bold with color, and without escape codes without color", () => {
   expect(rootHelp({ widthColumns: 80, hasColor: true })).toContain("\x1b[1mManage:\x1b[0m\n");
   expect(rootHelp({ widthColumns: 80, hasColor: false })).not.toContain("\x1b");
 });

@@ -3,7 +3,7 @@ import { startFakeDaemon } from "../../support/fake-daemon.js";
 import { runInProcess } from "../../support/run-in-process.js";
 import { temporaryDirectory } from "../../support/temporary-directory.js";
 
-test("hosts show prints the worker of a host name", async () => {
+test("runtimectl hosts show prints the worker of a host name", async () => {
   const host = { host: "shop.example.org", worker: "@team/shop", createdAt: 1_700_000_000, createdBy: "root" };
   const daemon = await startFakeDaemon({ "/api/hosts/shop.example.org": host });
   onTestFinished(daemon.close);

@@ -13,7 +13,7 @@ async function listed(rows: readonly object[], flags: readonly string[] = []): P
   return (await runInProcess(["workers", "list", "--url", daemon.url, ...flags], { cwd: home, env })).stdout;
 }
 
-test("marks the active version in the list", async () => {
+test("marks the active version of each worker as live", async () => {
   const app = { ...row, name: "app", versions: ["2.0.0-rc.1", "1.1.0", "1.0.0"], disabledVersions: ["1.1.0"] };
   const off = { ...row, name: "off", versions: ["1.0.0"], disabledVersions: ["1.0.0"] };
 
@@ -22,7 +22,7 @@ test("marks the active version in the list", async () => {
   );
 });
 
-test("marks one active version of a worker that is built in and uploaded", async () => {
+test("marks one active version when a worker is both built-in and uploaded", async () => {
   const rows = [
     { ...row, name: "cpanel", versions: ["1.0.0"], source: "built-in", removable: false },
     { ...row, name: "cpanel", versions: ["1.1.0"] },

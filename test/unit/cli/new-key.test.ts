@@ -42,7 +42,7 @@ test.each([
   ["a pipe", [], false],
   ["a terminal with --json", ["--json"], true],
   ["a terminal with --quiet", ["--quiet"], true],
-] as const)("prints no shell variables to %s", async (_place, flags, isTerminal) => {
+] as const)("prints no shell variables (destination: %s)", async (_place, flags, isTerminal) => {
   const { stdout, stderr } = await create(flags, isTerminal);
 
   expect(stdout).toContain(key);

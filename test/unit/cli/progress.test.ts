@@ -8,7 +8,7 @@ test.each([
   [100, `${bar} 10.0 MB of 40.0 MB`],
   [4_000, `${bar} 10.0 MB of 40.0 MB, 2.5 MB/s, 12 s left`],
   [100_000, `${bar} 10.0 MB of 40.0 MB, 102.4 kB/s, 5 min left`],
-])("formats 10 of 40 MB after %i ms as %s", (elapsedMs, expected) => {
+])("formats the progress of 10 of 40 MB after %i ms as the text %s", (elapsedMs, expected) => {
   expect(describeProgress({ doneBytes: 10 * megabyte, totalBytes: 40 * megabyte, elapsedMs })).toBe(expected);
 });
 

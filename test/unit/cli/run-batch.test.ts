@@ -61,7 +61,7 @@ test("stops when the connection is lost and lists the other items as not tried",
   expect(shown).toMatchObject({ words: [{ said: true }, { error: { code: "UNREACHABLE" } }, { error: { code: "NOT_TRIED" } }] });
 });
 
-test("rejects with the first failure and prints nothing when all items failed", async () => {
+test("rejects with the first failure and prints nothing when no item succeeded", async () => {
   expect(await actOn({ a: unreachable, b: undefined })).toEqual({ tried: ["a"], thrown: unreachable, shown: undefined });
   expect(await actOn({ a: refused, b: refused })).toEqual({ tried: ["a", "b"], thrown: refused, shown: undefined });
 });

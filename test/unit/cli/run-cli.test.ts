@@ -26,7 +26,7 @@ test.each([
   ["workers logs shop --tail 5", "runtimectl workers logs <name> --limit <count>"],
   ["keys revoke 1 --force", "--yes"],
   ["keys revoke 1 --constructor", "runtimectl keys revoke --help"],
-])("suggests the runtimectl equivalent of an option of another tool: %s", async (words, hint) => {
+])("suggests a replacement for an unknown option (command: %s)", async (words, hint) => {
   const result = await run(words);
   expect(result.status).toBe(2);
   expect(result.stderr).toContain(hint);
@@ -36,7 +36,7 @@ test("--version prints the version", async () => {
   expect(await run("--version")).toEqual({ status: 0, stdout: `${version}\n`, stderr: "" });
 });
 
-test.each(["--help", "workers", "workers list --help"])("prints help for %s", async (words) => {
+test.each(["--help", "workers", "workers list --help"])("prints help for the arguments %s", async (words) => {
   const { status, stdout, stderr } = await run(words);
   expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
   expect(stdout).toContain("runtimectl workers");
@@ -48,7 +48,7 @@ test("prints a failure as one JSON document on stderr with --json", async () => 
   expect(JSON.parse(stderr)).toMatchObject({ error: { code: "PATH_NOT_FOUND", exitCode: 6 } });
 });
 
-test("returns exit code 130 and closes its connection when its signal aborts", async () => {
+test("returns exit code 130 and closes the connection when the abort signal fires", async () => {
   const interruption = new AbortController();
   const closed = Promise.withResolvers<void>();
   // Never responds.
@@ -67,7 +67,7 @@ test("returns exit code 130 and closes its connection when its signal aborts", a
   await closed.promise;
 });
 
-test("returns exit code 130 when its signal was aborted before the start", async () => {
+test("returns exit code 130 when the abort signal fired before the start", async () => {
   expect(await run("status --url http://127.0.0.1:1", { signal: AbortSignal.abort() })).toMatchObject({ status: 130, stdout: "" });
 });
 
@@ -75,14 +75,14 @@ test.each([
   ["HOME", ".config/runtimectl", (home: string) => ({ HOME: home })],
   ["XDG_CONFIG_HOME", "xdg/runtimectl", (home: string) => ({ XDG_CONFIG_HOME: path.join(home, "xdg") })],
   ["RUNTIMECTL_CONFIG_DIR", "own", (home: string) => ({ RUNTIMECTL_CONFIG_DIR: path.join(home, "own") })],
-] as const)("reads the profiles from %s of the given environment", async (_name, folder, env) => {
+] as const)("reads profiles from the config folder that the variable %s determines", async (_name, folder, env) => {
   const home = await temporaryDirectory();
   await writeTree(home, { [`${folder}/config.yaml`]: "profiles:\n  found:\n    url: https://found.example\n" });
 
   expect(await run("profile list", { cwd: home, env: env(home) })).toMatchObject({ status: 0, stdout: expect.stringContaining("found") });
 });
 
-test("reads a project file and a key file below the given working directory", async () => {
+test("reads a project file and a key file from the working directory", async () => {
   const home = await temporaryDirectory();
   await writeTree(home, { "project/.runtimectl.yaml": "profile: missing\n", "empty.key": "" });
 

@@ -18,7 +18,7 @@ test("escapes a tab in tab-separated output", () => {
   expect(tabSeparated([["a\tb", "c"]])).toBe("a\\x09b\tc");
 });
 
-test("drops columns of a table from the right to fit, and aligns wide characters", () => {
+test("aligns wide characters in a table and omits the last columns when space is short", () => {
   const rows = [
     ["名前", "1.0.0", "on"],
     ["b", "2", "off"],

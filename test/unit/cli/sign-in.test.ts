@@ -32,7 +32,7 @@ describe("auth login with a key in the environment", () => {
   test.each([
     ["RUNTIMECTL_KEY", "key-in-variable", "printenv RUNTIMECTL_KEY | runtimectl "],
     ["RUNTIMECTL_KEY_FILE", "some.key", '--key-file "$RUNTIMECTL_KEY_FILE"'],
-  ])("stores nothing and explains how to store a key when %s is set", async (variable, value, way) => {
+  ])("stores nothing and explains how to store a key when the variable %s is set", async (variable, value, way) => {
     const { status, stderr, credentials } = await run("auth login", { env: { [variable]: value, CI: "true" } });
 
     expect({ status, credentials }).toEqual({ status: 2, credentials: undefined });
@@ -40,7 +40,7 @@ describe("auth login with a key in the environment", () => {
     expect(stderr).toContain(way);
   });
 
-  test("stores the key of a flag", async () => {
+  test("stores the key that a flag provides", async () => {
     const env = { RUNTIMECTL_KEY: "key-in-variable" };
 
     expect((await run("auth login --key-stdin", { env, input: "key-in-pipe\n" })).credentials).toContain("key-in-pipe");
@@ -59,7 +59,7 @@ describe("a key that the daemon rejects", () => {
   test.each([
     ["auth login --store none", "RUNTIMECTL_KEY", "hint: unset RUNTIMECTL_KEY, or set it to a key of this daemon\n"],
     ["workers list", "RUNTIMECTL_KEY", "hint: unset RUNTIMECTL_KEY, or set it to a key of this daemon\n"],
-  ])("%s names the variable that contains the rejected key", async (words, variable, hint) => {
+  ])("causes an error that names the variable that contains the key (command: %s)", async (words, variable, hint) => {
     const { status, stderr } = await run(words, { env: { [variable]: "wrong" }, accepts: false });
 
     expect(status).toBe(4);
@@ -71,7 +71,7 @@ describe("a key that the daemon rejects", () => {
   test.each([
     ["auth login --key-stdin", "standard input"],
     ["auth login --key-file some.key", "--key-file"],
-  ])("%s omits the hint to sign in", async (words, source) => {
+  ])("causes an error without the hint to sign in (command: %s)", async (words, source) => {
     const { status, stderr, credentials } = await run(words, { input: "wrong\n", accepts: false });
 
     expect({ status, credentials }).toEqual({ status: 4, credentials: undefined });

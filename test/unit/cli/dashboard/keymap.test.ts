@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { actionTable, Keymap, type ActionId } from "../../../../src/cli/dashboard/keyboard/keymap.js";
 
-test("the default keymap has no conflicts", () => {
+test("the default keymap binds a key to every action without conflicts", () => {
   const keymap = new Keymap();
   expect((Object.keys(actionTable) as ActionId[]).filter((id) => keymap.keyOf(id) === "")).toEqual([]);
 });
@@ -17,7 +17,7 @@ test.each([
   [{ quit: "r" }, "the key r is assigned to both refresh and quit"],
   [{ "workers.delete": "j" }, "the key j is assigned to both list.down and workers.delete"],
   [{ "workers.delete": "q" }, "the key q is assigned to both workers.delete and quit"],
-])("rejects one key for two actions on a screen and names both actions: %j", (changes, message) => {
+])("rejects one key for two actions on a screen and names both (bindings: %j)", (changes, message) => {
   expect(() => new Keymap(changes)).toThrow(message);
 });
 
@@ -30,6 +30,6 @@ test.each([
   [{ quit: "ctrl-c" }, /"ctrl-c" is not a valid key/],
   [{ quit: "super" }, /"super" is not a valid key/],
   [{ quit: "" }, /"" is not a valid key/],
-])("rejects an unknown action or key: %j", (changes, message) => {
+])("rejects an unknown action or an invalid key (bindings: %j)", (changes, message) => {
   expect(() => new Keymap(changes)).toThrow(message);
 });

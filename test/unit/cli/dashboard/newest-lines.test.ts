@@ -18,7 +18,7 @@ test("keeps only the newest lines up to the maximum line count", () => {
   expect(kept.at(-1)?.id).toBe(mostLines + 9);
 });
 
-test("drops older lines before the maximum line count when lines are long", () => {
+test("keeps fewer lines than the maximum line count when lines are long", () => {
   const kept = newestLines(Array.from({ length: 100 }, (_, id) => line(id, "x".repeat(100_000))));
   expect(kept).toHaveLength(20);
   expect(kept.at(-1)?.id).toBe(99);

@@ -26,7 +26,7 @@ function liveData() {
   return { live, refused };
 }
 
-test("sends first requests at once, then at most one request per second", async () => {
+test("sends the first requests at once, then at most one request per second", async () => {
   const [{ live }, { asked, ask }] = [liveData(), daemon()];
   for (const name of ["a", "b", "c", "d", "e"]) live.resource(name, ask).subscribe(() => {});
   await vi.advanceTimersByTimeAsync(0);
@@ -61,7 +61,7 @@ test("does not notify subscribers when the response is unchanged", async () => {
   live.close();
 });
 
-test("retries an unreachable daemon after 1 to 30 s and keeps its last responses", async () => {
+test("retries an unreachable daemon after 1 to 30 s and keeps the last responses", async () => {
   const [{ live, refused }, { asked, state, ask }] = [liveData(), daemon()];
   const [first, second] = [live.resource("a", ask), live.resource("b", ask)];
   first.subscribe(() => {});
@@ -100,7 +100,7 @@ test("refresh sends a request to an unreachable daemon at once", async () => {
   live.close();
 });
 
-test("reports a rejected key without marking the daemon as unreachable", async () => {
+test("reports a rejected API key without marking the daemon as unreachable", async () => {
   const { live, refused } = liveData();
   const error = new CommandError("NOT_SIGNED_IN", "no key", { exitCode: exitCodes.notAuthenticated });
   const resource = live.resource("a", () => Promise.reject(error));

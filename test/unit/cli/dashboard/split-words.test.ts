@@ -8,7 +8,7 @@ test.each([
   ["workers upload 'my app'/x", ["workers", "upload", "my app/x"]],
   [`api GET ""`, ["api", "GET", ""]],
   ["", []],
-])("splits the command line %j into %j", (line, words) => {
+])("splits the command line %j into the words %j", (line, words) => {
   expect(splitWords(line)).toEqual(words);
 });
 

@@ -12,7 +12,7 @@ async function contentOf(bytes: Uint8Array) {
   return await readArchiveContent(file);
 }
 
-test.each([["package"], ["shop-1.0.0"], [""]])("reads the files of an archive below its top folder %j", async (prefix) => {
+test.each([["package"], ["shop-1.0.0"], [""]])("lists the files of an archive relative to the top folder %j", async (prefix) => {
   const content = await contentOf(
     await packFiles({ "manifest.yaml": manifestOf("shop", "1.2.0"), "lib/a.js": "abc", "index.html": "" }, prefix),
   );

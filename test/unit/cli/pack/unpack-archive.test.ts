@@ -25,7 +25,7 @@ const zip = (entries: Readonly<Record<string, string>>) => buildZip(Object.entri
 test.each([
   ["app.tgz", tar(...Object.entries(files).map(([name, content]) => ({ name, content })))],
   ["app.zip", zip(files)],
-])("unpacks %s to the root of the package folder", async (name, bytes) => {
+])("unpacks the files of the archive %s into the package folder", async (name, bytes) => {
   const { folder, files: unpacked } = await (await unpack(name, bytes)).unpacking;
   expect(unpacked.map((file) => [file.path, file.sizeBytes])).toEqual([
     ["lib/a.js", 3],
@@ -54,7 +54,7 @@ describe("unpackArchive", () => {
     ["no files", "a.tgz", tar(), "INVALID_ARCHIVE"],
     ["an invalid tar", "a.tgz", Buffer.from("no archive at all"), "INVALID_ARCHIVE"],
     ["an invalid zip", "a.zip", Buffer.from("no archive at all"), "INVALID_ARCHIVE"],
-  ])("rejects %s and writes nothing outside of the target folder", async (_, name, bytes, code) => {
+  ])("rejects an invalid archive and writes nothing outside the target (content: %s)", async (_, name, bytes, code) => {
     const { directory, unpacking } = await unpack(name, bytes);
     await expect(unpacking).rejects.toMatchObject({ code });
     expect(await treeDigest(directory)).not.toContain("evil");

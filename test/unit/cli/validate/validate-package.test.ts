@@ -64,7 +64,7 @@ test("warns of variables that look like secrets, without printing their values",
   ]);
 });
 
-test("warns of unknown keys and suggests similar ones", async () => {
+test("warns of unknown manifest keys and suggests similar keys", async () => {
   expect(await problemsOf({ "manifest.yaml": "name: app\ntimout: 5s\nquux: 1\n" })).toEqual([
     "warning UNKNOWN_KEY manifest.yaml:2:1: unknown key timout; did you mean timeout?",
     "warning UNKNOWN_KEY manifest.yaml:3:1: unknown key quux",
@@ -80,19 +80,19 @@ test("reports a missing entrypoint and a package without code", async () => {
   expect(await findManifestProblems(source, "plugin")).toMatchObject([{ severity: "warning", code: "NO_CODE" }]);
 });
 
-test("reports a folder of assets without files, and one that is the package folder", async () => {
+test("reports an assets folder that is empty or is the package folder", async () => {
   const files = { "manifest.yaml": "name: app\nassets: dist/client\n", "index.js": "" };
   expect(findLayoutProblems(await planPack(await folderOf(files)))).toMatchObject([{ severity: "error", code: "ASSETS_NOT_FOUND" }]);
   expect(findLayoutProblems(await planPack(await folderOf({ ...files, "dist/client/a.css": "" })))).toEqual([]);
   expect((await problemsOf({ "manifest.yaml": "name: app\nassets: .\n" }))[0]).toContain("must be a folder");
 });
 
-test("rejects a reserved name and a missing name", async () => {
+test("reports a reserved package name and a missing package name", async () => {
   expect((await problemsOf({ "manifest.yaml": "name: cpanel\n" }))[0]).toContain("INVALID_PACKAGE_NAME manifest.yaml:1:7:");
   expect((await problemsOf({}))[0]).toContain("MISSING_PACKAGE_NAME");
 });
 
-test("accepts unknown keys in a plugin manifest as its configuration", async () => {
+test("accepts unknown keys in a plugin manifest as configuration of the plugin", async () => {
   expect(await problemsOf({ "manifest.yaml": "name: app\nversion: 1.0.0\ntimeout: 5s\ndescription: Ours\n" })).toEqual([]);
   expect(await problemsOf({ "manifest.yaml": "name: app\nbase: /app\ngreeting: Hello\n", "plugin.js": "" })).toEqual([]);
   expect(await problemsOf({ "manifest.yaml": "name: app\nbase: app\n" })).toEqual([expect.stringContaining("manifest.yaml:2:7: base: ")]);
@@ -105,7 +105,7 @@ describe("findPackageKind", () => {
     ["an index.html beside a plugin.js", { "manifest.yaml": "name: a\n", "index.html": "", "plugin.js": "" }, "worker"],
     ["an explicit entrypoint", { "manifest.yaml": "name: a\nentrypoint: plugin.js\n", "plugin.js": "" }, "worker"],
     ["the dependencies of a package.json", { "package.json": '{"name":"a","dependencies":{}}', "index.js": "" }, "worker"],
-  ])("detects the package kind by %s", async (_, files, kind) => {
+  ])("detects whether a package is a worker or a plugin (criterion: %s)", async (_, files, kind) => {
     expect(await findPackageKind(folderSource(await folderOf(files)))).toBe(kind);
   });
 });
@@ -131,7 +131,7 @@ const problemsIn = async (files: Readonly<Record<string, string>>) =>
   await findSyntaxProblems(await planPack(await folderOf({ "manifest.yaml": "name: app\n", ...files })));
 
 describe("code that does not parse", () => {
-  test.each(["index.js", "index.ts"])("in the loaded file %s is an error with line, column and source line", async (file) => {
+  test.each(["index.js", "index.ts"])("is an error with line, column and source line in the entrypoint %s", async (file) => {
     expect(await problemsIn({ [file]: "export default { fetch( { return 1 }\n" })).toEqual([
       {
         severity: "error",
@@ -145,7 +145,7 @@ describe("code that does not parse", () => {
     ]);
   });
 
-  test("in other files is a warning, and in packages and static sites is ignored", async () => {
+  test("is a warning in other files, and is ignored in node_modules and static sites", async () => {
     const entry = { "index.js": "export default { fetch: () => new Response() };\n" };
     expect(await problemsIn({ ...entry, "other.js": "let a = ;\n", "node_modules/a/index.js": "let a = ;\n" })).toMatchObject([
       { severity: "warning", file: "other.js", line: 1 },
