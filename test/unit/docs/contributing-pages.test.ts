@@ -57,18 +57,18 @@ function hasFunction(node: ts.Node): boolean {
 }
 
 describe("pages for contributors", () => {
-  test.each(pages)(`%s has at most ${mostLines} lines`, async (page) => {
+  test.each(pages)(`the page %s has at most ${mostLines} lines`, async (page) => {
     expect((await readPage(page)).trimEnd().split("\n").length).toBeLessThanOrEqual(mostLines);
   });
 
-  test.each(pages)("%s names paths that exist", async (page) => {
+  test.each(pages)("the page %s names only existing paths", async (page) => {
     const missing = literalsOf(await readPage(page)).filter(
       (literal) => isRepositoryPath(literal) && !existsSync(path.join(repository, literal)),
     );
     expect(missing).toEqual([]);
   });
 
-  test.each(pages)("%s names functions that their files contain", async (page) => {
+  test.each(pages)("the page %s names only functions that exist in the named files", async (page) => {
     const missing: string[] = [];
     for (const { file, functions } of hopsOf(await readPage(page))) {
       const known = existsSync(path.join(repository, file)) ? await functionsIn(file) : new Set();
@@ -77,7 +77,7 @@ describe("pages for contributors", () => {
     expect(missing).toEqual([]);
   });
 
-  test("each page is linked from the index or from another page for contributors", async () => {
+  test("each page is linked from the index or from another page in this folder", async () => {
     const links = new Set<string>();
     for (const page of ["docs/index.md", ...pages])
       for (const [, target = ""] of (await readPage(page)).matchAll(/\]\(([^)\s#]+)/g))
@@ -86,7 +86,7 @@ describe("pages for contributors", () => {
   });
 });
 
-test("the architecture page states the number of hops of each request path", async () => {
+test("the architecture page states the number of hops correctly for each request path", async () => {
   const sections = (await readPage("docs/contributing/architecture.md")).split(/^## /m);
   const counts = sections.flatMap((section) => {
     const stated = /^\d+(?= hops)/m.exec(section)?.[0];

@@ -48,11 +48,11 @@ test("the documentation index links to every page", async () => {
 });
 
 describe("tutorials and how-to pages", () => {
-  test.each(guides)("%s has a command that a test runs or a stated reason for none", async (page) => {
+  test.each(guides)("the page %s contains at least one shell command", async (page) => {
     expect(stepsOf(page, await readPage(page)).filter(({ kind }) => kind === "command").length).toBeGreaterThan(0);
   });
 
-  test.each(guides)("%s has between 300 and 900 words, and ends with Verify and If it fails", async (page) => {
+  test.each(guides)("the page %s has 300 to 900 words and ends with Verify and If it fails", async (page) => {
     const text = await readPage(page);
     const words = prose(text).split(/\s+/).filter((word) => /\w/.test(word)).length;
     expect(words).toBeGreaterThanOrEqual(300);
@@ -60,11 +60,11 @@ describe("tutorials and how-to pages", () => {
     expect([...text.matchAll(/^## (.+)$/gm)].map(([, title]) => title).slice(-2)).toEqual(["Verify", "If it fails"]);
   });
 
-  test.each(guides)("%s calls runtimectl and not npx", async (page) => {
+  test.each(guides)("the page %s never contains npx runtimectl", async (page) => {
     expect(await readPage(page)).not.toContain("npx runtimectl");
   });
 
-  test.each(guides)("%s shows an output for each request that a test sends", async (page) => {
+  test.each(guides)("the page %s shows the output of each curl command that a test runs", async (page) => {
     const silent = stepsOf(page, await readPage(page)).flatMap((step) =>
       step.kind === "command" && step.command.exception === undefined && step.command.text.startsWith("curl ") && step.command.expected.length === 0
         ? [step.command.text]
@@ -74,12 +74,12 @@ describe("tutorials and how-to pages", () => {
   });
 });
 
-test.each(exceptions)("the page $page has a command that matches $command, which no test runs", async ({ page, command }) => {
+test.each(exceptions)("the page $page contains the untested command $command", async ({ page, command }) => {
   const steps = stepsOf(page, await readPage(page));
   expect(steps.some((step) => step.kind === "command" && command.test(step.command.text))).toBe(true);
 });
 
-test("the limits page states the default of each variable", async () => {
+test("the limits page states the default value of each variable in its tables", async () => {
   const text = await readPage("docs/reference/limits.md");
   const rows = [...text.matchAll(/^\|.*`(RUNTIME_\w+)`.*$/gm)];
   expect(rows.length).toBeGreaterThan(5);
@@ -90,7 +90,7 @@ test("the limits page states the default of each variable", async () => {
   }
 });
 
-test("every shell block of a page is closed", async () => {
+test("every code block of every page is closed", async () => {
   for (const page of pages) {
     const text = await readPage(page);
     expect([page, (text.match(/^```/gm) ?? []).length % 2]).toEqual([page, 0]);

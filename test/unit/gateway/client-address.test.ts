@@ -53,11 +53,11 @@ describe("the client address", () => {
     ["is found behind a range of IPv6", ["2001:db8::/32"], "1.1.1.1, 2001:db8:ffff::9", "1.1.1.1"],
     ["is the peer beside a range of IPv6", ["2001:db8::/32"], "1.1.1.1, 2001:db9::9", "2001:db9:0:0:0:0:0:9"],
   ];
-  test.each(cases)("%s", (_what, trusted, chain, client) => {
+  test.each(cases)("follows from X-Forwarded-For and trustedProxies (rule: the address %s)", (_what, trusted, chain, client) => {
     expect(clientOf(trusted, chain)).toBe(client);
   });
 
-  test("is the last entry without trusted proxies, for any earlier entries", () => {
+  test("is the last entry of X-Forwarded-For without trusted proxies", () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(fc.ipV4(), fc.ipV6(), headerText)), fc.ipV4(), (claims, peer) => {
         expect(clientOf([], [...claims, peer].join(", "))).toBe(peer);
@@ -65,7 +65,7 @@ describe("the client address", () => {
     );
   });
 
-  test("named by a trusted proxy does not depend on earlier entries", () => {
+  test("does not depend on entries before the address that a trusted proxy named", () => {
     const stranger = fc.ipV4().filter((address) => !address.startsWith("10."));
     fc.assert(
       fc.property(fc.array(fc.oneof(fc.ipV4(), fc.ipV6(), headerText)), stranger, fc.nat(3), (claims, client, proxies) => {
@@ -77,7 +77,7 @@ describe("the client address", () => {
 });
 
 describe("an IP address", () => {
-  test("is parsed exactly when net.isIP accepts it", () => {
+  test("is parsed when net.isIP accepts the text, and rejected otherwise", () => {
     fc.assert(
       fc.property(fc.oneof(fc.ipV4(), fc.ipV6(), fc.ipV4Extended(), headerText), (text) => {
         expect(parseIpAddress(text) !== undefined).toBe(isIP(bareOf(text)) !== 0);
@@ -85,7 +85,7 @@ describe("an IP address", () => {
     );
   });
 
-  test("has one canonical spelling, which parses to the same address", () => {
+  test("has one canonical spelling, which is parsed to the same address", () => {
     fc.assert(
       fc.property(fc.oneof(fc.ipV4(), fc.ipV6()), (text) => {
         const address = parseIpAddress(text);
@@ -96,7 +96,7 @@ describe("an IP address", () => {
     );
   });
 
-  test("has a /64 network as its rate limit unit for IPv6", () => {
+  test("is counted in rate limits by its /64 network if the address is IPv6", () => {
     expect(networkOf("2001:db8:1:2:3:4:5:6")).toBe("2001:db8:1:2::/64");
     expect(networkOf("2001:db8:1:2::9")).toBe("2001:db8:1:2::/64");
     expect(networkOf("2001:db8:1:3::9")).not.toBe(networkOf("2001:db8:1:2::9"));
@@ -107,7 +107,7 @@ describe("an IP address", () => {
 
 describe("an entry of trustedProxies", () => {
   const sound = ["10.0.0.1", "10.0.0.0/8", "0.0.0.0/0", "::1", "2001:db8::/32", "::/0", "::ffff:10.0.0.1", "loopback", "private", "unix"];
-  test.each(sound)("accepts %s", (entry) => {
+  test.each(sound)("is accepted with the value %s", (entry) => {
     expect(trustedProxyProblem(entry)).toBeUndefined();
     expect(() => new ClientAddresses([entry])).not.toThrow();
   });
@@ -124,7 +124,7 @@ describe("an entry of trustedProxies", () => {
     "[::1]",
     "*",
   ];
-  test.each(broken)("rejects %j", (entry) => {
+  test.each(broken)("is rejected with the value %j", (entry) => {
     expect(trustedProxyProblem(entry)).toContain("is not an address");
     expect(() => new ClientAddresses([entry])).toThrow(TypeError);
   });

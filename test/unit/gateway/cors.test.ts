@@ -12,7 +12,7 @@ const corsHeadersOf = ({ headers }: Response): Record<string, string> =>
   Object.fromEntries([...headers].filter(([name]) => name === "vary" || name.startsWith("access-control-")));
 
 describe("a preflight request", () => {
-  test("gets a response from the gateway for the origins of a rule", async () => {
+  test("receives a response from the gateway when a rule lists the request's origin", async () => {
     const rule = { name: "shop", paths: ["/shop/**"], origins: [page], methods: ["PUT"], credentials: true, maxAge: "10m" };
     const gateway = await loadGateway({ cors: [{ ...rule, allowedHeaders: ["content-type", "x-a"], exposedHeaders: ["x-total"] }] });
     const answer = await gateway.send(preflight("/shop/cart", page), { answer: new Response(null, { status: 500 }) });
@@ -29,7 +29,7 @@ describe("a preflight request", () => {
     expect(Object.fromEntries(gateway.counts)).toEqual({ "gateway_preflights shop": 1 });
   });
 
-  test("of another origin gets a response without CORS headers", async () => {
+  test("from another origin receives a response without CORS headers", async () => {
     const gateway = await loadGateway({ cors: [{ origins: [page] }] });
     const answer = await gateway.send(preflight("/shop/", "https://evil.test"));
     expect(answer.status).toBe(204);
@@ -37,7 +37,7 @@ describe("a preflight request", () => {
     expect(Object.fromEntries(gateway.counts)).toEqual({ "gateway_preflights none": 1 });
   });
 
-  test("can request any valid headers when the rule lists none", async () => {
+  test("is granted any valid request headers when the rule lists no headers", async () => {
     const gateway = await loadGateway({ cors: [{ origins: ["*"] }] });
     const asking = async (names: string) =>
       (await gateway.send(preflight("/", page, { "access-control-request-headers": names }))).headers.get("access-control-allow-headers");
@@ -54,7 +54,7 @@ describe("a preflight request", () => {
     expect(gateway.counts.size).toBe(0);
   });
 
-  test("counts toward rate limits but is not rejected by them", async () => {
+  test("counts toward rate limits, but is accepted when a limit is exceeded", async () => {
     const gateway = await loadGateway({ cors: [{ origins: [page] }], rateLimits: [{ limit: 2, window: "1m" }] });
     for (let index = 0; index < 5; index += 1) expect((await gateway.send(preflight("/", page))).status).toBe(204);
     const refused = await gateway.send(requestOf("/", { headers: { origin: page } }));
@@ -82,7 +82,7 @@ async function headersOf(
 }
 
 describe("a response with a CORS rule", () => {
-  test("permits the origins of the rule to read it", async () => {
+  test("permits pages of the rule's origins to read the response", async () => {
     expect(await headersOf([{ origins: [page], credentials: true, exposedHeaders: ["x-a", "x-b"] }], page)).toEqual({
       "access-control-allow-origin": page,
       "access-control-allow-credentials": "true",
@@ -91,12 +91,12 @@ describe("a response with a CORS rule", () => {
     });
   });
 
-  test("is equal for every origin with the origin *, so that caches can share it", async () => {
+  test("is equal for all origins when the rule has the origin *", async () => {
     for (const origin of [page, "null", undefined])
       expect(await headersOf([{ origins: ["*"] }], origin)).toEqual({ "access-control-allow-origin": "*" });
   });
 
-  test("has Vary: Origin also for requests without Origin", async () => {
+  test("contains Vary: Origin even for requests without an Origin header", async () => {
     expect(await headersOf([{ origins: [page] }], undefined)).toEqual({ vary: "Origin" });
     expect(await headersOf([{ origins: [page] }, { origins: ["*"] }], "https://other.test")).toEqual({
       "access-control-allow-origin": "*",
@@ -155,7 +155,7 @@ describe("an origin of a CORS rule", () => {
   });
 
   test.each(["*", "null", page, "http://localhost:3000", "http://[::1]:3000", "https://*.example.com", "https://*.localhost", "app://x"])(
-    "accepts %s",
+    "is accepted with the value %s",
     (origin) => expect(originProblem(origin)).toBeUndefined(),
   );
 
@@ -169,5 +169,5 @@ describe("an origin of a CORS rule", () => {
     ["https://*", "is not an origin"],
     ["*.example.com", "is not an origin"],
     ["", "is not an origin"],
-  ])("rejects %j", (origin, words) => expect(originProblem(origin)).toContain(words));
+  ])("is rejected with the value %j", (origin, words) => expect(originProblem(origin)).toContain(words));
 });

@@ -52,7 +52,7 @@ describe("a rate limit", () => {
     expect(Object.fromEntries(gateway.counts)).toEqual({ "gateway_allowed everyone": 4, "gateway_limited everyone": 4 });
   });
 
-  test("rejects requests for the block time even when requests continue", async () => {
+  test("rejects requests for the block time, which further requests do not extend", async () => {
     const gateway = await loadGateway({ rateLimits: [{ limit: 1, window: "1s", block: "1m" }] });
     expect(await statuses(gateway, 2, () => requestOf("/"))).toEqual([200, 429]);
     for (let second = 0; second < 59; second += 1) {
@@ -91,7 +91,7 @@ describe("a rate limit", () => {
     expect(await statuses(gateway, 2, () => requestOf("/", { from: "unknown" }))).toEqual([200, 429]);
   });
 
-  test("applies only to its paths and methods, and to HEAD like GET", async () => {
+  test("applies only to its paths and methods, and treats HEAD as GET", async () => {
     const gateway = await loadGateway({ rateLimits: [{ paths: ["/shop/login"], methods: ["POST", "GET"], limit: 1, window: "1m" }] });
     expect(await statuses(gateway, 2, () => login("PUT"))).toEqual([200, 200]);
     expect(await statuses(gateway, 2, () => requestOf("/shop/", { method: "POST" }))).toEqual([200, 200]);
@@ -100,7 +100,7 @@ describe("a rate limit", () => {
     expect((await gateway.send(requestOf("/shop@1.0.0/%6Cogin", { method: "POST" }))).status).toBe(429);
   });
 
-  test("by key counts requests per principal, or per client without a key", async () => {
+  test("with by: key counts requests per API key, or per client without a key", async () => {
     const ids = new Map([
       ["a", 1],
       ["b", 2],
@@ -115,7 +115,7 @@ describe("a rate limit", () => {
     expect([await send("", "192.0.2.1"), await send("?", "192.0.2.1"), await send("", "192.0.2.2")]).toEqual([200, 429, 200]);
   });
 
-  test("by key with keyHeader counts requests per value of that header", async () => {
+  test("with by: key and keyHeader counts requests per value of the header", async () => {
     const gateway = await loadGateway({ rateLimits: [{ by: "key", keyHeader: "X-Shop-Key", limit: 1, window: "1m" }] });
     const send = async (key: string, from = "192.0.2.1") =>
       (await gateway.send(requestOf("/", { from, headers: key === "" ? {} : { "x-shop-key": key } }))).status;
@@ -123,7 +123,7 @@ describe("a rate limit", () => {
     expect([await send(""), await send("")]).toEqual([200, 429]);
   });
 
-  test("by path counts each normalized path, and by path and client each pair", async () => {
+  test("with by: path counts requests per normalized path, also combined with client", async () => {
     const byPath = await loadGateway({ rateLimits: [{ by: "path", limit: 1, window: "1m" }] });
     const paths = ["/shop/a", "/shop/b", "/shop/a?x", "/shop@1/a", "/shop/%61/", `/shop/${"x".repeat(300)}`, `/shop/${"x".repeat(301)}`];
     expect(await statuses(byPath, paths.length, (index) => requestOf(paths[index] as string, { from: `192.0.2.${index}` }))).toEqual([
@@ -136,7 +136,7 @@ describe("a rate limit", () => {
     expect([await send("/a", "192.0.2.1"), await send("/b", "192.0.2.1")]).toEqual([429, 429]);
   });
 
-  test("of several counts each request, and the first exceeded limit responds", async () => {
+  test("counts a request even when other limits match, until a limit is exceeded", async () => {
     const rateLimits = [
       { name: "wide", limit: 3, window: "1m" },
       { name: "narrow", paths: ["/shop/login"], limit: 1, window: "1m" },
@@ -152,7 +152,7 @@ describe("a rate limit", () => {
     });
   });
 
-  test("adds an onResponse hook only with rateLimitHeaders", async () => {
+  test("adds an onResponse hook only when rateLimitHeaders is true", async () => {
     const rateLimits = [
       { limit: 10, window: "1m" },
       { limit: 5, window: "1m" },
@@ -183,7 +183,7 @@ describe("a rate limit", () => {
 describe("request counters of clients", () => {
   const options = { limit: 1, windowMs: 10_000, blockMs: 0, mostKeys: 100 };
 
-  test("have a maximum number: the longest inactive client is deleted", async () => {
+  test("are limited in number by deleting the client that was inactive longest", async () => {
     const limiter = new BoundedLimiter(options);
     await limiter.consume("loyal");
     for (let index = 0; index < 1000; index += 1) {

@@ -8,7 +8,7 @@ async function headersOf(settings: Record<string, unknown>, request = requestOf(
 const own = (): Response => new Response(null, { headers: { "x-frame-options": "DENY" } });
 
 describe("security headers", () => {
-  test("are restrictive by default and omit headers that browsers store", async () => {
+  test("are restrictive by default and exclude Strict-Transport-Security", async () => {
     expect(await headersOf({ securityHeaders: true })).toEqual({
       "x-content-type-options": "nosniff",
       "referrer-policy": "strict-origin-when-cross-origin",
@@ -16,7 +16,7 @@ describe("security headers", () => {
     });
   });
 
-  test("have the values of the settings", async () => {
+  test("have the values that the settings specify", async () => {
     const securityHeaders = {
       noSniff: false,
       referrerPolicy: "no-referrer",
@@ -35,13 +35,13 @@ describe("security headers", () => {
     });
   });
 
-  test("keep the worker's own headers unless override is set", async () => {
+  test("do not replace headers of the worker unless override is set", async () => {
     expect(await headersOf({ securityHeaders: true }, requestOf("/"), own())).toMatchObject({ "x-frame-options": "DENY" });
     const overriding = { securityHeaders: { frameOptions: "SAMEORIGIN", override: true } };
     expect(await headersOf(overriding, requestOf("/"), own())).toMatchObject({ "x-frame-options": "SAMEORIGIN" });
   });
 
-  test("include HSTS only for clients that use https according to a trusted proxy", async () => {
+  test("include HSTS only when a trusted proxy reports that the client uses https", async () => {
     const strict = { maxAge: "365d", includeSubDomains: true, preload: true };
     const settings = { trustedProxies: ["10.0.0.0/8"], securityHeaders: { strictTransportSecurity: strict } };
     const promised = async (from: string, proto: string) =>
@@ -52,14 +52,14 @@ describe("security headers", () => {
     expect(await promised("10.0.0.1, 192.0.2.1", "https"), "an untrusted client can send the header").toBeUndefined();
   });
 
-  test("are included in responses of the gateway itself", async () => {
+  test("are included in responses that the gateway creates", async () => {
     const gateway = await loadGateway({ securityHeaders: true, rateLimits: [{ limit: 1, window: "1m" }], cors: [{ origins: ["*"] }] });
     await gateway.send(requestOf("/"));
     const refused = await gateway.send(requestOf("/"));
     expect([refused.status, refused.headers.get("x-content-type-options")]).toEqual([429, "nosniff"]);
   });
 
-  test("need only an onResponse hook", async () => {
+  test("add only an onResponse hook to the plugin", async () => {
     expect(Object.keys((await loadGateway({ securityHeaders: true })).plugin).toSorted()).toEqual(["onInit", "onResponse", "onShutdown"]);
     expect(Object.keys((await loadGateway({})).plugin).toSorted()).toEqual(["onInit", "onShutdown"]);
   });

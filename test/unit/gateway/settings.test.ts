@@ -70,7 +70,9 @@ describe("an invalid setting", () => {
     ],
     ["text", '"text" is not a map of settings'],
   ];
-  test.each(cases)("is reported with its key: %j", (config, message) => expect(problemOf(config)).toContain(message));
+  test.each(cases)("is reported with the key of the setting (settings: %j)", (config, message) =>
+    expect(problemOf(config)).toContain(message),
+  );
 
   test("is reported together with all other invalid settings", () => {
     const problem = problemOf({ corss: [], rateLimits: [{ limit: "x", window: 0 }], trustedProxies: [3] });
