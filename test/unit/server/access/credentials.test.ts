@@ -5,8 +5,8 @@ import { credentialsOf } from "../../../../src/server/access/credentials.js";
 
 const secretsOf = (headers: IncomingHttpHeaders) => credentialsOf(headers, undefined).map(({ secret }) => secret);
 
-describe("the order of credentials", () => {
-  test("is X-API-Key, bearer token, cookie, and each has its channel", () => {
+describe("the list of credentials", () => {
+  test("contains X-API-Key, then the bearer token, then the cookie, with their channels", () => {
     expect(credentialsOf({ "x-api-key": "a", authorization: "Bearer b", cookie: "runtime_api_key=c" }, undefined)).toEqual([
       { secret: "a", channel: "header" },
       { secret: "b", channel: "header" },
@@ -32,12 +32,12 @@ describe("bearer tokens", () => {
     ["Basic cm9vdDpr", []],
     ["Token rtk_x", []],
     ["rtk_x", []],
-  ])("of the header Authorization: %s are %j", (authorization, expected) => {
+  ])("in the header Authorization: %s are read as %j", (authorization, expected) => {
     expect(secretsOf({ authorization })).toEqual(expected);
   });
 });
 
-describe("the session cookie", () => {
+describe("session cookies", () => {
   test.each([
     ["runtime_api_key=abc", ["abc"]],
     ["a=1; runtime_api_key=abc; b=2", ["abc"]],
@@ -67,7 +67,7 @@ describe("the session cookie", () => {
     ["__Host-runtime_api_key=; runtime_api_key=abc", ["abc"]],
     ["__host-runtime_api_key=junk; runtime_api_key=abc", ["abc"]],
     ["__Secure-runtime_api_key=junk", []],
-  ])("of the header Cookie: %s are %j", (cookie, expected) => {
+  ])("in the header Cookie: %s are read as %j", (cookie, expected) => {
     expect(secretsOf({ cookie })).toEqual(expected);
   });
 });
@@ -77,7 +77,7 @@ test.each([
   ["panel.example.org:8000", ["abc"]],
   ["apps.example.org", []],
   [undefined, []],
-])("with a panel host, a request to %s has the session cookies %j", (host, expected) => {
+])("with a panel host, a request with the header Host: %s has the session cookies %j", (host, expected) => {
   const headers = { cookie: "runtime_api_key=abc", ...(host !== undefined && { host }) };
   expect(credentialsOf(headers, PanelHost.parse("panel.example.org")).map(({ secret }) => secret)).toEqual(expected);
   expect(credentialsOf({ ...headers, "x-api-key": "key" }, PanelHost.parse("panel.example.org"))[0]).toEqual({

@@ -68,7 +68,7 @@ test("released migration steps have consecutive numbers from 1", () => {
 });
 
 describe("a store with an older schema", () => {
-  test("is migrated in one transaction, after a private backup of its old content", async () => {
+  test("is migrated in one transaction after a backup that only the owner can read", async () => {
     const { directory, file, rows } = await stateWithKeys();
 
     const finished = open(file, [...newer, renameNote]);
@@ -82,7 +82,7 @@ describe("a store with an older schema", () => {
     expect(open(file, [...newer, renameNote])).toEqual([]);
   });
 
-  test("can be restored from its backup for the older program", async () => {
+  test("can be restored from its backup for the previous version of the program", async () => {
     const { directory, file, rows } = await stateWithKeys();
     open(file, newer);
 
@@ -94,7 +94,7 @@ describe("a store with an older schema", () => {
     expect(store.create(newKey()).id).toBe(rows.length + 1);
   });
 
-  test("keeps changes of its write-ahead log in the store and in the backup", async () => {
+  test("keeps changes from its write-ahead log after the migration and in the backup", async () => {
     const { directory, file } = await stateWithKeys();
     const crashed = path.join(await temporaryDirectory(), "keys.db");
     const database = openKeyDatabase(file);
@@ -109,7 +109,7 @@ describe("a store with an older schema", () => {
     expect(await filesIn(directory)).toEqual(["keys.db"]);
   });
 
-  test("is migrated when it was restored from a backup of a running daemon", async () => {
+  test("is migrated after a restore from a backup of a running daemon", async () => {
     const { file, rows } = await stateWithKeys();
     const restored = path.join(await temporaryDirectory(), "keys.db");
     await copyKeyDatabase(file, restored);
@@ -120,7 +120,7 @@ describe("a store with an older schema", () => {
     expect(schemaIn(restored)).toBe(current + 1);
   });
 
-  test("writes one log line with both schema versions and the backup path", async () => {
+  test("causes one log line with both schema versions and the backup path", async () => {
     const { directory, file } = await stateWithKeys();
     const lines: string[] = [];
     const log = pino({ level: "info" }, { write: (line) => lines.push(line) });
@@ -147,8 +147,8 @@ describe("a store with an older schema", () => {
   });
 });
 
-describe("a migration step that fails", () => {
-  test("leaves the store unchanged and names the step and the backup", async () => {
+describe("a migration step", () => {
+  test("leaves the store unchanged on failure, with step and backup in the error", async () => {
     const { directory, file, rows } = await stateWithKeys();
     const before = await readFile(file);
     const backup = path.join(directory, backupName);
@@ -181,7 +181,7 @@ describe("a migration step that fails", () => {
 });
 
 describe("a second process that opens the store during a migration", () => {
-  test("fails without changes, and the migration of the first process completes", async () => {
+  test("fails with database is locked, and the migration completes", async () => {
     const { file } = await stateWithKeys();
     const refusals: unknown[] = [];
     const openingTwice: KeyMigration = {
@@ -205,7 +205,7 @@ describe("a second process that opens the store during a migration", () => {
 });
 
 describe("a store with a newer schema", () => {
-  test("is rejected unchanged and names both schemas and the backup to restore", async () => {
+  test("is not changed and causes an error with both schemas and the backup to restore", async () => {
     const { directory, file } = await stateWithKeys();
     open(file, newer);
     const before = await readFile(file);
@@ -220,7 +220,7 @@ describe("a store with a newer schema", () => {
     expect((await readFile(file)).equals(before)).toBe(true);
   });
 
-  test("is rejected with the restore command when no supported backup exists", async () => {
+  test("causes an error with the restore command when no supported backup exists", async () => {
     const { directory, file } = await stateWithKeys();
     open(file, newer);
     await copyFile(path.join(directory, backupName), path.join(directory, `keys.db.schema-${current + 1}.backup`));

@@ -77,7 +77,7 @@ describe("a stored key", () => {
     expect(reopened.findByHash(hashKeySecret(secret))).toEqual(created);
   });
 
-  test("survives a crash after the store acknowledged it", async () => {
+  test("survives a crash after the store acknowledged the key", async () => {
     const directory = await temporaryDirectory();
     const crashed = openStore(directory);
     const secret = createKeySecret();
@@ -121,7 +121,7 @@ describe("a stored key", () => {
     expect(openStore(directory).findByHash(hashKeySecret(secret))).toBeUndefined();
   });
 
-  test("is flushed to disk with each commit, also after reopening the store", async () => {
+  test("is flushed to disk at each commit, even after the store is reopened", async () => {
     const file = path.join(await temporaryDirectory(), "keys.db");
     openKeyDatabase(file).close();
 
@@ -149,7 +149,7 @@ describe("a stored key", () => {
 describe("a key rotation", () => {
   const later = 1_700_000_500;
 
-  test("adds the replacement key and shortens the old key, in memory and on disk", async () => {
+  test("adds the replacement key and sets an earlier expiry for the old key", async () => {
     const directory = await temporaryDirectory();
     const store = openStore(directory);
     const [secret, twinSecret] = [createKeySecret(), createKeySecret()];
@@ -192,7 +192,7 @@ describe("a key rotation", () => {
     expect(store.list()).toEqual([]);
   });
 
-  test("that fails in the middle leaves the old key unchanged, in memory and on disk", async () => {
+  test("that fails leaves the old key unchanged in memory and on disk", async () => {
     const directory = await temporaryDirectory();
     const store = openStore(directory);
     const [first, second] = [createKeySecret(), createKeySecret()];
@@ -214,7 +214,7 @@ describe("a key rotation", () => {
 });
 
 describe("the last use of a key", () => {
-  test("is visible immediately and is written when the store closes", async () => {
+  test("is visible immediately and is written to disk when the store closes", async () => {
     const directory = await temporaryDirectory();
     const store = openStore(directory);
     const { id } = store.create(newKey(createKeySecret()));
@@ -261,7 +261,7 @@ describe("a store whose file shrank", () => {
   });
 });
 
-test("restores the state before an interrupted change when the store has no log", async () => {
+test("restores the state before an interrupted change from a rollback journal", async () => {
   const directory = await temporaryDirectory();
   const store = openStore(directory);
   for (let count = 0; count < 200; count += 1) store.create(newKey(createKeySecret()));
@@ -281,7 +281,7 @@ test("restores the state before an interrupted change when the store has no log"
 });
 
 describe("an unusable key store", () => {
-  test("that is not a database is rejected with a fix and not changed", async () => {
+  test("that is not a database causes an error with a fix and is not changed", async () => {
     const directory = await temporaryDirectory();
     const file = path.join(directory, "keys.db");
     const content = Buffer.alloc(8_192, "not a database ");
@@ -309,7 +309,7 @@ describe("an unusable key store", () => {
     expect((await readFile(file)).equals(damaged)).toBe(true);
   });
 
-  test("with a newer schema is rejected with upgrade advice and not changed", async () => {
+  test("with a newer schema causes an error with upgrade advice and is not changed", async () => {
     const directory = await temporaryDirectory();
     const file = path.join(directory, "keys.db");
     const newer = new Database(file);
@@ -324,7 +324,7 @@ describe("an unusable key store", () => {
     expect(await readdir(directory)).toEqual(["keys.db"]);
   });
 
-  test("with a write lock of another process rejects changes with 503", async () => {
+  test("that another process has locked rejects changes with 503", async () => {
     const directory = await temporaryDirectory();
     const store = openStore(directory);
     const secret = createKeySecret();

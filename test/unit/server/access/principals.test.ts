@@ -31,7 +31,7 @@ async function openPrincipals(rootKey: string | undefined, clock = { now: create
 }
 
 describe("the root key", () => {
-  test("resolves to the synthetic root principal", async () => {
+  test("resolves to the root principal, which has ID 0 and all permissions", async () => {
     const { principals } = await openPrincipals("the root key");
 
     expect(principals.principalOf("the root key")).toEqual({
@@ -46,7 +46,7 @@ describe("the root key", () => {
   });
 
   test.each(["", "r", "root ke", "root key ", " root key", "ROOT KEY", "root keyx", "root\0key", "root key".repeat(60), "röot"])(
-    "does not match the key %j",
+    "does not match a request that contains the key %j",
     async (wrong) => {
       const { principals } = await openPrincipals("root key");
 
@@ -54,13 +54,13 @@ describe("the root key", () => {
     },
   );
 
-  test("matches no key when it is not configured, not even an empty key", async () => {
+  test("matches no key, not even an empty key, when no root key is configured", async () => {
     const { principals } = await openPrincipals(undefined);
 
     for (const secret of ["", "undefined", "null", "root"]) expect(principals.principalOf(secret)).toBeUndefined();
   });
 
-  test("is compared before stored keys", async () => {
+  test("takes precedence over a stored key with the same secret", async () => {
     const { principals, addKey, store } = await openPrincipals("both");
     const { id } = addKey("both");
 
@@ -70,7 +70,7 @@ describe("the root key", () => {
 });
 
 describe("stored keys", () => {
-  test("have the permissions of their role, and custom keys their own permissions", async () => {
+  test("have the permissions of their role, or stored permissions with the role custom", async () => {
     const { principals, addKey } = await openPrincipals(undefined);
     addKey("an editor", { role: "editor", permissions: ["keys:create"] });
     addKey("a custom", { role: "custom", permissions: ["keys:read"], namespaces: ["@team"] });
@@ -90,7 +90,7 @@ describe("stored keys", () => {
     expect(principals.principalOf("a key")).toBeUndefined();
   });
 
-  test("remain listed after their expiry, and rejected calls do not count as use", async () => {
+  test("remain listed after their expiry, and rejected calls do not change the last use", async () => {
     const { principals, addKey, store, clock } = await openPrincipals(undefined);
     addKey("a key", { expiresAt: createdAt + 60 });
     clock.now = createdAt + 61;
@@ -105,7 +105,7 @@ describe("stored keys", () => {
     [-1, true],
     [0, false],
     [1, false],
-  ])("are accepted %i seconds from their expiry: %j", async (distance, letsIn) => {
+  ])("are accepted only before their expiry (seconds after expiry: %i, accepted: %j)", async (distance, letsIn) => {
     const { principals, addKey, clock } = await openPrincipals(undefined);
     addKey("a key", { expiresAt: createdAt + 60 });
     clock.now = createdAt + 60 + distance;
@@ -113,7 +113,7 @@ describe("stored keys", () => {
     expect(principals.principalOf("a key") !== undefined).toBe(letsIn);
   });
 
-  test("are valid again when a clock that was ahead is set back", async () => {
+  test("are valid again when the system clock was too far ahead and is set back", async () => {
     const { principals, addKey, clock } = await openPrincipals(undefined);
     addKey("a key", { expiresAt: createdAt + 60 });
     clock.now = createdAt + 31_536_000;
@@ -143,7 +143,7 @@ describe("several credentials", () => {
   });
 });
 
-test("isOurKey recognizes the root key and each key with the prefix rtk_", async () => {
+test("isOurKey returns true for the root key and each key with the prefix rtk_", async () => {
   const { principals } = await openPrincipals("the root key");
 
   expect(principals.isOurKey(createKeySecret())).toBe(true);

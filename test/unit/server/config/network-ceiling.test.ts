@@ -15,7 +15,7 @@ describe("the maximum network permissions", () => {
     ["a", { mode: "none" as const, allow: [] }],
     ["a", { allow: ["db.internal:5432", "DB.Internal:5432", "unix:/run/redis.sock"] }],
     ["@team/a", { allow: ["cache:6379"] }],
-  ])("of %s allow a request for %j", (name, network) => {
+  ])("allow the worker %s to request the network settings %j", (name, network) => {
     expect(ceiling.refusal({ network }, name)).toBeUndefined();
   });
 
@@ -26,16 +26,16 @@ describe("the maximum network permissions", () => {
     ["@teams/a", { allow: ["cache:6379"] }, "cache:6379"],
     ["a", { allow: ["unix:/run/redis.sock2"] }, "unix:/run/redis.sock2"],
     ["a", { allow: ["db.internal:*"] }, "db.internal:*"],
-  ])("of %s deny a request for %j", (name, network, part) => {
+  ])("do not allow the worker %s to request the network settings %j", (name, network, part) => {
     expect(ceiling.refusal({ network }, name)).toContain(part);
   });
 
-  test("allow every request with the mode all", () => {
+  test("allow every network setting when the mode is all", () => {
     const open = new NetworkCeiling({ mode: "all", grants: [], allowsLoopback: false });
     expect(open.refusal({ network: { mode: "all", allow: ["10.0.0.1:1", "unix:/x"] } }, "a")).toBeUndefined();
   });
 
-  test("return the default of standby isolates for a manifest without network", () => {
+  test("are the permissions of standby isolates for a manifest without network settings", () => {
     expect(ceiling.of({})).toBe(ceiling.usual);
     expect(ceiling.of({ network: { allow: ["db.internal:5432"] } })).toEqual({
       mode: "public",
@@ -46,7 +46,7 @@ describe("the maximum network permissions", () => {
 });
 
 test.each(["db", "db:", ":5432", "db:70000", "db:5432/x", "unix:run", "unix:/a,b", "[::1]", "a b:1", "http://a:1"])(
-  "rejects the network target %j",
+  "rejects the invalid network target %j",
   (text) => {
     expect(parseNetworkTarget(text)).toBeUndefined();
   },

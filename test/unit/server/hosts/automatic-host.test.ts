@@ -10,7 +10,7 @@ describe("the automatic host label", () => {
     ["@team/shop", "10.0.0", "v10-0-0---shop--team"],
     ["v1-4-2", undefined, "v1-4-2"],
     ["a", undefined, "a"],
-  ])("of %s %s is %s", (name, version, label) => {
+  ])("for the worker %s and the version %s is the text %s", (name, version, label) => {
     expect(automaticLabel(name, version)).toEqual({ label });
     expect(targetOfLabel(label)).toEqual({ name, version });
   });
@@ -28,12 +28,12 @@ describe("the automatic host label", () => {
     ["shop", "1.4.2-beta.1"],
     ["shop", "1.4.2+build"],
     ["shop", "latest"],
-  ])("of %s %s is undefined and has a reason", (name, version) => {
+  ])("is missing, with a reason, for the worker %s and the version %s", (name, version) => {
     expect(automaticLabel(name, version)).toEqual({ reason: expect.any(String) as string });
   });
 
   test.each(["xn--shop", "a--b--c", "v01-4-2---shop", "shop--", "--team", "", "SHOP", "v1-4---shop", "ab--team"])(
-    "%s is not the label of a worker",
+    "is never the text %s, which names no worker",
     (label) => {
       expect(targetOfLabel(label)).toBeUndefined();
     },
@@ -70,7 +70,7 @@ describe("a host name", () => {
     ["shop.example.org.", "shop.example.org"],
     ["münchen.example", "xn--mnchen-3ya.example"],
     [" intranet ", "intranet"],
-  ])("%j is stored as %s", (text, name) => {
+  ])("entered as %j is normalized to %s", (text, name) => {
     expect(normalHostName(text)).toBe(name);
   });
 
@@ -87,7 +87,7 @@ describe("a host name", () => {
     "a/b",
     "user@a.test",
     "a".repeat(64),
-  ])("%j is rejected as invalid", (text) => {
+  ])("entered as %j is rejected as invalid", (text) => {
     expect(normalHostName(text)).toBeUndefined();
   });
 });

@@ -23,12 +23,12 @@ describe("the panel's host", () => {
     ["panel.example.org", "panel.example.org/", false],
     ["[::1]", "[0:0::1]:8000", true],
     ["panel.example.org", undefined, false],
-  ])("%s matches a request with Host %s: %s", (configured, host, isMatch) => {
+  ])("configured as %s is compared with the header Host: %s (match: %s)", (configured, host, isMatch) => {
     expect(parse(configured).matches(host)).toBe(isMatch);
   });
 
   test.each(["", "https://panel.example.org", "panel.example.org/", "a b", "panel.example.org:port", "*.example.org"])(
-    "rejects the configured value %j",
+    "is rejected when configured as %j",
     (text) => {
       expect(PanelHost.parse(text)).toBeUndefined();
     },
@@ -39,7 +39,7 @@ describe("the panel's host", () => {
     ["panel.localhost", "127.0.0.1:8000", "http", "http://panel.localhost:8000/cpanel/"],
     ["panel.example.org:8443", "apps.example.org:443", "https", "https://panel.example.org:8443/cpanel/"],
     ["panel.example.org", undefined, "http", "http://panel.example.org/cpanel/"],
-  ] as const)("%s redirects requests with Host %s over %s to %s", (configured, host, scheme, url) => {
+  ] as const)("configured as %s redirects a request to the host %s over %s to the URL %s", (configured, host, scheme, url) => {
     expect(parse(configured).urlOf("/cpanel/", { scheme, host })).toBe(url);
   });
 });
@@ -48,21 +48,21 @@ describe("allowed hosts", () => {
   const allowed = AllowedHosts.parse(["localhost", "*.Example.org", "127.0.0.1", "::1", "[2001:db8::1]"]);
 
   test.each(["localhost", "LOCALHOST:8000", "a.example.org", "a.b.example.org:1", "127.0.0.1:8000", "[::1]:8000", "[2001:DB8:0::1]"])(
-    "include %s",
+    "include the requested host %s",
     (host) => {
       expect(allowed?.includes(host)).toBe(true);
     },
   );
 
   test.each(["example.org", "evilexample.org", "a.localhost", "127.0.0.2", "[::2]", "localhost@evil.example", "", undefined])(
-    "do not include %s",
+    "do not include the requested host %s",
     (host) => {
       expect(allowed?.includes(host)).toBe(false);
     },
   );
 
   test.each(["localhost:8000", "http://localhost", "*", "*.", "a.*.example.org", "a b", "[::1]:80"])(
-    "reject the configured entry %j",
+    "cannot be configured with the invalid entry %j",
     (entry) => {
       expect(AllowedHosts.parse([entry])).toBeUndefined();
     },

@@ -27,7 +27,7 @@ describe("an origin that equals the requested host", () => {
     ["127.0.0.1:8000", "http://127.0.0.1:8000"],
     ["[::1]:8000", "http://[::1]:8000"],
     ["[::1]", "https://[::1]"],
-  ])("is accepted: Host: %s, Origin: %s", (ownHost, origin) => {
+  ])("is accepted with the headers Host: %s and Origin: %s", (ownHost, origin) => {
     expect(refusalOf({ host: ownHost, origin })).toBeUndefined();
   });
 });
@@ -73,7 +73,7 @@ describe("an origin that differs from the requested host", () => {
     "http://[",
     "undefined",
     "*",
-  ])("is rejected: %s", (origin) => {
+  ])("is rejected with the header Origin: %s", (origin) => {
     expect(refusalOf({ host, origin })).toBe("CSRF_ORIGIN_MISMATCH");
   });
 });
@@ -93,13 +93,13 @@ describe("an invalid Host header", () => {
     ["", "http://"],
     [undefined, "http://runtime.example"],
     [undefined, "http://undefined"],
-  ])("is rejected: Host: %s, Origin: %s", (ownHost, origin) => {
+  ])("is rejected with the headers Host: %s and Origin: %s", (ownHost, origin) => {
     expect(refusalOf({ origin, ...(ownHost === undefined ? {} : { host: ownHost }) })).toBe("CSRF_ORIGIN_MISMATCH");
   });
 });
 
-describe("a missing Origin header", () => {
-  test.each([undefined, ""])("with the value %j is rejected with the header to add", (origin) => {
+describe("a missing or empty Origin header", () => {
+  test.each([undefined, ""])("is rejected, and the error contains the header to add (Origin: %j)", (origin) => {
     const headers = { host, ...(origin === undefined ? {} : { origin }) };
 
     expect(() => assertOwnOrigin(headers)).toThrow(
@@ -107,7 +107,7 @@ describe("a missing Origin header", () => {
     );
   });
 
-  test("is rejected without repeating a hostile Host in the message", () => {
+  test("is rejected, and the error does not contain a hostile Host header", () => {
     expect(() => assertOwnOrigin({ host: "x' ; rm -rf /" })).toThrow(
       expect.objectContaining({ message: expect.not.stringContaining("rm") }),
     );

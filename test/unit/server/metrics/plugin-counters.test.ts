@@ -43,7 +43,7 @@ describe("a plugin counter", () => {
     ]);
   });
 
-  test("counts equal labels once when they are reused, recreated or grouped as other", () => {
+  test("has one series for equal labels when label objects are reused, changed or new", () => {
     const counters = new PluginCounters();
     const counter = counters.counter("p", "seen", "");
     const kept = Object.freeze({ rule: "a" });
@@ -67,18 +67,18 @@ describe("a plugin counter", () => {
     expect(valuesOf(counters)).toEqual([]);
   });
 
-  test.each(["", "Seen", "1st", "se-en", "seen\n", "é", "a".repeat(101)])("rejects the name %j", (name) => {
+  test.each(["", "Seen", "1st", "se-en", "seen\n", "é", "a".repeat(101)])("rejects the counter name %j", (name) => {
     const counters = new PluginCounters();
     expect(() => counters.counter("p", name, "")).toThrow(TypeError);
   });
 
-  test.each(["plugin", "__name__", "a-b", "1", "", 'a"b'])("rejects the label %j", (name) => {
+  test.each(["plugin", "__name__", "a-b", "1", "", 'a"b'])("rejects the label name %j", (name) => {
     const counters = new PluginCounters();
     expect(() => counters.counter("p", "seen", "").add({ [name]: "x" })).toThrow(TypeError);
     expect(valuesOf(counters)).toEqual([]);
   });
 
-  test("keeps 200 label combinations and counts all others as other", () => {
+  test("keeps 200 label combinations and counts all further combinations as other", () => {
     const counters = new PluginCounters();
     const counter = counters.counter("p", "seen", "");
     for (let index = 0; index < 1000; index += 1) counter.add({ client: `c${index}` });
@@ -92,7 +92,7 @@ describe("a plugin counter", () => {
     expect(values.at(-1)).toEqual({ labels: { client: "other" }, value: 802 });
   });
 
-  test("has one series for a label value named other and the grouped values", () => {
+  test("has one series for the label value other and combinations above the limit", () => {
     const counters = new PluginCounters();
     const counter = counters.counter("p", "seen", "");
     counter.add({ client: "other" });
@@ -127,7 +127,7 @@ describe("the counters of a plugin", () => {
     expect(valuesOf(counters)).toEqual([{ labels: {}, value: 1 }]);
   });
 
-  test("have a limit of 50, independent of other plugins", () => {
+  test("are limited to 50 per plugin", () => {
     const counters = new PluginCounters();
     for (let index = 0; index < 50; index += 1) counters.counter("p", `c${index}`, "");
     expect(() => counters.counter("p", "one_more", "")).toThrow("a plugin can have at most 50 counters");
@@ -141,7 +141,7 @@ describe("the counters of a plugin", () => {
 });
 
 describe("the Prometheus exporter", () => {
-  test("merges counters of equal name and escapes their label values", async () => {
+  test("merges counters with the same name and escapes label values", async () => {
     const counters = new PluginCounters();
     counters.counter("@team/one", "seen", "Two\n lines \\ and a slash").add({ text: 'a "quoted"\nline \\' }, 2);
     counters.counter("two", "seen", "Others").add();

@@ -35,13 +35,13 @@ test.for([
     `name: app\ndescription: ${"word ".repeat(60)}end\nenabled: true\n`,
     `name: app\ndescription: ${"word ".repeat(60)}end\nenabled: false\n`,
   ],
-])("preserves the manifest text when it sets the enabled flag: %s", async ([, before, after]) => {
+])("sets the enabled flag and preserves the manifest text (case: %s)", async ([, before, after]) => {
   await writeFiles(folder, { "manifest.yaml": before as string });
   expect(toggledManifest(folder, false)).toEqual({ filePath: path.join(folder, "manifest.yaml"), text: after });
 });
 
 test.for(["name: app\nenabled:\n", "{ name: app }\n", "? name\n: app\n", "&all\nname: app\n"])(
-  "rewrites a manifest whose text it cannot preserve: %j",
+  "rewrites a manifest whose text cannot be preserved (manifest: %j)",
   async (before) => {
     await writeFiles(folder, { "manifest.yml": before });
     const { filePath, text } = toggledManifest(folder, false);
@@ -55,7 +55,7 @@ test("creates a manifest.yaml for a package with only a package.json", async () 
   expect(toggledManifest(folder, false)).toEqual({ filePath: path.join(folder, "manifest.yaml"), text: "enabled: false\n" });
 });
 
-test("restores the manifest text when the flag is reset", async () => {
+test("restores the manifest text when the enabled flag is reset", async () => {
   const text = "# a\nname: app\n\nenabled: true # b\n";
   await writeFiles(folder, { "manifest.yaml": text });
   await writeFiles(folder, { "manifest.yaml": toggledManifest(folder, false).text });

@@ -19,7 +19,7 @@ async function read(files: Readonly<Record<string, string>>) {
 }
 
 describe("package metadata", () => {
-  test("comes from manifest.yaml before manifest.yml, with defaults of package.json", async () => {
+  test("comes from manifest.yaml, not manifest.yml, with defaults from package.json", async () => {
     const metadata = await read({
       "manifest.yaml": "name: from-yaml\ntimeout: 5s\nversion:\n",
       "manifest.yml": "name: from-yml\nversion: 9.9.9\n",
@@ -43,7 +43,7 @@ describe("package metadata", () => {
     expect(await read({ "index.html": "" })).toBeUndefined();
   });
 
-  test("can have a byte order mark, comments and Windows line ends", async () => {
+  test("can contain a byte order mark, comments and Windows line endings", async () => {
     expect(await read({ "manifest.yaml": "\ufeff# ours\r\nname: app\r\nenabled: false\r\n" })).toMatchObject({
       name: "app",
       enabled: false,
@@ -116,8 +116,8 @@ const refused: readonly [what: string, files: Record<string, string>, code: stri
   ["a package.json of 2 MB", { "package.json": `{"name":"app","x":"${"x".repeat(2 * 1024 * 1024)}"}` }, "INVALID_PACKAGE_METADATA"],
 ];
 
-describe("unusable metadata", () => {
-  test.for(refused)("is rejected within 4 s with its error code: %s", async ([, files, code, message]) => {
+describe("invalid or hostile metadata", () => {
+  test.for(refused)("is rejected within 4 s with the expected error code (fault: %s)", async ([, files, code, message]) => {
     await writeFiles(folder, files);
     const startedAt = performance.now();
     const error = failureOf(() => readPackageMetadata(folder));
@@ -133,7 +133,7 @@ describe("unusable metadata", () => {
     expect(failureOf(() => readPackageMetadata(folder))).toMatchObject({ code: "INVALID_PACKAGE_METADATA" });
   });
 
-  test("is rejected when the manifest is a folder, a link or a named pipe", async () => {
+  test("is rejected when the manifest is a folder, a symbolic link or a named pipe", async () => {
     const manifest = path.join(folder, "manifest.yaml");
     await mkdir(manifest);
     expect(failureOf(() => readPackageMetadata(folder))).toMatchObject({ code: "INVALID_PACKAGE_METADATA" });
@@ -145,7 +145,7 @@ describe("unusable metadata", () => {
     expect(failureOf(() => readPackageMetadata(folder))).toMatchObject({ code: "INVALID_PACKAGE_METADATA" });
   });
 
-  test("ignores the key __proto__ without an error", async () => {
+  test("is read without the key __proto__", async () => {
     const metadata = await read({
       "manifest.yaml": `${named}__proto__: { polluted: true }\n`,
       "package.json": '{"__proto__":{"polluted":true}}',

@@ -16,7 +16,7 @@ const found = (name: string) => fixture.packages.discover().find((plugin) => plu
 const names = () => fixture.packages.discover().map(({ name }) => name);
 const write = (text: string) => writeFiles(fixture.uploads, { "guard/manifest.yaml": `name: guard\n${text}` });
 
-test("reads manifest keys before package.json and ignores npm dependencies", async () => {
+test("prefers manifest keys to package.json and ignores npm dependencies", async () => {
   await writeFiles(fixture.uploads, {
     "guard/manifest.yaml": "base: /guard\ndependencies: [logger]\nenv: { A: 1 }\nlimit: 10\nconfig: { limit: 20, rules: [a] }\n",
     "guard/package.json": JSON.stringify({
@@ -65,7 +65,7 @@ test.for([
   ["a reserved base", { "manifest.yaml": "name: bad\nbase: /api" }, "/api"],
   ["a flag of the wrong type", { "manifest.yaml": "name: bad\nenabled: 'no'" }, "enabled"],
   ["worker settings with a disallowed permission", { "manifest.yaml": "name: bad\nentrypoint: a.js\npermissions: [addons]" }, "not given"],
-] as const)("lists a plugin with %s with its problem and still lists other plugins", async ([, files, problem]) => {
+] as const)("lists an invalid plugin with its problem beside valid plugins (problem: %s)", async ([, files, problem]) => {
   await writeFiles(inUploads("bad"), files);
   await writeFiles(inUploads("good"), { "manifest.yaml": "name: good\n" });
 
@@ -86,7 +86,7 @@ test("reports a reserved name as a problem of an uploaded plugin only", async ()
   expect(found("cpanel")).not.toHaveProperty("problem");
 });
 
-test("reads the first directory first, then the folder with the plugin's name", async () => {
+test("prefers the first directory, then the folder that has the plugin's name", async () => {
   const second = path.join(fixture.root, "second");
   const image = path.join(fixture.root, ".image");
   await writeFiles(image, { "guard/manifest.yaml": "name: guard\nversion: 3.0.0\n", "tool/manifest.yaml": "name: tool\n" });
@@ -107,7 +107,7 @@ test("reads the first directory first, then the folder with the plugin's name", 
   expect(found("guard")).toMatchObject({ version: "3.0.0", source: "built-in" });
 });
 
-test("detects manual changes immediately and ignores toggles and comments", async () => {
+test("detects manual changes of a manifest at once and ignores toggles and comments", async () => {
   await write("limit: 1\n");
   const first = found("guard")?.manifestHash;
   await write("limit: 1 # of many\nenabled: false\n");

@@ -27,7 +27,7 @@ describe("the active version without a range", () => {
     [["1.0.0+b1", "1.0.0+b2"], "1.0.0+b2"],
     [["1.0.0 off"], undefined],
     [[], undefined],
-  ] as const)("of versions %j is %s", ([versions, expected]) => {
+  ] as const)("among the versions %j is the version %s", ([versions, expected]) => {
     expect(choiceOf(...versions).preferred?.version).toBe(expected);
   });
 });
@@ -55,13 +55,13 @@ describe("the active version for a range", () => {
     ["", undefined],
     ["constructor", undefined],
     ["1".repeat(10_000), undefined],
-  ] as const)("of the range @%s is %s", ([range, expected]) => {
+  ] as const)("for the range @%s is the version %s", ([range, expected]) => {
     const choice = choiceOf(...versions);
     expect(choice.pick(range)?.version).toBe(expected);
     expect(choice.pick(range)?.version).toBe(expected);
   });
 
-  test("of the range @latest is only a version named latest", () => {
+  test("for the range @latest is only a version named latest", () => {
     expect(choiceOf("1.0.0").pick("latest")).toBeUndefined();
   });
 });

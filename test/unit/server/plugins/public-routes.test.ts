@@ -29,11 +29,11 @@ describe("public routes", () => {
     ["login", "/login", true],
     ["/a/**/secret", "/a/x/secret", false],
     ["/*.js", "/app.js", false],
-  ])("with the pattern %s match the path %s: %s", (pattern, path, expected) => {
+  ])("with the pattern %s are compared with the path %s (match: %s)", (pattern, path, expected) => {
     expect(isPublic([pattern], path)).toBe(expected);
   });
 
-  test("for one method apply to HEAD like GET, but not to a WebSocket handshake", () => {
+  test("for the method GET also apply to HEAD, but not to a WebSocket handshake", () => {
     const declared = { get: ["/a"], POST: ["/b"] };
     expect(isPublic(declared, "/a")).toBe(true);
     expect(isPublic(declared, "/a", { method: "HEAD" })).toBe(true);
@@ -68,7 +68,7 @@ describe("public routes", () => {
     "/p/x#y",
     "/p/%3fx",
     "p/x",
-  ])("never include the path %s", (path) => {
+  ])("never include the unsafe path %s", (path) => {
     expect(isPublic(["/p/**", "**", "/*/*"], path)).toBe(false);
   });
 
@@ -115,7 +115,7 @@ describe("public routes", () => {
 describe("reserved paths", () => {
   const reserved = new ReservedPaths({ apiBase: "/_/api" });
 
-  test("are detected in any spelling, and other paths are not reserved", () => {
+  test("are detected in any spelling, without reserving other paths", () => {
     for (const path of [
       "/_/api",
       "/_/api/x",
@@ -135,7 +135,7 @@ describe("reserved paths", () => {
     for (const path of ["/", "/api", "/cpanels", "/x/cpanel", "/_/apis", "/.well-knownx"]) expect(reserved.has(path), path).toBe(false);
   });
 
-  test("cannot be bypassed by 10,000 random paths", () => {
+  test("are detected in 10,000 random spellings", () => {
     const piece = fc.constantFrom("/", "\\", "%2f", "%5c", "..", ".", "%2e", "cpanel", "%63panel", "x", "%", "%zz");
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 8 }), (pieces) => {
@@ -161,7 +161,7 @@ describe("routes of a plugin server", () => {
     [{ "/a": {} }, "needs a function"],
     [{ "/a": { get: handler } }, "needs a function"],
     [{ "/a": null }, "needs a function"],
-  ])("reject the invalid pattern %j", (declared, message) => {
+  ])("cannot be declared with the invalid definition %j", (declared, message) => {
     expect(() => new ServerRoutes(declared as never)).toThrow(message);
   });
 

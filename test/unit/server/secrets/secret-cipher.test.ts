@@ -7,7 +7,7 @@ const place = "@team/shop STRIPE_KEY";
 
 describe("an encrypted secret", () => {
   test.each(["x", "sk_live_1234", "two\nlines", "€ and 🔑", "y".repeat(32 * 1024)])(
-    "can be decrypted with its key and context (%#)",
+    "can be decrypted with its key and context (case number %#)",
     (value) => {
       const sealed = seal(key, value, place);
       expect(unseal(key, sealed, place)).toBe(value);
@@ -35,7 +35,7 @@ describe("an encrypted secret", () => {
       expect(() => unseal(key, { ...sealed, box: bytes.subarray(0, length).toString("base64") }, place), String(length)).toThrow();
   });
 
-  test("derives a key ID from all bytes of the key", () => {
+  test("has a key ID that depends on all bytes of the key", () => {
     const bytes = randomBytes(32);
     const other = Buffer.from(bytes);
     other.writeUInt8(other.readUInt8(31) ^ 1, 31);

@@ -22,7 +22,7 @@ beforeEach(async () => {
   reader = new ChangeLog({ file, instance: "reader" });
 });
 
-test("returns each change of other instances once, in order, and no own change", () => {
+test("returns each change by another instance once and in order", () => {
   expect(reader.read()).toEqual(nothing);
   append(writer, "a");
   append(writer, "b");
@@ -55,7 +55,7 @@ test("limits the file size without a gap for frequent readers", async () => {
   expect((await stat(file)).size).toBeLessThan(1024 * 1024);
 });
 
-test("reports a gap to an infrequent reader and after replacing the file", async () => {
+test("reports a gap to a slow reader and after the file was replaced", async () => {
   append(writer, "first");
   reader.read();
   const long = "x".repeat(5000);
