@@ -33,7 +33,7 @@ async function isolateOf(data: DataFolder, { ignoresDrain = false, isLoading = f
 }
 
 describe("a data folder", () => {
-  it("becomes full above its limit and writable again below 95 % of it", () => {
+  it("is full above its limit and writable again at or below 95 % of the limit", () => {
     const data = openFolder();
     expect([data.note(usage(1000), 0), data.isFull]).toEqual([false, false]);
     expect([data.note(usage(1001), 0), data.isFull]).toEqual([true, true]);
@@ -50,13 +50,13 @@ describe("a data folder", () => {
     expect((await data.lease()).grant).toMatchObject({ access: "write", largestFileBytes: 1000 });
   });
 
-  it("permits only deletion while it is full", async () => {
+  it("permits only deletion of files while the folder is full", async () => {
     const data = openFolder();
     data.note(usage(2000), 0);
     expect((await data.lease()).grant).toMatchObject({ access: "remove", largestFileBytes: 0 });
   });
 
-  it("lists isolates that started before it was full as writers", async () => {
+  it("lists as writers only isolates that started before the folder was full", async () => {
     const data = openFolder();
     const before = await isolateOf(data);
     data.note(usage(2000), 0);
@@ -65,7 +65,7 @@ describe("a data folder", () => {
     expect(data.isolates).toEqual([before.isolate, after.isolate]);
   });
 
-  it("runs an action after its isolates stop, and delays new isolates until then", async () => {
+  it("runs an action without isolates and delays new isolates until the action ends", async () => {
     const data = openFolder();
     await isolateOf(data);
     const action = Promise.withResolvers<string>();
@@ -83,14 +83,14 @@ describe("a data folder", () => {
     expect(events).toEqual(["action with 0 isolates", "leased"]);
   });
 
-  it("kills isolates that do not stop in time", async () => {
+  it("kills isolates that do not stop before the timeout of an action", async () => {
     const data = openFolder();
     const { kills } = await isolateOf(data, { ignoresDrain: true });
     await data.pauseFor(10, () => Promise.resolve());
     expect(kills).toEqual(["its data folder is paused and the isolate did not stop in time"]);
   });
 
-  it("drains an isolate that was loading when the pause started only after it has loaded", async () => {
+  it("drains a loading isolate only after the isolate has loaded its worker", async () => {
     const data = openFolder();
     const { lease } = await isolateOf(data, { isLoading: true });
     const paused = data.pauseFor(60_000, () => Promise.resolve("done"));
@@ -100,7 +100,7 @@ describe("a data folder", () => {
     expect(await paused).toBe("done");
   });
 
-  it("permits isolates again after a failed action, and runs actions in sequence", async () => {
+  it("permits isolates after a failed action and runs several actions in sequence", async () => {
     const data = openFolder();
     await expect(data.pauseFor(60_000, () => Promise.reject(new Error("disk")))).rejects.toThrow("disk");
     const order: number[] = [];

@@ -9,7 +9,7 @@ describe("latency percentiles", () => {
     ["millisecond", (share: number) => 1 + share * 40],
     ["long-tailed", (share: number) => Math.exp(share * 12 - 4)],
     ["bimodal", (share: number) => (share < 0.97 ? 2 + share : 900 + share)],
-  ])("of %s values are within 5 percent of the exact value", (_what, durationOf) => {
+  ])("of values with the distribution %s are within 5 % of the exact percentiles", (_what, durationOf) => {
     const histogram = new LatencyHistogram(0);
     const durations = Array.from({ length: 10_000 }, (_, index) => durationOf(index / 10_000));
     for (const durationMs of durations) histogram.record(durationMs, 1);
@@ -28,14 +28,14 @@ describe("latency percentiles", () => {
     }
   });
 
-  test("of no values are undefined", () => {
+  test("are undefined when no value is recorded", () => {
     const histogram = new LatencyHistogram(0);
     const nothing = { count: 0, failedCount: 0, p50Ms: undefined, p90Ms: undefined, p99Ms: undefined, maximumMs: undefined };
     expect(histogram.sinceStart()).toEqual(nothing);
     expect(histogram.recent(10 * secondMs)).toEqual({ ...nothing, windowMs: 10 * secondMs });
   });
 
-  test("accept extreme durations", () => {
+  test("are finite for extreme durations", () => {
     const histogram = new LatencyHistogram(0);
     for (const durationMs of [0, 1e9, 1e15]) histogram.record(durationMs, 0);
     expect(histogram.sinceStart()).toMatchObject({ count: 3, p50Ms: expect.closeTo(2 ** 20, -6), maximumMs: 1e15 });
@@ -43,7 +43,7 @@ describe("latency percentiles", () => {
 });
 
 describe("the latency of the last minute", () => {
-  test("excludes values older than 90 s and includes those younger than 60 s", () => {
+  test("includes all values of the last 60 s and no value older than 90 s", () => {
     const histogram = new LatencyHistogram(0);
     const everyMs = 500;
     for (let nowMs = 0; nowMs <= 600 * secondMs; nowMs += everyMs) {
@@ -57,7 +57,7 @@ describe("the latency of the last minute", () => {
     expect(histogram.sinceStart()).toMatchObject({ count: 1201, maximumMs: 100 });
   });
 
-  test("counts failed requests and excludes them after 90 s", () => {
+  test("counts failed requests and excludes failures older than 90 s", () => {
     const histogram = new LatencyHistogram(0);
     for (let second = 0; second < 10; second += 1) histogram.record(1, second * secondMs, second % 2 === 0);
     expect(histogram.recent(10 * secondMs)).toMatchObject({ count: 10, failedCount: 5 });
@@ -66,7 +66,7 @@ describe("the latency of the last minute", () => {
     expect(histogram.failedCount).toBe(5);
   });
 
-  test("is empty without requests and starts again with the next request", () => {
+  test("is empty after a time without requests and includes the next request", () => {
     const histogram = new LatencyHistogram(0);
     histogram.record(5, secondMs);
     expect(histogram.recent(2 * secondMs)).toMatchObject({ count: 1, windowMs: 2 * secondMs });

@@ -42,7 +42,7 @@ describe("address ranges", () => {
     ["64:ff9b::1.2.3.4", true],
     ["2001:db8:3:ffff::", true],
     ["2001:db8:4::", false],
-  ])("contain the address %s: %s", (address, expected) => {
+  ])("are searched for the address %s (contained: %s)", (address, expected) => {
     expect(ranges.has(address, isIP(address))).toBe(expected);
   });
 

@@ -29,7 +29,7 @@ describe("the batch policy", () => {
     [32, [16, 16]],
     [33, [17, 16]],
     [256, [128, 128]],
-  ])("sends %i concurrent calls in two halves", (callCount, sizes) => {
+  ])("sends %i simultaneous calls in two batches of about equal size", (callCount, sizes) => {
     expect(batches(new BatchPolicy(), callCount, 3)).toEqual(sizes);
   });
 

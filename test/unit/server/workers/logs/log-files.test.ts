@@ -22,7 +22,7 @@ async function open(bytesPerWorker = 100_000) {
   return { directory, files: new LogFiles({ directory, bytesPerWorker }) };
 }
 
-test("returns the newest matching entries in order while other files are open", async () => {
+test("returns the newest matching entries of one worker in order", async () => {
   const { directory, files } = await open();
   await files.append("@team/app", [entry(1), entry(2), entry(3)]);
   await files.append("other", [entry(4)]);
@@ -33,7 +33,7 @@ test("returns the newest matching entries in order while other files are open", 
   expect(await other.read("@team/app", all, { limit: 1, leastId: 0 })).toEqual([entry(3)]);
 });
 
-test("keeps the log files of a worker private and within the size limit", async () => {
+test("keeps a worker's log files within the size limit and readable only by the owner", async () => {
   const { directory, files } = await open(10_000);
   for (let id = 1; id <= 500; id += 1) await files.append("@team/app", [entry(id)]);
   const names = await readdir(directory);
@@ -47,7 +47,7 @@ test("keeps the log files of a worker private and within the size limit", async 
   expect(kept).toEqual(Array.from({ length: kept.length }, (_, index) => 501 - kept.length + index));
 });
 
-test("reads lines of every length from a given entry ID", async () => {
+test("reads lines of any length, starting at the requested entry ID", async () => {
   const { files } = await open(10_000_000);
   const lengths = [0, 1, 65_400, 65_536, 200_000, 3, 70_000, 0];
   const entries = lengths.map((length, index) => entry(index + 1, "ü€".repeat(length / 2)));
@@ -57,7 +57,7 @@ test("reads lines of every length from a given entry ID", async () => {
   expect(ids(await files.read("@team/app", all, { limit: 2, leastId: 5 }))).toEqual([7, 8]);
 });
 
-test("skips a line that a crash left incomplete and appends after it", async () => {
+test("skips an incomplete line from a crash and appends entries on a new line", async () => {
   const { directory, files } = await open();
   await files.append("@team/app", [entry(1)]);
   const file = path.join(directory, "%40team%2Fapp.jsonl");

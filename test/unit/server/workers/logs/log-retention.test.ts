@@ -35,7 +35,7 @@ test("reports a failing disk once and writes logs again when the disk works", as
   expect((await logs.read(["app"], { limit: 10 })).entries.map(({ text }) => text)).toEqual(["one", "two", "three", "four"]);
 });
 
-test("writes a notice for entries that memory dropped before they were written", async () => {
+test("writes a notice for entries that memory dropped before the write to disk", async () => {
   const { logs, write } = await open();
   for (let index = 0; index < 100; index += 1) write(`${index} ${"x".repeat(100)}`);
   await logs.close();
@@ -44,7 +44,7 @@ test("writes a notice for entries that memory dropped before they were written",
   expect(entries.at(-1)?.text).toMatch(/^99 /);
 });
 
-test("writes the number of lost entries when the total limit deletes whole logs", async () => {
+test("writes the number of lost entries when the total limit deletes a worker's log", async () => {
   const { logs, write } = await open();
   const counts: Record<string, number> = {};
   // Each worker displaces the logs of others, and comes back before the entries are written.
@@ -77,7 +77,7 @@ test("writes a notice when output of a worker displaces its request entries", as
   expect((await logs.read(["app"], { limit: 10 })).entries.map(({ text }) => text)).toEqual([missing(3), "x".repeat(1800)]);
 });
 
-test("reads and resumes in order across entries in files and in memory", async () => {
+test("reads and resumes in order across entries on disk and in memory", async () => {
   const { logs, write } = await open();
   write("output");
   for (let index = 0; index < 60; index += 1) {

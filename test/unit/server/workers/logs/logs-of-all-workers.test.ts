@@ -51,14 +51,14 @@ async function twoRuns() {
   return { ...run, written, directory, startMs };
 }
 
-test("reads the logs of all workers from files and memory, in order and complete", async () => {
+test("reads all entries of all workers from disk and memory in order", async () => {
   const { logs, written } = await twoRuns();
   expect(logs.readMemory(everyone, { limit: 1000 }).entries.length).toBeLessThan(100);
   const { entries, hasMore } = await logs.read(everyone, { limit: 1000 });
   expect([texts(entries), hasMore]).toEqual([written, false]);
 });
 
-test.each([1, 7, 40, 299, 300])("reads the logs of all workers completely in pages of %i entries", async (limit) => {
+test.each([1, 7, 40, 299, 300])("reads all entries of all workers in pages of %i entries", async (limit) => {
   const { logs, written } = await twoRuns();
   const pages: string[][] = [];
   let page = await logs.read(everyone, { limit });
@@ -67,7 +67,7 @@ test.each([1, 7, 40, 299, 300])("reads the logs of all workers completely in pag
   expect(pages.flat()).toEqual(written);
 });
 
-test("filters the logs and reads only those of the selected workers", async () => {
+test("filters entries and reads only the files of the selected workers", async () => {
   const { logs, written, read, startMs } = await twoRuns();
   const find = async (query: Omit<LogFilter, "limit">) =>
     texts((await logs.read((name) => name !== "a", { ...query, limit: 1000 })).entries);
@@ -95,7 +95,7 @@ test("skips files older than the requested entries and files of other programs",
   expect(read).toEqual(["empty"]);
 });
 
-test("continues the logs for a reader that resumes after a restart", async () => {
+test("sends all later entries to a reader that resumes after a restart", async () => {
   const { logs, written, write } = await twoRuns();
   const all = (await logs.read(everyone, { limit: 1000 })).entries;
   const controller = new AbortController();

@@ -59,7 +59,7 @@ describe("the workers' logs", () => {
     expect([entries.length, entries[0]?.text, entries.at(-1)?.text, hasMore]).toEqual([10_000, "2000", "11999", false]);
   });
 
-  test("drop entries of the least recently active worker above the total size", () => {
+  test("drop entries of the least recently active worker above the total size limit", () => {
     const logs = open({ bytesPerWorker: 1000, totalBytes: 2000 });
     for (const name of ["old", "mid", "old"]) write(logs, name, "x".repeat(700));
     write(logs, "new", "x".repeat(700));
@@ -95,7 +95,7 @@ describe("the workers' logs", () => {
 });
 
 describe("following a log", () => {
-  test("starts with matching entries and continues with new ones", async () => {
+  test("starts with matching entries and continues with new entries", async () => {
     const logs = open();
     for (const text of ["one", "two", "three"]) write(logs, "app", text);
     const reader = follow(logs, "app", { limit: 2 });
@@ -106,7 +106,7 @@ describe("following a log", () => {
     await reader.stop();
   });
 
-  test("can start before the first entry of the worker", async () => {
+  test("can start before the worker has an entry", async () => {
     const logs = open();
     const reader = follow(logs, "app", { limit: 10, level: "warn" });
     write(logs, "app", "quiet");
@@ -115,7 +115,7 @@ describe("following a log", () => {
     await reader.stop();
   });
 
-  test("resumes after any last entry without loss or duplicates", () => {
+  test("resumes after any entry without lost or duplicate entries", () => {
     const ids = fc.tuple(fc.integer({ min: 1, max: 40 }), fc.nat({ max: 40 }));
     return fc.assert(
       fc.asyncProperty(ids, async ([count, seen]) => {
@@ -158,7 +158,7 @@ describe("following a log", () => {
     expect([logs.readMemory(["app"], everything).entries, logs.sizeBytes]).toEqual([[], 0]);
   });
 
-  test("starts from the first entry when the last ID is unknown", async () => {
+  test("starts from the first entry when the requested last ID is unknown", async () => {
     const logs = open();
     write(logs, "app", "hello");
     const reader = follow(logs, "app", { limit: 10 }, Number.MAX_SAFE_INTEGER);
@@ -182,7 +182,7 @@ describe("request entries of the log", () => {
     expect(logs.sizeBytes).toBeLessThan(10_000);
   });
 
-  test("are filtered by status, class, source and ID, and sorted with the output", () => {
+  test("are filtered by status, status class, source and request ID", () => {
     const logs = open();
     write(logs, "app", "before");
     for (const status of [200, 404, 500, 503]) writeRequest(logs, "app", status, { requestId: `r${status}` });
@@ -202,7 +202,7 @@ describe("request entries of the log", () => {
 const isWanted = (name: string) => name !== "c";
 
 describe("the logs of several workers", () => {
-  test("are read in order, with the newest entries of all workers", () => {
+  test("contain the newest entries of all selected workers in order", () => {
     const logs = open();
     for (const [index, name] of ["a", "b", "a", "c", "b"].entries()) write(logs, name, `${name}${index}`);
     expect(texts(logs.readMemory(isWanted, everything).entries)).toEqual(["a0", "b1", "a2", "b4"]);

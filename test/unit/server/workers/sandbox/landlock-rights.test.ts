@@ -18,7 +18,7 @@ test("requests the rights of each Landlock version and lists unsupported rights"
   expect(missingRights(2)).toHaveLength(4);
 });
 
-test("omits folder rights for a file and unsupported rights in a rule", () => {
+test("omits unsupported rights from a rule, and folder rights from a rule for a file", () => {
   expect(ruleRights(["read"], 0xffffn, { isFolder: true })).toBe(0xcn);
   expect(ruleRights(["read"], 0xffffn, { isFolder: false })).toBe(0x4n);
   expect(ruleRights(["write"], 0x1fffn, { isFolder: true }) & ~0x1fffn).toBe(0n);

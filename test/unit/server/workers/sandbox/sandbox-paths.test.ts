@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { readableSystemPaths, runnableSystemPaths } from "../../../../../src/server/workers/sandbox/sandbox-paths.js";
 
 describe("readable system paths for programs of a worker", () => {
-  test("are whole folders when no folder of the daemon is below them", () => {
+  test("are whole folders when these contain no folder of the daemon", () => {
     const paths = runnableSystemPaths({ allowsPrograms: true, closed: ["/srv/state"] });
     expect(paths).toEqual(expect.arrayContaining(["/usr", "/opt", "/lib"]));
   });

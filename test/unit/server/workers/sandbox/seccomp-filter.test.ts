@@ -50,7 +50,7 @@ function judge(program: Buffer, { number, architecture, args = [] }: { number: n
   throw new Error("the filter has no end");
 }
 
-describe.each(["x64", "arm64"])("the seccomp filter of %s", (architecture) => {
+describe.each(["x64", "arm64"])("the seccomp filter for the architecture %s", (architecture) => {
   const processor = processorCalls(architecture) as ProcessorCalls;
   const judged = (name: string, args: number[] = [], options: Partial<SeccompOptions> = {}): number => {
     const number = processor.calls[name];
@@ -60,13 +60,13 @@ describe.each(["x64", "arm64"])("the seccomp filter of %s", (architecture) => {
   };
 
   test.each(["listen", "bind", "ptrace", "mount", "unshare", "setns", "bpf", "keyctl", "userfaultfd", "open_by_handle_at", "pidfd_getfd"])(
-    "denies %s with EPERM",
+    "denies the system call %s with EPERM",
     (name) => {
       expect(judged(name)).toBe(failing(EPERM));
     },
   );
 
-  test.each(["clone3", "io_uring_setup"])("denies %s with ENOSYS, so that libraries use an older call", (name) => {
+  test.each(["clone3", "io_uring_setup"])("denies the system call %s with ENOSYS, so that libraries use an older call", (name) => {
     expect(judged(name)).toBe(failing(ENOSYS));
   });
 
@@ -91,7 +91,7 @@ describe.each(["x64", "arm64"])("the seccomp filter of %s", (architecture) => {
       expect(judged("socket", [family, 3, protocol])).toBe(failing(EPERM));
   });
 
-  test("denies every socket for a worker without network", () => {
+  test("denies every network socket for a worker with the network mode none", () => {
     for (const family of [2, 10]) expect(judged("socket", [family], { network: "none" })).toBe(failing(EACCES));
     expect(judged("socket", [16, 3, 0], { network: "none" })).toBe(failing(EACCES));
   });
@@ -114,7 +114,7 @@ describe.each(["x64", "arm64"])("the seccomp filter of %s", (architecture) => {
   });
 
   test.each(["prlimit64", "sched_setaffinity", "sched_setscheduler", "sched_setparam", "sched_setattr"])(
-    "allows %s only for the isolate's own process",
+    "allows the system call %s only for the isolate's own process",
     (name) => {
       expect(judged(name, [0])).toBe(allowed);
       expect(judged(name, [pid])).toBe(allowed);
@@ -133,7 +133,7 @@ describe.each(["x64", "arm64"])("the seccomp filter of %s", (architecture) => {
     }
   });
 
-  test("denies the socket option SO_LINGER and allows all others", () => {
+  test("denies the socket option SO_LINGER and allows all other options", () => {
     expect(judged("setsockopt", [5, 1, 13])).toBe(failing(EPERM));
     expect(judged("setsockopt", [5, 1, 9])).toBe(allowed);
     expect(judged("setsockopt", [5, 6, 13])).toBe(allowed);

@@ -33,7 +33,7 @@ test("compiles for two workers at once, with one job per worker", async () => {
   expect(queue.running()).toEqual(["c", "a"]);
 });
 
-test("keeps a free slot for workers without earlier slow compilations", async () => {
+test("keeps one slot free for workers that had no slow compilation", async () => {
   const queue = startQueue();
   for (const owner of ["slow-1", "slow-2"]) queue.add(owner);
   await turn();

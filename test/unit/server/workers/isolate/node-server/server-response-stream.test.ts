@@ -4,7 +4,7 @@ import { ServerResponseStream } from "../../../../../../src/server/workers/isola
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 describe("the body stream of a Node server's response", () => {
-  test("ends a write when the reader requests more, in a later turn of the event loop", async () => {
+  test("completes a write in a later event loop turn after the reader requests more", async () => {
     const stream = new ServerResponseStream({ onCancel: () => undefined });
     const reader = stream.readable.getReader();
     let ended = 0;
@@ -24,7 +24,7 @@ describe("the body stream of a Node server's response", () => {
     expect((await next).done).toBe(true);
   });
 
-  test("ends the waiting write when the reader cancels", async () => {
+  test("completes a waiting write when the reader cancels the stream", async () => {
     let cancelled = 0;
     const stream = new ServerResponseStream({ onCancel: () => (cancelled += 1) });
     let ended = 0;
