@@ -109,7 +109,7 @@ test("filters entries by action, caller and time, and returns the newest page fi
   expect((await read({ since: "1h", principal: "pager" })).length).toBe(3);
 });
 
-test("requires audit:read and hides entries of other namespaces from a restricted key", async () => {
+test("denies keys without audit:read, and hides entries of other namespaces", async () => {
   const [viewer, team] = [await createKey("viewer"), await createKey("team", "admin", ["@team"])];
   await expect(connect(daemon.url, viewer.key).audit.list({ query: {} })).rejects.toMatchObject({ code: "PERMISSION_DENIED" });
   await install(root, "@team/mine");
@@ -159,7 +159,7 @@ test("records some of 300 rejected calls, counts the others and records every ch
   expect(shown(after)).toContain("key.created done among the flood");
 });
 
-test("limits the size and number of log files, and continues IDs after a restart", async () => {
+test("limits size and number of log files, and continues entry IDs after a restart", async () => {
   const first = (await read())[0];
   for (let index = 0; index < 60; index += 1) await createKey(`filler ${index} ${"x".repeat(80)}`);
   const files = await readdir(folder());

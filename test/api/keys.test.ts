@@ -43,7 +43,7 @@ describe("a new key", () => {
     expect((await listed(id))?.expiresAt).toBe(expiresAt);
   });
 
-  test.each([[{ expiresIn: "never" }], [{}]])("never expires when the request contains the expiry %j", async (body) => {
+  test.each([[{ expiresIn: "never" }], [{}]])("never expires when created with the expiry fields %j", async (body) => {
     const key = await create(body);
 
     expect(key).not.toHaveProperty("expiresAt");

@@ -297,7 +297,7 @@ describe("the metrics of the daemon", () => {
       expect(valueOf(families, name), name).toBeGreaterThan(0);
   });
 
-  test("do not delay the shutdown of the daemon", async () => {
+  test("do not delay the shutdown of the daemon after a request for metrics", async () => {
     const other = await startDaemon();
     try {
       const response = await fetch(`${other.url}/api/metrics`, { headers: { "x-api-key": other.rootKey, connection: "close" } });

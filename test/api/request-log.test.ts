@@ -97,7 +97,7 @@ describe("the request log", () => {
     expect(lines(await requestsOf("app", { status: "418" }))).toEqual(["GET /app/418 418 5"]);
   });
 
-  test("contains as request ID the trace ID that the worker received", async () => {
+  test("identifies a request by the trace ID that the worker received", async () => {
     const response = await fetch(`${daemon.url}/app/trace`);
     const traceparent = await response.text();
     const [entry] = await requestsOf("app", { limit: 1 });

@@ -228,7 +228,7 @@ describe("the secrets API", () => {
   });
 });
 
-test("rotation re-encrypts all secrets with a new key that survives a restart", async () => {
+test("rotates the encryption key and can decrypt all secrets after a restart", async () => {
   await set("rotates", "KEPT", "kept");
   await set("rotates", "LATER", "later", true);
   await deploy("waits");

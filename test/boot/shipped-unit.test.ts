@@ -105,7 +105,7 @@ describe("the shipped systemd unit on a booted machine", () => {
     expect(output["bad configuration"]).toBe("78\n0");
   });
 
-  test("exposes no root key in journal and ps, and keeps data when uninstalled", () => {
+  test("never shows the root key in journal or ps, and keeps data when uninstalled", () => {
     expect(output["again"]).toContain("nothing to do");
     expect(output["secrets"]).toBe("0\n0");
     expect(output["uninstall"]).toMatch(/^inactive\n(?!.*\.service)[\s\S]*state/);

@@ -29,7 +29,7 @@ beforeEach(async () => {
   return () => context.close();
 });
 
-test("denies a worker's page the operator's panel session and permits a new sign-in", async () => {
+test("prevents a worker's page from using the operator's panel session", async () => {
   const panel = await context.newPage();
   // The workers' host redirects from the panel's path.
   await panel.goto(`${appsOrigin}/cpanel/`);

@@ -149,7 +149,7 @@ describe("a worker with the default network settings", () => {
   });
 });
 
-test("a worker can connect only to host names that its manifest and operator list", async () => {
+test("a worker can connect only to host names that manifest and operator both allow", async () => {
   await start(
     { RUNTIME_WORKER_NETWORK_ALLOW: `localhost:${port()},unix:${folder}/socket` },
     `network:\n  allow: ["localhost:${port()}", "unix:${folder}/socket"]\n`,

@@ -127,7 +127,7 @@ describe.each(daemonUsers)("a sandboxed process without Node's permission model 
   });
 });
 
-test("attempts to read and listen succeed without kernel layers and permission model", async () => {
+test("attempts to read files and open ports succeed without any sandbox layer", async () => {
   for (const name of [
     "reads /etc/passwd",
     "reads a foreign file",

@@ -162,7 +162,7 @@ describe("the value of a secret", () => {
     expect([key, key.toString("base64"), key.toString("hex")].some((form) => bytes.includes(form))).toBe(false);
   });
 
-  it("is not in files that the API lets a caller download", async () => {
+  it("is not in files that a caller can download", async () => {
     const response = await send({
       path: "/api/workers/files/download?path=workers/@team/shop/1.0.0/manifest.yaml",
       headers: { "x-api-key": daemon.rootKey },

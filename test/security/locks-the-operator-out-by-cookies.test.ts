@@ -69,7 +69,7 @@ describe("several session cookies in one request", () => {
     expect(cleared.reduce((bytes, line) => bytes + "Set-Cookie: \r\n".length + line.length, 0)).toBeLessThan(3700);
   });
 
-  it("prevent a change when two keys are valid", async () => {
+  it("are rejected for a call that changes data when two keys are valid", async () => {
     const before = await connect(daemon.url, daemon.rootKey).keys.list();
     const response = await fetch(`${daemon.url}/api/keys`, {
       method: "POST",

@@ -91,7 +91,7 @@ describe("a key restricted to the namespace @team", () => {
     expect(await namesSeenBy("viewer")).not.toContain("team spare");
   });
 
-  it("receives events of keys and sign-ins only in its namespaces", async () => {
+  it("receives events of keys and sign-ins only from its own namespaces", async () => {
     const controller = new AbortController();
     const seen: RuntimeEvent[] = [];
     const done = (async () => {

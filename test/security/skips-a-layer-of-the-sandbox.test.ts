@@ -33,7 +33,7 @@ test("the sandbox starts no program when a required layer cannot be applied", as
   });
 });
 
-test("the command of an isolate requires each available layer by default", async () => {
+test("the command line that starts an isolate requires all available kernel layers", async () => {
   const command = new IsolateCommand({
     allowsNetwork: true,
     isStrict: false,

@@ -10,7 +10,7 @@ import { runTool } from "./run-tool.js";
 
 const program = fileURLToPath(new URL("../../bin/runtimed.js", import.meta.url));
 
-test("starts when systemd-socket-activate receives a connection and serves the client", async () => {
+test("starts and responds when systemd-socket-activate receives a connection", async () => {
   await runTool("systemd-socket-activate", "--version");
   const directory = await temporaryDirectory();
   const port = 20_000 + (process.pid % 10_000);

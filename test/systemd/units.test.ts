@@ -16,7 +16,7 @@ async function image() {
   return { root, run, install, units: path.join(root, "etc/systemd/system"), keyFile: path.join(root, "etc/runtimed/root-key") };
 }
 
-describe("an installation into an image", () => {
+describe("an installation into a system image", () => {
   test("writes valid units, enables them and creates a root key that only root can read", async () => {
     const { install, units, keyFile } = await image();
 

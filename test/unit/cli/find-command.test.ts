@@ -47,7 +47,7 @@ const helpOn = (words: readonly string[]) => {
   return found.kind === "help" ? found.text({ widthColumns: 80, hasColor: false }) : found.kind;
 };
 
-test("prints the help and suggestions of a noun, such as workers, for its alias", () => {
+test("prints the help and suggestions of workers for the alias app", () => {
   expect(helpOn(["app"])).toBe(helpOn(["workers"]));
   expect(helpOn(["app"])).toContain("runtimectl workers logs");
   expect(matchCommand(["app", "lsit"])).toMatchObject({ kind: "unknown", word: "lsit", noun: "workers" });
@@ -93,7 +93,7 @@ test.each([
   ["a key in a body", ["-d", `{"key":"rtk_${"a".repeat(43)}"}`]],
   ["a truncated key", [`--x=rtk_${"a".repeat(30)}`]],
   ["a password in a URL", ["--url", "https://me:secret@host"]],
-])("rejects a secret in the arguments and omits the secret in the error (secret: %s)", (_, words) => {
+])("rejects a secret in the arguments without repeating the secret (secret: %s)", (_, words) => {
   const error = (() => {
     try {
       refuseSecrets(words);

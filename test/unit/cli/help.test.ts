@@ -34,7 +34,7 @@ test("runtimectl --help lists every command once", () => {
   }
 });
 
-test("prints titles in bold with color, and without escape codes without color", () => {
+test("prints bold titles with color, and no escape codes without color", () => {
   expect(rootHelp({ widthColumns: 80, hasColor: true })).toContain("\x1b[1mManage:\x1b[0m\n");
   expect(rootHelp({ widthColumns: 80, hasColor: false })).not.toContain("\x1b");
 });

@@ -16,7 +16,7 @@ test.each([
   ["runtimectl --help", "runtimectl --help"],
   ["the runtimectl of another version", "the runtimectl of another version"],
   ["nothing to repeat", "nothing to repeat"],
-])("adds the flag -p prod to commands in a text: %j becomes %j", (text, expected) => {
+])("adds the flag -p prod to commands that need the flag: %j becomes %j", (text, expected) => {
   expect(repeatFlags(text, { profile: "prod" })).toBe(expected);
 });
 

@@ -8,7 +8,7 @@ test("escapes control characters in text", () => {
   expect(sanitizeForTerminal(hostile)).toBe("a\\x1b[31m\\x07\\x0d\\x0a\\x9b\\u{202e}\\u{2066}\\u{200b}\\u{2028}\\u{e0001}z");
 });
 
-test("escapes control characters in JSON as ASCII sequences that parse back", () => {
+test("escapes control characters in JSON as ASCII sequences that JSON.parse restores", () => {
   const text = printableJson({ name: hostile });
   expect(JSON.parse(text)).toEqual({ name: hostile });
   expect(text).toMatch(/^[\x20-\x7e]+$/);

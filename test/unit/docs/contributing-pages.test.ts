@@ -77,7 +77,7 @@ describe("pages for contributors", () => {
     expect(missing).toEqual([]);
   });
 
-  test("each page is linked from the index or from another page in this folder", async () => {
+  test("each page is linked from the index or from another page for contributors", async () => {
     const links = new Set<string>();
     for (const page of ["docs/index.md", ...pages])
       for (const [, target = ""] of (await readPage(page)).matchAll(/\]\(([^)\s#]+)/g))

@@ -37,7 +37,7 @@ describe("a path pattern", () => {
   ])("with the text %s does not match the path %s", (pattern, path) => expect(matches(pattern, path)).toBe(false));
 
   test.each(["/%6Cogin", "//login", "/login/", "/login//", "/./login", "/a/../login", "/%2e/login", "/login?x", "/%6cogin/%"])(
-    "with the text /login/** matches the equivalent spelling %s",
+    "with the text /login/** matches the unnormalized path %s",
     (path) => expect(matches("/login/**", path)).toBe(true),
   );
 

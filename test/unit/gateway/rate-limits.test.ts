@@ -74,7 +74,7 @@ describe("a rate limit", () => {
     expect(await from("2001:db8:0:1::1")()).toBe(200);
   });
 
-  test("ignores a forged X-Forwarded-For", async () => {
+  test("ignores a forged X-Forwarded-For header", async () => {
     const rateLimits = [{ limit: 1, window: "1m" }];
     for (const trustedProxies of [[], ["10.0.0.0/8"]]) {
       const gateway = await loadGateway({ trustedProxies, rateLimits });
@@ -100,7 +100,7 @@ describe("a rate limit", () => {
     expect((await gateway.send(requestOf("/shop@1.0.0/%6Cogin", { method: "POST" }))).status).toBe(429);
   });
 
-  test("with by: key counts requests per API key, or per client without a key", async () => {
+  test("with `by: key` counts requests per API key, or per client without a key", async () => {
     const ids = new Map([
       ["a", 1],
       ["b", 2],
@@ -115,7 +115,7 @@ describe("a rate limit", () => {
     expect([await send("", "192.0.2.1"), await send("?", "192.0.2.1"), await send("", "192.0.2.2")]).toEqual([200, 429, 200]);
   });
 
-  test("with by: key and keyHeader counts requests per value of the header", async () => {
+  test("with `by: key` and `keyHeader` counts requests per value of the header", async () => {
     const gateway = await loadGateway({ rateLimits: [{ by: "key", keyHeader: "X-Shop-Key", limit: 1, window: "1m" }] });
     const send = async (key: string, from = "192.0.2.1") =>
       (await gateway.send(requestOf("/", { from, headers: key === "" ? {} : { "x-shop-key": key } }))).status;
@@ -123,7 +123,7 @@ describe("a rate limit", () => {
     expect([await send(""), await send("")]).toEqual([200, 429]);
   });
 
-  test("with by: path counts requests per normalized path, also combined with client", async () => {
+  test("with `by: path` counts requests per normalized path, also combined with client", async () => {
     const byPath = await loadGateway({ rateLimits: [{ by: "path", limit: 1, window: "1m" }] });
     const paths = ["/shop/a", "/shop/b", "/shop/a?x", "/shop@1/a", "/shop/%61/", `/shop/${"x".repeat(300)}`, `/shop/${"x".repeat(301)}`];
     expect(await statuses(byPath, paths.length, (index) => requestOf(paths[index] as string, { from: `192.0.2.${index}` }))).toEqual([
@@ -136,7 +136,7 @@ describe("a rate limit", () => {
     expect([await send("/a", "192.0.2.1"), await send("/b", "192.0.2.1")]).toEqual([429, 429]);
   });
 
-  test("counts a request even when other limits match, until a limit is exceeded", async () => {
+  test("counts a request together with other matching limits until a limit is exceeded", async () => {
     const rateLimits = [
       { name: "wide", limit: 3, window: "1m" },
       { name: "narrow", paths: ["/shop/login"], limit: 1, window: "1m" },

@@ -6,7 +6,7 @@ test("the default keymap binds a key to every action without conflicts", () => {
   expect((Object.keys(actionTable) as ActionId[]).filter((id) => keymap.keyOf(id) === "")).toEqual([]);
 });
 
-test("binding an action to another key releases its default key", () => {
+test("binding an action to another key releases the default key of the action", () => {
   const keymap = new Keymap({ "workers.delete": "X" });
   expect(keymap.actionsOf("X")).toEqual(["workers.delete"]);
   expect(keymap.actionsOf("d")).not.toContain("workers.delete");

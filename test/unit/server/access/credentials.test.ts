@@ -77,7 +77,7 @@ test.each([
   ["panel.example.org:8000", ["abc"]],
   ["apps.example.org", []],
   [undefined, []],
-])("with a panel host, a request with the header Host: %s has the session cookies %j", (host, expected) => {
+])("with a panel host, a request with the header Host: %s uses the cookies %j", (host, expected) => {
   const headers = { cookie: "runtime_api_key=abc", ...(host !== undefined && { host }) };
   expect(credentialsOf(headers, PanelHost.parse("panel.example.org")).map(({ secret }) => secret)).toEqual(expected);
   expect(credentialsOf({ ...headers, "x-api-key": "key" }, PanelHost.parse("panel.example.org"))[0]).toEqual({

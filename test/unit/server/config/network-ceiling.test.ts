@@ -35,7 +35,7 @@ describe("the maximum network permissions", () => {
     expect(open.refusal({ network: { mode: "all", allow: ["10.0.0.1:1", "unix:/x"] } }, "a")).toBeUndefined();
   });
 
-  test("are the permissions of standby isolates for a manifest without network settings", () => {
+  test("equal the permissions of standby isolates when a manifest has no key network", () => {
     expect(ceiling.of({})).toBe(ceiling.usual);
     expect(ceiling.of({ network: { allow: ["db.internal:5432"] } })).toEqual({
       mode: "public",

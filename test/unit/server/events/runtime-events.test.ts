@@ -42,7 +42,7 @@ test("resumes without a gap while all missed events are stored", async () => {
   expect(await from(startId + 999)).toEqual(["stream.gap"]);
 });
 
-test("reports a gap since a requested time only when events can be missing", async () => {
+test("reports a gap to a reader that starts at a time only if events can be missing", async () => {
   const { events, startId, tell } = eventsOf(5);
   for (const name of ["a", "b", "c"]) tell(name);
   const from = (sinceMs: number) => next(events.follow(all, { ...start, sinceMs }, new AbortController().signal));

@@ -33,7 +33,7 @@ describe("the automatic host label", () => {
   });
 
   test.each(["xn--shop", "a--b--c", "v01-4-2---shop", "shop--", "--team", "", "SHOP", "v1-4---shop", "ab--team"])(
-    "is never the text %s, which names no worker",
+    "cannot be the invalid text %s",
     (label) => {
       expect(targetOfLabel(label)).toBeUndefined();
     },

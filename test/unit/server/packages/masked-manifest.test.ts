@@ -15,7 +15,7 @@ describe("the env of a displayed manifest", () => {
     expect(readManifest(masked).manifest?.fields).toEqual({ name: "app", env: { KEY: "***", PORT: "***" }, ttl: "5m" });
   });
 
-  test("is masked without changing other comments or a manifest without env", () => {
+  test("is masked without changing text outside of env", () => {
     expect(maskEnv(`# note\nname: app # shop\nenv: { KEY: ${secret} }\n`, "manifest.yml")).toBe(
       '# note\nname: app # shop\nenv:\n  KEY: "***"\n',
     );

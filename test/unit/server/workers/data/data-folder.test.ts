@@ -41,7 +41,7 @@ describe("a data folder", () => {
     expect([data.note(usage(950), 0), data.isFull]).toEqual([true, false]);
   });
 
-  it("limits the file size to the free space beyond the largest file", async () => {
+  it("permits files up to the free space plus the size of the largest file", async () => {
     const data = openFolder();
     expect((await data.lease()).grant).toEqual({ folder: "/data/shop", access: "write", largestFileBytes: 1000 });
     data.note(usage(600, 300), 0);

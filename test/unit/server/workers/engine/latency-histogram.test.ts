@@ -9,7 +9,7 @@ describe("latency percentiles", () => {
     ["millisecond", (share: number) => 1 + share * 40],
     ["long-tailed", (share: number) => Math.exp(share * 12 - 4)],
     ["bimodal", (share: number) => (share < 0.97 ? 2 + share : 900 + share)],
-  ])("of values with the distribution %s are within 5 % of the exact percentiles", (_what, durationOf) => {
+  ])("of values with the distribution %s are within 5 percent of the exact value", (_what, durationOf) => {
     const histogram = new LatencyHistogram(0);
     const durations = Array.from({ length: 10_000 }, (_, index) => durationOf(index / 10_000));
     for (const durationMs of durations) histogram.record(durationMs, 1);
@@ -66,7 +66,7 @@ describe("the latency of the last minute", () => {
     expect(histogram.failedCount).toBe(5);
   });
 
-  test("is empty after a time without requests and includes the next request", () => {
+  test("is empty after minutes without requests and includes the next request", () => {
     const histogram = new LatencyHistogram(0);
     histogram.record(5, secondMs);
     expect(histogram.recent(2 * secondMs)).toMatchObject({ count: 1, windowMs: 2 * secondMs });

@@ -2,12 +2,12 @@ import { describe, expect, test } from "vitest";
 import { readableSystemPaths, runnableSystemPaths } from "../../../../../src/server/workers/sandbox/sandbox-paths.js";
 
 describe("readable system paths for programs of a worker", () => {
-  test("are whole folders when these contain no folder of the daemon", () => {
+  test("include whole system folders that contain no folder of the daemon", () => {
     const paths = runnableSystemPaths({ allowsPrograms: true, closed: ["/srv/state"] });
     expect(paths).toEqual(expect.arrayContaining(["/usr", "/opt", "/lib"]));
   });
 
-  test("exclude files with secrets of the machine", () => {
+  test("exclude files with secrets of the machine, such as /etc/shadow", () => {
     const paths = [...readableSystemPaths({ allowsPrograms: true }), ...readableSystemPaths({ allowsPrograms: false })];
     expect(paths).toContain("/etc/passwd");
     for (const secret of ["/etc", "/etc/shadow", "/etc/ssl/private", "/etc/ssh"]) expect(paths).not.toContain(secret);
