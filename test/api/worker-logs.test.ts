@@ -169,7 +169,7 @@ describe("following the log of a worker", () => {
     expect(await follow(connect(daemon.url, data.key)).done).toMatchObject({ code: "NAMESPACE_DENIED" });
   });
 
-  test("accepts 100 readers and rejects one more with TOO_MANY_STREAMS", async () => {
+  test("accepts 100 readers and rejects the next reader with TOO_MANY_STREAMS", async () => {
     const readers = Array.from({ length: 100 }, () => follow(root));
     await Promise.all(readers.map(({ opened }) => opened));
     expect(await follow(root).done).toMatchObject({ code: "TOO_MANY_STREAMS", status: 503 });

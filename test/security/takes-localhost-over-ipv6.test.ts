@@ -33,7 +33,7 @@ describe("a program that tries to serve http://localhost instead of the daemon",
     await expect(health(`[::1]:${port}`)).rejects.toThrow("fetch failed");
   });
 
-  it("cannot listen on ::1 at the port of the admin listener", async () => {
+  it("finds ::1 in use at the port of the admin listener", async () => {
     daemon = await startDaemon({ env: { HOST: "", RUNTIME_ADMIN_PORT: "0" } });
     const { port } = new URL(daemon.adminUrl);
     expect(port).not.toBe(new URL(daemon.url).port);

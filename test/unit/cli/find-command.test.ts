@@ -67,7 +67,7 @@ test("each alias resolves to an existing command and hides no other command", ()
   for (const word of Object.keys(commandHints)) expect([...nouns, ...Object.keys(commandAliases)]).not.toContain(word);
 });
 
-test("findCommand recognizes every global flag that takes a value", () => {
+test("findCommand recognizes every global flag that requires a value", () => {
   const taking = globalOptions
     .filter((option) => option.flags.includes("<"))
     .flatMap((option) => option.flags.replace(/ <.*/, "").split(", "));

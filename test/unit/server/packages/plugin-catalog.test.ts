@@ -49,7 +49,7 @@ test("creates the worker of a plugin from its entrypoint and worker settings", a
   expect(found("shop")?.app).toMatchObject({ entrypoint: "app/index.html", env: { PUBLIC_A: "1" }, memory: 128 * 1024 ** 2 });
 });
 
-test("ignores folders without metadata, hidden folders and links to the outside", async () => {
+test("ignores folders without metadata, hidden folders and links to outside folders", async () => {
   await writeFiles(fixture.root, { "outside/manifest.yaml": "name: outside\n" });
   await writeFiles(fixture.uploads, { "notes/readme.md": "", ".hidden/manifest.yaml": "name: hidden\n", "plugin.js": "" });
   await symlink(path.join(fixture.root, "outside"), inUploads("outside"));

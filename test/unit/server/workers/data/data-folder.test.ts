@@ -65,7 +65,7 @@ describe("a data folder", () => {
     expect(data.isolates).toEqual([before.isolate, after.isolate]);
   });
 
-  it("runs an action without isolates and delays new isolates until the action ends", async () => {
+  it("runs an action while no isolate uses the folder, and delays new isolates", async () => {
     const data = openFolder();
     await isolateOf(data);
     const action = Promise.withResolvers<string>();
