@@ -3,22 +3,22 @@ import { errorTable, type ErrorCode } from "./errors.js";
 export interface ApiErrorOptions {
   /** Structured details for the client, sent as `error.details`. */
   readonly details?: unknown;
-  /** The internal cause: logged, never sent. */
+  /** The error that caused this error. The daemon logs it and never sends it to the client. */
   readonly cause?: unknown;
-  /** Sent as `Retry-After`. */
+  /** Seconds for the `Retry-After` response header. */
   readonly retryAfterSeconds?: number;
-  /** Sent as `Allow`. */
+  /** HTTP methods for the `Allow` response header. */
   readonly allow?: string;
 }
 
-/** An error with a published code. The daemon throws it; the client recreates it from the response. `message` is for the user. */
+/** An error with a published error code and a `message` for the user. The daemon throws it; the client recreates it from the response. */
 export class ApiError extends Error {
   readonly code: ErrorCode;
   readonly status: number;
   readonly details: unknown;
   readonly retryAfterSeconds: number | undefined;
   readonly allow: string | undefined;
-  /** Set by the client: the request id in the daemon's log. */
+  /** The request id of the failed request, as in the daemon's log. Set by the client. */
   requestId: string | undefined;
 
   constructor(code: ErrorCode, message: string, options: ApiErrorOptions = {}) {

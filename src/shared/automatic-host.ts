@@ -8,27 +8,28 @@ const plainPart = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/;
 const plainVersion = /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)$/;
 const versionPrefix = /^v(0|[1-9]\d*)-(0|[1-9]\d*)-(0|[1-9]\d*)---(.+)$/;
 
-/** The label of a worker below `RUNTIME_APP_DOMAIN`, or why the worker has none. */
+/** The DNS label of a worker below `RUNTIME_APP_DOMAIN`, or the reason why the worker has no label. */
 export type AutomaticLabel = { readonly label: string } | { readonly reason: string };
 
-/** A worker, and the one version that a label names. */
+/** The worker that a DNS label names. `version` is undefined if the label names no version. */
 export interface LabelTarget {
   readonly name: string;
   readonly version: string | undefined;
 }
 
 /**
- * The label by which `RUNTIME_APP_DOMAIN` serves a worker: `name`, or `name--scope`; with a version `v1-4-2---name`. Two different workers
- * or versions never have the same label.
+ * Returns the DNS label of a worker below `RUNTIME_APP_DOMAIN`: `name`, or `name--scope`. With a version, the label is `v1-4-2---name`. Two
+ * different workers or versions never have the same label.
  */
 export function automaticLabel(packageName: string, version?: string): AutomaticLabel {
   const segments = toPathSegments(packageName);
   const { name } = segments;
   const scope = segments.scope.startsWith("@") ? segments.scope.slice(1) : undefined;
   const unfit = [name, ...(scope === undefined ? [] : [scope])].find((part) => !plainPart.test(part) || part.includes(scopeSeparator));
-  if (unfit !== undefined) return { reason: `"${unfit}" has a character or a hyphen that a host name cannot have there` };
-  // "ab--team" would read as an internationalized label, such as those that begin with "xn--" (RFC 5891, section 4.2.3.1).
-  if (scope !== undefined && name.length === 2) return { reason: `"${name}" has two characters, which host names reserve before "--"` };
+  if (unfit !== undefined) return { reason: `"${unfit}" is not valid in a host name: use a-z, 0-9 and single hyphens between them` };
+  // DNS reserves labels with "--" as third and fourth character, such as "xn--…" (RFC 5891, section 4.2.3.1).
+  if (scope !== undefined && name.length === 2)
+    return { reason: `"${name}" has two characters, and DNS reserves host names that start with two characters and "--"` };
   const parts = version === undefined ? ["", "", "", ""] : plainVersion.exec(version);
   if (!parts) return { reason: `the version ${version} is not of the form 1.2.3` };
   const prefix = version === undefined ? "" : `v${parts.slice(1).join("-")}${versionSeparator}`;
@@ -37,7 +38,7 @@ export function automaticLabel(packageName: string, version?: string): Automatic
   return { label };
 }
 
-/** The worker that a label names, and its version; undefined when no worker can have the label. */
+/** Returns the worker and version that a DNS label names. Undefined if no worker can have the label. */
 export function targetOfLabel(label: string): LabelTarget | undefined {
   const versioned = versionPrefix.exec(label);
   const version = versioned ? versioned.slice(1, 4).join(".") : undefined;

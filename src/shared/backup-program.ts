@@ -1,15 +1,15 @@
 /** The job that `runtimectl daemon` passes to the backup program. Job and outcome are one line of JSON each. */
 export interface BackupJob {
   readonly action: keyof BackupResults;
-  /** Absolute path, or "" for a job without a file. */
+  /** Absolute path of the backup file. Empty for an action without a file. */
   readonly file: string;
-  /** Override the variables of the environment. */
+  /** Environment variables that override those of the backup program's own environment. */
   readonly variables: Readonly<Record<string, string>>;
   readonly isDryRun?: boolean;
   readonly discardOld?: boolean;
 }
 
-/** The result of each action. */
+/** The type of the result, by action of the job. */
 export interface BackupResults {
   readonly backup: WrittenBackup & Where;
   readonly restore: RestoredBackup & Where & { readonly file: string };
@@ -31,21 +31,24 @@ export interface WrittenBackup {
   readonly keys: number;
   readonly workers: number;
   readonly plugins: number;
-  /** Number of data folders. */
+  /** Number of worker data folders in the backup. */
   readonly data: number;
-  /** Paths of skipped links and special files. */
+  /** Paths of links and special files, which a backup does not contain. */
   readonly skipped: readonly string[];
 }
 
 export interface RestoredBackup {
   readonly createdAt: string;
-  /** Active keys in the backup. `keysBefore`: on this machine before; null without a readable key store. */
+  /**
+   * Number of active keys in the backup. `keysBefore` is the number on this machine before the restore, or null if no key store is
+   * readable.
+   */
   readonly keys: number;
   readonly keysBefore: number | null;
   readonly packages: readonly PackageChange[];
-  /** Folders with the previous data. */
+  /** Paths of the folders to which the restore moved the previous data. */
   readonly kept: readonly string[];
-  /** Whether an interrupted earlier restore was completed first (in a dry run: would be). */
+  /** Whether the restore first completed an earlier, interrupted restore. In a dry run: whether the restore would do so. */
   readonly finishedEarlier: boolean;
 }
 
@@ -58,13 +61,13 @@ export interface PackageChange {
 export interface MovedKeys {
   /** Number of keys that are not revoked. */
   readonly keys: number;
-  /** Number of revoked keys, whose hashes are also kept. */
+  /** Number of revoked keys. Their hashes are moved too. */
   readonly revoked: number;
 }
 
 export interface MigratedKeys extends MovedKeys {
   readonly primary: string;
-  /** Path of the kept local store. Undefined if nothing was moved. */
+  /** Path at which the local key store was kept. Undefined if no keys were moved. */
   readonly keptAs?: string | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** Lets readers wait for the next change. */
+/** Lets several readers wait until the next call of `notify`. */
 export class ChangeSignal {
   readonly #waiting = new Set<() => void>();
 

@@ -6,13 +6,13 @@ import { errorTable, type ErrorCode } from "./errors.js";
 import { endEvent, readEventStream } from "./event-stream.js";
 import { multipartOf } from "./multipart.js";
 
-/** One HTTP request for a transport. `path` is relative to the origin and includes the query. */
+/** An HTTP request that a transport sends. `path` is relative to the origin and includes the query. */
 export interface TransportRequest {
   readonly method: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | AsyncIterable<Uint8Array>;
-  /** Requests a streamed response body, until this signal aborts. */
+  /** If set, the transport streams the response body until this signal aborts. */
   readonly streamUntil?: AbortSignal;
 }
 
@@ -20,7 +20,7 @@ export interface TransportResponse {
   readonly status: number;
   readonly requestId: string | undefined;
   readonly text: string;
-  /** The streamed body, if requested and the request succeeded. Throws if the connection is lost. */
+  /** The streamed response body. Undefined if no stream was requested or the request failed. Throws if the connection is lost. */
   readonly pieces?: AsyncIterable<Uint8Array>;
   /** The ETag of a download, if the transport provides it. */
   readonly etag?: string | undefined;
@@ -31,7 +31,7 @@ export type Transport = (request: TransportRequest) => Promise<TransportResponse
 
 type Call<Definition extends EndpointDefinition> = Definition["download"] extends string ? Downloading<Definition> : Exchanging<Definition>;
 
-/** A streamed download. Throws if it is incomplete. */
+/** A streamed download. Iteration throws if the download is incomplete. */
 export interface DownloadedBytes extends AsyncIterable<Uint8Array> {
   /** The ETag of the response; undefined if the transport does not provide response headers. */
   readonly etag: string | undefined;
@@ -63,23 +63,23 @@ interface Following<Definition extends EndpointDefinition> {
 
 export interface FollowOptions {
   readonly signal: AbortSignal;
-  /** Id of the last received event. The stream continues after it. */
+  /** Id of the last received event. The stream continues with the next event. */
   readonly lastEventId?: number | undefined;
-  /** Called when the daemon has accepted the request. */
+  /** Called when the daemon has accepted the request for the event stream. */
   readonly onOpen?: (() => void) | undefined;
 }
 
-/** Operations by resource and name: the contract or a part of it. */
+/** API operations by resource and name: the whole contract or a part of it. */
 export type Operations = Readonly<Record<string, Readonly<Record<string, EndpointDefinition>>>>;
 
 export type ClientOf<Offered extends Operations> = {
   readonly [R in keyof Offered]: { readonly [O in keyof Offered[R]]: Call<Offered[R][O]> };
 };
 
-/** The client of the whole API. */
+/** A client with all operations of the API. */
 export type Client = ClientOf<Contract>;
 
-/** The response does not match the contract: it comes from another program, another version or a proxy. */
+/** Thrown when a response does not match the contract. Causes: another program, another version of the daemon, or a proxy. */
 export class UnexpectedAnswerError extends Error {
   readonly status: number;
   readonly requestId: string | undefined;
@@ -93,8 +93,8 @@ export class UnexpectedAnswerError extends Error {
 }
 
 /**
- * Returns a typed client with one function per given operation. Checks every response against the contract. `apiBase` is a path such as
- * `/api`. A command passes only the operations that it uses, to load only their schemas.
+ * Returns a typed client with one function per operation in `offered`. Checks every response against the contract. `apiBase` is a path such
+ * as `/api`. Each CLI command passes only the operations that it uses, to load only their schemas.
  */
 export function createClient<Offered extends Operations>(transport: Transport, apiBase: string, offered: Offered): ClientOf<Offered> {
   const resources = Object.entries(offered).map(([resource, endpoints]) => {
@@ -175,7 +175,7 @@ function toRequest(apiBase: string, definition: EndpointDefinition, input: AnyIn
   return { ...target, headers: {} };
 }
 
-/** Converts values to name-value pairs. A list becomes one pair per item. */
+/** Converts query or form values to name-value pairs. A list becomes one pair per item. */
 function pairsOf(values: Record<string, unknown> = {}): [name: string, value: string][] {
   return Object.entries(values).flatMap(([name, value]) => {
     const given = (Array.isArray(value) ? value : [value]) as readonly (string | number | boolean | undefined)[];
@@ -183,7 +183,7 @@ function pairsOf(values: Record<string, unknown> = {}): [name: string, value: st
   });
 }
 
-/** Validates with the Standard Schema interface: some schemas are not from zod, see scripts/ready-contracts.mjs. */
+/** Validates with the Standard Schema interface, because the build replaces some zod schemas (see scripts/ready-contracts.mjs). */
 function parseResult(schema: z.core.$ZodType, response: TransportResponse): unknown {
   const checked = schema["~standard"].validate(parseJson(response));
   if (checked instanceof Promise) throw new TypeError("response schemas must be synchronous");
@@ -208,7 +208,7 @@ function parseJson(response: TransportResponse): unknown {
   }
 }
 
-/** Creates the error of an error response. */
+/** Returns the error that a failed response describes. */
 function toError(response: TransportResponse): Error {
   const body = parseJson(response) as { error?: { code?: unknown; message?: unknown; details?: unknown } } | null;
   const { code, message, details } = body?.error ?? {};

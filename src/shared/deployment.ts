@@ -5,8 +5,8 @@ export const longestDeployMessage = 500;
 export const longestDeployer = 100;
 
 /**
- * The deployment record that `runtimectl deploy` writes to the manifest under `deploy`. Its content is not verified.
- * Lazy: most programs never parse one.
+ * The deployment record that `runtimectl deploy` writes below `deploy` in the manifest. The daemon does not verify its content. The schema
+ * is lazy because most programs never parse a deployment record.
  */
 export const Deployment = z.lazy(() =>
   z.object({
@@ -20,7 +20,7 @@ export const Deployment = z.lazy(() =>
 );
 export type Deployment = z.output<typeof Deployment>;
 
-/** Returns the deployment record of a manifest. Undefined if it is missing or invalid: an invalid record is ignored. */
+/** Returns the deployment record in a manifest. Undefined if the record is missing or invalid. */
 export function deploymentIn(declared: Readonly<Record<string, unknown>> | undefined): Deployment | undefined {
   if (declared?.["deploy"] === undefined) return undefined;
   const parsed = z.safeParse(Deployment, declared["deploy"]);

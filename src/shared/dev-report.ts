@@ -1,4 +1,4 @@
-/** Messages from the daemon of `runtimectl dev` over its IPC channel. */
+/** Messages that the daemon sends to `runtimectl dev` over its IPC channel. */
 export type DevReport =
   | { readonly kind: "listening"; readonly origin: string }
   | {

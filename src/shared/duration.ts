@@ -1,7 +1,7 @@
 const unitMs = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const durationPattern = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/;
 
-/** Parses `500ms`, `30s`, `5m` (minutes), `1h`, `7d` or a number of seconds to milliseconds. Undefined for other values. */
+/** Parses `500ms`, `30s`, `5m` (minutes), `1h`, `7d` or a number of seconds to milliseconds. Returns undefined for other values. */
 export function parseDurationMs(value: string | number): number | undefined {
   if (typeof value === "number") return Number.isFinite(value) && value >= 0 ? value * 1000 : undefined;
   if (/^\d+$/.test(value)) return Number(value) * 1000;
@@ -11,10 +11,13 @@ export function parseDurationMs(value: string | number): number | undefined {
 
 const lifetimeSeconds = { d: 86_400, w: 7 * 86_400, m: 30 * 86_400, y: 365 * 86_400 } as const;
 const lifetimePattern = /^([1-9]\d{0,5})([dwmy])$/;
-/** 100 years. */
+/** Maximum lifetime of a key: 100 years. */
 const maximumLifetimeSeconds = 100 * lifetimeSeconds.y;
 
-/** Parses a lifetime such as `30d`, `2w`, `6m` (30 days each), `1y` (365 days) to seconds. Undefined if malformed or over 100 years. */
+/**
+ * Parses a lifetime such as `30d`, `2w`, `6m` (30 days each) or `1y` (365 days) to seconds. Returns undefined for an invalid text or for
+ * more than 100 years.
+ */
 export function parseLifetimeSeconds(text: string): number | undefined {
   const match = lifetimePattern.exec(text);
   if (!match) return undefined;

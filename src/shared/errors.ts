@@ -1,5 +1,5 @@
 /**
- * All error codes of the API with HTTP status and meaning. The meaning of a published code never changes.
+ * All error codes of the API, each with its HTTP status and meaning. The meaning of a published code never changes.
  * docs/reference/errors.md is generated from this table.
  */
 export const errorTable = {

@@ -1,22 +1,22 @@
-/** The event that ends a stream permanently. Its data is an error body. */
+/** Name of the event after which the client must not reconnect. Its data is an error body. */
 export const endEvent = "end";
-/** Maximum line length in characters. The daemon never sends longer lines. */
+/** Maximum length of a line in an event stream, in characters. The daemon never sends longer lines. */
 const longestLine = 4 * 1024 * 1024;
 
 export interface StreamedEvent {
   readonly id: string | undefined;
-  /** The event name. Default: `message`. */
+  /** The name of the event. `message` if the stream sends no name. */
   readonly event: string;
   readonly data: string;
 }
 
-/** Formats an event as `text/event-stream`. */
+/** Formats an event as text of a `text/event-stream`. */
 export function formatEvent({ id, event, data }: { id?: string; event?: string; data: string }): string {
   const lines = data.split(/\r\n|\r|\n/).map((line) => `data: ${line}\n`);
   return `${id === undefined ? "" : `id: ${id}\n`}${event === undefined ? "" : `event: ${event}\n`}${lines.join("")}\n`;
 }
 
-/** Parses the events of a `text/event-stream`. Skips comments and an incomplete event at the end. */
+/** Parses the events of a `text/event-stream`. Skips comment lines and an incomplete event at the end of the stream. */
 export async function* readEventStream(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<StreamedEvent, void> {
   const parser = new EventParser();
   const decoder = new TextDecoder();
@@ -31,11 +31,11 @@ class EventParser {
 
   *push(text: string): Generator<StreamedEvent> {
     const buffered = this.#rest + text;
-    // A carriage return at the end can be the first half of CR LF.
+    // A carriage return at the end of the buffer can be the first half of CR LF.
     const isHalf = buffered.endsWith("\r");
     const lines = (isHalf ? buffered.slice(0, -1) : buffered).split(/\r\n|\r|\n/);
     this.#rest = (lines.pop() as string) + (isHalf ? "\r" : "");
-    if (this.#rest.length > longestLine) throw new Error("The event stream has a line that never ends.");
+    if (this.#rest.length > longestLine) throw new Error(`The event stream contains a line of more than ${longestLine} characters.`);
     for (const line of lines) {
       if (line !== "") this.#field(line);
       else {

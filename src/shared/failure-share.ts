@@ -1,6 +1,6 @@
 import type { WorkerMetrics } from "./contract/metrics.js";
 
-/** Minimum shares of failed requests for "degraded" (1 in 100) and "failing" (1 in 4). */
+/** Minimum shares of failed requests for the states "degraded" (1 in 100) and "failing" (1 in 4). */
 const degradedShare = 0.01;
 const failingShare = 0.25;
 
@@ -8,7 +8,10 @@ export type RequestHealth = "ok" | "degraded" | "failing";
 
 type Counts = Pick<WorkerMetrics["requests"], "total" | "failed" | "perSecond" | "failedPerSecond">;
 
-/** Returns the share of failed requests, 0 to 1, in the last minute, or since the daemon started if the last minute had no requests. */
+/**
+ * Returns the share of failed requests in the last minute, from 0 to 1. If the last minute had no requests, the period starts with the
+ * daemon.
+ */
 export function failureShare(counts: readonly Counts[]): number {
   const sum = (read: (one: Counts) => number) => counts.reduce((total, one) => total + read(one), 0);
   const perSecond = sum((one) => one.perSecond);
@@ -22,7 +25,7 @@ export function requestHealth(share: number): RequestHealth {
   return share >= degradedShare ? "degraded" : "ok";
 }
 
-/** Formats a share, such as `13 %`. Never rounds to `0 %` or `100 %`. */
+/** Formats a share of requests in percent, such as `13 %`. A share between 0 and 1 is never rounded to `0 %` or `100 %`. */
 export function percentOf(share: number): string {
   if (share > 0 && share < 0.01) return "<1 %";
   return `${share < 1 ? Math.min(99, Math.round(share * 100)) : 100} %`;

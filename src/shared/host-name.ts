@@ -1,13 +1,13 @@
 import { hostNameOf, isHost } from "./host.js";
 
-/** DNS limits a name to 253 characters (RFC 1035, section 2.3.4). */
+/** Maximum length of a DNS name in characters (RFC 1035, section 2.3.4). */
 const maximumHostNameLength = 253;
-/** One label of a DNS name in ASCII; `_` is not allowed in host names (RFC 1123, section 2.1). */
+/** Labels of a DNS name in ASCII, separated by dots. Host names cannot contain `_` (RFC 1123, section 2.1). */
 const labels = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/;
 
 /**
- * A DNS host name in the one spelling in which it is stored and compared: ASCII (punycode), lower case, no trailing dot. Undefined for
- * anything else, such as an IP address or a name with a port.
+ * Returns a DNS host name in normal form: ASCII (punycode), lower case, no trailing dot. Hosts are stored and compared in this form.
+ * Returns undefined for other texts, such as an IP address or a name with a port.
  */
 export function normalHostName(text: string): string | undefined {
   const ascii = asciiHost(text.trim());
@@ -21,7 +21,7 @@ function asciiHost(text: string): string | undefined {
   return isHost(name) ? hostNameOf(name) : undefined;
 }
 
-/** `URL` turns every spelling of an IPv4 address into four decimal numbers. */
+/** Whether a host name is an IPv4 address. `URL` converts every spelling of an IPv4 address to four decimal numbers. */
 function isAddress(name: string): boolean {
   return /^\d+(?:\.\d+){3}$/.test(name);
 }

@@ -1,2 +1,2 @@
-/** The daemon's record of an installation, in the folder of each uploaded version. Never packed. */
+/** Name of the file in which the daemon records an installation. Each folder of an uploaded version contains one. Never packed. */
 export const installationFileName = ".installed.json";

@@ -1,10 +1,10 @@
 // Uses zod/mini because the schema of the worker list, which contains this schema, uses it.
 import * as z from "zod/mini";
 
-/** The client of an upload: the panel, runtimectl, or another API client. */
+/** The kind of client that uploaded a version: the panel, runtimectl, or another API client. */
 const installationChannels = ["panel", "cli", "api"] as const;
 
-/** The daemon's record of an installation. Lazy: most programs never parse one. */
+/** The daemon's record of an installation. The schema is lazy because most programs never parse such a record. */
 export const Installation = z.lazy(() =>
   z.object({
     at: z.int().check(z.minimum(0), z.describe("Unix seconds")),
@@ -16,7 +16,7 @@ export type Installation = z.output<typeof Installation>;
 
 const channelNames = { panel: "panel", cli: "CLI", api: "API" } as const;
 
-/** Returns a text such as `by ci, CLI`. */
+/** Describes who installed a version, such as `by ci, CLI`. */
 export function installerOf({ by, via }: Installation): string {
   return `by ${by}, ${channelNames[via]}`;
 }

@@ -1,12 +1,15 @@
-/** Permissions of an isolate beyond reading its folder, besides those with a path: `fs-read:/path`, `fs-write:/path`. */
+/**
+ * Permissions that an isolate can have in addition to reading its own folder. Permissions with a path are `fs-read:/path` and
+ * `fs-write:/path`.
+ */
 const isolatePermissionNames = ["child-process", "worker-threads", "addons", "wasi", "inspector", "udp"] as const;
 
-/** An absolute path without a comma, a glob or `..`. */
+/** A permission with an absolute path. The path has no comma, no `*` and no `..` segment. */
 const pathPermission = /^fs-(?:read|write):\/(?!.*(?:^|\/)\.\.(?:\/|$))[^\0,*]*$/;
 
 export function isIsolatePermission(text: string): boolean {
   return isolatePermissionNames.some((name) => name === text) || pathPermission.test(text);
 }
 
-/** For messages: the forms that `isIsolatePermission` accepts. */
+/** Text for messages: the forms of a permission that `isIsolatePermission` accepts. */
 export const isolatePermissionForms = `one of ${isolatePermissionNames.join(", ")}, fs-read:/path, fs-write:/path`;

@@ -1,7 +1,7 @@
 import { Composer, isMap, Parser, type CST, type Document, type Pair, type ParsedNode } from "yaml";
 import { ApiError } from "./api-error.js";
 
-/** Maximum size of a manifest. */
+/** Maximum size of a manifest file in bytes. */
 export const longestManifestBytes = 64 * 1024;
 const mostLines = 5_000;
 const mostNodes = 2_000;
@@ -17,26 +17,26 @@ export function invalidMetadata(fileName: string, why: string, cause?: unknown):
   return new ApiError("INVALID_PACKAGE_METADATA", `${fileName} cannot be used: ${why}.`, { cause });
 }
 
-/** A fault in a manifest. `offset` counts characters from the start. */
+/** A fault in a manifest. `offset` is the position of the fault in characters from the start of the text. */
 export interface ManifestFault {
   readonly message: string;
   readonly offset?: number | undefined;
   readonly cause?: unknown;
 }
 
-/** The parsed manifest, or its faults. */
+/** Result of parsing a manifest: the manifest, or its faults. */
 export type ManifestReading =
   | { readonly manifest: Manifest; readonly faults: readonly [] }
   | { readonly manifest: undefined; readonly faults: readonly [ManifestFault, ...ManifestFault[]] };
 
-/** Parses a manifest. Throws `INVALID_PACKAGE_METADATA` for anything but one plain YAML mapping. */
+/** Parses a manifest. Throws `INVALID_PACKAGE_METADATA` unless the text is a single plain YAML mapping. */
 export function parseManifest(text: string, fileName: string): Manifest {
   const { manifest, faults } = readManifest(text);
   if (manifest) return manifest;
   throw invalidMetadata(fileName, `${faults[0].message}${placeIn(text, faults[0].offset)}`, faults[0].cause);
 }
 
-/** Returns the position of a character for a message. Empty if the position is unknown. */
+/** Returns the line and column of a character, for messages. Empty if `offset` is undefined. */
 export function placeIn(text: string, offset: number | undefined): string {
   if (offset === undefined) return "";
   const before = text.slice(0, offset).split("\n");
@@ -44,8 +44,8 @@ export function placeIn(text: string, offset: number | undefined): string {
 }
 
 /**
- * Parses a manifest like `parseManifest`, and returns all faults. First checks size and depth, because composing is recursive and deep
- * input can end the process (V8 aborts if a regular expression is compiled on an almost full stack).
+ * Parses a manifest and returns all faults. First checks size and depth: composing is recursive, and deep input can end the process (V8
+ * aborts if a regular expression is compiled on an almost full stack).
  */
 export function readManifest(text: string): ManifestReading {
   if (text.split("\n", mostLines + 1).length > mostLines) return faulty({ message: `it has more than ${mostLines} lines` });
@@ -72,7 +72,10 @@ function yamlFault(error: Error & { readonly pos?: readonly [number, number] }):
   return { message: `it is not valid YAML: ${error.message}`, offset: error.pos?.[0], cause: error };
 }
 
-/** Walks the tokens without recursion, like the parser that created them. */
+/**
+ * Returns a fault if the YAML is nested too deep or has too many nodes. Walks the tokens without recursion, like the parser that created
+ * them.
+ */
 function shapeFault(tokens: readonly CST.Token[]): ManifestFault | undefined {
   const open: [token: CST.Token, depth: number][] = tokens.map((token) => [token, 0]);
   let nodeCount = 0;
@@ -103,7 +106,7 @@ function readFields(document: Document.Parsed): ManifestReading {
   return { manifest: { document, fields }, faults: [] };
 }
 
-/** Finds repeated keys in linear time: the check of the yaml package compares all pairs. */
+/** Returns a fault for each repeated key. Takes linear time; the check in the yaml package compares all pairs of keys. */
 function repeatedKeys(pairs: readonly Pair<ParsedNode, ParsedNode | null>[]): ManifestFault[] {
   const seen = new Set<string>();
   return pairs.flatMap(({ key }) => {
@@ -114,7 +117,9 @@ function repeatedKeys(pairs: readonly Pair<ParsedNode, ParsedNode | null>[]): Ma
   });
 }
 
-/** Whether a value contains itself through an alias. Ends because nesting is limited. Repeated use of an alias is allowed. */
+/**
+ * Whether a value contains itself through an alias. The recursion ends because the nesting is limited. Repeated use of an alias is allowed.
+ */
 function containsItself(value: unknown, within: readonly unknown[] = []): boolean {
   if (typeof value !== "object" || value === null) return false;
   return within.includes(value) || Object.values(value).some((child) => containsItself(child, [...within, value]));

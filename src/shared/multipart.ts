@@ -2,7 +2,7 @@ import type { UploadSource } from "./contract/endpoint.js";
 
 export interface MultipartBody {
   readonly contentType: string;
-  /** Undefined if the size of a file is unknown. */
+  /** Size of the body in bytes. Undefined if the size of a file is unknown. */
   readonly sizeBytes: number | undefined;
   readonly bytes: AsyncIterable<Uint8Array>;
 }
@@ -10,7 +10,7 @@ export interface MultipartBody {
 /** A text field of a form: its name and its value. */
 export type FormField = readonly [name: string, value: string];
 
-/** Returns a streamed multipart/form-data body: text fields, then file parts with the name `field`. */
+/** Returns a streamed multipart/form-data body: first the text fields, then one file part with the name `field` per source. */
 export function multipartOf(field: string, sources: readonly UploadSource[], fields: readonly FormField[] = []): MultipartBody {
   const boundary = `----runtime-${crypto.randomUUID()}`;
   const encoder = new TextEncoder();

@@ -1,4 +1,6 @@
-/** A namespace is an npm scope with its `@`, or `*` for all packages, unscoped ones included. */
+/**
+ * Matches an npm scope with its `@`, such as `@team`. The namespace `*` for all packages, also unscoped packages, is checked separately.
+ */
 const namespacePattern = /^@[a-z0-9][a-z0-9._-]{0,213}$/;
 
 export function isNamespace(text: string): boolean {
@@ -12,12 +14,12 @@ export function namespacesCover(namespaces: readonly string[], packageName: stri
   return packageName.startsWith("@") && slash > 0 && namespaces.includes(packageName.slice(0, slash));
 }
 
-/** Whether `outer` covers every one of `inner`. */
+/** Whether the namespaces `outer` include all namespaces `inner`. */
 export function namespacesWithin(inner: readonly string[], outer: readonly string[]): boolean {
   return outer.includes("*") || inner.every((namespace) => outer.includes(namespace));
 }
 
-/** Returns the `@scope` of a worker. Undefined for an unscoped worker, and for anything that is no scoped package name. */
+/** Returns the `@scope` of a scoped worker name. Undefined for an unscoped name. */
 export function namespaceOf(worker: string): string | undefined {
   const slash = worker.indexOf("/");
   return worker.startsWith("@") && slash > 0 ? worker.slice(0, slash) : undefined;

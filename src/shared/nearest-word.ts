@@ -1,4 +1,4 @@
-/** Returns the candidate with the smallest edit distance, if it is a plausible typing error. */
+/** Returns the candidate with the smallest edit distance to `word`. Undefined if no candidate is similar enough for a typing error. */
 export function nearestWord(word: string, candidates: readonly string[]): string | undefined {
   const ranked = candidates
     .map((candidate) => ({ candidate, distance: editDistance(word, candidate) }))

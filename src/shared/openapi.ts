@@ -129,7 +129,7 @@ function downloadOf(description: string): Json {
   return { description, headers, content: { "application/octet-stream": { schema: { type: "string", format: "binary" } } } };
 }
 
-/** The `data` of each event, as JSON. */
+/** Returns the JSON schema of the `data` field of each server-sent event. */
 function eventSchemaOf(schema: z.ZodType): Json {
   return { ...toJsonSchema(schema, "output"), description: "Server-sent events: the `data` of each is this object as JSON" };
 }

@@ -3,15 +3,15 @@ import { isPackageName, isPackageVersion, latestVersion } from "./package-name.j
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The metadata of a package of any kind. */
+/** The metadata of a worker or plugin package. */
 export interface PackageMetadata {
   readonly name: string;
-  /** Strict semver, or `latest` if no version is declared. */
+  /** Package version in strict semver form, or `latest` if the package declares no version. */
   readonly version: string;
   readonly enabled: boolean;
-  /** The keys of the manifest, and keys of package.json that the manifest does not have. */
+  /** The fields of the manifest, and fields of package.json that the manifest does not contain. */
   readonly fields: Readonly<Record<string, unknown>>;
-  /** The keys that the manifest contains. Undefined without a manifest. */
+  /** The fields of the manifest only. Undefined if the package has no manifest. */
   readonly declared: Readonly<Record<string, unknown>> | undefined;
 }
 
@@ -33,7 +33,10 @@ export function nameOf(fields: Fields): string {
   return name;
 }
 
-/** Returns the version. Throws `INVALID_PACKAGE_VERSION`. `writtenAs` is its YAML text: parsing `1.10` as a number loses the zero. */
+/**
+ * Returns the package version. Throws `INVALID_PACKAGE_VERSION`. `writtenAs` is the version's YAML text, because parsing `1.10` as a number
+ * loses the zero.
+ */
 export function versionOf(fields: Fields, writtenAs: string | undefined): string {
   const version = fields["version"] ?? latestVersion;
   if (typeof version === "number") {
@@ -50,13 +53,13 @@ export function versionOf(fields: Fields, writtenAs: string | undefined): string
   );
 }
 
-/** Completes `1.10` to `1.10.0`, for the suggestion in the error. */
+/** Completes a version such as `1.10` to `1.10.0`, for the suggestion in the error message. */
 function completed(written: string): string {
   if (!/^\d+(\.\d+)?$/.test(written)) return "1.0.0";
   return written.includes(".") ? `${written}.0` : `${written}.0.0`;
 }
 
-/** Returns the `enabled` flag. Throws `INVALID_PACKAGE_METADATA`. */
+/** Returns the `enabled` field. Throws `INVALID_PACKAGE_METADATA` unless it is true, false or absent. */
 export function enabledOf(fields: Fields): boolean {
   const enabled = fields["enabled"] ?? true;
   if (typeof enabled === "boolean") return enabled;

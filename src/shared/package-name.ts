@@ -1,16 +1,16 @@
 import { isReservedByWindows } from "./file-name.js";
 
-/** npm's grammar, lower case only: `name` or `@scope/name`. */
+/** Matches a package name as in npm, lower case only: `name` or `@scope/name`. */
 const namePattern = /^(?:@([a-z0-9][a-z0-9._-]*)\/)?([a-z0-9][a-z0-9._-]*)$/;
 const maximumNameLength = 214;
-/** Strict semver (https://semver.org), or the word `latest`. */
+/** Matches a version in strict semver form (https://semver.org), or the word `latest`. */
 const versionPattern =
   /^(?:latest|(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)(?:-(?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)(?:\.(?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*))*)?(?:\+[0-9a-zA-Z-]+(?:\.[0-9a-zA-Z-]+)*)?)$/;
 const namesNpmReserves = new Set(["node_modules", "favicon.ico"]);
-/** Below 255 bytes, the longest file name on Linux. */
+/** Maximum length of a version in characters. The limit is below 255 bytes, the longest file name on Linux. */
 const maximumVersionLength = 200;
 
-/** The version that a package without a declared version gets. */
+/** The version of a package that declares no version. */
 export const latestVersion = "latest";
 
 export function isPackageName(text: string): boolean {
@@ -23,21 +23,21 @@ export function isPackageVersion(text: string): boolean {
   return text.length <= maximumVersionLength && versionPattern.test(text);
 }
 
-/** Returns the `@scope` of a scoped name. Undefined for an unscoped name. */
+/** Returns the `@scope` of a scoped package name. Undefined for an unscoped name. */
 function scopeOf(name: string): string | undefined {
   return name.startsWith("@") ? name.slice(0, name.indexOf("/")) : undefined;
 }
 
-/** The scope segment of unscoped packages in API paths. */
+/** The path segment that replaces the scope of an unscoped package in API paths. */
 const unscopedSegment = "_";
 
-/** Returns the two path segments of a package in API paths. */
+/** Returns the two path segments that identify a package in API paths. */
 export function toPathSegments(name: string): { scope: string; name: string } {
   const scope = scopeOf(name);
   return scope === undefined ? { scope: unscopedSegment, name } : { scope, name: name.slice(scope.length + 1) };
 }
 
-/** Returns the package name of two path segments. Does not validate the name. */
+/** Returns the package name for two path segments. Does not validate the name. */
 export function fromPathSegments(segments: { scope: string; name: string }): string {
   return segments.scope === unscopedSegment ? segments.name : `${segments.scope}/${segments.name}`;
 }

@@ -1,11 +1,14 @@
 import { parseDurationMs } from "./duration.js";
 
-/** Numbers from this value on are Unix milliseconds, smaller ones Unix seconds: 1e11 s is after the year 5000. */
+/** Smallest number that is parsed as Unix milliseconds. Smaller numbers are Unix seconds, because 1e11 s is after the year 5000. */
 const leastMilliseconds = 1e11;
-/** RFC 3339 with a required time zone. */
+/** Matches a date and time in RFC 3339 format, with a time zone. */
 const rfc3339 = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/;
 
-/** Parses `10m` (before now), a Unix time in seconds or milliseconds, or RFC 3339 to Unix milliseconds. Undefined for other text. */
+/**
+ * Parses `10m` (before now), a Unix time in seconds or milliseconds, or an RFC 3339 time to Unix milliseconds. Returns undefined for other
+ * texts.
+ */
 export function parsePastTimeMs(text: string, nowMs: number): number | undefined {
   if (/^\d{1,15}$/.test(text)) {
     const number = Number(text);

@@ -18,7 +18,7 @@ export type Permission = (typeof permissions)[number];
 export const roles = ["admin", "editor", "viewer", "custom"] as const;
 export type Role = (typeof roles)[number];
 
-/** The permissions of each role. A key with the role `custom` has exactly the permissions chosen at its creation. */
+/** The permissions of each role. A key with the role `custom` has the permissions selected at its creation. */
 export const rolePermissions: Readonly<Record<Role, readonly Permission[]>> = {
   admin: permissions,
   editor: permissions.filter((permission) => permission.startsWith("workers:") || permission.startsWith("plugins:")),
@@ -27,14 +27,14 @@ export const rolePermissions: Readonly<Record<Role, readonly Permission[]>> = {
 };
 
 interface PermissionMeaning {
-  /** A description of the actions that the permission allows. */
+  /** The actions that the permission allows. */
   readonly meaning: string;
-  /** Whether the specification defines the permission. */
+  /** Whether the API specification defines the permission. */
   readonly isSpecified: boolean;
 }
 
 /**
- * docs/reference/permissions.md is generated from this table.
+ * The meaning of each permission. docs/reference/permissions.md is generated from this table.
  * @public
  */
 export const permissionMeanings: Readonly<Record<Permission, PermissionMeaning>> = {
@@ -55,5 +55,5 @@ export const permissionMeanings: Readonly<Record<Permission, PermissionMeaning>>
   "audit:read": { meaning: "Reads the audit log.", isSpecified: false },
 };
 
-/** Warning shown when a key with `plugins:install` is created. */
+/** Warning that clients show when the user creates a key with `plugins:install`. */
 export const pluginsRunAsDaemon = "A plugin runs as the daemon, with every key and file: a key with plugins:install can do everything.";

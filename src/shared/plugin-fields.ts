@@ -1,19 +1,19 @@
 import type { PackageMetadata } from "./package-metadata.js";
 import { pluginRuntimeKeys } from "./plugin-manifest.js";
 
-/** Keys of package.json that name npm packages and not plugins. */
+/** Fields of package.json to ignore: they name npm packages, and fields with the same names in a plugin manifest name plugins. */
 const npmKeys = ["dependencies", "optionalDependencies"];
 
-/** The metadata of a plugin before validation. */
+/** The metadata of a plugin, before validation against `PluginManifest`. */
 export interface PluginFields {
   readonly name: string;
   readonly version: string;
   readonly enabled: boolean;
-  /** The keys of the manifest. Keys unknown to the runtime are below `config`. */
+  /** The fields of the manifest. Fields that the runtime does not define are below `config`. */
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-/** Returns the fields of a plugin. Keys of an override manifest replace them one by one. */
+/** Returns the metadata of a plugin. Each field of an override manifest replaces the field of the plugin. */
 export function pluginFields(metadata: PackageMetadata, overlay: PackageMetadata | undefined): PluginFields {
   const { name, version, enabled, declared = {} } = metadata;
   const npm = Object.entries(metadata.fields).filter(([key]) => !npmKeys.includes(key));
@@ -36,7 +36,7 @@ function withConfig(fields: Readonly<Record<string, unknown>>, declared: Readonl
   return { ...fields, config: merged(own, fields["config"] ?? {}) };
 }
 
-/** Merges two mappings. Returns other values unchanged, for the schema to reject. */
+/** Returns the merged mappings. Returns `over` if one value is not a mapping, so that the schema rejects it. */
 function merged(base: unknown, over: unknown): unknown {
   return isMapping(base) && isMapping(over) ? { ...base, ...over } : over;
 }

@@ -2,24 +2,24 @@ import * as z from "zod";
 import { isPackageName } from "./package-name.js";
 import { publicRoutes, relativePath, WorkerManifest } from "./worker-manifest.js";
 
-/** Default plugin modules, in search order. */
+/** File names of the default plugin module, in search order. */
 export const usualPluginEntries = ["plugin.js", "plugin.mjs", "index.js", "index.mjs"] as const;
 
-/** Maximum number of menu entries of a plugin. */
+/** Maximum number of entries that a plugin can add to the panel's menu. */
 const mostMenus = 20;
 
 const packageNames = z.array(z.string().refine(isPackageName, "not a package name")).default([]);
 const shortText = z.string().min(1).max(100);
 
-/** Whether a path has a `.` or `..` segment that a browser would resolve, also percent-encoded or after a backslash. */
+/** Whether a path has a `.` or `..` segment that a browser would resolve. Includes percent-encoded dots and segments after a backslash. */
 function hasDotSegment(path: string): boolean {
   const [pathname = ""] = path.split(/[?#]/, 1);
   return pathname.split(/[/\\]/).some((segment) => /^(?:\.|%2e){1,2}$/i.test(segment));
 }
 
 /**
- * The manifest of a plugin besides name, version and `enabled`. All fields are optional. Unknown keys and keys below `config` are the
- * configuration of the plugin.
+ * The fields of a plugin manifest, except name, version and `enabled`. All fields are optional. Unknown fields and the fields below
+ * `config` are the configuration of the plugin.
  */
 export const PluginManifest = z.object({
   base: z
@@ -57,7 +57,7 @@ export const PluginManifest = z.object({
 });
 export type PluginManifest = z.output<typeof PluginManifest>;
 
-/** Manifest keys of workers and plugins. */
+/** Manifest fields that the runtime defines for workers or plugins. */
 export const runtimeKeys: ReadonlySet<string> = new Set([
   ...Object.keys(PluginManifest.shape),
   ...Object.keys(WorkerManifest.shape),
@@ -68,5 +68,5 @@ export const runtimeKeys: ReadonlySet<string> = new Set([
   "deploy",
 ]);
 
-/** Manifest keys that are not configuration of the plugin. */
+/** Manifest fields that are not part of a plugin's configuration. */
 export const pluginRuntimeKeys: ReadonlySet<string> = new Set([...runtimeKeys].filter((key) => key !== "secrets"));

@@ -1,16 +1,16 @@
-/** Fields of `GET /plugins` that distinguish built-in and uploaded plugins. */
+/** Fields of a plugin in the response of `GET /plugins` that distinguish built-in and uploaded plugins. */
 interface Origin {
   readonly source: "built-in" | "uploaded";
   readonly removable: boolean;
 }
 
-/** Returns a phrase for the source of a plugin and for what can be deleted. */
+/** Describes the source of a plugin, and whether a built-in plugin has an override manifest. */
 export function pluginSourceText({ source, removable }: Origin): string {
   if (source === "uploaded") return source;
   return removable ? `${source}, with a manifest of your own` : `${source}: it can be disabled, not deleted`;
 }
 
-/** Returns a phrase for the content that a deletion removes: the manifest that overrides a built-in plugin, or the whole plugin. */
+/** Describes what a deletion removes: the manifest that overrides a built-in plugin, or the whole uploaded plugin. */
 export function pluginRemovalText({ source }: Origin, name: string): string {
   return source === "built-in" ? `your own manifest for the built-in plugin ${name}` : `the plugin ${name}`;
 }

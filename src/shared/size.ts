@@ -1,7 +1,7 @@
 const unitBytes = { b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 } as const;
 const sizePattern = /^(\d+(?:\.\d+)?)\s*(b|kb|mb|gb)?$/i;
 
-/** Parses `10mb`, `64kb`, `1gb` (factors of 1024) or a number of bytes to bytes. Undefined for other values. */
+/** Parses `10mb`, `64kb`, `1gb` (factors of 1024) or a number of bytes to bytes. Returns undefined for other values. */
 export function parseSizeBytes(value: string | number): number | undefined {
   if (typeof value === "number") return Number.isSafeInteger(value) && value >= 0 ? value : undefined;
   const match = sizePattern.exec(value);

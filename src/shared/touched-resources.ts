@@ -1,7 +1,7 @@
 import { nounOf } from "./contract/changes.js";
 import type { EventType } from "./contract/events.js";
 
-/** Resources of the screens for which the daemon sends events. */
+/** The API resources whose changes the daemon announces as events. */
 export const eventResources = ["workers", "plugins", "hosts", "secrets", "keys"] as const;
 export type EventResource = (typeof eventResources)[number];
 
@@ -13,12 +13,12 @@ const resourceOfNoun: Readonly<Partial<Record<string, EventResource>>> = {
   key: "keys",
 };
 
-/** Whether `known` contains the name of a query. A known name that ends in a dot stands for all names with this prefix. */
+/** Whether `known` contains the name of a query. An entry that ends in a dot matches all names that start with the entry. */
 export function isNamedIn(known: Iterable<string>, name: string): boolean {
   return [...known].some((entry) => (entry.endsWith(".") ? name.startsWith(entry) : name === entry));
 }
 
-/** Returns the resources to reload after an event. All of them at the start of the stream and after a gap. */
+/** Returns the resources that a client must reload after an event. All resources at the start of the stream and after a gap. */
 export function touchedBy(type: EventType): readonly EventResource[] {
   const noun = nounOf(type);
   if (noun === "stream") return eventResources;

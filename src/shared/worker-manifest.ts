@@ -36,7 +36,10 @@ export const relativePath = z
     "must be a path below the package folder",
   );
 
-/** `404`: the site's own page `404.html` with status 404. `spa`: the entry page, for routes that a script in the browser handles. */
+/**
+ * Response for a missing file. `404`: the site's own page `404.html` with status 404. `spa`: the entry page, for routes that a script in
+ * the browser handles.
+ */
 const notFoundHandling = z
   .literal(["spa", "404", 404], "must be spa or 404")
   .transform((value): "spa" | "404" => (value === "spa" ? "spa" : "404"));
@@ -46,7 +49,7 @@ const assetsDirectory = relativePath.refine(
   "must be a folder below the package folder, because all files in it are public",
 );
 
-/** Static files beside a module. */
+/** Static files that the daemon serves in addition to a worker module. */
 const workerAssets = z
   .union(
     [
@@ -62,12 +65,12 @@ const secretName = z.string().refine(isSecretName, { error: (issue) => `${JSON.s
 const headerName = /^[A-Za-z0-9-]{1,64}$/;
 const headerValue = /^[\x20-\x7e]{1,4096}$/;
 
-/** Path patterns relative to the base, with `*` and `**`. A list applies to all methods; an object contains a list per method. */
+/** Path patterns relative to the base path, with `*` and `**`. A list applies to all methods. An object has one list per method. */
 export const publicRoutes = z.union([z.array(z.string()), z.record(z.string(), z.array(z.string()))]).default([]);
 
 /**
- * The manifest of a worker besides name, version and `enabled`. All fields are optional; unknown ones are ignored.
- * Durations are parsed to milliseconds, sizes to bytes.
+ * The fields of a worker manifest, except name, version and `enabled`. All fields are optional; unknown fields are ignored. Durations are
+ * parsed to milliseconds, sizes to bytes.
  */
 export const WorkerManifest = z.object({
   entrypoint: relativePath.optional().describe("The file to serve (HTML) or run (JavaScript, TypeScript)."),
@@ -182,7 +185,7 @@ export const WorkerManifest = z.object({
 });
 export type WorkerManifest = z.output<typeof WorkerManifest>;
 
-/** The manifest of the app of a plugin. Only workers have secrets and data: there, both fields are configuration of the plugin. */
+/** The manifest of a plugin's app. `secrets` and `data` are ignored, because a plugin uses both fields as its configuration. */
 export const PluginAppManifest = WorkerManifest.extend({
   secrets: z
     .unknown()

@@ -9,22 +9,22 @@ export interface InstalledVersion {
   readonly source: Worker["source"];
   /** Folder of the worker on the server. */
   readonly path: string;
-  /** Undefined if the version was not uploaded. */
+  /** Record of the upload. Undefined for a version that was not uploaded. */
   readonly installation?: Installation | undefined;
 }
 
-/** A worker with all versions, newest first. The API list has separate rows for built-in and uploaded versions. */
+/** A worker with all of its versions, newest first. In the API list, built-in and uploaded versions are separate rows. */
 export interface InstalledWorker {
   readonly name: string;
   readonly versions: readonly InstalledVersion[];
 }
 
-/** Combines the rows of a worker. */
+/** Combines the API rows of one worker. */
 export function toInstalledWorker(name: string, rows: readonly Worker[]): InstalledWorker {
   return { name, versions: installedVersions(rows) };
 }
 
-/** Returns the versions of one worker, newest first, from its rows. */
+/** Returns the versions of one worker, newest first, from its API rows. */
 export function installedVersions(rows: readonly Worker[]): InstalledVersion[] {
   return rows
     .flatMap(({ source, path, versions, disabledVersions, installs }) =>
@@ -39,7 +39,7 @@ export function installedVersions(rows: readonly Worker[]): InstalledVersion[] {
     .toSorted((one, other) => newestFirst(one.version, other.version));
 }
 
-/** Returns the active version: an enabled `latest`, else the highest enabled stable version, else the highest enabled one. */
+/** Returns the active version: an enabled `latest`, else the highest enabled stable version, else the highest enabled version. */
 export function answeringVersion<Version extends Pick<InstalledVersion, "version" | "enabled">>(
   versions: readonly Version[],
 ): Version | undefined {
@@ -47,7 +47,7 @@ export function answeringVersion<Version extends Pick<InstalledVersion, "version
   return enabled.find(({ version }) => version === latestVersion) ?? enabled.find(isStable) ?? enabled[0];
 }
 
-/** Returns the enabled versions that take precedence over `to`, in the order in which they must be disabled. */
+/** Returns the enabled versions that prevent `to` from becoming active, in the order in which the caller must disable them. */
 export function conflictingVersions(to: InstalledVersion, versions: readonly InstalledVersion[]): InstalledVersion[] {
   const inTheWay: InstalledVersion[] = [];
   let left = versions.map((installed) => (installed === to ? { ...to, enabled: true } : installed));
@@ -62,7 +62,7 @@ export function isStable({ version }: Pick<InstalledVersion, "version">): boolea
   return version !== latestVersion && !version.split("+")[0]?.includes("-");
 }
 
-/** Compares versions, newest first. Keeps the order of names that are not valid versions. */
+/** Compares two versions so that newer versions come first. Keeps the order of versions that are not valid semver. */
 function newestFirst(one: string, other: string): number {
   if (one === latestVersion || other === latestVersion) return Number(other === latestVersion) - Number(one === latestVersion);
   return isPackageVersion(one) && isPackageVersion(other) ? compareBuild(other, one) : 0;

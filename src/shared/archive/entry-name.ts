@@ -5,15 +5,15 @@ const longestSegmentBytes = 255;
 const longestNameBytes = 1024;
 const deepestName = 100;
 
-/** Control characters, and characters that change how a name is displayed. */
+/** Control characters, and invisible characters that change how a name is displayed. */
 // oxlint-disable-next-line no-control-regex -- matches control characters
 const hiddenCharacters = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]/u;
 const driveLetter = /^[a-z]:/i;
 const charactersWindowsRefuses = /[<>:"|?*]/;
 
 /**
- * Returns the path segments of an entry name. Empty for the archive root.
- * Throws `PATH_TRAVERSAL` for a name outside of the root, `INVALID_ARCHIVE` for a name that is not valid on every system.
+ * Returns the path segments of an entry name; none for the archive root. Throws `PATH_TRAVERSAL` for a name outside of the root, and
+ * `INVALID_ARCHIVE` for a name that some operating system rejects.
  */
 export function entrySegments(name: string, kind: "file" | "directory"): string[] {
   if (name === "") throw invalidArchive("an entry has no name");
@@ -48,12 +48,15 @@ export function nameProblem(segment: string): string | undefined {
   return existsEverywhere(segment) ? undefined : "it cannot exist on Windows";
 }
 
-/** Returns the length in UTF-8 bytes, or the character count of a short name: a UTF-16 unit takes at most 3 bytes in UTF-8. */
+/**
+ * Returns the length of a text in UTF-8 bytes. Returns the character count of a short text, which cannot exceed the limit: each UTF-16 unit
+ * takes at most 3 bytes.
+ */
 function byteLength(text: string): number {
   return text.length * 3 <= longestSegmentBytes ? text.length : new TextEncoder().encode(text).length;
 }
 
-/** Whether a link at `name` points outside of the package, whose root is the archive's or its `package/` folder. */
+/** Whether a link at `name` points outside of the package. The package root is the archive root or its `package/` folder. */
 export function linkLeavesPackage(name: string, target: string): boolean {
   if (/^[/\\]/.test(target) || driveLetter.test(target)) return true;
   const folders = name.split("/").filter((segment) => segment !== "" && segment !== ".");

@@ -3,11 +3,11 @@ import { invalidArchive, shown } from "./refusal.js";
 
 interface Folder {
   readonly name: string;
-  /** By normalized name. Undefined for a file. */
+  /** The entries in this folder, by normalized name. Undefined for a file. */
   readonly children: Map<string, Folder> | undefined;
 }
 
-/** The files and folders of an archive. Rejects two names that are equal on some file system. */
+/** The files and folders of an archive. Rejects two names that some file systems treat as equal. */
 export class EntryTree {
   readonly #root = new Map<string, Folder>();
   #fileCount = 0;
@@ -30,8 +30,8 @@ export class EntryTree {
   }
 
   /**
-   * Returns the package root: "" for the archive root, or the single top-level folder. In a zip this folder must be `package/`; in a tar
-   * it can have any name, as in some npm packages.
+   * Returns the package root: "" for the archive root, or the name of the single top-level folder. In a zip file, this folder must be
+   * `package/`. In a tar file, any name is valid, because some npm packages use other names.
    */
   packageRoot(format: "tar" | "zip"): string {
     for (const name of metadataFileNames) {
@@ -56,7 +56,7 @@ export class EntryTree {
   }
 }
 
-/** Normalizes a name for comparison. Upper case first, so that `ß` equals `ss`, as on some file systems. */
+/** Normalizes a name for comparison. Converts to upper case first, so that `ß` equals `ss`, as on some file systems. */
 function folded(name: string): string {
   return name.normalize("NFKC").toUpperCase().toLowerCase().normalize("NFKC");
 }

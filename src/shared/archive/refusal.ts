@@ -21,7 +21,7 @@ export function unsupportedEntry(name: string, what: string): ApiError {
   );
 }
 
-/** Returns an archive name for messages: quoted, truncated, with control and bidirectional characters escaped. */
+/** Returns the name of an archive entry for messages: quoted, truncated, with control and bidirectional characters escaped. */
 export function shown(name: string): string {
   const quoted = JSON.stringify(name.length > longestShownName ? `${name.slice(0, longestShownName)}…` : name);
   return quoted.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);

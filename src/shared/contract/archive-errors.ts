@@ -1,4 +1,4 @@
-/** Error codes of a rejected archive, for every kind of package. */
+/** Error codes for a rejected archive of a worker or plugin. */
 export const archiveErrors = [
   "INVALID_FILE_TYPE",
   "INVALID_ARCHIVE",

@@ -7,7 +7,7 @@ import { sinceQuery } from "./time-query.js";
 
 const errorCodes = Object.keys(errorTable) as [ErrorCode, ...ErrorCode[]];
 
-/** Actions of audit entries. An entry `audit.skipped` replaces entries that could not be written. */
+/** Actions of audit entries. An `audit.skipped` entry replaces entries that the daemon failed to write. */
 export const auditActions = [...changeTypes, "audit.skipped"] as const;
 
 export const AuditEntry = z.object({
@@ -29,14 +29,14 @@ export type AuditEntry = z.output<typeof AuditEntry>;
 
 /** Selects entries of the audit log. */
 export interface AuditFilter {
-  /** Unix milliseconds. */
+  /** Selects entries since this time, in Unix milliseconds. */
   readonly sinceMs?: number | undefined;
-  /** Id or name of a key. */
+  /** Selects entries of the key with this id or name. */
   readonly principal?: string | undefined;
   readonly actions?: readonly string[] | undefined;
-  /** Selects entries with a lower id. */
+  /** Selects entries with an id lower than this id. */
   readonly before?: number | undefined;
-  /** Maximum number of entries, the newest first. */
+  /** Maximum number of selected entries. If more match, the newest are selected. */
   readonly limit: number;
 }
 

@@ -48,14 +48,14 @@ export const ChangeSubject = z.object({
 });
 export type ChangeSubject = z.output<typeof ChangeSubject>;
 
-/** Returns the part before the dot. */
+/** Returns the resource of a type: the part before the dot. */
 export function nounOf<Type extends string>(type: Type): Type extends `${infer Noun}.${string}` ? Noun : never {
   return type.slice(0, type.indexOf(".")) as never;
 }
 
 /**
- * Returns the schema of a comma-separated list of types. A noun such as `worker` selects all of its types. `aliases` has earlier names of
- * types.
+ * Returns the schema of a comma-separated list of types. A resource such as `worker` selects all of its types. `aliases` maps earlier type
+ * names to current names.
  */
 export function typeListOf(types: readonly string[], aliases: Readonly<Record<string, string>> = {}) {
   const accepted = new Set([...types, ...types.map((type) => nounOf(type))]);
@@ -67,7 +67,7 @@ export function typeListOf(types: readonly string[], aliases: Readonly<Record<st
     .optional();
 }
 
-/** Whether a type matches the list of a query. */
+/** Whether the list of types in a query selects the type. Without a list, the query selects all types. */
 export function isWantedType(type: string, wanted: readonly string[] | undefined): boolean {
   return wanted === undefined || wanted.includes(type) || wanted.includes(nounOf(type));
 }

@@ -3,7 +3,7 @@ import { endpoint } from "./endpoint.js";
 import { Success } from "./success.js";
 import { WorkerParams } from "./worker-params.js";
 
-/** The data folder of a worker. */
+/** Size and limits of the data folder of a worker. */
 export const DataFolder = z.object({
   worker: z.string(),
   sizeBytes: z.number().min(0).describe("Allocated blocks and 4 KB per entry"),

@@ -6,76 +6,85 @@ import type { ChangeType } from "./changes.js";
 export type HttpMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 /**
- * The callers that are allowed to call an operation: all, those with any valid credential, or keys with one or all of several permissions.
+ * The callers that are allowed to call an operation: all callers, callers with a valid credential, or keys with the given permissions. A
+ * list means that the key needs all of its permissions.
  */
 export type Access = "public" | "authenticated" | Permission | readonly Permission[];
 
-/** A multipart body of text fields and any number of files. */
+/** A multipart request body with text fields and any number of files. */
 export interface FormDefinition {
-  /** Name of the file parts. */
+  /** Name of the multipart parts that contain files. */
   readonly files: string;
-  /** The text fields. A repeatable field accepts a string or a list. */
+  /** The text fields of the multipart body. A repeatable field accepts a string or a list. */
   readonly fields: z.ZodObject;
 }
 
-/** The definition of an operation. Path parameters have the form `:name`. Paths are relative to the API base unless `atOrigin`. */
+/**
+ * The definition of an API operation. Path parameters have the form `:name`. The path is relative to the API base unless `atOrigin` is set.
+ */
 export interface EndpointDefinition {
   readonly method: HttpMethod;
   readonly path: string;
-  /** One sentence in the imperative. */
+  /** Description of the operation: one sentence in the imperative. */
   readonly summary: string;
   readonly access: Access;
-  /** For a public operation: the handler receives the caller, if there is a valid credential. */
+  /** True if the handler of a public operation receives the caller of a request with a valid credential. */
   readonly seesCaller?: true;
-  /** True for an operation that only direct clients on this machine, and clients of the admin listener, can call. Others get NOT_FOUND. */
+  /**
+   * True for an operation that only direct clients on this machine and clients of the admin listener can call. Other clients receive
+   * NOT_FOUND.
+   */
   readonly localOnly?: true;
   /** Whether the path is relative to the origin instead of the API base. */
   readonly atOrigin?: boolean;
-  /** The path contains a package name (`:scope/:name`, or `:name` with scope). Keys of other namespaces are rejected. */
+  /** Whether the path contains a package name (`:scope/:name`, or `:name` with the scope). Keys of other namespaces are rejected. */
   readonly namespaced?: boolean;
   readonly params?: z.ZodObject;
   readonly query?: z.ZodObject;
-  /** A JSON body. */
+  /** Schema of the JSON request body. */
   readonly body?: z.ZodType;
   /** Error codes that replace INVALID_REQUEST for invalid input fields, by field name. */
   readonly inputErrors?: Readonly<Record<string, ErrorCode>>;
-  /** A multipart body with exactly one file part of this name. */
+  /** Name of the only file part in a multipart request body. Set for an upload. */
   readonly upload?: string;
-  /** A multipart body with fields and files, complete before the handler is called. */
+  /** A multipart request body with fields and files. The handler is called after the whole body has arrived. */
   readonly form?: FormDefinition;
-  /** The success body is a download; this is its description. */
+  /** Description of the downloaded file. Set if the body of a successful response is a download. */
   readonly download?: string;
-  /** The status of success. */
+  /** HTTP status of a successful response. */
   readonly status: number;
-  /** The JSON body of success; absent where `status` is 204 or `contentType` is set. */
+  /** Schema of the JSON body of a successful response. Absent if `status` is 204 or `contentType` is set. */
   readonly result?: z.core.$ZodType;
-  /** The content type of a text body that is not JSON. */
+  /** Content type of a successful response with a text body other than JSON. */
   readonly contentType?: string;
   /**
-   * Events as `text/event-stream`: the only success body, or with `result` the body for `?follow=1` (see `followQuery`). Ids increase and
-   * are also the SSE ids: with `Last-Event-ID`, the stream continues after that event.
+   * Schema of the events sent as `text/event-stream`. If `result` is also set, `?follow=1` selects the events (see `followQuery`). Event
+   * ids increase and are also the SSE ids: with `Last-Event-ID`, the stream continues after that event.
    */
   readonly events?: z.ZodType<{ readonly id: number }>;
-  /** The change type of a success, for the event stream and the audit log. The audit log also records rejected attempts. */
+  /** Type of the change that a successful call makes, for the event stream and the audit log. The audit log also records rejected calls. */
   readonly change?: ChangeType;
-  /** Whether the operation adds code that runs in the daemon. `RUNTIME_PLUGIN_UPLOADS` restricts it. */
+  /** Whether the operation changes plugin code, which runs in the daemon. `RUNTIME_PLUGIN_UPLOADS` restricts such operations. */
   readonly changesPlugin?: boolean;
-  /** The success body contains a key. Never compressed: the compressed length could reveal the key (BREACH). */
+  /**
+   * True if a successful response contains a key. Such a response is never compressed, because the compressed length could reveal the key
+   * (BREACH).
+   */
   readonly returnsKey?: true;
-  /** On success, issues the session cookie for the key in the body, or clears the cookie. */
+  /** Effect of a successful call on the session cookie: `issue` sets it for the key in the request body, `clear` removes it. */
   readonly session?: "issue" | "clear";
-  /** Specific error codes. `errorCodesOf` adds those that follow from access, input and upload. */
+  /** Error codes specific to this operation. `errorCodesOf` adds the codes that follow from access, input and upload. */
   readonly errors?: readonly ErrorCode[];
 }
 
-/** Defines one operation. Routes, checks, OpenAPI and the client are derived from the definition. */
+/** Defines one API operation. Routes, input checks, the OpenAPI document and the client are derived from the definition. */
 export function endpoint<const Definition extends EndpointDefinition>(definition: Definition): Definition {
   return definition;
 }
 
 type InputOf<Schema> = Schema extends z.ZodType ? z.input<Schema> : undefined;
 
-/** The input of a client call: only the parts that the operation has. */
+/** The input of a client call: `params`, `query`, `body`, `file`, `fields` and `files`, as far as the operation accepts them. */
 export type CallInput<Definition extends EndpointDefinition> = (Definition["params"] extends z.ZodType
   ? { params: InputOf<Definition["params"]> }
   : unknown) &
@@ -90,20 +99,20 @@ export type CallOutput<Definition extends EndpointDefinition> = Definition["resu
     ? string
     : undefined;
 
-/** A file to upload: name (the extension matters), size if known, and a byte stream. */
+/** A file to upload: its name with extension, its size if known, and its bytes as a stream. */
 export interface UploadSource {
   readonly filename: string;
   readonly sizeBytes?: number | undefined;
   readonly bytes: AsyncIterable<Uint8Array>;
 }
 
-/** Returns all permissions that a key needs for this operation. */
+/** Returns all permissions that a key needs to call the operation. */
 export function permissionsFor({ access }: Pick<EndpointDefinition, "access">): readonly Permission[] {
   if (access === "public" || access === "authenticated") return [];
   return typeof access === "string" ? [access] : access;
 }
 
-/** Returns all error codes of this operation, in the order of the checks. */
+/** Returns all error codes of the operation, in the order in which the daemon checks for them. */
 export function errorCodesOf(definition: EndpointDefinition): ErrorCode[] {
   const codes: ErrorCode[] = [];
   if (definition.localOnly) codes.push("NOT_FOUND");

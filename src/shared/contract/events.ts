@@ -15,7 +15,7 @@ export const eventTypes = [
   "stream.opened",
   "stream.gap",
 ] as const;
-/** Names of earlier releases, which the query accepts until 0.3. */
+/** Earlier names of event types, with their current names. The query accepts earlier names until version 0.3. */
 const earlierTypes = { "worker.left-alone": "worker.backoff" };
 export type EventType = (typeof eventTypes)[number];
 
@@ -39,7 +39,7 @@ const readPermissions = {
   session: "keys:read",
 } as const;
 
-/** Returns the permission required to receive an event. Undefined for events of the stream itself. */
+/** Returns the permission that a key needs to receive an event. Undefined for events of the stream itself, such as `stream.opened`. */
 export function permissionToSee(type: EventType): Permission | undefined {
   const noun = nounOf(type);
   return noun === "stream" ? undefined : readPermissions[noun];

@@ -3,11 +3,11 @@ import type { ErrorCode } from "../errors.js";
 import { endpoint } from "./endpoint.js";
 import { Success, successOf } from "./success.js";
 
-/** Maximum number of paths in one request, and of files in one upload. */
+/** Maximum number of paths in one request, and maximum number of files in one upload. */
 export const mostPaths = 1000;
 
 const path = z.string().min(1, "must not be empty").describe("`<mount>/<path below it>`");
-/** A query or form sends one value as a string and several as a list. */
+/** Accepts a string or a list of strings, because a query or form sends one value as a string and several values as a list. */
 const listed = z
   .union([z.string(), z.array(z.string()).min(1).max(mostPaths)])
   .transform((texts) => (typeof texts === "string" ? [texts] : texts));
@@ -49,7 +49,7 @@ const pathsRequired = { paths: "PATH_REQUIRED" } as const;
 const movedPathRequired = { ...pathRequired, destPath: "PATH_REQUIRED" } as const;
 const movedPathsRequired = { ...pathsRequired, destPath: "PATH_REQUIRED" } as const;
 
-/** Returns the file operations for one kind of package. */
+/** Returns the operations on the files of workers or plugins. */
 function filesOf<const Kind extends "workers" | "plugins">(kind: Kind, what: string) {
   const read = { access: `${kind}:read`, status: 200 } as const;
   const change = kind === "workers" ? ("worker.files-changed" as const) : ("plugin.files-changed" as const);

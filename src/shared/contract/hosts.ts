@@ -5,7 +5,7 @@ import { endpoint } from "./endpoint.js";
 import { Timestamp } from "./principal.js";
 import { Success, successOf } from "./success.js";
 
-/** A semver range that selects one of a worker's versions has at most so many characters, as in a path. */
+/** Maximum length of a version range in characters. */
 const maximumRangeLength = 100;
 
 const hostName = z
@@ -18,7 +18,7 @@ function invalidHost(context: z.RefinementCtx, text: string): never {
   return z.NEVER;
 }
 
-/** A host name that leads to a worker. */
+/** A host name that serves one worker. */
 export const Host = z.object({
   host: z.string(),
   worker: z.string(),
@@ -28,7 +28,7 @@ export const Host = z.object({
 });
 export type Host = z.output<typeof Host>;
 
-/** A host name that the manifest of an active version asks for, and that leads to no worker or to another one. */
+/** A host name in the manifest of an active version that serves no worker yet, or serves another worker. */
 export const RequestedHost = z.object({ host: z.string(), worker: z.string() });
 export type RequestedHost = z.output<typeof RequestedHost>;
 

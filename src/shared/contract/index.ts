@@ -16,12 +16,12 @@ import * as workerChanges from "./worker-changes.js";
 import * as workerLogs from "./worker-logs.js";
 import * as workers from "./workers.js";
 
-/** The whole API, by resource and operation. */
+/** All operations of the API, by resource and name. */
 export const contract = {
   discovery: { runtime: discovery.runtime },
   health: { overall, ready, live },
   session: { show: session.show, create: session.create, remove: session.remove },
-  // These two must precede `workers`, whose routes start with two parameters.
+  // `workerFiles` and `data` must precede `workers`: `/workers/:scope/:name` also matches their paths.
   workerFiles,
   data: { list: data.list, download: data.download, remove: data.remove },
   workers: {
@@ -64,7 +64,7 @@ export const contract = {
 
 export type Contract = typeof contract;
 
-/** The operations as a list, each with its id `resource.operation`. */
+/** All operations of the contract as a list. The id of an operation is `<resource>.<operation>`. */
 export const operations: readonly { id: string; resource: string; endpoint: EndpointDefinition }[] = Object.entries(contract).flatMap(
   ([resource, endpoints]) => Object.entries(endpoints).map(([name, endpoint]) => ({ id: `${resource}.${name}`, resource, endpoint })),
 );

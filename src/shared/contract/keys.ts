@@ -20,7 +20,7 @@ export type ApiKey = z.output<typeof ApiKey>;
 
 const maximumKeyNameLength = 100;
 const maximumNamespaces = 100;
-/** Excludes control characters and direction overrides: names are shown in terminals and pages. */
+/** Excludes control characters and direction overrides, because terminals and web pages show key names. */
 const printableName = /^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]*$/u;
 
 const CreateKey = z
@@ -83,7 +83,7 @@ const KeyParams = z.object({
 const usualLifetimeDays = 90;
 
 /**
- * Returns the default lifetime of a new key: 90 days, or the remaining whole days of the creating key, if fewer. A key cannot create a key
+ * Returns the default lifetime of a new key: 90 days, or the remaining whole days of the creating key if fewer. A key cannot create a key
  * that expires later. `expiresAt` and `nowSeconds` are Unix seconds.
  */
 export function usualLifetime({ expiresAt = Infinity }: { readonly expiresAt?: number | undefined }, nowSeconds: number): string {
@@ -91,11 +91,11 @@ export function usualLifetime({ expiresAt = Infinity }: { readonly expiresAt?: n
   return `${daysLeft >= 1 ? Math.min(usualLifetimeDays, daysLeft) : usualLifetimeDays}d`;
 }
 
-/** Default grace period of a rotated key. */
+/** Default time for which the old key stays valid after a rotation. */
 export const defaultOverlap = "24h";
 const maximumOverlapMs = 30 * 86_400_000;
 
-/** Parses a grace period such as `24h`, `7d` or `0` to milliseconds. Undefined if malformed or longer than 30 days. */
+/** Parses a grace period such as `24h`, `7d` or `0` to milliseconds. Returns undefined for an invalid text or for more than 30 days. */
 export function parseOverlapMs(text: string): number | undefined {
   if (text === "0") return 0;
   const overlapMs = /^\d+$/.test(text) ? undefined : parseDurationMs(text);

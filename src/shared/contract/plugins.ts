@@ -5,7 +5,7 @@ import { archiveErrors } from "./archive-errors.js";
 import { endpoint } from "./endpoint.js";
 import { Success, successOf } from "./success.js";
 
-/** The states of an installed plugin. */
+/** The possible states of an installed plugin. */
 export const pluginStatuses = ["loaded", "disabled", "failed", "waiting"] as const;
 export type PluginStatus = (typeof pluginStatuses)[number];
 
@@ -38,7 +38,7 @@ export type LoadedPlugin = z.output<typeof LoadedPlugin>;
 const ReloadedPlugin = z.object({ name: z.string(), version: z.string(), loaded: z.boolean(), error: z.string().optional() });
 export type ReloadedPlugin = z.output<typeof ReloadedPlugin>;
 
-/** `:name` is one segment; the slash of a scoped name is encoded. */
+/** The path parameter `:name` is one segment: the client encodes the slash of a scoped plugin name. */
 const PluginParams = z.object({ name: z.string().refine(isPackageName, "not a package name") });
 const nameErrors = { name: "INVALID_PACKAGE_NAME" } as const;
 const ToggledPlugin = successOf(z.object({ name: z.string(), enabled: z.boolean() }));

@@ -3,7 +3,7 @@ import { permissions, roles } from "../permissions.js";
 
 export const Role = z.enum(roles);
 export const Permission = z.enum(permissions);
-/** Unix time in whole seconds. */
+/** A point in time as Unix time in whole seconds. */
 export const Timestamp = z.int().min(0).describe("Unix time in seconds");
 
 export const Principal = z.object({

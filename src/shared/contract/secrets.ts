@@ -6,7 +6,7 @@ import { Timestamp } from "./principal.js";
 import { Success, successOf } from "./success.js";
 import { WorkerParams, workerSecretParams } from "./worker-params.js";
 
-/** Metadata of a secret, without its value. */
+/** Metadata of a secret. Never contains the value of the secret. */
 export const Secret = z.object({
   name: z.string(),
   source: z.enum(["worker", "namespace"]).describe("Where it is set; a secret of the worker overrides one of its namespace"),

@@ -7,8 +7,8 @@ function pastTime() {
   return z.string().refine((text) => parsePastTimeMs(text, 0) !== undefined, `is not ${forms.replaceAll("`", "")}`);
 }
 
-/** The query parameter for the start of a period. */
+/** The `since` query parameter: the start of the selected period. */
 export const sinceQuery = { since: pastTime().optional().describe(`Not older than ${forms}`) };
 
-/** The query parameter for the end of a period. */
+/** The `until` query parameter: the end of the selected period. */
 export const untilQuery = { until: pastTime().optional().describe(`Older than ${forms}`) };

@@ -5,11 +5,14 @@ import { followQuery } from "./follow-query.js";
 import { sinceQuery, untilQuery } from "./time-query.js";
 import { WorkerParams } from "./worker-params.js";
 
-/** In increasing severity. */
+/** Levels of log entries, in increasing severity. */
 export const logLevels = ["debug", "info", "warn", "error"] as const;
 export type LogLevel = (typeof logLevels)[number];
 
-/** `app`: output and errors of the worker's code; `runtime`: messages of the daemon about the worker; `request`: served requests. */
+/**
+ * Sources of log entries. `app`: output and errors of the worker's code. `runtime`: messages of the daemon about the worker. `request`:
+ * served requests.
+ */
 export const logSources = ["app", "runtime", "request"] as const;
 export type LogSource = (typeof logSources)[number];
 
@@ -67,22 +70,24 @@ const LogQuery = z.object({
 /** Selects entries of a worker's log. */
 export interface LogFilter {
   readonly version?: string | undefined;
-  /** Selects entries of this level and of more severe ones. */
+  /** Selects entries with this level or a more severe level. */
   readonly level?: LogLevel | undefined;
   readonly source?: LogSource | undefined;
-  /** Selects requests with a status such as `404`, or of a class such as `5xx`. */
+  /** Selects requests whose response has this status, such as `404`, or a status of this class, such as `5xx`. */
   readonly status?: string | undefined;
-  /** Selects the request with this id. */
+  /** Selects the entry of the request with this request id. */
   readonly requestId?: string | undefined;
-  /** Text in the entry, case-insensitive. Plain text: a regular expression could take unlimited time. */
+  /**
+   * Selects entries that contain this text, case-insensitive. Never a regular expression, because matching one could take unlimited time.
+   */
   readonly text?: string | undefined;
-  /** Unix milliseconds. */
+  /** Selects entries since this time, in Unix milliseconds. */
   readonly sinceMs?: number | undefined;
-  /** Unix milliseconds: only entries before this time. */
+  /** Selects entries before this time, in Unix milliseconds. */
   readonly untilMs?: number | undefined;
-  /** Selects entries with a lower id. */
+  /** Selects entries with an id lower than this id. */
   readonly before?: number | undefined;
-  /** Maximum number of entries, the newest first. */
+  /** Maximum number of selected entries. If more match, the newest are selected. */
   readonly limit: number;
 }
 
@@ -108,7 +113,7 @@ export const logs = endpoint({
   errors: ["WORKER_NOT_FOUND", "WORKER_VERSION_NOT_FOUND"],
 });
 
-/** Maximum length of the list of workers in a query, in characters. */
+/** Maximum length of the comma-separated list of workers in a query, in characters. */
 const maxWorkerListLength = 4096;
 
 export const list = endpoint({

@@ -1,12 +1,12 @@
 import * as z from "zod";
 import { isPackageName, isPackageVersion, fromPathSegments } from "../package-name.js";
 
-/** `:scope` is `_` for unscoped workers. */
+/** Path parameters of a worker. `:scope` is `_` for a worker without a scope. */
 const workerParams = z.object({ scope: z.string(), name: z.string() });
 const namedByGrammar = (segments: { scope: string; name: string }) =>
   !segments.name.includes("/") && isPackageName(fromPathSegments(segments));
 export const WorkerParams = workerParams.refine(namedByGrammar, { path: ["name"], message: "not a package name" });
-/** `:key` is the name of a secret. */
+/** Returns the path parameters of a worker's secret. `:key` is the name of the secret. */
 export const workerSecretParams = <Key extends z.ZodType<string>>(key: Key) =>
   workerParams.extend({ key }).refine(namedByGrammar, { path: ["name"], message: "not a package name" });
 export const WorkerVersionParams = workerParams

@@ -1,4 +1,5 @@
-// Scripts run `runtimectl workers list` often: its build checks the response without zod, see scripts/ready-contracts.mjs.
+// Uses zod/mini because scripts run `runtimectl workers list` often. Its build checks the response without zod (see
+// scripts/ready-contracts.mjs).
 import * as z from "zod/mini";
 import { Deployment } from "../deployment.js";
 import { Installation } from "../installation.js";

@@ -1,2 +1,2 @@
-/** Returns the text of a file by its relative path with forward slashes. Undefined if it does not exist. */
+/** Returns the text of a file. The path is relative, with forward slashes. Undefined if the file does not exist. */
 export type ReadText = (file: string) => Promise<string | undefined>;

@@ -4,23 +4,23 @@ import { mainFiles, type MainFiles } from "./main-files.js";
 import type { PackageJson } from "./package-json.js";
 import type { ReadText } from "./read-text.js";
 
-/** The package properties that the rules use. */
+/** The package properties on which the packing rules depend. */
 export interface SelectionFacts extends MainFiles {
   readonly packageJson: PackageJson | undefined;
 }
 
-/** Whether a path is packed, and the rule that decided. */
+/** Decision about one path: whether it is packed, and the rule that decided. */
 export interface Verdict {
   readonly kept: boolean;
   readonly rule: string;
 }
 
 /**
- * The packing rules of a folder: `.runtimeignore` if it exists, else `files` of package.json, else `.gitignore` files. The latter do not
- * apply to the folders of entrypoint and assets (build output) and to installed packages.
+ * The packing rules of a package folder: `.runtimeignore` if it exists, else `files` of package.json, else `.gitignore` files. `.gitignore`
+ * does not apply to installed packages and to the folders of entrypoint and assets (build output).
  */
 export interface Selection {
-  /** Decides for a folder, by its relative path, before its content. An excluded folder is not entered. */
+  /** Decides whether a folder, given by its relative path, is packed. The files in an excluded folder are not judged. */
   enter(directory: string): Promise<Verdict>;
   judge(file: string): Verdict;
 }
@@ -28,7 +28,7 @@ export interface Selection {
 const kept = (rule: string): Verdict => ({ kept: true, rule });
 const dropped = (rule: string): Verdict => ({ kept: false, rule });
 
-/** Chooses the rules for a folder. */
+/** Returns the packing rules that apply to a package folder. */
 export async function openSelection(read: ReadText, facts: SelectionFacts): Promise<Selection> {
   const own = await read(".runtimeignore");
   if (own !== undefined) return ignoredBy(".runtimeignore", ignore().add(own));
@@ -45,9 +45,9 @@ function ignoredBy(file: string, rules: Ignore): Selection {
   return { enter: async (directory) => verdictOf(`${directory}/`), judge: verdictOf };
 }
 
-/** Applies `files` of package.json: the last matching pattern decides, and a pattern with `!` excludes. */
+/** Applies `files` of package.json: the last matching pattern decides, and a pattern that starts with `!` excludes files. */
 function listed(facts: SelectionFacts, files: readonly string[]): Selection {
-  // One matcher per pattern: in a common matcher, `!` could not exclude files of a folder that an earlier pattern includes.
+  // Each pattern has its own matcher: in a common matcher, `!` could not exclude files of a folder that an earlier pattern includes.
   const patterns = files.map((pattern) => ({
     pattern,
     keeps: !pattern.startsWith("!"),
@@ -67,7 +67,7 @@ function listed(facts: SelectionFacts, files: readonly string[]): Selection {
 /** Applies the .gitignore files of all parent folders, like git. */
 class GitSelection implements Selection {
   readonly #read: ReadText;
-  /** The folders of entrypoint and assets, with a trailing slash. Empty for an entrypoint at the root. */
+  /** The folders of entrypoint and assets, with a trailing slash. An entrypoint at the package root adds no folder. */
   readonly #outputFolders: readonly string[];
   readonly #rulesByFolder = new Map<string, Ignore>();
 
@@ -114,7 +114,7 @@ class GitSelection implements Selection {
 }
 
 interface PackageRules {
-  /** The node_modules folders in which imports of the entrypoint are resolved. */
+  /** The node_modules folders from which Node.js resolves imports of the entry files. */
   readonly folders: ReadonlySet<string>;
   readonly servesPageBelow: string | undefined;
   readonly development: ReadonlySet<string>;
@@ -131,7 +131,7 @@ async function openPackageRules(read: ReadText, facts: SelectionFacts): Promise<
   return { folders, servesPageBelow, development: await findDevelopmentPackages(read, facts.packageJson) };
 }
 
-/** Applies separate rules to installed packages, and `others` to all other files. */
+/** Returns rules that apply `packages` to installed packages, and `others` to all other files. */
 function withPackages(packages: PackageRules, others: Selection): Selection {
   const insidePackages = (relativePath: string) =>
     [...packages.folders].some((root) => relativePath === root || relativePath.startsWith(`${root}/`));
@@ -147,7 +147,7 @@ function withPackages(packages: PackageRules, others: Selection): Selection {
   };
 }
 
-/** Returns the parent folder. Empty for a file at the root. */
+/** Returns the parent folder of a relative path. Empty for a file at the package root. */
 function folderOf(relativePath: string): string {
   return relativePath.slice(0, Math.max(0, relativePath.lastIndexOf("/")));
 }

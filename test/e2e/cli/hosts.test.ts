@@ -70,7 +70,7 @@ describe("validate, deploy and workers show", () => {
 
   test("print requested hosts, and the reason for a missing automatic host", async () => {
     await shell.run("hosts add granted.test my.site");
-    const reason = '"my.site" has a character or a hyphen that a host name cannot have there';
+    const reason = '"my.site" is not valid in a host name: use a-z, 0-9 and single hyphens between them';
     const validated = await shell.run("validate my.site --json");
     expect(JSON.parse(validated.stdout)).toMatchObject({
       automaticLabel: null,
