@@ -1,9 +1,9 @@
 import path from "node:path";
 
-/** The package's folder: two levels above this file, in the sources as in the bundle. */
+/** The root folder of the runtimectl package: two levels above this file, in the sources and in the bundle. */
 const packageFolder = path.join(import.meta.dirname, "../..");
 
-/** Returns the path of a file of this package, such as `bin/runtimed.js`. */
+/** Returns the absolute path of a file in the runtimectl package, such as `bin/runtimed.js`. */
 export function installedFile(relativePath: string): string {
   return path.join(packageFolder, relativePath);
 }

@@ -5,11 +5,11 @@ import { processIo } from "./output/process-io.js";
 import { runCli } from "./run-cli.js";
 
 const argv = process.argv.slice(2);
-// Help loads no further module.
+// The compile cache is not enabled for help, because help loads no further module.
 if (matchCommand(argv).kind !== "help") useCompileCache();
 const { signal, onExit } = new SignalHandler();
-// Stays registered until exit: Node's own report of an uncaught error could print secrets in the error.
+// The handler stays registered until exit, because Node's own report of an uncaught error could print secrets in the error.
 const crashed = new Promise<never>((_resolve, reject) => process.on("uncaughtException", reject));
 const exitCode = await runCli({ argv, env: process.env, cwd: process.cwd(), io: processIo(), signal, onExit, crashed });
-// All output is written here. The exit does not wait for open connections or timers.
+// All output has been written at this point. The exit does not wait for open connections or timers.
 process.exit(exitCode);

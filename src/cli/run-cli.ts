@@ -5,26 +5,26 @@ import { helpStyleOf } from "./command/help-layout.js";
 import type { Io } from "./output/io.js";
 import { openTerminal } from "./output/terminal.js";
 
-/** The complete input of a command line. Nothing else is read from the process. */
+/** The complete input of a command line. The command reads nothing else from the process. */
 export interface CommandLine {
-  /** The words after the name of the program. */
+  /** The command-line words after the program name. */
   readonly argv: readonly string[];
-  /** The environment. Sets its FORCE_COLOR to 0 if color is disabled. */
+  /** The environment variables. The command sets FORCE_COLOR to 0 in this object if color is disabled. */
   readonly env: Record<string, string | undefined>;
   readonly cwd: string;
   readonly io: Io;
-  /** Aborts the command. The exit code is that of the CommandError in the signal's reason, otherwise 130. */
+  /** Aborts the command. If the reason is a CommandError, the command exits with the error's exit code, otherwise with 130. */
   readonly signal?: AbortSignal;
-  /** Receives a clean-up for the case that the process exits before the command ends. */
+  /** Registers a clean-up function that runs if the process exits before the command ends. */
   readonly onExit?: (cleanUp: () => void) => void;
-  /** Rejects with an error that no code caught; the command fails with it. */
+  /** Rejects with an error that no code caught. The command then fails with that error. */
   readonly crashed?: Promise<never>;
 }
 
-/** Runs one command line to its end and resolves with the exit code. Reports every failure on stderr, so it does not reject. */
+/** Runs one command line and resolves with the exit code. Reports every failure on stderr and never rejects. */
 export async function runCli(line: CommandLine): Promise<ExitCode> {
   const found = matchCommand(line.argv);
-  // Help needs none of the modules that run commands; loading them would double the time to the first line.
+  // Help loads none of the modules that run commands: loading the modules would double the time to the first line.
   if (found.kind === "help") {
     const terminal = openTerminal(line.io, readEnvironment(line.env), line.argv.includes("--no-color"));
     line.io.writeStdout(found.text(helpStyleOf(terminal)));

@@ -20,10 +20,10 @@ import { openTerminal } from "./output/terminal.js";
 import { userDirectories } from "./config/user-directories.js";
 import { version } from "./version.js";
 
-/** A command line that requests neither help nor completions. */
+/** A parsed command line that requests neither help nor completion candidates. */
 type RunnableCommand = Exclude<CommandMatch, { kind: "help" | "completion" }>;
 
-/** Runs the command or completes a word. Resolves with the exit code. */
+/** Runs the command, or prints completion candidates for a word. Resolves with the exit code. */
 export async function runCommand(found: Exclude<CommandMatch, { kind: "help" }>, line: CommandLine): Promise<ExitCode> {
   const cleanUps = new CleanUps();
   line.onExit?.(() => cleanUps.run());
@@ -47,7 +47,7 @@ type Surroundings = Omit<Context, "flags" | "output">;
 function surroundingsOf({ argv, env, cwd, io }: CommandLine, lifetime: Pick<Context, "signal" | "onExit">): Surroundings {
   const environment = readEnvironment(env);
   const terminal = openTerminal(io, environment, argv.includes("--no-color"));
-  // The packages that draw spinners and prompts read FORCE_COLOR of the process only.
+  // The packages for spinners and prompts read FORCE_COLOR only from the environment of the process.
   if (!terminal.hasColor) env["FORCE_COLOR"] = "0";
   return { environment, variables: env, directories: userDirectories(env), io, terminal, workingDirectory: cwd, ...lifetime };
 }
@@ -77,7 +77,7 @@ class CommandRun {
     });
   }
 
-  /** Runs the command and reports every error. */
+  /** Runs the command and reports every error. Resolves with the exit code. */
   async run(): Promise<ExitCode> {
     const { crashed } = this.#line;
     const { signal } = this.#surroundings;

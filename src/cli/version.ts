@@ -1,4 +1,4 @@
 import packageJson from "../../package.json" with { type: "json" };
 
-/** The version of this client. */
+/** The version of runtimectl, from package.json. */
 export const version: string = packageJson.version;

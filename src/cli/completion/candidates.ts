@@ -7,7 +7,9 @@ import { connect } from "../client/connection.js";
 import { uploadedWorkers } from "../uploaded-workers.js";
 import { readProfiles } from "../config/read-profiles.js";
 
-/** A word that no command has. Matching this word returns the candidates for its position. */
+/**
+ * A word that matches no command. When the word to complete is replaced with this word, matching returns all candidates for its position.
+ */
 const noCommand = "\0";
 
 const kindsOfNouns: Readonly<Record<string, ValueKind>> = { plugins: "plugin", keys: "key", profile: "profile", data: "worker" };
@@ -41,7 +43,7 @@ async function valuesOf(
   return kind === undefined ? [] : liveValues(context, kind, typed);
 }
 
-/** Completes the last field of `--json=a,b,`. */
+/** Returns candidates that complete the last field of a list such as `--json=a,b,`. */
 function fieldsOf(definition: CommandDefinition | undefined, typed: string): readonly Candidate[] {
   const chosen = typed.slice(0, Math.max(typed.lastIndexOf(","), typed.indexOf("=")) + 1);
   return (definition?.fields ?? []).map((field) => ({ value: chosen + field }));
@@ -59,7 +61,7 @@ function optionNeedingValue(options: readonly OptionDefinition[], word: string |
   return word === undefined ? undefined : options.find(({ flags }) => flags.includes("<") && names(flags).includes(word));
 }
 
-/** Counts the words that are neither flags nor values of flags. */
+/** Counts the positional arguments: words that are neither flags nor values of flags. */
 function positionalCount(words: readonly string[], options: readonly OptionDefinition[]): number {
   return words.filter((word, index) => !word.startsWith("-") && optionNeedingValue(options, words[index - 1]) === undefined).length;
 }
@@ -83,7 +85,7 @@ const sources: Readonly<Record<ValueKind, Source>> = {
   file: () => [{ value: ":files" }],
 };
 
-/** Returns the existing values of a kind, from the daemon or local files. `typed` is the unfinished word. */
+/** Returns the existing values of a kind, from the daemon or from local files. `typed` is the unfinished word. */
 async function liveValues(context: Context, kind: ValueKind, typed: string): Promise<readonly Candidate[]> {
   return sources[kind](context, typed);
 }

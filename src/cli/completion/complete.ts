@@ -6,12 +6,12 @@ import { Output } from "../output/output.js";
 import { sanitizeForTerminal } from "../output/sanitize-for-terminal.js";
 import { candidatesFor } from "./candidates.js";
 
-/** Time limit: the user waits for the shell after a keystroke. */
+/** Time limit for a completion. The user waits for the candidates after pressing Tab. */
 const longestMs = 300;
 
 /**
- * Prints the candidates for the last word, one per line, for zsh and fish with a tab and a description.
- * Prints no errors, which would disturb the command line. Never prompts, and returns within `longestMs`.
+ * Prints the candidates for the last word, one per line. For zsh and fish, a tab and a description follow. Prints no errors, because errors
+ * would disturb the command line. Never prompts, and returns within `longestMs`.
  */
 export async function complete(
   [shell, ...words]: readonly string[],
@@ -23,7 +23,7 @@ export async function complete(
   const output = new Output({ ...terminal, writeStdout: () => undefined, writeStderr: () => undefined }, { format: "plain", quiet: true });
   const context = { ...surroundings, output, flags: connectionFlags(words.slice(0, -1)), signal };
   const candidates = candidatesFor(context, words, modules).catch(() => []);
-  // The signal does not abort every operation, such as a DNS lookup.
+  // The delay is needed because the signal does not abort every operation, such as a DNS lookup.
   const found = await Promise.race([candidates, delay(longestMs, [])]);
   const typed = words.at(-1) ?? "";
   const lines = found
@@ -35,12 +35,14 @@ export async function complete(
   return exitCodes.ok;
 }
 
-/** Whether a candidate is safe to print: names come from servers and files, and could contain shell or terminal control sequences. */
+/**
+ * Whether a candidate is safe to print. Names come from servers and files, and could contain control sequences for the shell or terminal.
+ */
 function isPlain(value: string): boolean {
   return /^[\w@/.,:=+-]+$/.test(value);
 }
 
-/** Returns the connection flags among the words already typed. */
+/** Returns the values of the connection flags in the words already typed. */
 function connectionFlags(words: readonly string[]): GlobalFlags {
   const valueOf = (...names: readonly string[]) => {
     const index = words.findLastIndex((word) => names.includes(word));

@@ -20,7 +20,7 @@ const Ui = z.object({
   refresh: z.optional(z.string()),
   keys: z.optional(z.record(z.string(), z.string())),
 });
-/** Settings of the dashboard: screen reader mode, polling interval, key bindings. */
+/** Settings of `runtimectl tui`: screen reader mode, polling interval, key bindings. */
 export type Ui = z.output<typeof Ui>;
 
 const Config = z.object({
@@ -29,14 +29,14 @@ const Config = z.object({
   ui: z.optional(Ui),
 });
 
-/** The content of config.yaml. */
+/** The content of config.yaml: profiles, the current profile, and the dashboard settings. */
 export interface Profiles {
   readonly current: string | undefined;
   readonly profiles: ReadonlyMap<string, Profile>;
   readonly ui?: Ui | undefined;
 }
 
-/** The file config.yaml: profiles without secrets. Users edit the file, so changes preserve comments and order. */
+/** The file config.yaml. Contains profiles without secrets. Users edit the file, so changes preserve comments and order. */
 export class ConfigFile implements Profiles {
   readonly file: string;
   readonly #document: yaml.Document.Parsed | yaml.Document;
@@ -52,7 +52,7 @@ export class ConfigFile implements Profiles {
     this.ui = config.ui;
   }
 
-  /** Reads the file. A missing file counts as empty. */
+  /** Reads config.yaml. Treats a missing file as empty. Throws CONFIG_INVALID for invalid content. */
   static open(directory: string): ConfigFile {
     const file = configFile(directory);
     const document = yaml.parseDocument(readFileIfThere(file) ?? "");
@@ -76,7 +76,7 @@ export class ConfigFile implements Profiles {
     this.#document.set("current", name);
   }
 
-  /** Writes the file atomically: readers see the old or the new content. */
+  /** Writes config.yaml atomically: other processes read the old or the new content, never a part. */
   async save(): Promise<void> {
     mkdirSync(path.dirname(this.file), { recursive: true, mode: 0o700 });
     const { default: writeFileAtomic } = await import("write-file-atomic");

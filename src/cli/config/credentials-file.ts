@@ -8,11 +8,11 @@ import { exitCodes } from "../command/exit-codes.js";
 export interface Credential {
   readonly origin: string;
   readonly key: string;
-  /** The API path at the time of sign-in, which saves the discovery request. Absent in files of older versions. */
+  /** The API path at the time of sign-in, which saves a discovery request. Absent in files that older versions wrote. */
   readonly api?: string | undefined;
 }
 
-/** The file credentials.json: one key per profile. Not used if other users can read the file. */
+/** The file credentials.json, with one key per profile. Rejected if other users can read the file. */
 export class CredentialsFile {
   readonly file: string;
   readonly #profiles: Map<string, Credential>;
@@ -39,7 +39,7 @@ export class CredentialsFile {
     this.#profiles.set(profile, credential);
   }
 
-  /** Deletes the key of a profile. Returns whether there was one. */
+  /** Deletes the key of a profile. Returns whether the profile had a key. */
   delete(profile: string): boolean {
     return this.#profiles.delete(profile);
   }
@@ -71,7 +71,10 @@ function unusable(file: string, reason: string, hint: string): CommandError {
   return new CommandError("CREDENTIALS_UNSAFE", `${file} is not used: ${reason}`, { exitCode: exitCodes.notAuthenticated, hint });
 }
 
-/** Parses the file. Returns undefined for invalid content. Checked without a schema library, which would slow the start of every command. */
+/**
+ * Parses the text of credentials.json. Returns undefined for invalid content. Uses no schema library, because loading one would slow down
+ * the start of every command.
+ */
 function profilesIn(text: string): Record<string, Credential> | undefined {
   const content = parseJson(text);
   if (!isMap(content)) return undefined;

@@ -1,4 +1,4 @@
-/** The environment variables that runtimectl reads, by their published names. An empty variable counts as unset. */
+/** The environment variables that runtimectl reads, by published name, with their meaning. An empty variable counts as unset. */
 export const environmentVariables = {
   RUNTIMECTL_PROFILE: "The profile to use, like --profile.",
   RUNTIMECTL_URL: "The origin of the daemon, like --url.",
@@ -32,7 +32,7 @@ export const environmentVariables = {
 export type VariableName = keyof typeof environmentVariables;
 export type Environment = Readonly<Partial<Record<VariableName, string>>>;
 
-/** Returns the variables of runtimectl from the process environment. */
+/** Returns the variables in `environmentVariables` that the process environment sets. */
 export function readEnvironment(variables: Readonly<Record<string, string | undefined>>): Environment {
   const known = Object.keys(environmentVariables).map((name) => [name, variables[name]] as const);
   return Object.fromEntries(known.filter(([, value]) => value !== undefined && value !== ""));

@@ -1,2 +1,2 @@
-/** Separate module, so that runtimectl loads the YAML parser only if there is a file to parse. */
+/** The YAML parser in a separate module. runtimectl loads this module only if there is a YAML file to parse. */
 export { parse } from "yaml";

@@ -4,7 +4,10 @@ import { usageError } from "../command/command-error.js";
 import { readFileIfThere } from "./read-file-if-there.js";
 
 const projectFileName = ".runtimectl.yaml";
-/** Keys that a project file must not have: a cloned repository must not control where a key is sent or which authority is trusted. */
+/**
+ * Settings that a project file must not contain, because a cloned repository must not control the recipient of a key or the trusted
+ * authorities.
+ */
 const forbiddenKeys = ["url", "key", "keyFile", "cacert", "insecure"] as const;
 
 export interface Project {
@@ -12,7 +15,7 @@ export interface Project {
   readonly profile: string | undefined;
 }
 
-/** Finds the nearest project file, from the folder up to the repository root or the home folder. */
+/** Returns the nearest project file: in the folder `from` or its parents, up to the repository root or the home folder. */
 export async function findProject(from: string, home: string): Promise<Project | undefined> {
   const file = path.join(from, projectFileName);
   const text = readFileIfThere(file);
@@ -23,12 +26,12 @@ export async function findProject(from: string, home: string): Promise<Project |
 }
 
 async function profileIn(file: string, text: string): Promise<string | undefined> {
-  // Loads the parser only if there is a project file, to keep the start of other commands fast.
+  // Loads the YAML parser only if a project file exists, so that other commands start faster.
   const { parse } = await import("./parse-yaml.js");
   const settings = mapIn(() => parse(text) as unknown);
   const profile = settings?.["profile"];
   if (settings === undefined || (profile !== undefined && typeof profile !== "string"))
-    throw usageError(`${file} is not valid: it must be a YAML map in which profile is a name`);
+    throw usageError(`${file} must contain a YAML map whose profile is a name, such as profile: staging`);
   const forbidden = forbiddenKeys.find((key) => key in settings);
   if (forbidden !== undefined)
     throw usageError(
@@ -38,7 +41,7 @@ async function profileIn(file: string, text: string): Promise<string | undefined
   return profile;
 }
 
-/** Returns the parsed map, or an empty map for an empty file. Undefined for other content. */
+/** Returns the parsed YAML map, or an empty map for an empty file. Returns undefined for invalid YAML or other values. */
 function mapIn(parse: () => unknown): Readonly<Record<string, unknown>> | undefined {
   try {
     const value = parse() ?? {};

@@ -2,7 +2,7 @@ import { usageError } from "../command/command-error.js";
 import type { Environment } from "./environment.js";
 import type { ResolvedSetting } from "./settings.js";
 
-/** Returns the proxy for an https origin from the environment. Connections to http origins are always direct. */
+/** Returns the HTTP proxy that the environment selects for an https origin. Connections to http origins are always direct. */
 export function chooseProxy(origin: string, environment: Environment): ResolvedSetting<string> | undefined {
   const { protocol, hostname, port } = new URL(origin);
   if (protocol !== "https:") return undefined;
@@ -26,7 +26,9 @@ function parseProxy(text: string, source: string): string {
   return url.href;
 }
 
-/** Whether NO_PROXY has an entry for the host. Entries: `*`, or a host including its subdomains, each with an optional port. */
+/**
+ * Whether NO_PROXY exempts the host from the proxy. Entries are `*`, or a host that includes its subdomains, each with an optional port.
+ */
 function isExempt({ hostname, port }: { hostname: string; port: string }, list: string): boolean {
   return list
     .toLowerCase()

@@ -5,7 +5,10 @@ import type { Settings } from "./settings.js";
 
 const code = "AUTH_REQUIRED";
 
-/** Returns the error for a response that rejects the key, with a hint for the source of the key. Undefined for other responses. */
+/**
+ * Returns the error for a response that rejects the key, with a hint that fits the source of the key. Returns undefined for other
+ * responses.
+ */
 export function rejectedKey({ origin, key }: Pick<Settings, "origin" | "key">, response: TransportResponse): CommandError | undefined {
   if (key === undefined || response.status !== 401 || !isAuthRequired(response)) return undefined;
   return new CommandError(code, `${origin.value} rejects the key from ${key.source}: it is unknown, expired or revoked`, {
@@ -20,7 +23,10 @@ export function isRejectedKey(error: unknown): error is CommandError {
   return error instanceof CommandError && error.code === code;
 }
 
-/** Returns the hint for a source. For a variable or flag, signing in would not help: both override the stored key. */
+/**
+ * Returns the fix for a rejected key from this source. For a variable or flag, signing in again would not help: both override the stored
+ * key.
+ */
 function hintFor(source: string): string {
   if (source === "RUNTIMECTL_KEY" || source === "RUNTIMECTL_KEY_FILE") return `unset ${source}, or set it to a key of this daemon`;
   if (source === "--key-file") return "use a file with a key of this daemon, or remove --key-file";
@@ -28,7 +34,7 @@ function hintFor(source: string): string {
   return "sign in again: runtimectl auth login";
 }
 
-/** Whether the 401 response comes from the daemon: a proxy can also respond with 401. */
+/** Whether the daemon sent the 401 response. A proxy can also respond with 401. */
 function isAuthRequired({ text }: TransportResponse): boolean {
   try {
     return (JSON.parse(text) as { error?: { code?: unknown } }).error?.code === code;

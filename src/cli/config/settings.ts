@@ -13,7 +13,7 @@ import { readProfiles } from "./read-profiles.js";
 const defaultOrigin = "http://127.0.0.1:8000";
 const defaultTimeoutMs = 30_000;
 
-/** A value and its source, as text for `auth status`. */
+/** A setting and its source. `auth status` shows the source. */
 export interface ResolvedSetting<Value> {
   readonly value: Value;
   readonly source: string;
@@ -23,17 +23,17 @@ export interface ResolvedSetting<Value> {
 export interface Settings {
   readonly profile: ResolvedSetting<string> | undefined;
   readonly isProduction: boolean;
-  /** Rejects requests that change data, regardless of the permissions of the key. */
+  /** Whether runtimectl rejects requests that change data, regardless of the permissions of the key. */
   readonly isReadOnly: boolean;
   readonly origin: ResolvedSetting<string>;
   readonly key: ResolvedSetting<string> | undefined;
-  /** The API path at the time of sign-in. Can be outdated. */
+  /** The API path that the daemon had at the time of sign-in. Can be outdated. */
   readonly apiBase: string | undefined;
-  /** The reason why the stored key is not used; undefined if it is used or no key is stored. */
+  /** The reason why the stored key is not used. Undefined if the key is used or no key is stored. */
   readonly keyWithheld: string | undefined;
   readonly certificateAuthorities: string | undefined;
   readonly insecure: boolean;
-  /** Never print this URL: it can contain a password. */
+  /** The URL of the proxy, which must not be printed because it can contain a password. */
   readonly proxy: ResolvedSetting<string> | undefined;
   readonly timeout: ResolvedSetting<number>;
 }
@@ -90,7 +90,7 @@ function chooseOrigin({ flags, environment }: Context, chosen: { name: string; p
   return { value: parseOrigin(chosen.profile.url, source), source };
 }
 
-/** Returns the origin of a URL. Rejects a URL with more than an origin, so that no part is silently ignored. */
+/** Returns the origin of a URL. Rejects a URL with a path, query or user, because that part would be ignored. */
 export function parseOrigin(text: string, source: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || (url.protocol !== "http:" && url.protocol !== "https:"))
@@ -129,7 +129,7 @@ function chooseKey(
   return { ...none, key: { value: stored.key, source: credentials.file }, apiBase: stored.api };
 }
 
-/** Reads a key file, which must contain only the key. */
+/** Reads the key from a file that must contain only the key. */
 function readKeyFile(file: string): string {
   try {
     return parseKey(readFileSync(file, "utf8"), file);
@@ -138,13 +138,13 @@ function readKeyFile(file: string): string {
   }
 }
 
-/** Returns a usage error for an unreadable file. Returns a CommandError unchanged. */
+/** Returns a usage error for a file that cannot be read. Returns a CommandError unchanged. */
 function unreadable(what: string, file: string, error: unknown): Error {
   const { code } = error as NodeJS.ErrnoException;
   return error instanceof CommandError ? error : usageError(`${what} ${file} cannot be read: ${code ?? String(error)}`);
 }
 
-/** Returns the trimmed key. Throws a usage error for text that is not a valid header value. */
+/** Returns the key without surrounding white space. Throws a usage error for text that is not a valid header value. */
 export function parseKey(text: string, source: string): string {
   const key = text.trim();
   if (!/^[\x21-\x7e]{1,512}$/.test(key))

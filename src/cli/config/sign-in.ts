@@ -10,20 +10,23 @@ import type { Settings } from "./settings.js";
 export interface VerifiedKey {
   readonly key: string;
   readonly principal: Principal;
-  /** The API path of the daemon. */
+  /** The API path that the daemon announced, such as `/api`. */
   readonly api: string;
 }
 
 interface KeptKey {
   readonly config: ConfigFile;
   readonly credentials: CredentialsFile;
-  /** The profile to write. */
+  /** Name of the profile in which the key is stored. */
   readonly name: string;
   readonly profile: Omit<Profile, "url">;
   readonly settings: Settings;
 }
 
-/** Returns the principal of the key. Throws AUTH_REQUIRED if the daemon rejects the key. Messages name `source`. */
+/**
+ * Sends the key to the daemon and returns its principal. Throws AUTH_REQUIRED if the daemon rejects the key. `source` names the origin of
+ * the key in messages.
+ */
 export async function verifyKey(context: Context, settings: Settings, key: string, source: string): Promise<VerifiedKey> {
   const asGiven = { ...settings, key: { value: key, source }, apiBase: undefined };
   const { client, discover } = await connectAnonymously(context, { session: { show } }, asGiven);
@@ -31,7 +34,7 @@ export async function verifyKey(context: Context, settings: Settings, key: strin
   return { key, principal, api: (await discover()).api };
 }
 
-/** Stores a verified key and makes its profile the current one. */
+/** Stores a verified key in a profile and selects the profile as the current one. */
 export async function keepKey({ key, api }: VerifiedKey, { config, credentials, name, profile, settings }: KeptKey): Promise<void> {
   const origin = settings.origin.value;
   config.setProfile(name, { url: origin, ...profile });

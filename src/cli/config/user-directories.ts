@@ -10,7 +10,7 @@ export interface UserDirectories {
   /** The folder of config.yaml and credentials.json. */
   readonly config: string;
   readonly cache: string;
-  /** The parent of temporary folders. */
+  /** The folder in which commands create temporary folders. */
   readonly temporary: string;
 }
 

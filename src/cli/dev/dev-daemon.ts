@@ -11,7 +11,7 @@ import type { Variables } from "../config/user-directories.js";
 import { createServer } from "node:net";
 
 const program = installedFile("dist/server/dev-daemon.js");
-/** Time between SIGTERM and SIGKILL. */
+/** Time that the daemon has to stop after SIGTERM, before SIGKILL. */
 const stopTimeoutMs = 1500;
 
 const usualPort = 8787;
@@ -20,18 +20,18 @@ const triedPorts = 100;
 export type Answered = Extract<DevReport, { kind: "answered" }>;
 
 interface DevDaemonOptions {
-  /** A private folder for this daemon only. */
+  /** A folder that only this daemon uses, for its state, workers and plugins. */
   readonly directory: string;
   readonly host: string;
   readonly port: number;
-  /** The environment of the command. The daemon receives only PATH. */
+  /** The environment variables of the command. The daemon receives only PATH. */
   readonly variables: Variables;
-  /** Receives each log line: JSON, or the plain text of a fatal error. */
+  /** Called with each log line of the daemon: JSON, or the plain text of a fatal error. */
   readonly onLine: (line: string) => void;
   readonly onAnswered: (answered: Answered) => void;
 }
 
-/** The daemon of this package as a child process. The daemon stops when the IPC channel closes, so it never outlives this process. */
+/** The daemon of this package as a child process. The daemon stops when its IPC channel closes, so it never outlives the command. */
 export class DevDaemon {
   readonly origin: string;
   readonly rootKey: string;
@@ -52,7 +52,7 @@ export class DevDaemon {
     const rootKeyFile = path.join(directory, "root.key");
     await writeFile(rootKeyFile, rootKey, { flag: "wx", mode: 0o600 });
     const child = spawn(process.execPath, [program, directory], {
-      // Own process group: Ctrl-C must reach only this process, which then stops the daemon.
+      // Starts the daemon in its own process group. Ctrl-C then reaches only the command, which stops the daemon.
       detached: true,
       stdio: ["ignore", "pipe", "pipe", "ipc"],
       env: {
@@ -65,7 +65,7 @@ export class DevDaemon {
         RUNTIME_STATE_DIR: path.join(directory, "state"),
         RUNTIME_CHECK_UPLOADS: "true",
         RUNTIME_WORKER_NETWORK_ALLOW: "loopback",
-        // Includes debug output of workers.
+        // The level `debug` includes debug output of workers.
         RUNTIME_LOG_LEVEL: "debug",
       },
     });
@@ -102,7 +102,10 @@ export function daemonEnded(words: string): CommandError {
   });
 }
 
-/** Returns the given port if it is free. Without one, returns the default port or the next free one. */
+/**
+ * Returns the port in `--port` if the port is free. Without `--port`, returns the default port or the next free port. `taken` is the
+ * default port if another program uses it.
+ */
 export async function choosePort(host: string, given: string | undefined): Promise<{ port: number; taken: number | undefined }> {
   if (given !== undefined) {
     const port = /^\d{1,5}$/.test(given) ? Number(given) : Number.NaN;

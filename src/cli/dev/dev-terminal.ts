@@ -9,11 +9,11 @@ const warnLevel = 40;
 interface KeyActions {
   reload(): void;
   quit(): void;
-  /** Returns the URL that `o` opens. Undefined before the worker is served. */
+  /** Returns the URL that the key `o` opens. Undefined until the daemon serves the worker. */
   url(): string | undefined;
 }
 
-/** Handles single keys until the command ends. Requires a terminal. */
+/** Runs an action for each pressed key until the command ends. Requires a terminal. */
 export function listenForKeys({ io, terminal, variables, onExit }: Context, actions: KeyActions): void {
   const keys: Readonly<Record<string, () => void>> = {
     r: () => actions.reload(),
@@ -23,7 +23,7 @@ export function listenForKeys({ io, terminal, variables, onExit }: Context, acti
     },
     c: () => terminal.writeStderr(clearScreen),
     q: () => actions.quit(),
-    // In raw mode the terminal sends Ctrl-C as a character instead of a signal.
+    // In raw mode, the terminal sends Ctrl-C as a character instead of a signal.
     [interrupt]: () => process.kill(process.pid, "SIGINT"),
   };
   const { stdin } = io;
@@ -37,14 +37,14 @@ export function listenForKeys({ io, terminal, variables, onExit }: Context, acti
   });
 }
 
-/** Returns the text of a daemon log line for the developer. Undefined for lines that are neither from the worker nor a warning. */
+/** Returns the text to print for a daemon log line. Undefined unless the line is output of the worker or a warning. */
 export function describeLogLine(line: string): string | undefined {
   const entry = parse(line);
   if (entry === undefined) return line === "" ? undefined : line;
   const { worker, level, msg, source, err, path } = entry;
   if (typeof msg !== "string") return undefined;
   if (worker !== undefined && source === "app") return msg;
-  // Skips failed API requests: they come from this command, which reports the failure itself.
+  // Skips failed API requests, which have a path: the dev command sent them and reports the failure.
   if (typeof level !== "number" || level < warnLevel || path !== undefined) return undefined;
   const cause = (err as { message?: unknown } | undefined)?.message;
   return typeof cause === "string" ? `${msg}\n${cause}` : msg;

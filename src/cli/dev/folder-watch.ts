@@ -1,9 +1,9 @@
 import { readdirSync, statSync, watch, type FSWatcher } from "node:fs";
 import path from "node:path";
 
-/** Quiet time before a change is reported: editors write a file in several steps. */
+/** Time without changes before a change is reported. Editors write a file in several steps. */
 const quietMs = 50;
-/** Maximum delay of a report while changes continue. */
+/** Maximum delay between a change and its report while further changes follow. */
 const longestWaitMs = 500;
 
 interface Watched {
@@ -12,8 +12,8 @@ interface Watched {
 }
 
 /**
- * Reports changes below a folder, several at once as one. Watches each folder separately, to skip node_modules.
- * New folders are watched after the next `follow`, which the listener calls before it reads the files.
+ * Reports changes below a folder, several quick changes as one. Watches each subfolder separately, to skip node_modules. `follow` watches
+ * new folders; the listener must call it before reading files.
  */
 export class FolderWatch {
   readonly #root: string;
@@ -21,7 +21,7 @@ export class FolderWatch {
   readonly #watched = new Map<string, Watched>();
   #quietTimer: NodeJS.Timeout | undefined;
   #firstMs = 0;
-  /** The error if the system limit of watches was reached and some folders are not watched. */
+  /** The error message if the system limit for watches was reached. Some folders are then not watched. */
   problem: string | undefined;
 
   constructor(root: string, onChange: () => void) {
@@ -29,7 +29,7 @@ export class FolderWatch {
     this.#onChange = onChange;
   }
 
-  /** Watches all existing folders, except ignored ones and their content. `isIgnored` receives the path relative to the root. */
+  /** Watches all existing folders except ignored folders and their subfolders. `isIgnored` receives the path relative to the root. */
   follow(isIgnored: (directory: string) => boolean): void {
     const found = new Set<string>();
     this.#visit("", isIgnored, found);
@@ -55,7 +55,7 @@ export class FolderWatch {
         if (entry.isDirectory() && !isIgnored(below)) this.#visit(below, isIgnored, found);
       }
     } catch (error) {
-      // A folder deleted during the walk causes its own change event.
+      // Ignores a folder that was deleted during the walk: the deletion causes a change event.
       const { code, message } = error as NodeJS.ErrnoException;
       if (code === "ENOSPC" || code === "EMFILE") this.problem = message;
     }

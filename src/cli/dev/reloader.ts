@@ -14,9 +14,9 @@ import { readDevVariables, withDevVariables } from "./dev-variables.js";
 import { FolderWatch } from "./folder-watch.js";
 import { findSyntaxError } from "../validate/syntax-errors.js";
 
-/** Delay before a retry if a file changed during packing. */
+/** Delay before packing again after a file changed while it was packed. */
 const retryMs = 100;
-/** Error codes that no change of the code can fix: wrong folder or wrong flag. */
+/** Error codes that no code change can fix: the folder or a flag is wrong. */
 const hopeless = new Set(["MISSING_PACKAGE_NAME", "USAGE"]);
 /** Folders that are never watched, even if they are packed. */
 const unwatched = new Set(["node_modules", ".git"]);
@@ -24,14 +24,14 @@ const unwatched = new Set(["node_modules", ".git"]);
 interface ReloaderOptions {
   readonly context: Context;
   readonly folder: string;
-  /** Folder for temporary files. */
+  /** Folder for the temporary files of a reload. */
   readonly directory: string;
   readonly bundle: boolean;
   readonly varsFile: string | undefined;
   readonly client: ClientOf<{ workers: { upload: typeof upload; removeVersion: typeof removeVersion } }>;
-  /** Called after each successful upload. `isFirst` marks the first one. */
+  /** Called after each successful upload. `isFirst` is true for the first upload. */
   readonly onServed: (worker: Served, how: { tookMs: number; isFirst: boolean }) => void;
-  /** Called for an error that no code change can fix, before the first success. */
+  /** Called if the first reload fails with an error that no code change can fix. */
   readonly onHopeless: (error: unknown) => void;
 }
 
@@ -40,7 +40,10 @@ export interface Served {
   readonly version: string;
 }
 
-/** Packs and uploads the folder after each change, one reload at a time. The previous code stays active until the new code is loaded. */
+/**
+ * Packs and uploads the worker's folder after each change, one reload at a time. The previous code stays active until the daemon has loaded
+ * the new code.
+ */
 export class Reloader {
   readonly #options: ReloaderOptions;
   readonly #watch: FolderWatch;
@@ -49,7 +52,7 @@ export class Reloader {
   #isClosed = false;
   #count = 0;
   #leftOut: ReadonlySet<string> = new Set();
-  /** Hash of the last uploaded archive. */
+  /** SHA-256 hash of the last uploaded archive, also if the daemon rejected the archive. */
   #triedSha256: string | undefined;
   #lastFailure: string | undefined;
   #served: Served | undefined;
@@ -59,14 +62,14 @@ export class Reloader {
     this.#watch = new FolderWatch(options.folder, () => this.request("changed"));
   }
 
-  /** Reloads now, or again after the running reload. Unchanged content is uploaded only if `forced`. */
+  /** Starts a reload now, or after the running reload. A reload uploads unchanged content only if it is `forced`. */
   request(reason: "changed" | "forced"): void {
     if (this.#isEnding) return;
     if (this.#wanted !== "forced") this.#wanted = reason;
     this.#running ??= this.#run();
   }
 
-  /** Stops watching and reloading. Resolves after the running reload, which writes into the directory. */
+  /** Stops watching and reloading. Resolves after the running reload, which writes temporary files. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#watch.close();
@@ -89,7 +92,7 @@ export class Reloader {
   async #reload(isForced: boolean): Promise<void> {
     const startedMs = performance.now();
     const { folder, directory, context, onServed } = this.#options;
-    // Starts watching before it reads any file, so that no change is missed.
+    // Starts watching before the first file is read, so that no change is missed.
     this.#watch.follow((below) => unwatched.has(path.posix.basename(below)) || this.#leftOut.has(below));
     if (this.#watch.problem !== undefined) context.output.warn(`some folders of ${folder} are not watched: ${this.#watch.problem}`);
     const made = path.join(directory, `pack-${(this.#count += 1)}`);
@@ -130,7 +133,7 @@ export class Reloader {
     const { data } = await client.workers.upload({ file: { filename: archiveName(facts), sizeBytes, bytes: createReadStream(file) } });
     const { name, version } = data.worker;
     const before = this.#served;
-    // After a change of name or version, the previous worker is deleted, because it could stay active.
+    // If the name or version changed, deletes the previous worker version, which could otherwise stay active.
     if (before !== undefined && (before.name !== name || before.version !== version))
       await client.workers.removeVersion({ params: { ...toPathSegments(before.name), version: before.version } });
     return { name, version };

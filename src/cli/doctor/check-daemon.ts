@@ -15,9 +15,13 @@ import { fail, ok, warn, type Finding } from "./report.js";
 const clockWarningSeconds = 30;
 const keyWarningDays = 14;
 
-/** Checks discovery, versions, clock, readiness, origin, key, and DNS and certificate of added hosts. Stops after the first check if the server is not a runtimed daemon. */
+/**
+ * Checks discovery, versions, clock, readiness, origin, key, and the DNS and certificates of added hosts. Stops after discovery if the
+ * server is not a runtimed daemon.
+ */
 export async function* checkDaemon(context: Context, settings: Settings): AsyncGenerator<Finding> {
-  // The checks run without the key, because the server may not be a daemon. The checks change nothing, so a read-only profile is allowed.
+  // Discovery runs without the key, because the server can be another program. The checks change nothing, so read-only profiles are
+  // allowed.
   const withoutKey = { ...settings, key: undefined, isReadOnly: false };
   const discovery = await attempt("discovery", async () => {
     const anonymous = await connectAnonymously(context, {}, withoutKey);
@@ -42,7 +46,7 @@ export async function* checkDaemon(context: Context, settings: Settings): AsyncG
   yield* checks.filter(({ name }) => name.startsWith("isolation:")).map(checkIsolation);
   yield* checks.flatMap(warningOf);
   yield* checks.filter(({ name }) => name === "secrets-key").map(checkSecretsKey);
-  // Ends no session: without a credential, the request only triggers the Origin check.
+  // Tests the Origin check only: without a credential, the request deletes no session.
   yield (await attempt("origin", async () => ({ finding: checkOrigin(settings, await send("DELETE", `${api}/admin/session`)) }))).finding;
   const key = await attempt("key", async () => ({
     finding: await checkKey(settings, async () => (await signIn()).client.session.show()),
@@ -52,7 +56,7 @@ export async function* checkDaemon(context: Context, settings: Settings): AsyncG
   yield* checkAddedHosts(await addedHosts(async () => (await signIn()).client.hosts.list()), settings);
 }
 
-/** Returns the hosts that operators added. Empty if the key lacks workers:read, or if the daemon has no host names. */
+/** Returns the hosts that operators added. Empty if the key lacks workers:read, or if the daemon does not support host names. */
 async function addedHosts(list: () => Promise<{ readonly hosts: readonly { readonly host: string }[] }>): Promise<readonly string[]> {
   try {
     return (await list()).hosts.map(({ host }) => host);
@@ -62,7 +66,7 @@ async function addedHosts(list: () => Promise<{ readonly hosts: readonly { reado
   }
 }
 
-/** Runs a check and converts an error to a finding. */
+/** Runs a check and returns its result. Converts a thrown error to a finding. */
 async function attempt<Found extends { readonly finding: Finding }>(
   check: string,
   run: () => Promise<Found>,
@@ -85,19 +89,19 @@ function checkIsolation({ name, status, message = status }: HealthCheck): Findin
   );
 }
 
-/** Returns the finding about the encryption key for secrets: its location, or its problem. */
+/** Returns the finding about the encryption key for secrets: the location of the key, or its problem. */
 function checkSecretsKey({ name, status, message = status }: HealthCheck): Finding {
   return status === "ok" ? ok(name, message) : warn(name, message, "see docs/how-to/environment-and-secrets.md");
 }
 
-/** Fixes of checks that are shown only if they fail. */
+/** Hints by name of the readiness check. These checks are shown only if they fail. */
 const fixes: Readonly<Record<string, string>> = {
   "panel-origin": "set the variable and restart the daemon",
   "plugin-uploads": "set the variable and restart the daemon",
   "worker-data": "delete files through the worker, or deploy a version with a larger `data`; see runtimectl data list",
 };
 
-/** Returns a finding for settings that let keys exceed their permissions, and for full data folders. */
+/** Returns a finding if one of the checks in `fixes` fails: a setting lets keys exceed their permissions, or a data folder is full. */
 function warningOf({ name, status, message = status }: HealthCheck): Finding[] {
   const fix = fixes[name];
   return fix === undefined || status === "ok" ? [] : [warn(name, message, fix)];

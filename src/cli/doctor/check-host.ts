@@ -7,23 +7,23 @@ import type { Settings } from "../config/settings.js";
 import { checkTransport, checkName } from "./check-network.js";
 import { fail, ok, warn, type Finding } from "./report.js";
 
-/** The time in which a host has to respond. */
+/** Time limit for the HTTP response of a checked host. */
 const responseTimeoutMs = 10_000;
 
 interface CheckedHost {
   readonly host: string;
   readonly port: string | undefined;
   readonly isHttp: boolean;
-  /** The worker that the daemon serves at the host; undefined when it serves none. */
+  /** The worker that the daemon serves at the host. Undefined if no worker serves the host. */
   readonly worker: string | undefined;
 }
 
-/** The most hosts of a daemon that are checked. */
+/** Maximum number of added hosts that `doctor` checks. */
 const maximumCheckedHosts = 100;
-/** Limits the load on the name server. */
+/** Number of hosts that are checked at the same time. Limits the load on the name server. */
 const concurrentChecks = 10;
 
-/** Checks DNS and certificate of hosts that operators added. One finding for each host. */
+/** Checks the DNS record and certificate of hosts that operators added. Yields one finding per host. */
 export async function* checkAddedHosts(hosts: readonly string[], settings: Settings, port = 443): AsyncGenerator<Finding> {
   const checked = hosts.slice(0, maximumCheckedHosts);
   yield* Readable.from(checked).map((host: string) => checkAddedHost(host, settings, port), { concurrency: concurrentChecks });
@@ -43,16 +43,16 @@ async function checkAddedHost(host: string, settings: Settings, port: number): P
   }
 }
 
-/** The settings with the host as their origin, which messages name. */
+/** Returns the settings with the host as origin, so that messages name the host. */
 function settingsOf(host: string, settings: Settings): Settings {
   return { ...settings, origin: { value: `https://${host}`, source: "hosts" } };
 }
 
-/** The way from a host name to its worker: daemon, DNS, certificate, response. Ends with the first check that fails. */
+/** Checks each step from a host name to its worker: daemon, DNS, certificate, response. Stops after the first failed check. */
 export async function checkHost({ host, port, isHttp, worker }: CheckedHost, settings: Settings): Promise<Finding[]> {
   const findings: Finding[] = [
     worker === undefined
-      ? fail("host", `the daemon knows no worker for ${host}`, `runtimectl hosts add ${host} NAME`)
+      ? fail("host", `no worker of the daemon serves ${host}`, `runtimectl hosts add ${host} NAME`)
       : ok("host", `${host} leads to ${worker}`),
   ];
   const url = new URL(`${isHttp ? "http" : "https"}://${host}${port === undefined ? "" : `:${port}`}/`);
@@ -66,7 +66,13 @@ export async function checkHost({ host, port, isHttp, worker }: CheckedHost, set
     ],
     ...(isHttp
       ? []
-      : [["tls", "let the proxy have a certificate for the host", () => checkTransport(url, place, settingsOf(host, settings))] as const]),
+      : [
+          [
+            "tls",
+            "configure the proxy with a certificate for the host",
+            () => checkTransport(url, place, settingsOf(host, settings)),
+          ] as const,
+        ]),
     ["response", "check that the proxy passes the Host header on to the daemon", () => checkResponse(url, settings)],
   ];
   for (const [check, hint, run] of steps) {

@@ -8,7 +8,7 @@ const oldestNode = "24.0.0";
 const othersMayWrite = 0o022;
 const othersMayRead = 0o077;
 
-/** Checks the version of Node.js, and the permissions of the files that contain keys and origins. */
+/** Checks the version of Node.js, and the owner and mode of the files that contain keys and origins. */
 export function checkMachine(context: Context): Finding[] {
   return [checkNode(), ...checkFiles(context)];
 }
@@ -62,7 +62,10 @@ interface ModeCheck {
   readonly check: string;
   readonly file: string;
   readonly forbidden: number;
-  /** Whether the file contains keys. Every command rejects such a file with wrong permissions; for other files, doctor only warns. */
+  /**
+   * Whether the file contains keys. If the permissions of such a file are wrong, every command rejects the file; for other files, `doctor`
+   * only warns.
+   */
   readonly isSecret?: boolean;
   readonly problem: string;
   readonly repair: string;

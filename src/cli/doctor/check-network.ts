@@ -11,9 +11,9 @@ const longestStepMs = 10_000;
 const certificateWarningDays = 14;
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** Checks DNS, TCP and TLS. Stops after the first failed check. */
+/** Checks DNS, TCP and TLS of the daemon's origin. Stops after the first failed check. */
 export async function* checkNetwork(settings: Settings): AsyncGenerator<Finding> {
-  // With a proxy, the proxy resolves the name and opens the connection. The discovery check shows whether that works.
+  // The proxy resolves the host name and opens the connection. The discovery check shows whether the connection succeeds.
   if (settings.proxy) {
     yield ok("proxy", `requests to ${settings.origin.value} use the proxy of ${settings.proxy.source}`);
     return;
@@ -87,7 +87,7 @@ function checkCertificate(socket: TLSSocket, settings: Settings): Finding {
   return validDays < certificateWarningDays ? warn("tls", message, "renew the certificate of the daemon or its proxy") : ok("tls", message);
 }
 
-/** Returns the error code. Older versions of Node.js provide only the code as a string. */
+/** Returns the code of a TLS error. Older versions of Node.js provide only the code, as a string. */
 function codeOf(refusal: Error | string): string {
   return typeof refusal === "string" ? refusal : ((refusal as NodeJS.ErrnoException).code ?? "");
 }

@@ -13,7 +13,7 @@ export interface Finding {
   readonly check: string;
   readonly status: "ok" | "warn" | "fail";
   readonly message: string;
-  /** The fix. Undefined for `ok`. */
+  /** The command or action that fixes the problem. Undefined for `ok`. */
   readonly hint?: string;
 }
 
@@ -29,7 +29,7 @@ export function fail(check: string, message: string, hint: string): Finding {
   return { check, status: "fail", message, hint };
 }
 
-/** Writes a report without keys to a new file that only its owner can read. Returns the path. */
+/** Writes a report without keys to a new file that only its owner can read. Returns the path of the file. */
 export async function writeReport(
   context: Context,
   name: string,

@@ -5,7 +5,7 @@ import { CommandError } from "../command/command-error.js";
 import { exitCodes } from "../command/exit-codes.js";
 
 export const templateNames = ["fetch", "typescript", "static", "plugin"] as const;
-/** Descriptions for the help. */
+/** Descriptions of the templates for the help text. */
 export const templateMeanings: Readonly<Record<TemplateName, string>> = {
   fetch: "a module with fetch",
   typescript: "a module with fetch, in TypeScript",
@@ -98,7 +98,7 @@ export default (config) => ({
 
 export type TemplateName = (typeof templateNames)[number];
 
-/** Returns the files of a small working project. */
+/** Returns the files of a small working project, by relative path. */
 export function templateFiles(template: TemplateName, name: string): Readonly<Record<string, string>> {
   return { ...templates[template](name), ".gitignore": ignored, "README.md": readme(template, name) };
 }
@@ -117,7 +117,7 @@ env:
 `;
 }
 
-/** Writes all files below the folder, or none. Creates the folder if needed. Never overwrites a file. */
+/** Writes all files below the folder, or no file. Creates the folder if needed. Never overwrites a file. */
 export async function writeNewFiles(folder: string, files: Readonly<Record<string, string>>): Promise<void> {
   const taken = Object.keys(files).filter((file) => existsSync(path.join(folder, file)));
   if (taken.length > 0) throw exists(folder, taken);
@@ -138,7 +138,7 @@ export async function writeNewFiles(folder: string, files: Readonly<Record<strin
 }
 
 function exists(folder: string, files: readonly string[]): CommandError {
-  return new CommandError("PATH_EXISTS", `${folder} already contains some of these files; nothing was written`, {
+  return new CommandError("PATH_EXISTS", `${folder} already contains files with the names of template files; nothing was written`, {
     exitCode: exitCodes.conflict,
     details: files,
     hint: "choose another folder: runtimectl init ./new",

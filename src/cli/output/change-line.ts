@@ -3,7 +3,7 @@ import type { ChangePrincipal, ChangeSubject } from "../../shared/contract/chang
 import type { RuntimeEvent } from "../../shared/contract/events.js";
 import { sanitizeForTerminal } from "./sanitize-for-terminal.js";
 
-/** Returns the subject of a change, such as `app@1.0.0` or `key 7`. */
+/** Returns the text for the subject of a change, such as `app@1.0.0` or `key 7`. */
 function subjectText({ name, version, id, paths = [], replacedBy }: ChangeSubject = {}): string {
   const named = name === undefined ? "" : `${name}${version === undefined ? "" : `@${version}`}`;
   const numbered = id === undefined ? "" : `key ${id}${replacedBy === undefined ? "" : ` → ${replacedBy}`}`;
@@ -15,7 +15,7 @@ function principalText(principal: ChangePrincipal | undefined): string {
   return principal.id === 0 ? principal.name : `${principal.name} (${principal.id})`;
 }
 
-/** Headings of the columns of an audit entry. */
+/** Column headings for audit entries, in the order of `auditCells`. */
 export const auditHeadings = ["TIME", "ACTION", "OUTCOME", "SUBJECT", "PRINCIPAL", "ADDRESS", "REQUEST"];
 
 export function auditCells(entry: AuditEntry, time: string): string[] {
@@ -24,18 +24,18 @@ export function auditCells(entry: AuditEntry, time: string): string[] {
   return [time, action, code === undefined ? outcome : `${outcome} ${code}`, about, principalText(principal), clientAddress, requestId];
 }
 
-/** Returns the columns of an event: time, type, subject, principal, message. */
+/** Returns the cells for an event: time, type, subject, principal, message. */
 export function eventCells({ type, subject, principal, message = "" }: RuntimeEvent, time: string): string[] {
   return [time, type, subjectText(subject), principalText(principal), message];
 }
 
-/** Formats one streamed line: without empty cells on a terminal, tab-separated in a pipe. */
+/** Formats an event or audit entry as one line: without empty cells on a terminal, tab-separated in a pipe. */
 export function changeLine(cells: readonly string[], isForPeople: boolean): string {
   const safe = cells.map((cell) => sanitizeForTerminal(cell));
   return isForPeople ? safe.filter((cell) => cell !== "").join("  ") : safe.join("\t");
 }
 
-/** Returns a document with the time as text and as Unix milliseconds. */
+/** Returns the JSON document of an event or audit entry, with the time as text and as Unix milliseconds. */
 export function changeDocument({ id, at, ...rest }: RuntimeEvent | AuditEntry): object {
   return { id, at: new Date(at).toISOString(), atMilliseconds: at, ...rest };
 }

@@ -17,12 +17,12 @@ export function toMinute(unixSeconds: number): string {
   return `${toDateTime(unixSeconds).slice(0, 16).replace("T", " ")} UTC`;
 }
 
-/** Returns two fields for JSON documents: RFC 3339 text and Unix seconds. */
+/** Returns two fields for a JSON document: `<name>` as RFC 3339 text, and `<name>Seconds` as Unix seconds. */
 export function timeFields(name: string, unixSeconds: number | undefined): Record<string, string | number> {
   return unixSeconds === undefined ? {} : { [name]: toDateTime(unixSeconds), [`${name}Seconds`]: unixSeconds };
 }
 
-/** Formats an age in its largest unit: `now`, `5m ago`, `2h ago`, `3d ago`. */
+/** Formats the time since a moment in its largest unit: `now`, `5m ago`, `2h ago`, `3d ago`. */
 export function ago(unixSeconds: number, nowMs: number): string {
   const seconds = Math.max(0, Math.floor(nowMs / 1000) - unixSeconds);
   return seconds < minute ? "now" : `${inLargestUnit(seconds)} ago`;
@@ -34,7 +34,7 @@ export function endsIn(unixSeconds: number, nowMs: number): string {
   return seconds <= 0 ? "expired" : `in ${inLargestUnit(seconds)}`;
 }
 
-/** Formats the expiry of a key for a sentence: the date, or within 2 days the minute and the remaining time. */
+/** Formats the expiry of a key for a sentence: the date, or the minute and the remaining time if the expiry is within 2 days. */
 export function endOn(unixSeconds: number, nowMs: number): string {
   const isFar = Math.abs(unixSeconds - nowMs / 1000) >= 2 * day;
   return isFar ? toDay(unixSeconds) : `${toMinute(unixSeconds)} (${endsIn(unixSeconds, nowMs)})`;
@@ -60,7 +60,7 @@ export function toMegabytes(bytes: number): string {
   return bytes === 0 ? "-" : `${(bytes / 1024 / 1024).toFixed(1)} MB`;
 }
 
-/** `1 version`, `2 versions`. */
+/** Formats a count with its noun, such as `1 version` or `2 versions`. */
 export function pluralize(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }

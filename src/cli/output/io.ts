@@ -5,9 +5,9 @@ export interface Io {
   readonly stdinIsTty: boolean;
   readonly stdoutIsTty: boolean;
   readonly stderrIsTty: boolean;
-  /** Width of the terminal at stdout; undefined if stdout is not a terminal. */
+  /** Width of the terminal at stdout in columns. Undefined if stdout is not a terminal. */
   readonly columns: number | undefined;
-  /** Created on first use. A terminal has `setRawMode`. */
+  /** The stdin stream, created on first use. Only a terminal has `setRawMode`. */
   readonly stdin: Readable & { setRawMode?(isRaw: boolean): unknown };
   /** Stream for prompts and progress bars. Created on first use. */
   readonly stderr: Writable;

@@ -1,11 +1,11 @@
 import { usageError } from "../command/command-error.js";
 import type { Environment } from "../config/environment.js";
 
-/** `automatic` is a table on a terminal and tab-separated values in a pipe. */
+/** Output formats. `automatic` prints a table on a terminal and tab-separated values in a pipe. */
 const formats = ["automatic", "json", "plain", "table"] as const;
 export type OutputFormat = (typeof formats)[number];
 
-/** Returns the words before `--`. Output flags are read before parsing, so that parse errors use the chosen format. */
+/** Returns the words before `--`. Output flags are read before the command line is parsed, so that parse errors use the selected format. */
 function outputFlags(given: readonly string[]): readonly string[] {
   const end = given.indexOf("--");
   return end === -1 ? given : given.slice(0, end);
@@ -13,7 +13,7 @@ function outputFlags(given: readonly string[]): readonly string[] {
 
 const isJsonFlag = (word: string): boolean => word === "--json" || word.startsWith("--json=");
 
-/** Whether errors are printed as JSON documents. Never throws. */
+/** Whether the command prints errors as JSON documents. Never throws. */
 export function wantsJson(given: readonly string[], environment: Environment): boolean {
   const flags = outputFlags(given);
   return flags.some(isJsonFlag) || (environment.RUNTIMECTL_OUTPUT === "json" && !flags.includes("--plain"));
@@ -33,14 +33,17 @@ export function chooseFormat(given: readonly string[], environment: Environment)
   return format;
 }
 
-/** Returns the fields of `--json=name,version`. Undefined without fields. */
+/** Returns the fields that `--json=name,version` selects. Undefined if no flag selects fields. */
 export function chosenFields(given: readonly string[]): readonly string[] | undefined {
   const words = outputFlags(given).filter((word) => word.startsWith("--json="));
   if (words.length === 0) return undefined;
   return words.flatMap((word) => word.slice("--json=".length).split(",")).map((field) => field.trim());
 }
 
-/** Replaces `--json=FIELDS` with `--json`: for the parser the flag has no value, so it cannot consume an argument. */
+/**
+ * Replaces `--json=FIELDS` with `--json`. The argument parser defines `--json` without a value, so that the flag cannot consume an
+ * argument.
+ */
 export function withoutFields(words: readonly string[]): readonly string[] {
   const flags = outputFlags(words);
   return [...flags.map((word) => (isJsonFlag(word) ? "--json" : word)), ...words.slice(flags.length)];
@@ -48,14 +51,16 @@ export function withoutFields(words: readonly string[]): readonly string[] {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Throws a usage error for fields that the command does not have, before the command runs. */
+/** Throws a usage error if the result of the command does not have a selected field. Called before the command runs. */
 export function refuseUnknownFields(wanted: readonly string[], known: readonly string[] | undefined, words: string): void {
-  if (known === undefined) throw usageError(`${words} has no selectable fields`, "use --json for the whole document");
+  if (known === undefined)
+    throw usageError(`--json=${wanted.join(",")}: runtimectl ${words} does not support field selection`, "use --json without fields");
   const unknown = wanted.find((field) => !known.includes(field));
-  if (unknown !== undefined) throw usageError(`there is no field ${JSON.stringify(unknown)}`, `fields: ${known.join(", ")}`);
+  if (unknown !== undefined)
+    throw usageError(`--json: runtimectl ${words} has no field ${JSON.stringify(unknown)}`, `use ${known.join(", ")}`);
 }
 
-/** Returns the document with only the given fields, in the given order. If the document is a list, selects the fields of each row. */
+/** Returns the document with only the selected fields, in the selected order. If the document is a list, selects the fields of each row. */
 export function withFields(document: unknown, fields: readonly string[]): unknown {
   const entries = Object.entries(document as Fields);
   const [name, rows] = entries[0] ?? [];

@@ -7,7 +7,7 @@ import { repeatFlags } from "../command/repeated-flags.js";
 import type { ResultFile } from "./result-file.js";
 import { styled, type Style } from "./styles.js";
 
-/** The terminal: its properties and writers. */
+/** Properties of the terminal, and functions that write to stdout and stderr. */
 export interface Terminal {
   readonly stdinIsTty: boolean;
   readonly stdoutIsTty: boolean;
@@ -20,22 +20,22 @@ export interface Terminal {
 
 export interface OutputMode {
   readonly format: OutputFormat;
-  /** Restricts documents to these fields. */
+  /** If set, JSON documents contain only these fields. */
   readonly fields?: readonly string[] | undefined;
   /** Whether tab-separated values start with a line of column names. */
   readonly header?: boolean;
   readonly quiet?: boolean;
-  /** 1: one line per HTTP request; 2: also headers. */
+  /** Level of HTTP tracing: 1 prints one line per request, 2 also prints headers. */
   readonly verbosity?: number;
   readonly resultFile?: ResultFile | undefined;
   readonly redactor?: Redactor;
-  /** Connection flags of this command, added to commands in messages. */
+  /** Connection flags of this command. They are added to the `runtimectl` commands in messages. */
   readonly connectionFlags?: Pick<GlobalFlags, "profile" | "url" | "keyFile"> | undefined;
 }
 
 /**
- * Writes all output of a command. Results go to stdout, everything else to stderr. With `--json`, stdout is one document.
- * Escapes control characters centrally and removes keys from stderr.
+ * Writes all output of a command. Results go to stdout, other output to stderr. With `--json`, stdout contains one document. Escapes
+ * control characters, and removes keys from stderr.
  */
 export class Output {
   readonly #terminal: Terminal;
@@ -53,60 +53,62 @@ export class Output {
     return this.#mode.format === "json";
   }
 
-  /** Whether results are aligned tables, and neither JSON nor tab-separated. */
+  /** Whether results are printed as aligned tables, and not as JSON or tab-separated values. */
   get isAligned(): boolean {
     const { format } = this.#mode;
     return format === "table" || (format === "automatic" && this.#terminal.stdoutIsTty);
   }
 
-  /** Width and color of results. Results in a pipe have no color. */
+  /** Width and color for printed results. Results in a pipe have no color. */
   get layout(): TableStyle {
     const { widthColumns, hasColor, stdoutIsTty } = this.#terminal;
     return { widthColumns, hasColor: hasColor && stdoutIsTty && this.isAligned };
   }
 
-  /** Level of HTTP tracing: 0 none, 1 one line per request, 2 also headers. */
+  /** Level of HTTP tracing: 0 prints nothing, 1 prints one line per request, 2 also prints headers. */
   get verbosity(): number {
     return this.#mode.verbosity ?? 0;
   }
 
-  /** Replaces this secret in all further output to stderr. */
+  /** Registers a secret that is replaced in all further output to stderr. */
   redact(secret: string): void {
     this.#redactor.add(secret);
   }
 
-  /** Masks a secret in the log of GitHub Actions. The runner reads workflow commands from stderr, too. */
+  /** Masks a secret in the workflow log of GitHub Actions. The GitHub runner also reads commands such as `::add-mask::` from stderr. */
   mask(secret: string): void {
     this.#terminal.writeStderr(`::add-mask::${secret}\n`);
   }
 
-  /** Returns the text without registered secrets and without text that looks like a key. */
+  /** Replaces registered secrets in a text, and all text that looks like a key. */
   redacted(text: string): string {
     return this.#redactor.redact(text);
   }
 
-  /** Prints the result: the document with `--json`, otherwise the text, if any. Once per command. */
+  /**
+   * Prints the result of a command: the document with `--json`, otherwise the text, if any. Each command calls this method at most once.
+   */
   result(document: unknown, text?: string): void {
     this.#record(document);
     if (this.isJson) this.#showDocument(document);
     else if (text !== undefined) this.#terminal.writeStdout(`${printableLines(text)}\n`);
   }
 
-  /** Writes a result like `result`, with a text that is already sanitized and formatted. */
+  /** Prints a result like `result`, with a text that the caller has already sanitized and formatted. */
   laidOut(document: unknown, text: string): void {
     this.#record(document);
     if (this.isJson) this.#showDocument(document);
     else this.#terminal.writeStdout(`${text}\n`);
   }
 
-  /** Prints properties of one item: the document with `--json`, tab-separated with `--plain`, otherwise in two columns. */
+  /** Prints the properties of one item: the document with `--json`, tab-separated values with `--plain`, otherwise two columns. */
   facts(document: unknown, facts: Facts): void {
     if (this.#mode.format !== "plain") return this.laidOut(document, factLines(facts, this.layout));
     this.#record(document);
     this.#terminal.writeStdout(`${tabSeparated(knownFacts(facts))}\n`);
   }
 
-  /** Prints rows: the document with `--json`, an aligned table on a terminal, tab-separated values in a pipe. */
+  /** Prints rows: the document with `--json`, an aligned table on a terminal, or tab-separated values in a pipe. */
   table(document: unknown, headings: readonly string[], rows: readonly (readonly string[])[]): void {
     this.#record(document);
     if (this.isJson) return this.#showDocument(document);
@@ -116,13 +118,13 @@ export class Output {
     if (text) this.#terminal.writeStdout(`${text}\n`);
   }
 
-  /** Prints one result of a stream: with `--json` one document per line, otherwise the text, which the caller has sanitized. */
+  /** Prints one result of a stream: one JSON document per line with `--json`, otherwise the text, which the caller has sanitized. */
   line(document: unknown, text: string): void {
     const { fields } = this.#mode;
     this.#terminal.writeStdout(this.isJson ? `${printableJson(fields ? withFields(document, fields) : document)}\n` : `${text}\n`);
   }
 
-  /** Writes bytes unchanged. Not for use with `--json`. */
+  /** Writes bytes unchanged to stdout. Must not be used with `--json`. */
   raw(bytes: Uint8Array): void {
     this.#terminal.writeStdout(bytes);
   }
@@ -132,24 +134,27 @@ export class Output {
     return repeatFlags(text, this.#mode.connectionFlags ?? {});
   }
 
-  /** Prints a note to stderr, with an optional styled lead. Not with `--quiet` or `--json`. */
+  /** Prints a note to stderr, with an optional styled word before the note. Prints nothing with `--quiet` or `--json`. */
   note(text: string, lead?: { readonly text: string; readonly style: Style }): void {
     if (this.#mode.quiet || this.isJson) return;
     const first = lead === undefined ? "" : `${styled(lead.style, lead.text, this.#terminal)} `;
     this.#tell(first + printableLines(this.repeatFlags(text)));
   }
 
-  /** Prints the command that reverts the change. */
+  /** Prints the command that reverts the change just made. */
   undo(command: string): void {
     this.note(command, { text: "Undo:", style: "bold" });
   }
 
-  /** Prints a line below a table, only on a terminal. */
+  /** Prints a note below a table. Prints nothing unless stdout is a terminal. */
   footer(text: string): void {
     if (this.#terminal.stdoutIsTty && this.isAligned) this.note(text);
   }
 
-  /** Prints a note that contains a new key, only on a terminal. All other output to stderr contains no keys. */
+  /**
+   * Prints a note that contains a new key. Prints nothing unless stdout and stderr are terminals. All other output to stderr contains no
+   * keys.
+   */
   reveal(text: string): void {
     const { stdoutIsTty, stderrIsTty } = this.#terminal;
     if (this.#mode.quiet || !this.isAligned || !stdoutIsTty || !stderrIsTty) return;
@@ -165,7 +170,7 @@ export class Output {
     if (this.verbosity >= level) this.#tell(sanitizeForTerminal(text));
   }
 
-  /** Prints the error that ends the command to stderr: a document with `--json`, otherwise text. */
+  /** Prints the error that ends the command to stderr: a JSON document with `--json`, otherwise text. */
   failure(given: FailureReport, stack?: string): void {
     const error = {
       ...given,
@@ -187,7 +192,7 @@ export class Output {
   }
 
   #showDocument(document: unknown): void {
-    if (this.#documentShown) throw new Error("a command must print only one document");
+    if (this.#documentShown) throw new Error("a command must print only one JSON document");
     this.#documentShown = true;
     const { fields } = this.#mode;
     const shown = fields ? withFields(document, fields) : document;

@@ -2,10 +2,10 @@ import { isatty } from "node:tty";
 import type { Io } from "./io.js";
 import { writeSync } from "node:fs";
 
-/** Streams for a descriptor whose write would block. */
+/** Node.js streams by file descriptor. Used if a synchronous write would block. */
 const streams = { 1: () => process.stdout, 2: () => process.stderr } as const;
 
-/** Returns the streams of this process. Creates process.stdin, stdout and stderr only on first use, to save start time. */
+/** Returns the standard streams of this process. Creates process.stdin, stdout and stderr only on first use, to start faster. */
 export function processIo(): Io {
   const stdoutIsTty = isatty(1);
   return {
@@ -27,8 +27,8 @@ export function processIo(): Io {
 }
 
 /**
- * Writes synchronously to stdout (1) or stderr (2), without process.stdout, whose creation takes a sixth of the start time of Node.js.
- * Exits silently if the reader has closed the pipe.
+ * Writes synchronously to stdout (1) or stderr (2), without process.stdout: creating that stream takes a sixth of Node's start time. Exits
+ * silently if the reader has closed the pipe.
  */
 export function writeAll(descriptor: 1 | 2, text: string | Uint8Array): void {
   let rest: Uint8Array = typeof text === "string" ? Buffer.from(text) : text;
@@ -40,7 +40,7 @@ export function writeAll(descriptor: 1 | 2, text: string | Uint8Array): void {
     if (code !== "EAGAIN") throw error;
     const stream = streams[descriptor]();
     stream.on("error", () => process.exit());
-    // The write is complete on return: Node's streams for pipes are synchronous on Linux.
+    // The write is complete when this call returns: Node's streams for pipes are synchronous on Linux.
     stream.write(rest);
   }
 }

@@ -2,17 +2,17 @@ import { formatSize } from "../../shared/size.js";
 import type { Context } from "../command/command.js";
 
 const barWidth = 24;
-/** Minimum elapsed time before a rate is shown: earlier rates are not representative. */
+/** Minimum elapsed time before the progress bar shows a rate. Earlier rates are not representative. */
 const firstRateMs = 1000;
 
 export interface ProgressOptions {
   readonly label: string;
   readonly totalBytes: number;
-  /** The text between the last byte and the end of the work. */
+  /** Text shown after all bytes were sent, until the work is complete. */
   readonly afterwards?: string;
 }
 
-/** Shows a progress bar on stderr while the work runs, if stderr is a terminal. */
+/** Runs the work and shows a progress bar on stderr, if stderr is a terminal. */
 export async function withProgress<Result>(
   { io, terminal, flags, environment }: Context,
   { label, totalBytes, afterwards = label }: ProgressOptions,
@@ -34,7 +34,7 @@ export async function withProgress<Result>(
   }
 }
 
-/** `███░░░ 1.0 MB of 2.0 MB, 1.0 MB/s, 1 s left`; without rate and time during the first second. */
+/** Returns a progress text such as `███░░░ 1.0 MB of 2.0 MB, 1.0 MB/s, 1 s left`. Omits rate and remaining time during the first second. */
 export function describeProgress({
   doneBytes,
   totalBytes,

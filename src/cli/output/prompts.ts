@@ -13,17 +13,17 @@ export function canAsk({ terminal, flags, environment }: Context): boolean {
   );
 }
 
-/** Prompts go to stderr: stdout is for results. */
+/** Returns the streams for prompts. Prompts are written to stderr, because stdout contains only results. */
 const promptContext = ({ io, signal }: Context) => ({ input: io.stdin, output: io.stderr, signal });
 
-/** Prompts for a secret and shows an asterisk per character. `instead` names the flag for non-interactive runs. */
+/** Prompts for a secret and shows an asterisk per character. `instead` is the flag that the error suggests if prompts are not possible. */
 export async function askSecret(context: Context, question: string, instead: string): Promise<string> {
   if (!canAsk(context)) throw usageError(`cannot prompt (${question}): this run is not interactive`, `use ${instead}`);
   const { password } = await import("@inquirer/prompts");
   return password({ message: question, mask: "*" }, promptContext(context));
 }
 
-/** Prompts for a line of text. `instead` names the flag for non-interactive runs. */
+/** Prompts for a line of text. `instead` is the flag that the error suggests if prompts are not possible. */
 export async function askText(context: Context, question: string, instead: string): Promise<string> {
   if (!canAsk(context)) throw usageError(`cannot prompt (${question}): this run is not interactive`, `use ${instead}`);
   const { input } = await import("@inquirer/prompts");
@@ -31,14 +31,17 @@ export async function askText(context: Context, question: string, instead: strin
 }
 
 export interface Confirmation {
-  /** The consequence, such as "Delete @team/app with 3 versions". */
+  /** Consequence of the command that the user confirms, such as "Delete @team/app with 3 versions". */
   readonly consequence: string;
-  /** The text that the user types to confirm. */
+  /** The text that the user types to confirm the command. */
   readonly name: string;
   readonly settings: Settings;
 }
 
-/** Resolves after a confirmation: the typed name or `--yes`; on a production profile the profile name, typed or with `--confirm`. */
+/**
+ * Resolves if the user confirms by typing the name or with `--yes`. A production profile requires the profile name instead, typed or with
+ * `--confirm`. Throws DECLINED otherwise.
+ */
 export async function confirmDestruction(context: Context, { consequence, name, settings }: Confirmation): Promise<void> {
   const { flags } = context;
   refuseReadOnly(settings);
@@ -56,14 +59,17 @@ export async function confirmDestruction(context: Context, { consequence, name, 
   if (!canAsk(context))
     throw usageError(`${sanitizeForTerminal(consequence)}: a confirmation is required, but this run is not interactive`, `add ${instead}`);
   const { input } = await import("@inquirer/prompts");
-  // A name from a server can contain control characters: the user types the escaped form.
+  // A name from a server can contain control characters, so the user types the escaped form.
   const typedName = sanitizeForTerminal(expected);
   const what = profile === undefined ? `Type ${typedName} to confirm` : `This is PRODUCTION. Type the profile name (${profile}) to confirm`;
   const typed = await input({ message: `${sanitizeForTerminal(consequence)}. ${what}:` }, promptContext(context));
   if (typed.trim() !== typedName) throw declined();
 }
 
-/** Asks for the confirmation of a change to this machine, by yes or by the typed `name`. `--yes` confirms it without a prompt. */
+/**
+ * Asks the user to confirm a change to this machine with "yes", or by typing `name` if set. `--yes` confirms the change without a prompt.
+ * Throws DECLINED otherwise.
+ */
 export async function confirmOnMachine(context: Context, { consequence, name }: { consequence: string; name?: string }): Promise<void> {
   if (context.flags.yes) return;
   if (context.confirm) {

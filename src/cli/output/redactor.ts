@@ -1,9 +1,9 @@
 const keyPattern = /rtk_[A-Za-z0-9_-]{20,}/g;
 const userInfoPattern = /:\/\/[^\s/?#@"]+@/g;
-/** Minimum length of a secret: shorter ones would replace ordinary words. */
+/** Minimum length of a redacted secret. Redacting shorter strings would also replace ordinary words in the output. */
 const shortestSecretLength = 6;
 
-/** Removes secrets from output: registered secrets, and all text that looks like a key. */
+/** Replaces registered secrets in output, and all text that looks like a key. */
 export class Redactor {
   readonly #secrets: string[] = [];
 

@@ -4,7 +4,9 @@ import { usageError } from "../command/command-error.js";
 import type { Redactor } from "./redactor.js";
 import { printableJson } from "./sanitize-for-terminal.js";
 
-/** The file of RUNTIMECTL_OUTPUT_FILE: one line of JSON per result or error, regardless of the output format, without keys. */
+/**
+ * The file that RUNTIMECTL_OUTPUT_FILE names. Contains one line of JSON per result or error, in every output format. Never contains keys.
+ */
 export class ResultFile {
   readonly #descriptor: number;
   readonly #command: string;
@@ -16,7 +18,7 @@ export class ResultFile {
     this.#redactor = redactor;
   }
 
-  /** Opens the file before the command runs, so that an unwritable file fails the command before any change. */
+  /** Opens the result file before the command runs, so that an unwritable file fails the command before any change. */
   static open(
     file: string,
     { workingDirectory, command, redactor }: { workingDirectory: string; command: string; redactor: Redactor },

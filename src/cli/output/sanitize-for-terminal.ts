@@ -1,6 +1,6 @@
 /**
- * Characters that could control a terminal or change the reading direction: control and format characters, line and paragraph separators.
- * Names and messages come from servers and files that other users control.
+ * Matches characters that could control a terminal or change the reading direction. Names and messages can contain them, because other
+ * users control the servers and files that they come from.
  */
 const unsafe = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 const unsafeInLines = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
@@ -15,7 +15,7 @@ export function printableLines(text: string): string {
   return text.replace(unsafeInLines, escaped);
 }
 
-/** Serializes JSON. Characters that could control a terminal become `\u` escapes, which keeps the document unchanged. */
+/** Returns JSON text. Characters that could control a terminal become `\u` escapes, which a JSON parser decodes to the same characters. */
 export function printableJson(value: unknown, indent?: number): string {
   return JSON.stringify(value, undefined, indent).replace(unsafeInLines, (character) =>
     Array.from({ length: character.length }, (_, index) => `\\u${character.charCodeAt(index).toString(16).padStart(4, "0")}`).join(""),

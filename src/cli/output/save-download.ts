@@ -3,7 +3,7 @@ import { rename, rm } from "node:fs/promises";
 import { pipeline } from "node:stream/promises";
 import type { Context } from "../command/command.js";
 
-/** Writes a download to a new file and returns its size in bytes. After a failure there is no file. */
+/** Writes a download to a new file and returns its size in bytes. Deletes the incomplete file if the download fails. */
 export async function saveDownload(
   pieces: AsyncIterable<Uint8Array>,
   target: string,

@@ -1,4 +1,4 @@
-/** Quotes a word for a POSIX shell, if needed. */
+/** Returns a word quoted for a POSIX shell. Words without special characters are returned unchanged. */
 export function shellWord(word: string): string {
   return /^[\w@%+=:,./~-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }

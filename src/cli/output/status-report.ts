@@ -36,7 +36,7 @@ export function connectForStatus(context: Context): Promise<StatusConnection> {
   return connectAnonymously(context, operations);
 }
 
-/** Reads the health of the daemon, and the other data that the key is allowed to see. */
+/** Returns the health of the daemon, and the other data that the key is allowed to read. */
 export async function readStatus(connection: StatusConnection): Promise<StatusReport> {
   const { client, origin, settings } = connection;
   const { version } = await connection.discover();
@@ -103,7 +103,7 @@ function fact(name: string, value: string | undefined): readonly (readonly [stri
   return value === undefined ? [] : [[name, value]];
 }
 
-/** Returns undefined for NOT_FOUND: an older daemon does not have the operation. */
+/** Returns the response of an operation. Undefined for NOT_FOUND, because an older daemon does not have the operation. */
 async function ifKnown<Answer>(asked: Promise<Answer>): Promise<Answer | undefined> {
   try {
     return await asked;
@@ -123,7 +123,7 @@ async function readinessOf({ client }: StatusConnection): Promise<string> {
   }
 }
 
-/** Prints the status after each change until the command is interrupted. On a terminal, overwrites the previous output. */
+/** Prints the status after each change, until the command is interrupted. On a terminal, overwrites the previous output. */
 export async function watchStatus({ output, signal, terminal }: Context, connection: StatusConnection): Promise<void> {
   let seen: string | undefined;
   let shownLineCount = 0;
@@ -141,7 +141,7 @@ export async function watchStatus({ output, signal, terminal }: Context, connect
   }
 }
 
-/** Reads the status. Undefined if the command was interrupted. Reports an unreachable daemon instead of throwing. */
+/** Returns the status report, also if the daemon is unreachable. Undefined if the command was interrupted. */
 async function statusNow(connection: StatusConnection, signal: AbortSignal): Promise<StatusReport | undefined> {
   try {
     return await readStatus(connection);

@@ -10,7 +10,7 @@ export interface TableStyle {
   readonly hasColor: boolean;
 }
 
-/** Formats rows as aligned columns with a bold heading and colored states. Omits columns from the right that do not fit. */
+/** Formats rows as aligned columns with a bold heading and colored states. Omits the rightmost columns if they do not fit. */
 export function alignedTable(headings: readonly string[], rows: readonly (readonly string[])[], style: TableStyle): string {
   const lines = [headings, ...rows.map((row) => row.map(sanitizeForTerminal))];
   const widths = headings.map((_, column) => Math.max(...lines.map((line) => displayWidth(line[column] ?? ""))));
@@ -63,7 +63,7 @@ function displayWidth(text: string): number {
   return width;
 }
 
-/** Properties of one item. Undefined values are omitted. */
+/** Names and values of the properties of one item. Properties with an undefined value are omitted. */
 export type Facts = readonly (readonly [name: string, value: string | undefined])[];
 
 /** Returns the defined properties with sanitized values. */
@@ -71,7 +71,7 @@ export function knownFacts(facts: Facts): [name: string, value: string][] {
   return facts.flatMap(([name, value]) => (value === undefined ? [] : [[name, sanitizeForTerminal(value)]]));
 }
 
-/** Formats properties in two columns, with colored states. */
+/** Formats the properties of one item in two columns, with colored states. */
 export function factLines(facts: Facts, style: { readonly hasColor: boolean }): string {
   const known = knownFacts(facts);
   const width = Math.max(...known.map(([name]) => name.length));

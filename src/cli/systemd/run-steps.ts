@@ -8,7 +8,7 @@ import { serviceMode, type ServiceMode } from "./service-mode.js";
 import type { ServiceStep } from "./service-step.js";
 import { assertSystemd } from "./systemctl.js";
 
-/** The flags of the commands that change the service. */
+/** The flags of the commands that change the systemd service. */
 export const serviceOptions = [
   { flags: "--user", description: "Use your user's service instead of the system service" },
   { flags: "-n, --dry-run", description: "Show the steps without running them" },
@@ -24,22 +24,25 @@ export interface ServiceOptions {
   readonly root?: string;
 }
 
-/** Returns the chosen mode. `--root` is for the system service only: systemctl cannot enable user units in another root. */
+/**
+ * Returns the paths of the system or user service. `--root` is for the system service only, because systemctl cannot enable user units in
+ * another root.
+ */
 export function chosenMode({ workingDirectory, directories }: Context, { user = false, root }: ServiceOptions): ServiceMode {
   if (user && root !== undefined) throw usageError("--root and --user cannot be used together");
   return serviceMode(user, directories.home, root === undefined ? undefined : path.resolve(workingDirectory, root));
 }
 
-/** The steps of a service change and their confirmation. */
+/** The steps of a service change, and the texts that ask the user to confirm the change. */
 export interface ServicePlan {
   readonly mode: ServiceMode;
   readonly options: ServiceOptions;
   readonly steps: readonly ServiceStep[];
-  /** The confirmation, without a question mark. */
+  /** Consequence of the change that the user confirms, without a question mark. */
   readonly consequence: string;
-  /** The text to type for an irreversible change. */
+  /** The text that the user types to confirm an irreversible change. */
   readonly typedName?: string;
-  /** Additional fields of the document. */
+  /** Additional fields of the command's JSON result. */
   readonly facts: object;
 }
 
@@ -87,7 +90,7 @@ async function doAll(steps: readonly ServiceStep[]): Promise<void> {
   }
 }
 
-/** Throws NOT_ROOT if the system service would be changed by another user than root. */
+/** Throws NOT_ROOT if a user other than root would change the system service. */
 function assertAllowed({ name }: ServiceMode, { root }: ServiceOptions): void {
   if (name === "user" || root !== undefined || process.getuid?.() === 0) return;
   throw new CommandError("NOT_ROOT", "only root can change system services; nothing changed", {

@@ -14,13 +14,13 @@ const probeTimeoutMs = 20_000;
 /** The paths of a system service or a user service. */
 export interface ServiceMode {
   readonly name: "system" | "user";
-  /** Path of the unit template, relative to the shipped templates. */
+  /** Path of the unit template, relative to the folder of templates in the package. */
   readonly template: string;
   readonly unitDirectory: string;
   readonly rootKeyFile: string;
-  /** What `uninstall --purge` deletes: keys, workers, plugins. */
+  /** Folders with keys, workers and plugins. `uninstall --purge` deletes them. */
   readonly stateDirectories: readonly string[];
-  /** Flags that select the service manager in systemctl. */
+  /** systemctl flags that select the system or user service manager. */
   readonly systemctlFlags: readonly string[];
 }
 
@@ -33,11 +33,11 @@ export function serviceMode(isUser: boolean, home: string, root = "/"): ServiceM
       template: "runtimed.service",
       unitDirectory: at("/etc/systemd/system"),
       rootKeyFile: at("/etc/runtimed/root-key"),
-      // State of a service with DynamicUser=yes, and systemd's link to it.
+      // The state folder of a service with DynamicUser=yes, and systemd's link to this folder.
       stateDirectories: [at("/var/lib/private/runtimed"), at("/var/lib/runtimed")],
       systemctlFlags: root === "/" ? [] : [`--root=${root}`],
     };
-  // Same paths as in the unit, which uses systemd's %h and ignores XDG_CONFIG_HOME.
+  // The paths are those in the unit, which uses systemd's %h and ignores XDG_CONFIG_HOME.
   return {
     name: "user",
     template: "user/runtimed.service",
@@ -55,7 +55,7 @@ interface ServiceProgram {
   readonly canNotify: boolean;
 }
 
-/** Returns the Node.js and daemon programs of the service. Throws if the service could not run them. */
+/** Returns the paths of Node.js and of the daemon program for the service. Throws if the service could not run them. */
 export async function findServiceProgram(
   { workingDirectory }: Context,
   mode: ServiceMode,
@@ -83,7 +83,7 @@ function assertVisible(file: string): void {
   );
 }
 
-/** Whether koffi loads in the Node.js of the service. The package is optional, and built for one platform and Node.js version. */
+/** Whether the koffi package loads in the Node.js of the service. koffi is optional, and built for one platform and Node.js version. */
 async function loadsKoffi(node: string, folder: string): Promise<boolean> {
   return promisify(execFile)(node, ["-e", 'require("koffi").load(null)'], { cwd: folder, timeout: probeTimeoutMs, env: {} }).then(
     () => true,

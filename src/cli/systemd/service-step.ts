@@ -9,16 +9,16 @@ const rootKeyBytes = 32;
 
 /** One step of a service change. */
 export interface ServiceStep {
-  /** The displayed action, such as `write /etc/systemd/system/runtimed.service`. */
+  /** The action as shown to the user, such as `write /etc/systemd/system/runtimed.service`. */
   readonly description: string;
-  /** False if the step has no effect. */
+  /** False if the step would change nothing. */
   readonly isNeeded: boolean;
-  /** Content of the written file. Never set for a secret. */
+  /** Content of the file that the step writes. Never set for a file with a secret. */
   readonly content?: string;
   readonly act: () => Promise<unknown>;
 }
 
-/** Writes a unit file atomically, readable for all users. */
+/** Returns the step that writes a unit file atomically, readable for all users. */
 export function writeUnit({ path: file, content }: UnitFile): ServiceStep {
   const present = readFileIfThere(file);
   return {
@@ -33,7 +33,7 @@ export function writeUnit({ path: file, content }: UnitFile): ServiceStep {
   };
 }
 
-/** Creates a root key file with mode 0600. Changes only the mode of an existing file. */
+/** Returns the step that creates a root key file with mode 0600. If the file exists, the step changes only the mode. */
 export async function makeRootKey(file: string): Promise<ServiceStep> {
   const present = await stat(file).catch(() => undefined);
   return {

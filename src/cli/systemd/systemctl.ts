@@ -5,12 +5,12 @@ import { exitCodes } from "../command/exit-codes.js";
 import type { Variables } from "../config/user-directories.js";
 import type { ServiceMode } from "./service-mode.js";
 
-/** Exists if systemd runs the machine; sd_booted(3) checks only this path. */
+/** Path that exists if systemd is the machine's init system. sd_booted(3) checks only this path. */
 const bootedMark = "/run/systemd/system";
-/** A start waits until the daemon is ready, for at most 300 s (TimeoutStartSec of the unit). */
+/** Time limit for systemctl. Starting the service takes up to 300 s (TimeoutStartSec of the unit), until the daemon is ready. */
 const systemctlTimeoutMs = 330_000;
 
-/** Runs systemctl. */
+/** Runs systemctl for the system or user service manager. */
 export class Systemctl {
   readonly #mode: ServiceMode;
   readonly #variables: Variables;
@@ -20,12 +20,12 @@ export class Systemctl {
     this.#variables = variables;
   }
 
-  /** Returns the displayed command line. */
+  /** Returns the command line of systemctl to show to the user. */
   describe(words: readonly string[]): string {
     return ["systemctl", ...this.#mode.systemctlFlags, ...words].join(" ");
   }
 
-  /** Runs systemctl and resolves with its stdout. Rejects with SYSTEMCTL_FAILED. */
+  /** Runs systemctl and resolves with its stdout. Rejects with SYSTEMCTL_FAILED, or with NO_SYSTEMD if systemctl does not exist. */
   run(words: readonly string[]): Promise<string> {
     return new Promise((resolve, reject) => {
       const options = { timeout: systemctlTimeoutMs, env: this.#variables };
@@ -47,14 +47,14 @@ export class Systemctl {
     });
   }
 
-  /** Returns properties of a unit by name, without unknown ones. */
+  /** Returns the properties of a unit by name. Omits properties that systemd does not have. */
   async properties(unit: string, names: readonly string[]): Promise<Readonly<Record<string, string>>> {
     const text = await this.run(["show", unit, `--property=${names.join(",")}`]);
     return Object.fromEntries(text.split("\n").flatMap((line) => (/^([^=]+)=(.*)$/.exec(line) ? [line.split(/=(.*)/s).slice(0, 2)] : [])));
   }
 }
 
-/** Throws NO_SYSTEMD if this machine does not run systemd. */
+/** Throws NO_SYSTEMD if systemd is not the init system of this machine. */
 export function assertSystemd(): void {
   if (!existsSync(bootedMark)) throw noSystemd(`${bootedMark} does not exist`);
 }

@@ -17,22 +17,22 @@ export interface UnitFile {
   readonly content: string;
 }
 
-/** The machine-specific values of the units. */
+/** The values in the unit files that depend on the machine. */
 interface UnitChoices {
-  /** Absolute path. */
+  /** Absolute path of the Node.js program. */
   readonly node: string;
   readonly program: string;
-  /** Value of ListenStream, such as `127.0.0.1:8000`. Undefined: both loopback addresses, as in the template. */
+  /** Value of ListenStream in the socket unit, such as `127.0.0.1:8000`. Undefined keeps both loopback addresses of the template. */
   readonly listen: string | undefined;
-  /** False: a helper program notifies systemd, which requires NotifyAccess=all. */
+  /** Whether the daemon notifies systemd itself. Otherwise a helper program does, which requires NotifyAccess=all. */
   readonly canNotify: boolean;
   /** Whether the service refuses to start without Landlock and seccomp. */
   readonly isStrict: boolean;
-  /** `RUNTIME_PANEL_HOST`; undefined = not set. */
+  /** Value of `RUNTIME_PANEL_HOST` in the unit. Undefined leaves the variable unset. */
   readonly panelHost: string | undefined;
 }
 
-/** Returns the unit files for this machine. */
+/** Returns the service and socket units for this machine. */
 export async function unitFiles(
   mode: ServiceMode,
   { node, program, listen, canNotify, isStrict, panelHost }: UnitChoices,
@@ -49,7 +49,7 @@ export async function unitFiles(
   ];
 }
 
-/** Sets variables that the template contains, active or commented out. */
+/** Sets environment variables in a unit. The template contains a line for each variable, active or commented out. */
 function withEnvironment(unit: string, environment: Readonly<Record<string, string>>): string {
   return Object.entries(environment).reduce(
     (text, [name, value]) => text.replace(new RegExp(`^#?Environment=${name}=.*$`, "m"), () => `Environment=${name}=${value}`),
@@ -61,7 +61,7 @@ function withListen(unit: string, listen: string | undefined): string {
   return listen === undefined ? unit : unit.replace(/^ListenStream=[^]*^FreeBind=yes\n/m, `ListenStream=${listen}\n`);
 }
 
-/** Sets values of unit settings that occur once each. */
+/** Sets the values of unit settings. Each setting occurs once in the template. */
 function withSettings(unit: string, settings: Readonly<Record<string, string>>): string {
   return Object.entries(settings).reduce(
     (text, [name, value]) => text.replace(new RegExp(`^${name}=.*$`, "m"), () => `${name}=${value}`),
@@ -69,18 +69,18 @@ function withSettings(unit: string, settings: Readonly<Record<string, string>>):
   );
 }
 
-/** Quotes a path for systemd, in which `%`, `$`, quotes and white space are special. */
+/** Quotes a path for a unit file, in which systemd interprets `%`, `$`, quotes and white space. */
 function quoted(file: string): string {
   const escaped = file.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("%", "%%").replaceAll("$", "$$$$");
   return /^[\w@%+=:,./-]+$/.test(file) ? escaped : `"${escaped}"`;
 }
 
-/** Reads the unit file of the service; returns undefined when it is not installed. */
+/** Returns the text of the installed service unit. Undefined if the unit is not installed. */
 export async function readPresentUnit(mode: ServiceMode): Promise<string | undefined> {
   return await readFile(path.join(mode.unitDirectory, serviceUnit), "utf8").catch(() => undefined);
 }
 
-/** Returns the value of a variable in a unit. */
+/** Returns the value of an environment variable in a unit. Undefined if the unit does not set the variable. */
 export function environmentOf(unit: string | undefined, variable: string): string | undefined {
   return unit
     ?.split("\n")
@@ -89,14 +89,14 @@ export function environmentOf(unit: string | undefined, variable: string): strin
 }
 
 /**
- * Whether the unit requires strict isolation. A new unit does if the kernel supports both layers. An existing unit keeps its setting,
- * because an upgrade must not prevent the service from starting.
+ * Whether the written unit requires strict isolation. A new unit does if the kernel supports Landlock and seccomp. An existing unit keeps
+ * its setting, because an upgrade must not prevent the service from starting.
  */
 export async function asksForStrictIsolation(presentUnit: string | undefined, node: string): Promise<boolean> {
   return presentUnit === undefined ? await offersIsolation(node) : environmentOf(presentUnit, "RUNTIME_ISOLATION") === "strict";
 }
 
-/** Whether the kernel supports Landlock and seccomp, checked with the daemon's sandbox program. */
+/** Whether the kernel supports Landlock and seccomp. Checked with the daemon's sandbox program. */
 async function offersIsolation(node: string): Promise<boolean> {
   const program = installedFile("dist/server/workers/sandbox/main.js");
   try {

@@ -56,7 +56,7 @@ test("reads secrets from .env and .dev.vars, and waits for a required secret", a
   });
   expect(await run.text()).toBe("env,dev,");
   await run.save(".env", "B=env\n");
-  await expect.poll(() => run.stderr).toContain("the manifest requires A, which .env and .dev.vars do not set");
+  await expect.poll(() => run.stderr).toContain(".env and .dev.vars do not set the secrets that the manifest requires: A");
   expect(await run.text()).toBe("env,dev,");
   await run.save(".dev.vars", "A=dev\nB=dev\n");
   await expect.poll(() => run.text()).toBe("dev,dev,");
