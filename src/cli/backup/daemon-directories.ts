@@ -29,7 +29,7 @@ export interface DirectoryOptions {
 /** The folder in which systemd stores the state of system services (`%S` in a unit). */
 const systemStateFolder = "/var/lib";
 
-/** Returns the variables that override the environment. Flags override the variables of the service. */
+/** Returns the variables that override the environment of the backup program. Flags override the variables of the service. */
 export function directoryVariables(
   { directories }: Pick<Context, "directories">,
   { stateDir, workerDirs, pluginDirs, service }: DirectoryOptions,
@@ -40,7 +40,10 @@ export function directoryVariables(
   return { ...(service && serviceVariables(service, directories.home)), ...Object.fromEntries(chosen) };
 }
 
-/** Returns the variables of the unit file, overridden by the file `environment` beside the root key. Ignores drop-ins. */
+/**
+ * Returns the directory variables of the service unit, overridden by the `environment` file in the folder of the root key. Ignores systemd
+ * drop-ins. Throws SERVICE_NOT_INSTALLED.
+ */
 function serviceVariables(service: "system" | "user", home: string): Record<string, string> {
   const mode = serviceMode(service === "user", home);
   const unit = readFileIfThere(path.join(mode.unitDirectory, serviceUnit));

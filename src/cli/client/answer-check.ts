@@ -5,26 +5,26 @@ import { connectionFailure, timeoutFailure } from "./connection-failure.js";
 import { HttpClient } from "./http-client.js";
 import { version } from "../version.js";
 
-/** A health check: the path to request and the statuses to accept. */
+/** A health check of a worker: the path to request and the statuses to accept. */
 export interface AnswerCheck {
-  /** Relative to the worker's base path; starts with a slash. */
+  /** Path of the request, relative to the worker's base path. Starts with a slash. */
   readonly path: string;
   readonly accepts: (status: number) => boolean;
   readonly expected: string;
 }
 
 export interface CheckedAnswer {
-  /** Undefined if no response arrived. */
+  /** HTTP status of the response. Undefined if no response arrived. */
   readonly status: number | undefined;
   readonly tookMs: number;
-  /** Why the check failed; undefined if the check passed. */
+  /** Reason why the check failed. Undefined if the check passed. */
   readonly problem: string | undefined;
 }
 
-/** The check for a worker without a health path: any status below 500 proves that the worker runs. */
+/** The health check for a worker without a health path. Any status below 500 proves that the worker runs. */
 export const anyAnswer: AnswerCheck = { path: "/", accepts: (status) => status < 500, expected: "a status below 500" };
 
-/** Reads `PATH` or `PATH=STATUS`. */
+/** Parses a health check of the form `PATH` or `PATH=STATUS`. Throws a usage error for other texts. */
 export function parseAnswerCheck(text: string): AnswerCheck {
   const [, path = "", wanted] = /^(.*?)(?:=(\d+))?$/.exec(text) ?? [];
   if (!/^\/[\x21-\x22\x24-\x7e]*$/.test(path))
@@ -35,7 +35,10 @@ export function parseAnswerCheck(text: string): AnswerCheck {
   return { path, accepts: (status) => status === Number(wanted), expected: `status ${wanted}` };
 }
 
-/** Sends one request to a worker, without a key, and follows no redirect. `base` is the worker's path, such as `/@team/app@1.2.0`. */
+/**
+ * Sends one request to a worker, without a key, and checks the response. Follows no redirect. `base` is the path of the worker, such as
+ * `/@team/app@1.2.0`.
+ */
 export async function checkAnswer(
   { signal, output }: Pick<Context, "signal" | "output">,
   { origin, settings }: { origin: string; settings: Settings },

@@ -24,13 +24,13 @@ const connectionProblems: Readonly<Record<string, readonly [reason: string, hint
   UND_ERR_CONNECT_TIMEOUT: ["the connection timed out", "check the address, or raise the limit with --timeout"],
 };
 
-/** The origin of a request and the proxy used. The proxy URL can contain a user and password: never print it. */
+/** The origin of a request, and the URL of the proxy in use. Never print the proxy URL, because it can contain a user and password. */
 export interface Destination {
   readonly origin: string;
   readonly proxy?: string | undefined;
 }
 
-/** Error codes of a TCP connection that was never opened. With a proxy, that connection leads to the proxy. */
+/** Error codes of a TCP connection that was never opened. With a proxy, the failed connection is the connection to the proxy. */
 const unconnectedCodes: ReadonlySet<string> = new Set([
   "ECONNREFUSED",
   "ENOTFOUND",
@@ -49,7 +49,7 @@ export function connectionFailure({ origin, proxy }: Destination, error: unknown
   if (code === undefined) return error;
   const certificate = certificateProblems[code];
   if (certificate !== undefined)
-    return new CommandError("CERTIFICATE_REFUSED", `${origin} is not trusted: ${certificate}`, {
+    return new CommandError("CERTIFICATE_REFUSED", `the certificate of ${origin} is not trusted: ${certificate}`, {
       exitCode: exitCodes.unavailable,
       hint: "pass the certificate of the authority with --cacert FILE",
       cause: error,
@@ -59,11 +59,11 @@ export function connectionFailure({ origin, proxy }: Destination, error: unknown
   return new CommandError("UNREACHABLE", `cannot reach ${place}: ${reason}`, { exitCode: exitCodes.unavailable, hint, cause: error });
 }
 
-/** Describes a TLS error by its `reason`: OpenSSL's `message` is a list of internal functions and files. */
+/** Describes a TLS error by its `reason`, because OpenSSL's `message` is a list of internal functions and files. */
 function tlsProblem(origin: string, error: unknown, code: string): readonly [reason: string, hint?: string] | undefined {
   const { reason } = error as { readonly reason?: unknown };
   if (typeof reason !== "string" || !(code === "EPROTO" || code.startsWith("ERR_SSL_"))) return undefined;
-  // A plain HTTP server causes this error: the first bytes of its response are not a TLS record.
+  // A server without TLS causes this error: the first bytes of its response are not a TLS record.
   if (reason === "wrong version number") return ["this port uses http, not https", `--url ${origin.replace(/^https:/, "http:")}`];
   return [`the TLS handshake failed: ${reason}`, "runtimectl doctor"];
 }
@@ -87,11 +87,13 @@ export function timeoutFailure(origin: string, limitMs: number): CommandError {
   });
 }
 
-/** Returns the system error code, or that of the first error of an AggregateError (a host with several addresses). */
+/**
+ * Returns the system error code of an error. For an AggregateError (a host with several addresses), returns the code of its first error.
+ */
 function codeOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   if (error instanceof AggregateError) return codeOf(error.errors[0]);
   const { code } = error as NodeJS.ErrnoException;
-  // Errors of undici's HTTP parser start with HPE_: the response is not valid HTTP.
+  // Codes of undici's HTTP parser start with HPE_. They mean that the response is not valid HTTP.
   return typeof code === "string" && /^(E[A-Z]|UND_|HPE_|CERT_|DEPTH_|SELF_|UNABLE_)/.test(code) ? code : undefined;
 }

@@ -10,23 +10,23 @@ import type { HttpResponse } from "./http-client.js";
 import { HttpTransport } from "./http-transport.js";
 
 const readingMethods: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
-/** A path of this origin: no `//host`, no URL, no `..`. A discovery document must not redirect the key to another host. */
+/** Matches a path at the daemon's origin: no `//host`, no URL, no `..`. A discovery document must not redirect the key to another host. */
 const apiBasePattern = /^(?:\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$/;
 
 export interface Connection<Offered extends Operations> {
   readonly settings: Settings;
   readonly origin: string;
-  /** Returns the discovery document. The first call sends the request; later calls reuse its result. */
+  /** Returns the discovery document. Sends the request on the first call, and returns the same result on later calls. */
   readonly discover: () => Promise<Discovery>;
-  /** The typed API client. It sends the API key, if one is configured. */
+  /** The typed API client. Sends the key with each request if a key is configured. */
   readonly client: ClientOf<Offered>;
-  /** Sends any request with the key. The path is relative to the origin. */
+  /** Sends any request, with the key if a key is configured. The path is relative to the origin. */
   readonly call: (request: Parameters<Transport>[0]) => Promise<HttpResponse>;
 }
 
 /**
- * Connects to the daemon's API for the given operations. The key is sent only to an address with a valid discovery document.
- * For read-only operations, the document received at sign-in is sufficient.
+ * Connects to the daemon's API for the given operations. Sends the key only to an origin with a valid discovery document; for read-only
+ * operations, the document received at sign-in is sufficient. Throws NOT_SIGNED_IN without a key.
  */
 export async function connect<Offered extends Operations>(context: Context, offered: Offered): Promise<Connection<Offered>> {
   const connection = await connectAnonymously(context, offered);
@@ -34,7 +34,7 @@ export async function connect<Offered extends Operations>(context: Context, offe
   return connection;
 }
 
-/** Connects like `connect`, but also works without a configured API key. */
+/** Connects to the daemon's API like `connect`, but also without a configured key. */
 export async function connectAnonymously<Offered extends Operations>(
   context: Context,
   offered: Offered,
@@ -75,7 +75,7 @@ export async function connectAnonymously<Offered extends Operations>(
     context.onExit(() => transport.close());
     return { settings, origin, discover, call, client };
   } catch (error) {
-    // The dashboard retries every few seconds; without close() each failed attempt would keep its sockets open.
+    // The dashboard connects again every few seconds. Without close(), each failed attempt would leave its sockets open.
     transport.close();
     throw error;
   }
@@ -99,7 +99,10 @@ function onlyReads(offered: Operations): boolean {
   return Object.values(offered).every((operations) => Object.values(operations).every(({ method }) => method === "GET"));
 }
 
-/** Skips the discovery request: uses the API path stored at sign-in. If the response is not from the API, discovers the path and retries. */
+/**
+ * Returns a transport without a discovery request: it uses the API path stored at sign-in. If the response is not from the API, the
+ * transport discovers the path and retries.
+ */
 function readingBelow(apiBase: string, call: Transport, discover: () => Promise<Discovery>): Transport {
   return async (request) => {
     const response = await call({ ...request, path: apiBase + request.path });

@@ -6,18 +6,18 @@ import type { TransportResponse } from "../../shared/client.js";
 import { CommandError } from "../command/command-error.js";
 import { exitCodes } from "../command/exit-codes.js";
 
-/** Disables undici's time limits: the caller aborts a request with its signal. */
+/** Disables undici's time limits, because the caller aborts a request with a signal. */
 const unlimited = { headersTimeout: 0, bodyTimeout: 0 };
 
-/** A complete request to one origin, including the key header. */
+/** A complete request to one origin. `headers` includes the header with the key. */
 export interface OutgoingRequest {
   readonly method: string;
-  /** Path and query. */
+  /** Path and query of the request. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The settings of TLS, proxy and timeout. */
+/** The settings for TLS, proxy and time limit of connections. */
 export type ConnectSettings = Pick<Settings, "certificateAuthorities" | "insecure" | "proxy" | "timeout">;
 
 /** HTTP client for one origin, with keep-alive connections and an optional proxy. Does not follow redirects. */
@@ -41,7 +41,7 @@ export class HttpClient {
           });
   }
 
-  /** Sends a request and resolves when the response headers arrive. If the signal aborts, rejects with its reason. */
+  /** Sends a request and resolves when the response headers arrive. If the signal aborts, rejects with the signal's reason. */
   async send(
     { method, path, headers }: OutgoingRequest,
     body: string | AsyncIterable<Uint8Array> | undefined,
@@ -56,7 +56,7 @@ export class HttpClient {
     });
   }
 
-  /** Aborts pending requests and closes the connections. */
+  /** Aborts pending requests and closes all connections. */
   close(): void {
     void this.#dispatcher.destroy();
   }
@@ -90,7 +90,7 @@ function headerOf(headers: Headers, name: string): string | undefined {
   return typeof value === "string" ? value : value?.[0];
 }
 
-/** Throws a CommandError for a redirect: following it could send the key to another host. */
+/** Throws a CommandError for a redirect, because following a redirect could send the key to another host. */
 export function refuseRedirect({ status, location }: HttpResponse, origin: string): void {
   if (status < 300 || status > 399 || location === undefined) return;
   const target = URL.canParse(location, origin) ? new URL(location, origin) : undefined;

@@ -3,9 +3,9 @@ import { version } from "../version.js";
 import { connectionFailure, timeoutFailure } from "./connection-failure.js";
 import { HttpClient, refuseRedirect, toResponse, type ConnectSettings, type OutgoingRequest, type HttpResponse } from "./http-client.js";
 
-/** Time limit for the response after an upload: the daemon unpacks and installs the archive before it responds. */
+/** Time limit for the response to an upload. The daemon unpacks and installs the archive before it responds. */
 const uploadAnswerTimeoutMs = 10 * 60_000;
-/** The daemon sends a keep-alive comment every 15 s. After three missing comments, the client considers the stream broken. */
+/** Time without data after which a stream counts as broken. The daemon sends a keep-alive comment every 15 s, so three were missed. */
 const longestSilenceMs = 45_000;
 
 const secretHeaders: ReadonlySet<string> = new Set(["x-api-key", "authorization", "cookie", "set-cookie"]);
@@ -14,11 +14,11 @@ interface TransportOptions {
   readonly origin: string;
   readonly settings: ConnectSettings;
   readonly signal: AbortSignal;
-  /** Receives a line for every request (level 1) and header (level 2), without credentials. */
+  /** Called with a trace line for every request (level 1) and header (level 2), without credentials. */
   readonly trace: (line: string, level?: 1 | 2) => void;
 }
 
-/** Sends requests to one origin. Rejects redirects: following one could send the key to another host. */
+/** Sends requests to one origin. Rejects redirects, because following a redirect could send the key to another host. */
 export class HttpTransport {
   readonly #client: HttpClient;
   readonly #options: TransportOptions;
@@ -29,8 +29,8 @@ export class HttpTransport {
   }
 
   /**
-   * Sends one request, with the key if given. The time limit covers the whole exchange; during an upload it restarts with each chunk.
-   * A streamed response has no time limit after its headers.
+   * Sends one request, with the key if defined. The time limit covers request and response; each uploaded chunk restarts it. A streamed
+   * response has no time limit after its headers.
    */
   async send(request: TransportRequest, key: string | undefined): Promise<HttpResponse> {
     const { origin, signal, trace } = this.#options;
@@ -68,7 +68,10 @@ export class HttpTransport {
     }
   }
 
-  /** Sends a request and returns a streamed response. The time limit covers the headers. A status other than 200 is read completely. */
+  /**
+   * Sends a request and returns a streamed response. The time limit covers the response headers. A response with a status other than 200 is
+   * read completely.
+   */
   async #open(request: OutgoingRequest, until: AbortSignal): Promise<HttpResponse> {
     const { origin, settings } = this.#options;
     const end = new AbortController();
@@ -99,7 +102,7 @@ export class HttpTransport {
     }
   }
 
-  /** Aborts pending requests and closes the connections. */
+  /** Aborts pending requests and closes all connections. */
   close(): void {
     this.#client.close();
   }
@@ -110,7 +113,7 @@ export class HttpTransport {
   }
 }
 
-/** The headers of every request. */
+/** Returns the request headers, including the key if defined. */
 function headersOf(
   request: Pick<TransportRequest, "headers">,
   { origin, key }: { origin: string; key: string | undefined },
@@ -136,7 +139,7 @@ async function* watched(pieces: AsyncIterable<Uint8Array>, clock: Clock, pieceTi
   clock.start(Math.max(pieceTimeoutMs, uploadAnswerTimeoutMs));
 }
 
-/** A restartable timeout. */
+/** A timeout that can be restarted. */
 class Clock {
   readonly #onEnd: (limitMs: number) => void;
   #timer: NodeJS.Timeout | undefined;

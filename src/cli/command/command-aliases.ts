@@ -7,7 +7,10 @@ export const nounAliases: Readonly<Record<string, string>> = {
   secret: "secrets",
 };
 
-/** Aliases of verbs: each selects the first verb in its list that the noun has. A verb of the noun with the same name wins. */
+/**
+ * Aliases of verbs. Each selects the first verb in its list that the noun has. If the noun has a verb with the name of the alias, that verb
+ * is selected.
+ */
 export const verbAliases: Readonly<Record<string, readonly string[]>> = { ls: ["list"], rm: ["delete", "revoke", "remove"] };
 
 /** Command names of other tools, each with the command that runs instead and its first arguments. */
@@ -30,7 +33,7 @@ export const commandAliases: Readonly<Record<string, readonly string[]>> = {
   dashboard: ["tui"],
 };
 
-/** Hints for command names of other tools that runtimectl does not have. */
+/** Hints for command names of other tools for which runtimectl has no command. */
 export const commandHints: Readonly<Record<string, string>> = {
   env: "runtimectl secrets set NAME VARIABLE; for values that are not secret, env in manifest.yaml",
   publish: "runtimectl deploy",

@@ -2,11 +2,11 @@ import { exitCodes, type ExitCode } from "./exit-codes.js";
 
 export interface CommandErrorOptions {
   readonly exitCode: ExitCode;
-  /** The next step: one sentence or a command line. */
+  /** How to fix the error: one sentence or a command line. */
   readonly hint?: string | undefined;
   readonly details?: unknown;
   readonly cause?: unknown;
-  /** The status of the failed response, if there was one. */
+  /** HTTP status of the failed response. Undefined if no response arrived. */
   readonly status?: number | undefined;
   readonly requestId?: string | undefined;
 }
@@ -32,7 +32,7 @@ export class CommandError extends Error {
   }
 }
 
-/** Returns the error for a wrong command line, or for a missing value that runtimectl cannot prompt for. */
+/** Returns the error for a wrong command line, or for a missing value that a prompt cannot supply. */
 export function usageError(message: string, hint?: string): CommandError {
   return new CommandError("USAGE", message, { exitCode: exitCodes.usage, hint });
 }

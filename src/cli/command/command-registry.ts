@@ -1,6 +1,6 @@
 import type { CommandDefinition } from "./command.js";
 
-/** The module of each command in the command table. */
+/** Functions that load the module of a command, for each command in the command table. */
 export const commandModules: CommandModules = {
   "auth login": () => import("../commands/auth/login.js"),
   "auth logout": () => import("../commands/auth/logout.js"),
@@ -76,12 +76,12 @@ export const commandModules: CommandModules = {
   help: () => import("../commands/help.js"),
 };
 
-/** Loaders of command modules, by the words of the command. A module is loaded only when its command runs. */
+/** Functions that load the module of a command, by the words of the command. A module is loaded only if its command runs. */
 export type CommandModules = Readonly<Record<string, () => Promise<{ readonly command: CommandDefinition }>>>;
 
-/** Loads the definition of a command. */
+/** Loads the module of a command and returns its definition. */
 export async function loadCommand(words: string, modules: CommandModules): Promise<CommandDefinition> {
   const load = modules[words];
-  if (load === undefined) throw new Error(`no module for ${words}`);
+  if (load === undefined) throw new Error(`the command "${words}" has no module in the registry`);
   return (await load()).command;
 }

@@ -1,5 +1,5 @@
 export interface CommandEntry {
-  /** One line in the imperative, at most 60 characters. */
+  /** Description of the command for the help: one line in the imperative, at most 60 characters. */
   readonly summary: string;
 }
 
@@ -8,7 +8,7 @@ export interface NounEntry {
   readonly verbs: Readonly<Record<string, CommandEntry>>;
 }
 
-/** Every command, in the order of the help. The implementations are in command-registry.ts. */
+/** Every command, in the order in which the help lists commands. The implementations are in command-registry.ts. */
 export const commandTable: Readonly<Record<string, CommandEntry | NounEntry>> = {
   auth: {
     summary: "Sign in to a daemon",

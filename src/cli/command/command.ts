@@ -12,44 +12,44 @@ export interface GlobalFlags {
   readonly cacert?: string;
   readonly insecure?: boolean;
   readonly timeout?: string;
-  /** True with `--json` or RUNTIMECTL_OUTPUT=json. */
+  /** Whether results and errors are JSON documents: with `--json` or RUNTIMECTL_OUTPUT=json. */
   readonly json?: boolean;
   readonly plain?: boolean;
   readonly header?: boolean;
   readonly quiet?: boolean;
-  /** The number of `-v` flags. */
+  /** Number of `-v` flags. Each raises the level of HTTP tracing. */
   readonly verbose?: number;
-  /** False with `--no-color`. */
+  /** Whether color is allowed. False with `--no-color`. */
   readonly color: boolean;
-  /** False with `--no-input`. */
+  /** Whether prompts are allowed. False with `--no-input`. */
   readonly input: boolean;
   readonly yes?: boolean;
   readonly confirm?: string;
 }
 
-/** The complete input of a command. Commands read no global state beside this context. */
+/** The complete input of a command. Commands read no global state except this context. */
 export interface Context {
   readonly flags: GlobalFlags;
   readonly environment: Environment;
-  /** The whole environment, passed to child processes. */
+  /** All environment variables of the process. Commands pass them to child processes. */
   readonly variables: Variables;
   readonly directories: UserDirectories;
   readonly output: Output;
   readonly io: Io;
   readonly terminal: Terminal;
   readonly workingDirectory: string;
-  /** Rejects requests with methods other than GET, HEAD and OPTIONS. */
+  /** If true, the connection rejects requests with methods other than GET, HEAD and OPTIONS. */
   readonly isReadOnly?: boolean;
-  /** Replaces the terminal prompts when a command runs inside the dashboard. */
+  /** Asks for a confirmation in place of a terminal prompt. Set if a command runs inside `runtimectl tui`. */
   readonly confirm?: (question: { consequence: string; name: string; isProduction: boolean }) => Promise<boolean>;
-  /** Aborts with a CommandError on SIGINT and SIGTERM. */
+  /** Aborts on SIGINT and SIGTERM. The reason is a CommandError with the exit code. */
   readonly signal: AbortSignal;
-  /** Registers a synchronous clean-up that always runs before the process exits. */
+  /** Registers a synchronous clean-up function that always runs before the process exits. */
   readonly onExit: (cleanUp: () => void) => void;
 }
 
 export interface ArgumentDefinition {
-  /** `<name>`, `[path]`, `<id...>`. */
+  /** Form of the argument: `<name>` is required, `[path]` is optional, `<id...>` accepts several values. */
   readonly syntax: string;
   readonly description: string;
   readonly default?: string;
@@ -57,12 +57,12 @@ export interface ArgumentDefinition {
 }
 
 export interface OptionDefinition {
-  /** `-o, --out <file>`, `--dry-run`. */
+  /** The names of the flag and its placeholder, such as `-o, --out <file>` or `--dry-run`. */
   readonly flags: string;
   readonly description: string;
-  /** The flag can be repeated; the value is a list. */
+  /** Whether the flag can be repeated. The value of the option is then a list. */
   readonly repeatable?: boolean;
-  /** The flag has no value; the value is the number of its occurrences. */
+  /** Whether occurrences of the flag are counted. The value of the option is then their number. */
   readonly counted?: boolean;
   readonly choices?: readonly string[];
 }
@@ -70,17 +70,17 @@ export interface OptionDefinition {
 export interface CommandDefinition {
   readonly arguments?: readonly ArgumentDefinition[];
   readonly options?: readonly OptionDefinition[];
-  /** The fields that `--json=FIELDS` can select. If the document is a list, these are the fields of its rows. */
+  /** The fields that `--json=FIELDS` can select. If the document is a list, the fields belong to its rows. */
   readonly fields?: readonly string[];
-  /** Command lines with a caption each, the most common first. Help starts with them. */
+  /** Example command lines, each with a caption, the most common first. The help starts with these examples. */
   readonly examples: readonly (readonly [line: string, meaning: string])[];
-  /** Further facts, one per line. */
+  /** Further information for the help, one fact per line. */
   readonly notes?: string;
-  /** Resolves with the exit code; undefined means 0. Rejects on failure. */
+  /** Runs the command and resolves with its exit code; undefined means 0. Rejects if the command fails. */
   run(context: Context, invocation: Invocation): Promise<ExitCode | void>;
 }
 
-/** Positional arguments in the order of their definition, and the options of the command in camel case. */
+/** The parsed command line: positional arguments in the order of their definition, and options by name in camel case. */
 export interface Invocation {
   readonly values: readonly (string | readonly string[] | undefined)[];
   readonly options: Readonly<Record<string, unknown>>;
@@ -90,7 +90,7 @@ interface TypedDefinition<Values extends readonly unknown[], Options> extends Om
   run(context: Context, values: Values, options: Options): Promise<ExitCode | void>;
 }
 
-/** Types the arguments and options that `run` receives. */
+/** Returns a command definition whose `run` function has typed arguments and options. */
 export function defineCommand<Values extends readonly unknown[], Options = object>(
   definition: TypedDefinition<Values, Options>,
 ): CommandDefinition {

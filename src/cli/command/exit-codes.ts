@@ -1,4 +1,7 @@
-/** Exit codes of the process. Scripts depend on them: docs/reference/runtimectl.md documents each. */
+/**
+ * Exit codes of runtimectl. Scripts depend on the numbers, so a number never changes its meaning. docs/reference/runtimectl.md documents
+ * each.
+ */
 export const exitCodes = {
   ok: 0,
   failed: 1,
@@ -19,7 +22,7 @@ export const exitCodes = {
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/** Returns the exit code for a failed HTTP status. Some error codes are more specific than their status. */
+/** Returns the exit code for the HTTP status of a failed request. For some error codes, the exit code does not depend on the status. */
 export function exitCodeOfStatus(status: number, errorCode?: string): ExitCode {
   if (errorCode === "KEY_SELF_REVOKE_FORBIDDEN") return exitCodes.conflict;
   if (status === 401) return exitCodes.notAuthenticated;

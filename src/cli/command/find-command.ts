@@ -4,16 +4,16 @@ import { globalFlagsWithValue } from "./global-options.js";
 import { nounHelp, rootHelp } from "./help.js";
 import type { HelpStyle } from "./help-layout.js";
 
-/** The result of matching a command line to a command. */
+/** The result of matching the words of a command line to a command. */
 export type CommandMatch =
   | { readonly kind: "command"; readonly words: string; readonly summary: string; readonly rest: readonly string[] }
   | { readonly kind: "help"; readonly text: (style: HelpStyle) => string }
   | { readonly kind: "version" }
-  /** A shell requests completions for the last word. */
+  /** A shell requests completion candidates for the last word. */
   | { readonly kind: "completion"; readonly words: readonly string[] }
   | { readonly kind: "unknown"; readonly word: string; readonly noun: string | undefined; readonly candidates: readonly string[] };
 
-/** Finds the command by its words. Flags can appear before, between and after them. */
+/** Finds the command that the words select. Flags can appear before, between and after the words. */
 export function matchCommand(given: readonly string[]): CommandMatch {
   if (given[0] === "__complete") return { kind: "completion", words: given.slice(1) };
   const positions = wordPositions(given);
@@ -38,7 +38,7 @@ export function matchCommand(given: readonly string[]): CommandMatch {
   };
 }
 
-/** Returns the verb with this name or alias. */
+/** Returns the verb of a noun with this name or alias. Undefined if the noun has no such verb. */
 function verbOf({ verbs }: NounEntry, word: string): { readonly name: string; readonly summary: string } | undefined {
   for (const name of [word, ...(ownValue(verbAliases, word) ?? [])]) {
     const entry = ownValue(verbs, name);
@@ -47,12 +47,12 @@ function verbOf({ verbs }: NounEntry, word: string): { readonly name: string; re
   return undefined;
 }
 
-/** Returns an own property: a user can type `constructor`, which every object inherits. */
+/** Returns the value of an own property. A user can type `constructor`, which every object inherits. */
 function ownValue<Value>(table: Readonly<Record<string, Value>>, word: string): Value | undefined {
   return Object.hasOwn(table, word) ? table[word] : undefined;
 }
 
-/** Matches a command line without words: only flags, or empty. */
+/** Matches a command line that is empty or has only flags. */
 function withoutWords(given: readonly string[]): CommandMatch {
   if (given.includes("-V") || given.includes("--version")) return { kind: "version" };
   if (given.length === 0 || given.includes("-h") || given.includes("--help")) return { kind: "help", text: rootHelp };

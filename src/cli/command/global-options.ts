@@ -1,6 +1,6 @@
 import type { OptionDefinition } from "./command.js";
 
-/** The flags of every command, in the order of the help. No flag accepts a secret: process lists show arguments. */
+/** The flags that every command accepts, in the order of the help. No flag accepts a secret, because process lists show arguments. */
 export const globalOptions: readonly OptionDefinition[] = [
   { flags: "-p, --profile <profile>", description: "Use this profile" },
   { flags: "--url <origin>", description: "Connect to this daemon, such as https://rt.example.org" },
@@ -23,13 +23,13 @@ export const globalOptions: readonly OptionDefinition[] = [
   { flags: "-h, --help", description: "Show help" },
 ];
 
-/** Valid only without a command: a command can have its own `--version`. */
+/** The flag `--version` of runtimectl. Valid only without a command, because a command can define its own `--version`. */
 export const versionOption: OptionDefinition = {
   flags: "-V, --version",
   description: "Show the version of runtimectl (only without a command)",
 };
 
-/** Global flags with a value: the word after such a flag is not part of the command. */
+/** Global flags that have a value. The word after such a flag is not part of the command. */
 export const globalFlagsWithValue: ReadonlySet<string> = new Set([
   "-p",
   "--profile",

@@ -1,23 +1,23 @@
 import type { Terminal } from "../output/output.js";
 
-/** Width and color of the help. */
+/** Width and color of the help text. */
 export interface HelpStyle {
   readonly widthColumns: number;
   readonly hasColor: boolean;
 }
 
-/** Returns the style for a terminal. Help in a pipe has no color. */
+/** Returns the style of the help for a terminal. Help in a pipe has no color. */
 export function helpStyleOf({ widthColumns, hasColor, stdoutIsTty }: Terminal): HelpStyle {
   return { widthColumns, hasColor: hasColor && stdoutIsTty };
 }
 
 const leastWidth = 40;
-/** In columns; longer lines are hard to read. */
+/** Maximum width of the help in columns. Longer lines are hard to read. */
 const mostWidth = 110;
-/** Maximum share of the width for the left column. A longer left cell gets its own line. */
+/** Maximum share of the help's width for the left column. A longer term has its own line above its description. */
 const leftShare = 0.42;
 
-/** Joins parts, each under its title. */
+/** Joins sections of the help. Each body follows its title. */
 export function sections(parts: readonly (readonly [title: string, body: string])[], { hasColor }: HelpStyle): string {
   return `${parts.map(([title, body]) => `${hasColor ? `\x1b[1m${title}:\x1b[0m` : `${title}:`}\n${body}`).join("\n\n")}\n`;
 }
@@ -37,7 +37,7 @@ export function columns(rows: readonly (readonly [left: string, right: string])[
     .join("\n");
 }
 
-/** Wraps text to the terminal width and indents it. */
+/** Wraps text to the terminal width and indents each line. */
 export function paragraphs(text: string, style: HelpStyle, indent = "  "): string {
   return text
     .split("\n")
@@ -50,7 +50,7 @@ function widthOf({ widthColumns }: HelpStyle): number {
   return Math.min(mostWidth, Math.max(leastWidth, widthColumns));
 }
 
-/** Wraps text at spaces. Does not split a word longer than a line: it can be a command to copy. */
+/** Wraps text at spaces. Does not split a word longer than a line, because the user could copy it as a command. */
 function wrapped(text: string, width: number): string[] {
   const lines: string[] = [];
   let line = "";

@@ -20,10 +20,10 @@ export const exitCodeMeanings: Readonly<Record<keyof typeof exitCodes, string>> 
   terminated: "Terminated by SIGTERM",
 };
 
-/** A note on variables that Node.js reads, and on HTTP_PROXY, which has no effect. */
+/** Text of the help about NODE_EXTRA_CA_CERTS, which Node.js reads, and about HTTP_PROXY, which has no effect. */
 export const nodeVariables = "Node.js reads NODE_EXTRA_CA_CERTS: additional certificate authorities to trust. HTTP_PROXY is ignored.";
 
-/** The settings of a profile in config.yaml. */
+/** Descriptions of the settings of a profile in config.yaml. */
 const profileSettings: Readonly<Record<keyof Profile, string>> = {
   url: "The daemon's origin",
   cacert: "A PEM file with the certificate authorities to trust instead of the default ones",
@@ -31,7 +31,7 @@ const profileSettings: Readonly<Record<keyof Profile, string>> = {
   readonly: "true: commands that change data are rejected",
 };
 
-/** The configuration files, for the help and the reference. */
+/** Names and descriptions of the configuration files, for the help and docs/reference/runtimectl.md. */
 export const configFiles: readonly (readonly [string, string])[] = [
   [
     "config.yaml",
@@ -59,7 +59,7 @@ const formatting: readonly (readonly [string, string])[] = [
   ["times", "In documents as RFC 3339 text, and as Unix seconds in a second field whose name ends in Seconds"],
 ];
 
-/** The sources of a key, in order of precedence. */
+/** The sources from which runtimectl reads a key, in order of precedence. */
 const keySources: readonly (readonly [string, string])[] = [
   ["--key-file FILE", "A file that holds the key"],
   ["RUNTIMECTL_KEY", environmentVariables.RUNTIMECTL_KEY],
@@ -84,7 +84,7 @@ With GitHub Actions:
 To see what a deployment would change: runtimectl deploy . --dry-run --exit-code (10 = something).
 Replace the key before it expires: runtimectl keys rotate ID.`;
 
-/** The topics of `runtimectl help` that are not commands. */
+/** The topics of `runtimectl help` that are not command names. */
 export const helpTopics = {
   "exit-codes": () =>
     `Exit codes:\n${table(Object.entries(exitCodes).map(([name, code]) => [String(code), exitCodeMeanings[name as keyof typeof exitCodes]]))}\n\n` +

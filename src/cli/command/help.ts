@@ -4,7 +4,7 @@ import { commandTable, type CommandEntry, type NounEntry } from "./command-table
 import { globalOptions, versionOption } from "./global-options.js";
 import { columns, paragraphs, sections, type HelpStyle } from "./help-layout.js";
 
-/** The commands grouped by purpose. Each command of the table belongs to one group. */
+/** Command names in groups by purpose, with the title of each group. Each command of the table belongs to one group. */
 const groups: readonly (readonly [title: string, names: readonly string[]])[] = [
   ["Build and deploy", ["init", "dev", "validate", "pack", "deploy"]],
   ["Manage", ["workers", "hosts", "secrets", "data", "plugins", "files", "keys"]],
@@ -13,7 +13,7 @@ const groups: readonly (readonly [title: string, names: readonly string[]])[] = 
   ["This machine", ["daemon", "completion", "help"]],
 ];
 
-/** The help of `runtimectl` itself. */
+/** Returns the help of `runtimectl` without a command. */
 export function rootHelp(style: HelpStyle): string {
   const commands = groups.map(([title, names]): [string, string] => [
     title,
@@ -61,14 +61,14 @@ function shortWords(): string {
     .join(", ");
 }
 
-/** Returns every alias with its meaning. */
+/** Returns every alias with the command word or words for which the alias stands. */
 export function aliasPairs(): readonly (readonly [alias: string, meaning: string])[] {
   const verbs = Object.entries(verbAliases).map(([alias, meanings]) => [alias, meanings.join(" or ")] as const);
   const commands = Object.entries(commandAliases).map(([alias, words]) => [alias, words.join(" ")] as const);
   return [...Object.entries(nounAliases), ...verbs, ...commands];
 }
 
-/** The help of a noun such as `workers`. */
+/** Returns the help of a noun such as `workers`, with all of its verbs. */
 export function nounHelp(name: string, noun: NounEntry, style: HelpStyle): string {
   const lines = Object.entries(noun.verbs).map(([verb, entry]): [string, string] => [`runtimectl ${name} ${verb}`, entry.summary]);
   return `${noun.summary}.\n\n${sections(
@@ -80,7 +80,7 @@ export function nounHelp(name: string, noun: NounEntry, style: HelpStyle): strin
   )}`;
 }
 
-/** Returns a line with the aliases of this noun and its verbs, or an empty text. */
+/** Returns a line with the aliases of a noun and its verbs. Empty if there are none. */
 function shortWordsOf(name: string, { verbs }: NounEntry): string {
   const nouns = Object.keys(nounAliases).filter((alias) => nounAliases[alias] === name);
   const short = Object.entries(verbAliases).flatMap(([alias, meanings]) => {
@@ -91,7 +91,7 @@ function shortWordsOf(name: string, { verbs }: NounEntry): string {
   return parts.length === 0 ? "" : `\naliases: ${parts.join(", ")}`;
 }
 
-/** The help of one command. Examples come first. */
+/** Returns the help of one command. Examples come first. */
 export function commandHelp(words: string, summary: string, command: CommandDefinition, style: HelpStyle): string {
   const given = command.arguments ?? [];
   const usage = ["runtimectl", words, ...given.map((argument) => argument.syntax), "[flags]"].join(" ");

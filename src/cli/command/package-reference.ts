@@ -6,7 +6,7 @@ export interface PackageReference {
   readonly version: string | undefined;
 }
 
-/** Splits `@scope/name@1.2.0` at the last `@` that is not the first character. */
+/** Splits a reference such as `@scope/name@1.2.0` into name and version. The last `@` separates them, unless it is the first character. */
 export function parsePackageReference(text: string): PackageReference {
   const at = text.lastIndexOf("@");
   const name = at > 0 ? text.slice(0, at) : text;
@@ -17,7 +17,7 @@ export function parsePackageReference(text: string): PackageReference {
   return { name, version };
 }
 
-/** A reference that must name one version. */
+/** Parses a reference that must contain a version, such as `hello@1.2.0`. */
 export function parseVersionReference(text: string): { readonly name: string; readonly version: string } {
   const { name, version } = parsePackageReference(text);
   if (version === undefined)
@@ -25,7 +25,7 @@ export function parseVersionReference(text: string): { readonly name: string; re
   return { name, version };
 }
 
-/** Checks a plugin name. A version is not allowed: only one version of a plugin can be installed. */
+/** Returns a valid plugin name, else throws a usage error. Rejects a version, because only one version of a plugin can be installed. */
 export function parsePluginName(text: string): string {
   if (isPackageName(text)) return text;
   const at = text.lastIndexOf("@");

@@ -11,7 +11,7 @@ export interface ParsedCommand {
   readonly invocation: Invocation;
 }
 
-/** Parses the words after the command name. For `--help`, passes the help to `onHelp` and returns undefined. */
+/** Parses the words after the command name. If they contain `--help`, passes the help text to `onHelp` and returns undefined. */
 export function parseCommand(
   command: { readonly words: string; readonly summary: string; readonly definition: CommandDefinition },
   given: readonly string[],
@@ -54,9 +54,9 @@ function hintOf({ code, message }: CommanderError, words: string): string {
   return optionHints[words]?.[option] ?? optionHints[""]?.[option] ?? `runtimectl ${words} --help`;
 }
 
-/** Returns commander's message without its prefix, with its suggestion on the same line. */
+/** Returns the error message of the package commander, without its prefix and on one line. */
 function sentenceOf({ code, message }: CommanderError): string {
-  // The arguments are not part of the message, because an excess argument can be the value of a secret.
+  // The message omits the excess arguments, because an argument can be the value of a secret.
   const text = code === "commander.excessArguments" ? message.replace(/( but got \d+):.*$/s, "$1") : message;
   return text.replace(/^error: /, "").replace(/\n/g, " ");
 }

@@ -13,7 +13,7 @@ export interface ReferenceCommand {
   readonly definition: CommandDefinition;
 }
 
-/** Returns every command with its definition, in the order of the help. */
+/** Returns every command with its definition, in the order in which the help lists commands. */
 export async function commandTree(): Promise<readonly ReferenceCommand[]> {
   const entries = Object.entries(commandTable).flatMap(([word, entry]): [string, CommandEntry][] =>
     isNoun(entry) ? Object.entries(entry.verbs).map(([verb, command]) => [`${word} ${verb}`, command]) : [[word, entry]],
@@ -23,7 +23,7 @@ export async function commandTree(): Promise<readonly ReferenceCommand[]> {
   );
 }
 
-/** The page docs/reference/runtimectl.md. */
+/** Returns the text of docs/reference/runtimectl.md. */
 export async function referencePage(): Promise<string> {
   const commands = await commandTree();
   const exits = Object.entries(exitCodes).map(

@@ -1,14 +1,14 @@
 import type { GlobalFlags } from "./command.js";
 import { shellWord } from "../output/shell-word.js";
 
-/** First words of the commands that connect to a daemon. */
+/** First words of the commands that connect to a daemon, as a regular expression. */
 const connected = "api|audit|auth|deploy|doctor|events|files|keys|plugins|rollback|status|tui|workers";
 /** Matches a command in a text, up to the next command or the end of the line. */
 const commandInText = new RegExp(String.raw`\bruntimectl (?=(?:${connected})\b)([^\n]*?)(?=\bruntimectl |\n|$)`, "g");
 
 /**
- * Adds the `--profile`, `--url` and `--key-file` of the running command to the `runtimectl` commands in a text, so that they connect to
- * the same daemon. A command that already has one of these flags is unchanged.
+ * Adds the connection flags of the running command to the `runtimectl` commands in a text, so that these commands use the same daemon. A
+ * command that already has a connection flag is unchanged.
  */
 export function repeatFlags(text: string, { profile, url, keyFile }: Pick<GlobalFlags, "profile" | "url" | "keyFile">): string {
   const flags = [

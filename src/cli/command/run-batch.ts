@@ -5,30 +5,30 @@ import { exitCodes } from "./exit-codes.js";
 import { sanitizeForTerminal } from "../output/sanitize-for-terminal.js";
 
 export interface Target {
-  /** The name in messages, such as `key 7 (ci)`. */
+  /** Name of the item in messages, such as `key 7 (ci)`. */
   readonly label: string;
-  /** The fields in documents, such as `{ id: 7 }`. */
+  /** Fields that identify the item in the JSON document, such as `{ id: 7 }`. */
   readonly fields: object;
 }
 
 interface Action<Item extends Target> {
   readonly items: readonly Item[];
-  /** The name of the item list in documents. */
+  /** Name of the list of items in the JSON document, such as `keys`. */
   readonly noun: string;
-  /** The past participle of the action, such as `revoked`. */
+  /** Past participle of the action's verb, such as `revoked`. */
   readonly done: string;
   readonly act: (item: Item) => Promise<unknown>;
 }
 
 interface Outcome<Item extends Target> {
   readonly item: Item;
-  /** Undefined on success. */
+  /** The error of the action. Undefined if the action succeeded. */
   readonly failure: Error | undefined;
 }
 
 /**
- * Runs an action on several items in sequence and shows the result of each. Continues after an API error and stops at any other error.
- * If all items fail, throws the first error. If some fail, throws PARTLY_DONE.
+ * Runs an action on several items in sequence and prints the result of each. Continues after an API error and stops at any other error. If
+ * all items fail, throws the first error. If some fail, throws PARTLY_DONE.
  */
 export async function runBatch<Item extends Target>(context: Context, { items, noun, done, act }: Action<Item>): Promise<void> {
   const outcomes: Outcome<Item>[] = [];
@@ -44,7 +44,7 @@ export async function runBatch<Item extends Target>(context: Context, { items, n
   if (failures[0] !== undefined && failures.length === items.length) throw failures[0];
   showOutcomes(context, { outcomes, noun, done });
   if (failures.length === 0) return;
-  throw new CommandError("PARTLY_DONE", `${done} ${items.length - failures.length} of ${items.length}; these failed:`, {
+  throw new CommandError("PARTLY_DONE", `${done} ${items.length - failures.length} of ${items.length} ${noun}; the other ${noun} failed:`, {
     exitCode: exitCodes.partlyDone,
     details: outcomes.flatMap(({ item, failure }) => (failure ? [`${item.label}: ${failure.message} (${codeOf(failure)})`] : [])),
     cause: failures[0],
@@ -74,7 +74,7 @@ function showOutcomes<Item extends Target>(
     ...(failure && { error: { code: codeOf(failure), message: failure.message } }),
   }));
   const rows = outcomes.map(({ item, failure }) => [item.label, failure ? codeOf(failure) : done]);
-  // For a single item the note is sufficient: no table.
+  // Prints no table for a single item, because the note already contains the outcome.
   output.table({ [noun]: documents }, [noun.toUpperCase(), "OUTCOME"], rows.length === 1 ? [] : rows);
 }
 

@@ -1,10 +1,13 @@
 import { usageError } from "./command-error.js";
 
-/** Matches a runtimed key or most of one. Does not match a short prefix, which is safe to show. */
+/** Matches a key of the daemon, or at least 20 characters after `rtk_`. A shorter prefix is safe to show. */
 export const keyPattern = /rtk_[A-Za-z0-9_-]{20,}/;
 const userInfoPattern = /^[a-z][a-z0-9+.-]*:\/\/[^/?#@]+@/i;
 
-/** Throws a usage error if an argument contains a key or password: process lists and shell histories show it. Never prints the secret. */
+/**
+ * Throws a usage error if an argument contains a key or password, because process lists and shell histories show arguments. Never prints
+ * the secret.
+ */
 export function refuseSecrets(words: readonly string[]): void {
   if (words.some((word) => keyPattern.test(word)))
     throw usageError(

@@ -1,12 +1,12 @@
 import { CommandError } from "./command-error.js";
 import { exitCodes } from "./exit-codes.js";
 
-/** Time a command has to stop after a signal, before the process exits. */
+/** Time between a signal and the exit of the process. In this time, the command can stop by itself. */
 const gracePeriodMs = 2000;
 
 /**
- * Aborts the running command on SIGINT and SIGTERM. The process exits after 2 s or on a second signal.
- * On SIGHUP the process exits immediately, because its terminal is closed.
+ * Aborts the running command on SIGINT and SIGTERM. The process exits after 2 s or on a second signal. On SIGHUP, the process exits
+ * immediately, because its terminal is closed.
  */
 export class SignalHandler {
   readonly #controller = new AbortController();
@@ -18,12 +18,12 @@ export class SignalHandler {
     process.on("SIGHUP", () => this.#onTerminalClosed());
   }
 
-  /** Aborts with a CommandError. */
+  /** Aborts on SIGINT and SIGTERM. The reason is a CommandError with the exit code. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
 
-  /** Registers a clean-up for an exit that does not wait for the command. */
+  /** Registers a clean-up function. The function runs if the process exits before the command ends. */
   get onExit(): (cleanUp: () => void) => void {
     return this.#cleanUps.add;
   }
@@ -34,10 +34,10 @@ export class SignalHandler {
     this.#controller.abort(new CommandError(word.toUpperCase(), word, { exitCode }));
   }
 
-  /** Ends the process by the signal itself: on a normal exit Node.js resets the terminal, and aborts if the terminal is closed. */
+  /** Ends the process with SIGHUP. On a normal exit, Node.js resets the terminal and aborts if the terminal is closed. */
   #onTerminalClosed(): void {
     this.#cleanUps.run();
-    // Ink also has a SIGHUP listener.
+    // Removes all listeners, because Ink also has a SIGHUP listener and SIGHUP ends a process only without listeners.
     process.removeAllListeners("SIGHUP");
     process.kill(process.pid, "SIGHUP");
   }
@@ -48,16 +48,16 @@ export class SignalHandler {
   }
 }
 
-/** Clean-ups that always run at the end of a command, such as the deletion of temporary files. */
+/** Clean-up functions that always run at the end of a command, for example to delete temporary files. */
 export class CleanUps {
   readonly #pending: (() => void)[] = [];
 
-  /** Registers a synchronous clean-up. */
+  /** Registers a synchronous clean-up function. */
   readonly add = (cleanUp: () => void): void => {
     this.#pending.push(cleanUp);
   };
 
-  /** Runs each clean-up once, the last registered first. */
+  /** Runs each clean-up function once, the last registered first. */
   run(): void {
     for (const cleanUp of this.#pending.splice(0).toReversed()) cleanUp();
   }

@@ -57,7 +57,7 @@ export function refuseUnknownFields(wanted: readonly string[], known: readonly s
     throw usageError(`--json=${wanted.join(",")}: runtimectl ${words} does not support field selection`, "use --json without fields");
   const unknown = wanted.find((field) => !known.includes(field));
   if (unknown !== undefined)
-    throw usageError(`--json: runtimectl ${words} has no field ${JSON.stringify(unknown)}`, `use ${known.join(", ")}`);
+    throw usageError(`--json: runtimectl ${words} has no field ${JSON.stringify(unknown)}`, `fields: ${known.join(", ")}`);
 }
 
 /** Returns the document with only the selected fields, in the selected order. If the document is a list, selects the fields of each row. */

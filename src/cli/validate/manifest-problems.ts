@@ -13,10 +13,10 @@ import { looksSecretValue } from "./secret-values.js";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Names reserved by every daemon. RUNTIME_API_PREFIX can reserve another one. */
+/** Worker names that every daemon reserves. RUNTIME_API_PREFIX can reserve a further name. */
 const reservedNames = ["api", "cpanel"];
 
-/** Returns all problems of manifest, package.json and entrypoint, by the rules and schemas of the daemon. */
+/** Returns all problems with the manifest, package.json and entrypoint, by the rules and schemas of the daemon. */
 export async function findManifestProblems(source: PackageSource, kind: PackageKind): Promise<Problem[]> {
   const [manifest, packageJson] = await Promise.all([readManifestText(source), readPackageJsonText(source)]);
   const unreadable = [...manifest.problems, ...packageJson.problems];
@@ -66,7 +66,7 @@ class Metadata {
     return typeof fields["entrypoint"] === "string" ? [...own, ...this.#issues(PluginAppManifest, fields, PluginManifest)] : own;
   }
 
-  /** Only for workers, because unknown keys of a plugin are its configuration. */
+  /** Returns warnings for unknown keys in the manifest of a worker. The unknown keys of a plugin are its configuration. */
   unknownKeys(): Problem[] {
     return Object.keys(this.#manifest?.fields ?? {})
       .filter((key) => !runtimeKeys.has(key))
@@ -77,7 +77,7 @@ class Metadata {
       });
   }
 
-  /** Returns warnings for variables that are probably secrets: all readers of the package can read them. */
+  /** Returns warnings for variables whose values are probably secrets. Every user who can read the package can read the values. */
   secretValues(kind: PackageKind): Problem[] {
     const { env } = this.#fields;
     if (typeof env !== "object" || env === null) return [];
@@ -94,7 +94,7 @@ class Metadata {
       }));
   }
 
-  /** Returns problems of the entrypoint and plugin module. */
+  /** Returns problems with the files that `entrypoint` and `pluginEntry` name. */
   async startProblems(source: PackageSource, kind: PackageKind): Promise<Problem[]> {
     const missing: Problem[] = [];
     for (const key of kind === "worker" ? ["entrypoint"] : ["entrypoint", "pluginEntry"]) {
@@ -117,7 +117,7 @@ class Metadata {
     ];
   }
 
-  /** Returns schema problems, without keys that the schema `known` has already checked. */
+  /** Returns the fields that the schema rejects. Skips fields that the schema `known` has already checked. */
   #issues(schema: z.ZodObject, fields: Fields, known?: z.ZodObject): Problem[] {
     const issues = schema.safeParse(fields).error?.issues ?? [];
     return issues

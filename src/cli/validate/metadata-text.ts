@@ -4,7 +4,7 @@ import { manifestFileNames } from "../../shared/metadata-file-names.js";
 import type { PackageSource } from "../pack/package-info.js";
 import type { Problem } from "./problem.js";
 
-/** A metadata file with the positions of its keys. */
+/** A parsed manifest or package.json, with the positions of its keys. */
 export interface MetadataText {
   readonly file: string;
   readonly fields: Readonly<Record<string, unknown>>;
@@ -17,7 +17,7 @@ export interface MetadataReading {
   readonly problems: readonly Problem[];
 }
 
-/** Reads manifest.yaml, or manifest.yml if it does not exist. */
+/** Reads manifest.yaml, or manifest.yml if manifest.yaml does not exist. */
 export async function readManifestText(source: PackageSource): Promise<MetadataReading> {
   for (const file of manifestFileNames) {
     const text = await source.read(file);
@@ -40,7 +40,7 @@ export async function readPackageJsonText(source: PackageSource): Promise<Metada
     const fields: unknown = JSON.parse(text);
     if (typeof fields !== "object" || fields === null || Array.isArray(fields))
       return unusable({ file, fields: {}, text }, { message: "it is not a JSON object" });
-    // Parses JSON as YAML to get the positions of keys. Skipped for large files, because the YAML parser is slow.
+    // Parses the JSON text as YAML to find the positions of keys. Skips large files, because the YAML parser is slow.
     const document = text.length <= longestManifestBytes ? parseDocument(text) : undefined;
     return { text: { file, fields: fields as Record<string, unknown>, document, place: placeIn(text) }, problems: [] };
   } catch (error) {
@@ -49,7 +49,7 @@ export async function readPackageJsonText(source: PackageSource): Promise<Metada
     return unusable(
       { file, fields: {}, text },
       {
-        // Removes the excerpt that Node.js appends after a comma.
+        // Removes the excerpt of the file that Node.js appends after a comma.
         message: `it is not valid JSON: ${message.replace(/, ".*$/s, "")}`,
         offset: offset === undefined ? undefined : Number(offset),
       },
@@ -57,7 +57,7 @@ export async function readPackageJsonText(source: PackageSource): Promise<Metada
   }
 }
 
-/** Returns the position of the value at a path of keys, or of its nearest parent. With `ofKey`, the position of the key. */
+/** Returns the position of the value at a path of keys, or of its nearest parent. With `ofKey`, returns the position of the last key. */
 export function placeOf({ document, place }: MetadataText, path: readonly PropertyKey[], ofKey = false): Pick<Problem, "line" | "column"> {
   for (let length = path.length; length > 0; length -= 1) {
     const found = ofKey ? keyNode(document, path.slice(0, length)) : document?.getIn(path.slice(0, length), true);

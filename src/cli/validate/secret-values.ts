@@ -1,4 +1,4 @@
-/** Values with a form that only credentials have. */
+/** Patterns of values that are certainly credentials. */
 const credentialPatterns = [
   /-----BEGIN [A-Z ]*PRIVATE KEY-----/,
   /\b[rs]k_(?:live|test)_[0-9A-Za-z]{10,}/, // Stripe
@@ -15,7 +15,9 @@ const credentialPatterns = [
 ];
 const secretName = /(?:^|_)(?:SECRET|TOKEN|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|KEY|DSN)(?:_|$)|APIKEY/i;
 const publicName = /(?:^|_)(?:PUBLIC|PUB|VITE|ID|NAME|FILE|PATH|URL|TTL|HEADER|COOKIE)(?:_|$)/i;
-/** A name alone is a weak sign: shorter values are placeholders and switches. */
+/**
+ * Minimum length of a value that counts as a secret because of its variable's name. Shorter values are usually placeholders and switches.
+ */
 const shortestNamedSecret = 8;
 
 /** Whether a variable in a manifest is probably a secret, by its value or by its name. */

@@ -6,7 +6,7 @@ import { bundleFailure, excerptOf } from "../pack/bundle.js";
 import type { PackedFile, PackPlan } from "../pack/pack-plan.js";
 import type { Problem } from "./problem.js";
 
-/** Maximum number of files to parse, to limit the time. */
+/** Maximum number of parsed files, which limits the duration. */
 const mostFiles = 1000;
 const loaders: Readonly<Record<string, Loader>> = {
   ".js": "js",
@@ -24,14 +24,20 @@ interface SyntaxError {
   readonly failure: TransformFailure;
 }
 
-/** Finds the first syntax error: Node.js reports no position for an unparsable module. Undefined if all files parse. */
+/**
+ * Returns the first syntax error in the files. Used because Node.js reports no position for a module with a syntax error. Undefined if all
+ * files can be parsed.
+ */
 export async function findSyntaxError(folder: string, files: readonly PackedFile[]): Promise<CommandError | undefined> {
   for await (const { failure } of syntaxErrors(files))
     return bundleFailure(failure, folder, { code: "SYNTAX_ERROR", message: "the code has a syntax error" });
   return undefined;
 }
 
-/** Returns syntax errors of the entrypoint, and warnings for other files. Skips static sites, whose scripts run only in browsers. */
+/**
+ * Returns errors for an entrypoint with a syntax error, and warnings for other files. Skips static sites, whose scripts run only in
+ * browsers.
+ */
 export async function findSyntaxProblems({ facts, files }: PackPlan): Promise<Problem[]> {
   const { entrypoint, pluginEntry } = facts;
   const isModule = pluginEntry !== undefined || (entrypoint !== undefined && path.extname(entrypoint) in loaders);

@@ -20,17 +20,17 @@ const identityCodes: Readonly<Record<string, readonly string[]>> = {
 
 interface Validation {
   readonly problems: readonly Problem[];
-  /** Undefined if the manifest has errors. */
+  /** The files to pack. Undefined if the manifest has errors. */
   readonly plan: PackPlan | undefined;
 }
 
 interface ValidationOptions {
   readonly bundle?: boolean;
-  /** Overrides name and version of the manifest. */
+  /** Name and version that override those in the manifest. */
   readonly identity?: PackageIdentity;
 }
 
-/** Finds everything for which the daemon would reject the package, and probable mistakes. Needs no daemon. */
+/** Returns all problems for which the daemon would reject the package, and probable mistakes. Needs no daemon. */
 export async function validatePackage(opened: OpenedPackage, options: ValidationOptions = {}): Promise<Validation> {
   const given = Object.keys(options.identity ?? {});
   const found = await findManifestProblems(opened.source, opened.kind);
@@ -40,7 +40,7 @@ export async function validatePackage(opened: OpenedPackage, options: Validation
   return { problems: [...problems, ...findLayoutProblems(plan), ...(await findSyntaxProblems(plan))], plan };
 }
 
-/** Returns the error that lists all problems. */
+/** Returns the error that lists all problems with severity `error`. */
 export function invalidPackage(problems: readonly Problem[], consequence: string): CommandError {
   const errors = problems.filter(({ severity }) => severity === "error");
   const [first] = errors;
@@ -51,7 +51,7 @@ export function invalidPackage(problems: readonly Problem[], consequence: string
   });
 }
 
-/** Returns problems of the packed files: names, assets, secrets, links, number and size. */
+/** Returns problems with the packed files: names, assets, possible secrets, links, number and size. */
 export function findLayoutProblems({ files, links, facts }: PackPlan): Problem[] {
   const tree = new EntryTree();
   const refused = files.flatMap(({ path }): Problem[] => {
@@ -79,7 +79,7 @@ export function findLayoutProblems({ files, links, facts }: PackPlan): Problem[]
   return [...refused, ...(hasAssets ? [] : [missing]), ...secrets, ...left, ...sizeProblems(files)];
 }
 
-/** Returns warnings and no errors: the operator can raise the limits. */
+/** Returns warnings for exceeded default limits. Never errors, because the operator can raise the limits. */
 function sizeProblems(files: PackPlan["files"]): Problem[] {
   const problems: Problem[] = [];
   const { archiveEntries, expandedSize } = usualLimits;

@@ -204,7 +204,7 @@ describe("keys revoke with several keys", () => {
     expect(run.stdout).toBe(
       `key ${one.id} (one)\trevoked\nkey ${own.id} (own)\tKEY_SELF_REVOKE_FORBIDDEN\nkey 4711\tKEY_NOT_FOUND\nkey ${two.id} (two)\trevoked\n`,
     );
-    expect(run.stderr).toContain("error: revoked 2 of 4; these failed:\n");
+    expect(run.stderr).toContain("error: revoked 2 of 4 keys; the other keys failed:\n");
     expect([await works(one.key), await works(own.key), await works(two.key)]).toEqual([false, true, false]);
   });
 
