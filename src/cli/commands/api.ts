@@ -43,7 +43,7 @@ export const command = defineCommand<[method: string, target: string], Options>(
     "The key is sent automatically, and only to this daemon: full URLs, paths with .. and headers with credentials are rejected.",
   async run(context, [method, target], options) {
     const verb = method.toUpperCase();
-    if (!methods.includes(verb)) throw usageError(`${method} is not a supported method`, `use ${methods.join(", ")}`);
+    if (!methods.includes(verb)) throw usageError(`${method} is not a supported HTTP method`, `use ${methods.join(", ")}`);
     const body = options.data === undefined ? undefined : await readBody(context, options.data);
     const added = Object.fromEntries((options.addHeader ?? []).map(toHeader));
     const { call, discover } = await connectAnonymously(context, {});
@@ -61,23 +61,23 @@ export const command = defineCommand<[method: string, target: string], Options>(
   },
 });
 
-/** Returns the path with the API prefix. Rejects a full URL: the key must only be sent to this daemon. */
+/** Returns the path with the API prefix. Rejects a full URL, because the key must be sent only to the selected daemon. */
 function toPath(target: string, apiBase: string): string {
   if (/^[a-z][a-z0-9+.-]*:/i.test(target) || target.startsWith("//"))
     throw usageError(`${target} is a URL; use a path`, "select the daemon with --url or --profile");
-  if (/[^\x21-\x7e]/.test(target)) throw usageError("the path contains characters that must be percent-encoded");
+  if (/[^\x21-\x7e]/.test(target)) throw usageError(`the path ${target} contains characters that must be percent-encoded`);
   if (/(^|\/)(\.|%2e){1,2}(?=[/?]|$)/i.test(target)) throw usageError(`${target} contains . or .. segments`, "use a path without . and ..");
   const isFromOrigin = target === apiBase || target.startsWith(`${apiBase}/`) || target.startsWith("/.well-known/");
   return isFromOrigin ? target : `${apiBase}/${target.replace(/^\//, "")}`;
 }
 
-/** Headers that only runtimectl sets. Other users could read a credential in an argument. */
+/** Names of headers that only runtimectl sets. A credential in an argument would be visible to other users. */
 const ownHeaders =
   /^(x-api-key|authorization|proxy-authorization|cookie|host|origin|connection|content-length|transfer-encoding|upgrade|expect)$/;
 
 function toHeader(text: string): [name: string, value: string] {
   const [, name = "", value = ""] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([\x20-\x7e]*?)[ \t]*$/.exec(text) ?? [];
-  if (name === "") throw usageError("--add-header: invalid header", "use -H 'Name: value'");
+  if (name === "") throw usageError("--add-header: the header does not have the form 'Name: value'", "use -H 'Name: value'");
   if (ownHeaders.test(name.toLowerCase())) throw usageError(`--add-header: ${name} is reserved; runtimectl sets it`);
   return [name.toLowerCase(), value];
 }
@@ -96,7 +96,7 @@ function show({ output, terminal, flags }: Context, response: HttpResponse): voi
   const { status, text, bytes } = response;
   const json = parseJson(response);
   if (flags.json) return output.result(json ?? { status, body: text });
-  // In a pipe, JSON ends with a line feed; other bytes are unchanged.
+  // In a pipe, a line feed is added to a JSON body; all other bodies are written unchanged.
   if (!terminal.stdoutIsTty)
     return output.raw(json === undefined || text.endsWith("\n") ? bytes : Buffer.concat([bytes, Buffer.from("\n")]));
   if (json !== undefined) output.result(json, JSON.stringify(json, undefined, 2));

@@ -75,12 +75,12 @@ function noteIfAny({ output }: Context, text: string | undefined): void {
   if (text !== undefined) output.note(text);
 }
 
-/** Whether a request is for the worker and not an API request of `dev` itself. */
+/** Whether the worker served a request. The other requests are API requests of `runtimectl dev` itself. */
 function ofWorker({ target }: Answered): boolean {
   return !target.startsWith(`${apiBase}/`);
 }
 
-/** Serves until the user quits, a signal arrives or the daemon fails. Resolves with the exit code. */
+/** Serves the worker until the user quits, a signal arrives or the daemon fails. Resolves with the exit code. */
 async function serve(
   context: Context,
   daemon: DevDaemon,
@@ -120,14 +120,14 @@ async function serve(
   try {
     return await ended;
   } finally {
-    // Stops the daemon, so that a running reload fails, and waits for that reload: it must not write while the folder is deleted.
+    // Stopping the daemon fails a running reload. Then waits for that reload, which must not write files while the folder is deleted.
     const closed = reloader?.close();
     await daemon.stop();
     await closed;
   }
 }
 
-/** Replaces a wildcard address, to which a client cannot connect, with the loopback address. */
+/** Replaces a wildcard address in an origin with the loopback address, because a client cannot connect to a wildcard address. */
 function reachable(origin: string): string {
   return origin.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:");
 }

@@ -67,13 +67,13 @@ async function findFolder(context: Context, given: string): Promise<string> {
   throw usageError(`${given} is already an archive`, `runtimectl validate ${given}`);
 }
 
-/** Warns about packed files that look like secrets. */
+/** Prints a warning for each packed file whose path looks like a secret. */
 function warnOfSecrets({ output }: Context, { files }: PackPlan): void {
   for (const file of files)
     if (looksSecret(file.path)) output.warn(`${file.path} looks like a secret; to exclude it, add it to .runtimeignore`);
 }
 
-/** Rejects a chosen target inside the folder: the next archive would contain it. */
+/** Rejects a target in `-o` inside the packed folder, because the next archive would contain the target. */
 async function refuseTarget(
   target: string,
   { plan, folder, isChosen }: { plan: PackPlan; folder: string; isChosen: boolean },
@@ -88,7 +88,7 @@ async function refuseTarget(
   );
 }
 
-/** Writes the archive atomically: readers of the target see the complete archive or the previous file. */
+/** Writes the archive atomically: readers of the target see the previous file or the complete archive. */
 async function writeWhole(context: Context, plan: PackPlan, target: string): Promise<WrittenArchive> {
   const unfinished = `${target}.${randomUUID().slice(0, 8)}~`;
   try {

@@ -38,11 +38,11 @@ export const command = defineCommand<[source: string], Options>({
 });
 
 interface PossibleHosts {
-  /** First label of the automatic host; null if the worker cannot have one. */
+  /** First label of the automatic host name. Null if the worker cannot have an automatic host name. */
   readonly automaticLabel: string | null;
-  /** The reason why the package has no automatic host label; null if it has one. */
+  /** The reason why the worker cannot have an automatic host name. Null if the worker can have an automatic host name. */
   readonly automaticLabelReason: string | null;
-  /** Host names in the manifest. The daemon decides which of them it adds. */
+  /** Host names that the manifest requests. The daemon decides which of these host names it adds. */
   readonly requestedHosts: readonly string[];
 }
 

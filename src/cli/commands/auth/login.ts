@@ -73,7 +73,7 @@ export const command = defineCommand<[], Options>({
   },
 });
 
-/** Chooses the profile to write: the given name, else a profile with the same origin, else the host name. */
+/** Returns the name of the profile to write: the selected name, else a profile with the same origin, else the host name of the origin. */
 function chooseName({ flags, environment }: Context, config: ConfigFile): string {
   const named = flags.profile ?? environment.RUNTIMECTL_PROFILE;
   if (named !== undefined) return profileName(named);
@@ -84,7 +84,7 @@ function chooseName({ flags, environment }: Context, config: ConfigFile): string
   return existing?.[0] ?? (config.profiles.size === 0 ? "default" : new URL(origin).host.replace(/[^a-z0-9.-]/gi, "-"));
 }
 
-/** Resolves the settings of the request that checks the key. The profile may not exist yet. */
+/** Returns the connection settings for the request that verifies the key, also if the profile does not exist yet. */
 async function loginSettings(context: Context, config: ConfigFile, profile: string): Promise<Settings> {
   const { profile: _named, ...unnamed } = context.flags;
   const { RUNTIMECTL_PROFILE: _variable, ...environment } = context.environment;
@@ -92,7 +92,7 @@ async function loginSettings(context: Context, config: ConfigFile, profile: stri
   return resolveSettings({ ...context, flags, environment });
 }
 
-/** Rejects a key from a variable: storing it in a file must be explicit, and the variable would override the stored key anyway. */
+/** Rejects a key from an environment variable. Storing that key must be explicit, and the variable would override the stored key. */
 function refuseVariable({ flags, environment }: Context, settings: Settings, { keyStdin = false }: Options): void {
   if (keyStdin || flags.keyFile !== undefined) return;
   const variable = (["RUNTIMECTL_KEY", "RUNTIMECTL_KEY_FILE"] as const).find((name) => environment[name] !== undefined);
@@ -103,7 +103,10 @@ function refuseVariable({ flags, environment }: Context, settings: Settings, { k
   );
 }
 
-/** Reads the key from the given source, or prompts for it. Prompts again if the daemon rejects the key. */
+/**
+ * Reads the key from a flag, variable or standard input, or prompts for a key, and verifies it. Prompts again if the daemon rejects the
+ * key.
+ */
 async function signIn(context: Context, settings: Settings, options: Options): Promise<VerifiedKey> {
   const given = await givenKey(context, settings, options);
   if (given !== undefined) return verifyKey(context, settings, given.value, given.source);
@@ -118,7 +121,7 @@ async function signIn(context: Context, settings: Settings, options: Options): P
   }
 }
 
-/** Returns the key of a flag, of standard input or of a variable. */
+/** Returns the key from standard input, a key file or a variable. Undefined if none of them supplies a key. */
 async function givenKey(context: Context, settings: Settings, options: Options): Promise<ResolvedSetting<string> | undefined> {
   if (options.keyStdin && context.flags.keyFile !== undefined) throw usageError("--key-stdin and --key-file cannot be used together");
   if (options.keyStdin) return { value: parseKey(await text(context.io.stdin), "standard input"), source: "standard input" };

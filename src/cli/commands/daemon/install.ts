@@ -69,7 +69,10 @@ export const command = defineCommand<[], Options>({
   },
 });
 
-/** Returns the systemctl calls. A new address requires a stop: systemd does not start a socket unit while its service runs. */
+/**
+ * Returns the steps that call systemctl. A new address requires a stop of the service, because systemd starts no socket unit while its
+ * service runs.
+ */
 function systemctlSteps(systemctl: Systemctl, [service, socket]: readonly ServiceStep[], isOffline: boolean): ServiceStep[] {
   const [newService = false, newSocket = false] = [service?.isNeeded, socket?.isNeeded];
   const isNew = newService || newSocket;
@@ -84,7 +87,9 @@ function systemctlSteps(systemctl: Systemctl, [service, socket]: readonly Servic
   ];
 }
 
-/** Checks the address: the value becomes a line of the unit file and must not contain a line feed. */
+/**
+ * Returns a valid `--listen` value, else throws a usage error. The value becomes a line of the unit file and must not contain a line feed.
+ */
 function checkListen(listen: string): string {
   if (/^(?:(?:\[[\da-f:.]+\]|[\d.]+):)?\d{1,5}$|^\/[\w@+,./-]+$/i.test(listen)) return listen;
   throw usageError(

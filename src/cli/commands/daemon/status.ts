@@ -67,7 +67,9 @@ function notInstalled({ name }: ServiceMode): CommandError {
   });
 }
 
-/** Returns the origin of systemd's `Listen` property, such as `127.0.0.1:8000 (Stream)`. Undefined for a socket path or no address. */
+/**
+ * Returns the origin for systemd's `Listen` property, such as `127.0.0.1:8000 (Stream)`. Undefined for a socket path or an empty property.
+ */
 function originOf(listen: string): string | undefined {
   const [, address] = /^(\S+:\d+) \(Stream\)/.exec(listen) ?? [];
   return address && `http://${address.replace(/^0\.0\.0\.0:/, "127.0.0.1:").replace(/^\[::\]:/, "[::1]:")}`;

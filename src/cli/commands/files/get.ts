@@ -40,10 +40,10 @@ export const command = defineCommand<[remote: string, file: string | undefined],
   },
 });
 
-/** Converts a name from the server to a safe local file name. */
+/** Converts a file name from the server to a safe local file name. A folder is downloaded as a zip file. */
 function localName(name: string, isFolder: boolean): string {
   const plain = path.basename(name.replaceAll("\\", "_"));
   if (plain === "" || plain === "." || plain === "..")
-    throw usageError("the path does not end in a file name", "add the local file as second argument");
+    throw usageError("the remote path does not end in a file name", "add the local file as second argument");
   return isFolder ? `${plain}.zip` : plain;
 }

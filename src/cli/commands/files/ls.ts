@@ -7,7 +7,7 @@ import { connect } from "../../client/connection.js";
 import { ago, toDateTime } from "../../output/format.js";
 import { chosenFiles, pluginsOption, type SurfaceOptions } from "./chosen-files.js";
 
-/** Adds a hint to PATH_NOT_FOUND if the path does not start with one of the directories. */
+/** Returns the error, with a hint for PATH_NOT_FOUND if the path does not start with one of the daemon's directories. */
 async function withDirectoryHint(
   error: unknown,
   remote: string,

@@ -12,7 +12,7 @@ import { chosenFiles, pluginsOption, type SurfaceOptions } from "./chosen-files.
 
 interface LocalFile {
   readonly file: string;
-  /** Path relative to the folder on the server. */
+  /** Path of the uploaded file, relative to the target folder on the server. */
   readonly name: string;
   readonly sizeBytes: number;
 }
@@ -32,7 +32,7 @@ export const command = defineCommand<[words: readonly string[]], SurfaceOptions>
     if (words.length < 2) throw usageError("files put needs at least one file and a target folder", "runtimectl files put FILE... REMOTE");
     const files: LocalFile[] = [];
     for (const word of words.slice(0, -1)) files.push(...(await collect(context, word)));
-    if (files.length === 0) throw usageError("the given folders contain no files");
+    if (files.length === 0) throw usageError(`no files to upload in ${words.slice(0, -1).join(", ")}`);
     const { client } = await connect(context, { files: { upload: chosenFiles(options).upload } });
     const sizeBytes = files.reduce((sum, file) => sum + file.sizeBytes, 0);
     await withProgress(context, { label: "uploading", totalBytes: sizeBytes }, async (onBytes) => {
@@ -52,7 +52,7 @@ async function collect({ workingDirectory }: Context, word: string): Promise<Loc
   const found = await stat(file).catch((error: NodeJS.ErrnoException) => {
     throw usageError(`${word} cannot be read (${error.code ?? error.message})`);
   });
-  // `folder/.` means the content of the folder.
+  // The argument `folder/.` selects the content of the folder without the folder itself.
   const name = path.basename(word) === "." ? "" : path.basename(file);
   return below(file, name, found);
 }
@@ -70,7 +70,7 @@ async function below(file: string, name: string, found: Stats): Promise<LocalFil
 
 function sourceOf({ file, name, sizeBytes }: LocalFile, onBytes: (count: number) => void): UploadSource {
   async function* bytes(): AsyncGenerator<Uint8Array> {
-    // Sends at most the announced size, even if the file grows during the upload.
+    // Sends at most the announced number of bytes, even if the file grows during the upload.
     if (sizeBytes === 0) return;
     for await (const piece of createReadStream(file, { end: sizeBytes - 1 }) as AsyncIterable<Buffer>) {
       yield piece;

@@ -3,15 +3,15 @@ import { automaticLabel } from "../../../shared/automatic-host.js";
 import type { list } from "../../../shared/contract/hosts.js";
 import type { Connection } from "../../client/connection.js";
 
-/** The host names of a worker. */
+/** The automatic, added and requested host names of a worker. */
 export interface WorkerHosts {
-  /** The host below RUNTIME_APP_DOMAIN; null if the worker has none. */
+  /** The worker's host name below RUNTIME_APP_DOMAIN. Null if the worker has no automatic host name. */
   readonly automaticHost: string | null;
-  /** The reason why the worker has no automatic host name; null if it has one. */
+  /** The reason why the worker has no automatic host name. Null if the worker has an automatic host name. */
   readonly automaticHostReason: string | null;
-  /** Hosts that an operator added for the worker. */
+  /** Host names that an operator added for the worker. */
   readonly hosts: readonly string[];
-  /** Hosts in the manifest that no operator added for the worker. */
+  /** Host names that the manifest requests and that no operator added for the worker. */
   readonly requestedHosts: readonly string[];
 }
 
@@ -19,13 +19,13 @@ type Listing = Connection<{ hosts: { list: typeof list } }>;
 
 interface HostQuestion {
   readonly name: string;
-  /** The version whose automatic host is wanted; undefined for the active version. */
+  /** The version for which the automatic host name is requested. Undefined for the active version. */
   readonly version?: string | undefined;
-  /** Hosts that the manifest of a package requests. If undefined, the hosts in the manifest of the active version are used. */
+  /** Host names that the manifest of a package requests. If undefined, the manifest of the active version is used. */
   readonly requested?: readonly string[] | undefined;
 }
 
-/** Returns the host names of a worker. Undefined if the daemon has no host names, or if the key lacks workers:read. */
+/** Returns the host names of a worker. Undefined if the daemon does not support host names, or if the key lacks workers:read. */
 export async function findHosts({ client }: Listing, { name, version, requested }: HostQuestion): Promise<WorkerHosts | undefined> {
   const answer = await client.hosts.list().catch((error: unknown) => {
     if (error instanceof ApiError && (error.code === "PERMISSION_DENIED" || error.code === "NOT_FOUND")) return undefined;
@@ -52,7 +52,7 @@ function automaticHostOf(
     : { automaticHost: null, automaticHostReason: automatic.reason };
 }
 
-/** Returns the automatic host, or the reason for its absence, as text. */
+/** Returns the automatic host name as text, or the reason why the worker has no automatic host name. */
 export function describeAutomaticHost({ automaticHost, automaticHostReason }: WorkerHosts): string {
   return automaticHost ?? `none: ${automaticHostReason}`;
 }

@@ -59,12 +59,12 @@ export const command = defineCommand<[], Options>({
 });
 
 interface KeyPreset {
-  /** The purpose, as a phrase. */
+  /** Purpose of the preset, as a phrase for the help. */
   readonly meaning: string;
   readonly role: Role;
-  /** For the role custom. */
+  /** Permissions of the key. Set only if `role` is `custom`. */
   readonly permissions?: readonly Permission[];
-  /** Whether a namespace is required. */
+  /** Whether a key with this preset must be restricted to a namespace. */
   readonly needsNamespace?: boolean;
 }
 
@@ -112,9 +112,10 @@ function grantOf(options: Options): { role: Role; permissions: readonly Permissi
     return { role, permissions: brought };
   }
   const role = options.role ?? (options.permission ? "custom" : undefined);
-  if (role === undefined) throw usageError("the role is missing", `use --role ${roles.join("|")}, or --preset ${presetNames.join("|")}`);
+  if (role === undefined)
+    throw usageError("a new key needs a role or a preset", `use --role ${roles.join("|")}, or --preset ${presetNames.join("|")}`);
   const unknown = options.permission?.find((permission) => !permissions.includes(permission));
-  if (unknown !== undefined) throw usageError(`there is no permission ${unknown}`, `use ${permissions.join(", ")}`);
+  if (unknown !== undefined) throw usageError(`--permission: ${JSON.stringify(unknown)} is not one of ${permissions.join(", ")}`);
   if (role === "custom" && options.permission === undefined)
     throw usageError("the role custom requires permissions", "add --permission, such as --permission workers:read");
   if (role !== "custom" && options.permission !== undefined)
@@ -130,7 +131,10 @@ async function namespacesOf(context: Context, { namespace, preset }: Options): P
   return namespaces;
 }
 
-/** Returns a name with the creator and the date, such as `editor ann@laptop 2026-01-31`, so that unused keys can be identified later. */
+/**
+ * Returns a default key name with purpose, creator and date, such as `editor ann@laptop 2026-01-31`. The name helps to identify unused keys
+ * later.
+ */
 function madeUpName(purpose: string): string {
   const from = `${userInfo().username}@${hostname()}`.replace(/[^\x21-\x7e]/g, "").slice(0, 60);
   return `${purpose} ${from} ${new Date().toISOString().slice(0, 10)}`;

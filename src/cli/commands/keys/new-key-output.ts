@@ -9,7 +9,7 @@ import path from "node:path";
 import { CommandError, usageError } from "../../command/command-error.js";
 import { exitCodes } from "../../command/exit-codes.js";
 
-/** The fields of the document of a new key. */
+/** The fields of the JSON document that describes a new key. */
 export const newKeyFields = [
   "id",
   "name",
@@ -24,7 +24,7 @@ export const newKeyFields = [
   "expiresAt",
   "expiresAtSeconds",
 ] as const;
-/** The flag of commands that create a key. */
+/** The flag `--out` of commands that create a key. */
 export const outOption = {
   flags: "-o, --out <file>",
   description: "Write the key to this new file (mode 0600) instead of the terminal",
@@ -32,15 +32,15 @@ export const outOption = {
 
 interface MadeKey<Made extends NewKey> {
   readonly make: () => Promise<Made>;
-  /** The file for the key; undefined means stdout. */
+  /** Name of the file to which the key is written. Undefined prints the key to stdout. */
   readonly out: string | undefined;
-  /** The origin of the daemon that accepts the key. */
+  /** Origin of the daemon that created the key. */
   readonly origin: string;
-  /** Additional fields for the document and an additional note. */
+  /** Returns additional fields for the JSON document, and an additional note. */
   readonly more?: (made: Made) => { readonly fields: object; readonly note: string };
 }
 
-/** Creates a key and outputs it once: to stdout, or to a new file that exists before the key does. */
+/** Creates a key and outputs the key once: to stdout, or to a new file. The file is created before the key. */
 export async function showNewKey<Made extends NewKey>(context: Context, { make, out, origin, more }: MadeKey<Made>): Promise<void> {
   const { output } = context;
   const file = await KeyFile.create(context, out);
@@ -77,7 +77,7 @@ export async function showNewKey<Made extends NewKey>(context: Context, { make, 
   output.reveal(`to use it in a shell:\nexport RUNTIMECTL_URL=${shellWord(origin)} ${keyVariable}\nto use it in CI: runtimectl help ci`);
 }
 
-/** The file for a new key. Created before the key, so that an unwritable path cannot lose a key. */
+/** The file for a new key. The file is created before the key, so that an unwritable path cannot lose a key. */
 class KeyFile {
   readonly path: string;
   readonly #handle: FileHandle;
@@ -87,7 +87,7 @@ class KeyFile {
     this.#handle = handle;
   }
 
-  /** Creates the file, or returns undefined if no name is given. */
+  /** Creates the file for a key. Returns undefined if no file name is selected. */
   static async create({ workingDirectory }: Context, name: string | undefined): Promise<KeyFile | undefined> {
     if (name === undefined) return undefined;
     const file = path.resolve(workingDirectory, name);
@@ -97,7 +97,7 @@ class KeyFile {
     return new KeyFile(file, handle);
   }
 
-  /** Writes the key. Throws KEY_LOST with the key id if the file cannot be written. */
+  /** Writes the key to the file. Throws KEY_LOST with the key id if the file cannot be written. */
   async write(key: string, id: number): Promise<void> {
     try {
       await this.#handle.writeFile(`${key}\n`);

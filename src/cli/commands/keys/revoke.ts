@@ -44,7 +44,7 @@ function describe(key: ApiKey): string {
   return `${key.name}, ${key.role}, ${key.keyPrefix}…, ${end}`;
 }
 
-/** Returns the keys for the confirmation, or an empty list: a key with keys:revoke may lack keys:read. */
+/** Returns all keys, for the confirmation. Empty if the key in use lacks keys:read, because keys:revoke does not include keys:read. */
 async function knownKeys({ client }: Connection<{ keys: { list: typeof list } }>): Promise<readonly ApiKey[]> {
   try {
     return (await client.keys.list()).keys;

@@ -7,7 +7,7 @@ import { connect } from "../../client/connection.js";
 import { exitCodes } from "../../command/exit-codes.js";
 import { parseKeyId } from "./key-id.js";
 
-/** The fields of `keyDocument`. */
+/** The fields of the JSON document that `keyDocument` returns. */
 export const keyFields = [
   "id",
   "name",
@@ -59,7 +59,10 @@ export const command = defineCommand<[id: string]>({
   },
 });
 
-/** Converts a key to a document: times as text and as Unix seconds. `own` marks the key that the command uses. */
+/**
+ * Returns the JSON document of a key, with times as text and as Unix seconds. The field `own` marks the key with the id `ownId`, which the
+ * command uses.
+ */
 export function keyDocument({ createdAt, lastUsedAt, expiresAt, ...key }: ApiKey, ownId: number): Record<string, unknown> {
   return {
     ...key,

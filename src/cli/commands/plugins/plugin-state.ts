@@ -21,7 +21,7 @@ export async function pluginState(
   }
 }
 
-/** Returns the exit code of a change. Warns and returns 1 if the plugin failed to load. */
+/** Returns the exit code of a command that changed a plugin. Prints a warning and returns 1 if the plugin failed to load. */
 export function tellFailure({ output }: Context, what: string, state: PluginState | undefined): ExitCode {
   if (state?.status !== "failed") return exitCodes.ok;
   output.warn(`${what}, but failed to load: ${state.error ?? "see the daemon's log"}`);

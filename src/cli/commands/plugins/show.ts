@@ -6,7 +6,7 @@ import { exitCodes } from "../../command/exit-codes.js";
 import { parsePluginName } from "../../command/package-reference.js";
 import { pluginSourceText } from "../../../shared/plugin-source.js";
 
-/** The fields of an installed plugin in documents. */
+/** The fields of an installed plugin in JSON documents. */
 export const pluginFields = ["name", "version", "status", "enabled", "source", "error", "path", "removable"] as const;
 
 export const command = defineCommand<[name: string]>({

@@ -28,12 +28,12 @@ export function givenSettings({ flags, workingDirectory }: Context, { production
   };
 }
 
-/** Returns the document of a profile. */
+/** Returns the JSON document of a profile. */
 export function profileDocument(name: string, { url, cacert, production = false, readonly = false }: Profile): object {
   return { name, url, ...(cacert === undefined ? {} : { cacert }), production, readonly };
 }
 
-/** Returns the profile with this name. Throws PROFILE_NOT_FOUND with a list of the existing profiles. */
+/** Returns the profile with this name. Throws PROFILE_NOT_FOUND with the names of the existing profiles. */
 export function existingProfile(config: ConfigFile, name: string): Profile {
   const profile = config.profiles.get(name);
   if (profile) return profile;

@@ -14,7 +14,8 @@ export const command = defineCommand<[name: string]>({
     existingProfile(config, name);
     const credentials = CredentialsFile.open(directory);
     const hadKey = credentials.delete(name);
-    // The key is deleted first. If the deletion of the profile then fails, the command can be repeated. A key without a profile could not be deleted later.
+    // Deletes the key before the profile. If deleting the profile fails, the user can repeat the command. A key without a profile could not
+    // be deleted later.
     if (hadKey) await credentials.save();
     config.removeProfile(name);
     await config.save();

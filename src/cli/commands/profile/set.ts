@@ -17,7 +17,10 @@ export const command = defineCommand<[name: string], ProfileOptions>({
     const before = existingProfile(config, name);
     const given = givenSettings(context, options);
     if (Object.keys(given).length === 0)
-      throw usageError("no setting is given", `use --url, --cacert, ${profileOptions.map(({ flags }) => flags).join(", ")}`);
+      throw usageError(
+        "profile set needs at least one setting to change",
+        `use --url, --cacert, ${profileOptions.map(({ flags }) => flags).join(", ")}`,
+      );
     const after = { ...before, ...given };
     config.setProfile(name, after);
     await config.save();

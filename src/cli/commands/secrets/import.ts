@@ -25,9 +25,9 @@ export const command = defineCommand<[owner: string, file: string], Options>({
     const entries = Object.entries(parseEnv(await readTextFile(context, file))).map(([name, value = ""]) => ({ name, value }));
     if (entries.length === 0) throw usageError(`${file} has no line NAME=value`);
     for (const { name, value } of entries) {
-      // A line of an unquoted value with several lines can look like a name, so the message must not contain it.
+      // The message must not contain the name: part of a secret can look like a name if an unquoted value has several lines.
       if (!isSecretName(name))
-        throw usageError(`${file} has a name that is not ${secretNameForm}`, "put values of several lines in quotes");
+        throw usageError(`${file} contains an invalid variable name; use ${secretNameForm}`, "put values of several lines in quotes");
       assertSecretValue(name, value);
       context.output.redact(value);
     }

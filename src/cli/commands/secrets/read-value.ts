@@ -6,7 +6,7 @@ import { usageError } from "../../command/command-error.js";
 import type { Context } from "../../command/command.js";
 import { askSecret } from "../../output/prompts.js";
 
-/** Reads a local file; `-` = standard input. Throws a usage error when it cannot be read. */
+/** Reads a local file, or standard input if `file` is `-`. Throws a usage error if the file cannot be read. */
 export async function readTextFile({ io, workingDirectory }: Context, file: string): Promise<string> {
   if (file === "-") return text(io.stdin);
   return readFile(path.resolve(workingDirectory, file), "utf8").catch((error: NodeJS.ErrnoException) => {
@@ -14,7 +14,7 @@ export async function readTextFile({ io, workingDirectory }: Context, file: stri
   });
 }
 
-/** Reads a value from a file, at the prompt of a terminal, or from standard input. One line break at the end does not count. */
+/** Reads the value of a secret from a file, at the prompt of a terminal, or from standard input. Removes one line break at the end. */
 export async function readSecretValue(context: Context, name: string, fromFile: string | undefined): Promise<string> {
   const value = await readGivenValue(context, name, fromFile);
   assertSecretValue(name, value);
@@ -26,7 +26,7 @@ async function readGivenValue(context: Context, name: string, fromFile: string |
   return (await readTextFile(context, fromFile ?? "-")).replace(/\r?\n$/, "");
 }
 
-/** Throws a usage error that does not contain the value. */
+/** Throws a usage error if the value of a secret is not valid. The error does not contain the value. */
 export function assertSecretValue(name: string, value: string): void {
   const problem = secretValueProblem(value);
   if (problem !== undefined) throw usageError(`the value of ${name} ${problem}`);

@@ -19,9 +19,9 @@ import type { Settings } from "../../config/settings.js";
 export const ownerArgument = { syntax: "<owner>", description: "The worker, such as @team/shop, or the namespace, such as @team" };
 export const stageOption = { flags: "--stage", description: "Apply with the next deployment of the worker, not now" };
 
-/** The secrets of one worker or namespace. */
+/** Operations on the secrets of one worker or namespace. */
 export interface SecretOwner {
-  /** `@team/shop` or `@team`. */
+  /** Name of the worker or namespace, such as `@team/shop` or `@team`. */
   readonly name: string;
   readonly settings: Settings;
   list(): Promise<SecretList>;
@@ -29,7 +29,10 @@ export interface SecretOwner {
   remove(name: string, options: { isForced: boolean }): Promise<void>;
 }
 
-/** Throws a usage error when the text names neither a worker nor a namespace, or when values of a namespace would be staged. */
+/**
+ * Connects to the daemon for the secrets of a worker or namespace. Throws a usage error for an invalid name, or if `--stage` is used with a
+ * namespace.
+ */
 export async function openSecretOwner(context: Context, text: string, { isStaged = false } = {}): Promise<SecretOwner> {
   const isOfNamespace = text !== "*" && isNamespace(text);
   if (!isOfNamespace && !isPackageName(text))
@@ -65,11 +68,11 @@ export async function openSecretOwner(context: Context, text: string, { isStaged
   };
 }
 
-/** Checks the name of a secret. Never prints what follows an equals sign. */
+/** Returns a valid name of a secret, else throws a usage error. Never prints the text after an equals sign. */
 export function parseSecretName(text: string): string {
   if (text.includes("="))
     throw usageError(
-      "the command line contains a value; it is now in your shell history and was visible to other users of this machine",
+      "the command line contains the value of a secret, which is now in your shell history and was visible to other users of this machine",
       "replace that value at its source; give only the name, and the value at the prompt, with --from-file FILE or by standard input",
     );
   if (!isSecretName(text)) throw usageError(`${JSON.stringify(text)} is not ${secretNameForm}`);

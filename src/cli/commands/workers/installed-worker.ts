@@ -6,7 +6,7 @@ import { exitCodes } from "../../command/exit-codes.js";
 
 export type Listing = Connection<{ workers: { list: typeof list } }>;
 
-/** Returns the worker with this name. Throws WORKER_NOT_FOUND if the key can see no such worker. */
+/** Returns the worker with this name. Throws WORKER_NOT_FOUND if the key can see no worker with this name. */
 export async function findWorker({ client }: Listing, name: string): Promise<InstalledWorker> {
   const rows = (await client.workers.list()).filter((worker) => worker.name === name);
   if (rows.length === 0)

@@ -5,7 +5,7 @@ import { sanitizeForTerminal } from "../../output/sanitize-for-terminal.js";
 const colorOf: Readonly<Record<LogLevel, string>> = { debug: "2", info: "36", warn: "33", error: "31" };
 const levelWidth = 5;
 
-/** Formats an entry for a terminal: local time, level, version if it is given, text. Further lines are indented below the first. */
+/** Formats a log entry for a terminal: local time, level, version if defined, text. Further lines of the text are indented. */
 export function entryForTerminal(entry: LogEntry, { hasColor }: Pick<Terminal, "hasColor">, shownVersion: string | undefined): string {
   const color = (code: string, text: string): string => (hasColor ? `\x1b[${code}m${text}\x1b[0m` : text);
   const time = localTime(new Date(entry.time), new Date());
@@ -15,30 +15,33 @@ export function entryForTerminal(entry: LogEntry, { hasColor }: Pick<Terminal, "
   return `${color("2", time)} ${color(colorOf[entry.level], entry.level.padEnd(levelWidth))} ${version}${lines.join(`\n${indent}`)}`;
 }
 
-/** Formats an entry for a pipe: time, level, version, source and text, separated by tabs. Further lines have empty columns before the text. */
+/**
+ * Formats a log entry for a pipe: time, level, version, source and text, separated by tabs. Further lines of the text have empty columns
+ * before the text.
+ */
 export function entryForPipe(entry: LogEntry): string {
   const [first, ...rest] = textLines(entry);
   const head = [new Date(entry.time).toISOString(), entry.level, sanitizeForTerminal(entry.version), entry.source, first].join("\t");
   return [head, ...rest.map((line) => `\t\t\t\t${line}`)].join("\n");
 }
 
-/** Converts an entry to a document: the time as text and as Unix milliseconds. */
+/** Returns the JSON document of a log entry, with the time as text and as Unix milliseconds. */
 export function entryDocument({ id, time, ...entry }: LogEntry): Record<string, unknown> {
   return { id, time: new Date(time).toISOString(), timeMilliseconds: time, ...entry };
 }
 
-/** Returns the lines of an entry with control characters escaped. Tabs, common in stack traces, become spaces. */
+/** Returns the text lines of a log entry with control characters escaped. Tabs, common in stack traces, become spaces. */
 function textLines({ text }: LogEntry): string[] {
   return text.split("\n").map((line) => sanitizeForTerminal(line.replaceAll("\t", "    ")));
 }
 
-/** Returns `14:03:22.120`, with the date in front if it is not today. */
+/** Formats the local time, such as `14:03:22.120`. The date precedes the time unless it is today. */
 export function localTime(time: Date, now: Date): string {
   const clock = `${pad(time.getHours())}:${pad(time.getMinutes())}:${pad(time.getSeconds())}.${pad(time.getMilliseconds(), 3)}`;
   return time.toDateString() === now.toDateString() ? clock : `${localDay(time)} ${clock}`;
 }
 
-/** Returns the local time as `2026-01-31 14:03:22`. */
+/** Formats the local date and time, such as `2026-01-31 14:03:22`. */
 export function localDateTime(time: Date): string {
   return `${localDay(time)} ${pad(time.getHours())}:${pad(time.getMinutes())}:${pad(time.getSeconds())}`;
 }

@@ -80,14 +80,17 @@ export const command = defineCommand<[references: string[]], Options>({
   },
 });
 
-/** The filters of the command, as the API takes them. */
+/** The log filters on the command line, in the form that the API accepts. */
 type Query = Pick<LogFilter, "level" | "source" | "status" | "requestId" | "text"> & {
   readonly limit?: number;
   readonly since: string | undefined;
   readonly until: string | undefined;
 };
 
-/** Returns functions that read and follow the log of one worker or version, or of several or all workers. `name` and `version`: of the one worker. */
+/**
+ * Returns functions that read and follow the log of one worker or version, or the logs of several or all workers. `name` and `version` are
+ * set for a single worker only.
+ */
 async function openLogs(context: Context, references: readonly string[], query: Query) {
   const parsed = references.map(parsePackageReference);
   const { client } = await connect(context, { workers: { logs }, logs: { list } });
@@ -98,7 +101,7 @@ async function openLogs(context: Context, references: readonly string[], query: 
     return { ...one, read: () => client.workers.logs(input), follow };
   }
   if (parsed.some(({ version }) => version !== undefined))
-    throw usageError("a version can only be given with one worker", "runtimectl workers logs NAME@VERSION");
+    throw usageError("a version can be selected only if the command names exactly one worker", "runtimectl workers logs NAME@VERSION");
   const worker = parsed.length === 0 ? undefined : parsed.map(({ name }) => name).join(",");
   const input = { query: { ...query, worker } };
   return {

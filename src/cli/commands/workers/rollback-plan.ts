@@ -21,11 +21,11 @@ export interface RollbackPlan {
   readonly from: InstalledVersion | undefined;
   /** The active version after the rollback. */
   readonly to: InstalledVersion;
-  /** The enabled versions that take precedence over `to`, in the order in which they are disabled. */
+  /** The enabled versions that prevent `to` from becoming active, in the order in which they are disabled. */
   readonly inTheWay: readonly InstalledVersion[];
 }
 
-/** Plans which versions to enable and disable to activate the wanted version, or the one before the active version. */
+/** Returns the plan to activate the version `wanted`, or without it, the version before the active version. */
 export function planRollback({ name, versions }: InstalledWorker, wanted: string | undefined): RollbackPlan {
   const from = answeringVersion(versions);
   const to = wanted === undefined ? versionBefore(from, versions) : versions.find(({ version }) => version === wanted);
@@ -48,7 +48,7 @@ export function planRollback({ name, versions }: InstalledWorker, wanted: string
   return { from, to, inTheWay: conflictingVersions(to, versions) };
 }
 
-/** Returns the next lower version. For a stable version or `latest`, prefers a stable one. */
+/** Returns the next lower version than `from`. If `from` is stable or `latest`, prefers a stable version. */
 function versionBefore(from: InstalledVersion | undefined, versions: readonly InstalledVersion[]): InstalledVersion | undefined {
   if (from === undefined) return undefined;
   const lower = versions.slice(versions.indexOf(from) + 1);
@@ -59,7 +59,7 @@ function versionBefore(from: InstalledVersion | undefined, versions: readonly In
 type Switching = Connection<{ workers: { enable: typeof enable; disable: typeof disable } }>;
 type Verb = "enable" | "disable";
 
-/** Enables and disables versions of a worker in sequence, and can revert all these changes. */
+/** Enables and disables versions of a worker in sequence. Can revert all of these changes. */
 export class VersionTransaction {
   readonly #context: Context;
   readonly #connection: Switching;
@@ -80,7 +80,10 @@ export class VersionTransaction {
     await this.#switch("disable", version);
   }
 
-  /** Reverts all changes, the last one first, even if the command was interrupted. Returns commands for the changes that failed to revert. */
+  /**
+   * Reverts all changes, the last change first, even if the command was interrupted. Returns commands that revert the changes that failed
+   * to revert.
+   */
   async undo(): Promise<string[]> {
     const { signal } = this.#context;
     const connection = signal.aborted ? await this.#connectAfresh().catch(() => this.#connection) : this.#connection;
@@ -93,7 +96,8 @@ export class VersionTransaction {
   }
 
   async #switch(verb: Verb, version: string): Promise<void> {
-    // Recorded before the request: if the response is lost, the change may have happened. A 4xx response means that it did not.
+    // Records the change before the request, because the change can happen although its response is lost. After a 4xx response, the change
+    // did not happen.
     this.#done.push({ verb, version });
     await this.#call(this.#connection, verb, version).catch((error: unknown) => {
       if (error instanceof ApiError && error.status < 500) this.#done.pop();
@@ -105,7 +109,7 @@ export class VersionTransaction {
     await client.workers[verb]({ params: { ...toPathSegments(this.#name), version } });
   }
 
-  /** Connects with a new signal: the signal of an interrupted command aborts every request. */
+  /** Connects with a new signal, because the signal of an interrupted command aborts every request. */
   #connectAfresh(): Promise<Switching> {
     return connect({ ...this.#context, signal: new AbortController().signal }, { workers: { enable, disable } });
   }

@@ -41,7 +41,7 @@ export const command = defineCommand<[name: string], Options>({
       if (!to.enabled) await switches.enable(to.version);
       const answered = await checkAnswer(context, connection, { base: `/${name}@${to.version}`, check });
       if (answered.problem !== undefined)
-        throw new CommandError("CHECK_FAILED", `the check of ${name}@${to.version} failed: ${answered.problem}`, {
+        throw new CommandError("CHECK_FAILED", `the health check of ${name}@${to.version} failed: ${answered.problem}`, {
           exitCode: exitCodes.rolledBack,
           hint: `nothing changed; to see the log: runtimectl workers logs ${name}@${to.version}`,
         });
@@ -86,7 +86,7 @@ async function unlessItFails<Result>(switches: VersionTransaction, act: () => Pr
     if (left.length === 0) throw error;
     throw new CommandError(
       "NOT_ROLLED_BACK",
-      `${error instanceof Error ? error.message : String(error)}; the change could not be reverted`,
+      `${error instanceof Error ? error.message : String(error)}; some version changes could not be reverted`,
       {
         exitCode: exitCodes.notRolledBack,
         hint: "run the listed commands",

@@ -4,7 +4,7 @@ import type { Context } from "../../command/command.js";
 import { connect } from "../../client/connection.js";
 import { parseVersionReference } from "../../command/package-reference.js";
 
-/** Enables or disables the referenced version and reports its new state. */
+/** Enables or disables a worker version such as `hello@1.2.0` and reports its new state. */
 export async function toggleVersion(context: Context, reference: string, verb: "enable" | "disable"): Promise<void> {
   const { name, version } = parseVersionReference(reference);
   const { client } = await connect(context, { workers: { enable, disable } });
