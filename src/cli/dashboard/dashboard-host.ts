@@ -3,29 +3,32 @@ import type { ReadStream, WriteStream } from "node:tty";
 import { connect } from "../client/connection.js";
 import { writeAll } from "../output/process-io.js";
 
-/** The input of the dashboard. */
+/** The stream from which the dashboard reads keys. */
 export type KeySource = NodeJS.ReadableStream & Pick<ReadStream, "setRawMode">;
 
-/** The output of the dashboard. Emits `resize` and `error`. */
+/** The stream to which the dashboard draws. Emits `resize` and `error`. */
 export type DrawingSurface = Pick<WriteStream, "columns" | "rows"> &
   Pick<EventEmitter, "on" | "off"> & { readonly write: (text: string) => unknown };
 
-/** The parts of the process that the dashboard uses. Tests pass their own. */
+/** The parts of the process that the dashboard uses. Tests replace these parts. */
 export interface DashboardHost {
   readonly stdin: KeySource;
   readonly stdout: DrawingSurface;
-  /** Emits `SIGTSTP`, `SIGWINCH`, `exit` and `uncaughtExceptionMonitor`, as `process` does. */
+  /** Emitter of `SIGTSTP`, `SIGWINCH`, `exit` and `uncaughtExceptionMonitor`, such as `process`. */
   readonly events: Pick<EventEmitter, "on" | "off">;
-  /** Writes synchronously: the process can exit immediately after the call. */
+  /** Writes a text synchronously, so that the process can exit immediately after the call. */
   readonly writeNow: (text: string) => void;
-  /** Ends the process by SIGHUP after its terminal was closed. The kernel signals only the session leader and the foreground processes. */
+  /**
+   * Ends the process by SIGHUP after its terminal was closed, because the kernel signals only the session leader and the foreground
+   * processes.
+   */
   readonly onTerminalClosed: () => void;
-  /** Stops the process group until the shell continues it. */
+  /** Stops the process group (ctrl-z) until the shell continues it. */
   readonly stop: () => void;
   readonly connect: typeof connect;
 }
 
-/** The host of a running `runtimectl tui`. */
+/** Returns the parts of the current process that `runtimectl tui` uses. */
 export function processHost(): DashboardHost {
   return {
     stdin: process.stdin,

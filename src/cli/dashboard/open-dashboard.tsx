@@ -29,7 +29,7 @@ export interface DashboardOptions {
   readonly isAccessible: boolean | undefined;
 }
 
-/** Shows the dashboard until the user quits. Restores the terminal, also after an error. */
+/** Shows the dashboard until the user quits. Restores the terminal, even after an error. */
 export async function openDashboard(outer: Context, options: DashboardOptions, host: DashboardHost = processHost()): Promise<void> {
   const context = { ...outer, isReadOnly: options.isReadOnly };
   const { ui } = await readProfiles(context.directories.config);
@@ -93,7 +93,7 @@ async function draw(dashboard: Dashboard, { host, firstScreen, isAccessible, end
   });
   dashboard.context.onExit(() => fullScreen.leave());
   fullScreen.enter();
-  // Node.js emits no `resize` if a window is back at its old size, but the terminal has already moved its content.
+  // Repaints on SIGWINCH: if a window returns to its previous size, Node.js emits no `resize`, although the terminal has moved its content.
   host.events.on("SIGWINCH", () => painter.repaint());
   const app = <App {...{ dashboard, firstScreen, terminalSize, keyboard }} onSuspend={() => fullScreen.suspend()} />;
   const ink = render(app, {

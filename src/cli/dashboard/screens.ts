@@ -10,7 +10,7 @@ import { PluginsScreen } from "./plugins/plugins.js";
 import { SecretsScreen } from "./secrets/secrets.js";
 import { WorkersScreen } from "./workers/workers.js";
 
-/** The screens in the order of their keys. */
+/** The screens with a tab, in the order of their keys. */
 export const screens = [
   { id: "overview", title: "Overview", action: "screen.overview", component: OverviewScreen },
   { id: "workers", title: "Workers", action: "screen.workers", component: WorkersScreen },
@@ -22,7 +22,10 @@ export const screens = [
   { id: "connect", title: "Connect", action: "screen.connect", component: ConnectScreen, needsNoSession: true },
 ] as const satisfies readonly Screen[];
 
-/** Screens of a selected item, which have no key and no tab of their own. `tab` is the screen that leads to them. */
+/**
+ * Screens that show a selected item. They have no key and no tab of their own. `tab` is the screen from which the user opens the inner
+ * screen.
+ */
 export const innerScreens = [{ id: "secrets", component: SecretsScreen, tab: "workers" }] as const;
 
 interface Screen {
@@ -37,7 +40,7 @@ interface Screen {
 export type TabId = (typeof screens)[number]["id"];
 export type ScreenId = TabId | (typeof innerScreens)[number]["id"];
 
-/** Returns the tab of a screen. */
+/** Returns the tab that is highlighted while a screen is shown. */
 export function tabOf(screen: ScreenId): TabId {
   return innerScreens.find(({ id }) => id === screen)?.tab ?? (screen as TabId);
 }

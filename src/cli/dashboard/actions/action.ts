@@ -4,31 +4,34 @@ import type { ActionId } from "../keyboard/keymap.js";
 import { reasonOf, type Session } from "../session/session.js";
 import type { Dashboard } from "../dashboard.js";
 
-/** The result of an action, for actions that return more than a sentence. */
+/** The result of an action that returns more than a sentence. */
 export interface Outcome {
   readonly text: string;
-  /** The action succeeded with a problem, such as a plugin that failed to load. */
+  /** Whether the action succeeded with a problem, such as a plugin that failed to load. */
   readonly isWarning?: boolean;
-  /** Details, shown in an overlay. */
+  /** Details of the result, which the dashboard shows in an overlay. */
   readonly lines?: readonly string[];
 }
 
-/** An action of a key on the selected item. Every action has an equivalent command. */
+/** An action that a key of the dashboard runs on the selected item. Every action has an equivalent command. */
 export interface Action<Target> {
   readonly id: ActionId;
-  /** The equivalent command line. */
+  /** Returns the command line that is equivalent to the action. */
   readonly line: (target: Target) => string;
-  /** The required permission. Without it, the key only shows which permission is missing. */
+  /** The permission that the action requires. If the session lacks the permission, the key only shows its name. */
   readonly permission: Permission;
-  /** Why the action is not possible for this target; undefined if it is possible. */
+  /** Returns the reason why the action is not possible for the target. Undefined if the action is possible. */
   readonly refusal?: (target: Target) => string | undefined;
-  /** For an irreversible action: the consequence, and the name that the user types to confirm. Without a name, `y` confirms. */
+  /**
+   * Returns the consequence of an irreversible action, and the name that the user types to confirm. Without a name, the user confirms with
+   * `y`.
+   */
   readonly confirmation?: (target: Target) => { readonly consequence: string; readonly name?: string };
-  /** The progress text of a slow action. */
+  /** Text shown while a slow action runs. */
   readonly doing?: string;
   /** Runs the action and returns its result. */
   readonly run: (client: Client, target: Target, session: Session) => Promise<string | Outcome>;
-  /** Reverts the action, if possible. */
+  /** Reverts the action and returns the result. Undefined if the action cannot be reverted. */
   readonly undo?: (client: Client, target: Target) => Promise<string | Outcome>;
 }
 
@@ -67,7 +70,7 @@ async function report({ overlays }: Dashboard, session: Session, run: () => Prom
   try {
     const { text, isWarning = false, lines } = toOutcome(await run());
     overlays.say(isWarning ? "warning" : "done", text);
-    // Keeps an overlay that the user opened in the meantime.
+    // Keeps an overlay that the user opened while the action ran.
     if (lines && overlays.state().overlay === undefined) overlays.show({ kind: "lines", title: text, lines });
   } catch (error) {
     overlays.say("failed", reasonOf(error));
@@ -79,7 +82,7 @@ function toOutcome(done: string | Outcome): Outcome {
   return typeof done === "string" ? { text: done } : done;
 }
 
-/** The undo step of the last action. */
+/** Stores the function that reverts the last action. */
 export class Undo {
   #step: (() => Promise<void>) | undefined;
 

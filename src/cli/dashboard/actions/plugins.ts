@@ -28,7 +28,7 @@ export const deletePlugin: Action<PluginTarget> = {
     return `${name} deleted`;
   },
 };
-/** Reloads all plugins, independent of the selection. */
+/** Reloads all plugins. Does not depend on the selected item. */
 export const reloadPlugins: Action<unknown> = {
   id: "plugins.reload",
   line: () => "runtimectl plugins reload",
@@ -48,10 +48,10 @@ export const reloadPlugins: Action<unknown> = {
 const nameWidth = 28;
 const stateWidth = 16;
 
-/** A plugin and its dependents. */
+/** A plugin, and the plugins that depend on it. */
 export interface PluginTarget {
   readonly plugin: Plugin;
-  /** The names of loaded plugins that depend on this plugin. */
+  /** Names of loaded plugins that depend on this plugin. */
   readonly neededBy: readonly string[];
 }
 
@@ -62,7 +62,7 @@ async function setEnabled(client: Client, name: string, isEnabled: boolean): Pro
   return { text: `${name} is enabled, but failed to load: ${found.error ?? "see the daemon's log"}`, isWarning: true };
 }
 
-/** Returns a table of all plugins with version and state before and after a reload, and load errors. */
+/** Returns the lines of a table with all plugins: version and state before and after a reload, and load errors. */
 function reloadLines(before: readonly Plugin[], after: readonly Plugin[]): string[] {
   const names = [...new Set([...before, ...after].map(({ name }) => name))].toSorted();
   const rows = names.flatMap((name) => {

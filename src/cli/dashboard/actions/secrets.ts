@@ -1,13 +1,13 @@
 import { toPathSegments } from "../../../shared/package-name.js";
 import type { Action } from "./action.js";
 
-/** A secret of a worker. */
+/** A secret that a worker uses, requires or inherits from its namespace. */
 export interface SecretTarget {
   readonly worker: string;
   readonly name: string;
-  /** Whether the namespace has it and not the worker. */
+  /** Whether the secret is set for the namespace of the worker and not for the worker. */
   readonly isOfNamespace: boolean;
-  /** Whether an active version requires it and it is not set. */
+  /** Whether an active version requires the secret and no value is set. */
   readonly isMissing: boolean;
 }
 
@@ -22,7 +22,7 @@ function removalRefusal({ isMissing, isOfNamespace, name }: SecretTarget): strin
   return isOfNamespace ? `${name} is a secret of the namespace; remove it with runtimectl secrets remove` : undefined;
 }
 
-/** Sets a secret. The value is in no text of the dashboard. */
+/** Sets a secret. No text of the dashboard contains the value. */
 export const setSecret: Action<Pick<SecretTarget, "worker" | "name"> & { readonly value: string }> = {
   id: "secrets.set",
   line: ({ worker, name }) => `runtimectl secrets set ${worker} ${name}`,
@@ -45,7 +45,7 @@ export const removeSecret: Action<SecretTarget> = {
   },
 };
 
-/** Removes a secret that an active version requires. */
+/** Removes a secret even if an active version requires the secret. */
 export const forceRemoveSecret: Action<SecretTarget> = {
   id: "secrets.forceRemove",
   line: (secret) => `${removeSecret.line(secret)} --force`,

@@ -9,8 +9,8 @@ import { useDashboard, useSession } from "../session/hooks.js";
 const nothing: Offer = { handlers: {}, refusals: {}, lines: [] };
 
 /**
- * Offers the actions that are possible for the selected item. Keys of other actions show the reason. Read-only mode has no actions.
- * `x` shows `line`, the equivalent command of the screen, and the command lines of the actions.
+ * Registers the keys of the actions for the selected item. Keys of impossible actions show the reason. Read-only mode has no actions. The
+ * key `x` shows `line`, the equivalent command of the screen, and the command lines of the actions.
  */
 export function useActions<Target>(actions: readonly Action<Target>[], target: Target | undefined, line: string): void {
   const dashboard = useDashboard();
@@ -23,9 +23,9 @@ export function useActions<Target>(actions: readonly Action<Target>[], target: T
 
 interface Offer {
   readonly handlers: Handlers;
-  /** Handlers that show why an action is not possible. */
+  /** Key handlers that show why an action is not possible. */
   readonly refusals: Handlers;
-  /** The command lines of the offered actions. */
+  /** The equivalent command lines of the possible actions. */
   readonly lines: readonly string[];
 }
 

@@ -15,7 +15,7 @@ export interface WorkerVersion {
   readonly isEnabled: boolean;
   readonly source: "built-in" | "uploaded";
   readonly isRemovable: boolean;
-  /** The worker with all versions. */
+  /** The worker, with all of its versions. */
   readonly worker: InstalledWorker;
 }
 
@@ -96,7 +96,7 @@ export const deleteWorker: Action<WorkerVersion> = {
   },
 };
 
-/** Returns the plan of a rollback, or the error why none is possible. */
+/** Returns the plan of a rollback, or the error with the reason why no rollback is possible. */
 function rollbackPlan({ worker }: WorkerVersion): RollbackPlan | CommandError {
   try {
     return planRollback(worker, undefined);

@@ -11,7 +11,10 @@ interface Props {
   readonly onAnswer: (agreed: boolean) => void;
 }
 
-/** Confirmation of an irreversible action. Only the name, or `y` if no name is required, confirms. */
+/**
+ * Asks the user to confirm an irreversible action by typing the name, or with `y` if no name is required. Any other input cancels or is
+ * rejected.
+ */
 export function Confirm({ question, onAnswer }: Props) {
   return (
     <Box flexDirection="column" paddingX={2} paddingY={1}>

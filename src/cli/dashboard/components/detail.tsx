@@ -5,7 +5,7 @@ import { SafeText } from "./safe-text.js";
 
 export interface Fact {
   readonly name: string;
-  /** Shown on one line, truncated to the available width. */
+  /** Value of the property. Shown on one line, truncated to the available width, unless `isLong` is set. */
   readonly value: string;
   readonly color?: string | undefined;
   /** Whether a long value wraps to several lines. */
@@ -18,7 +18,7 @@ interface Props {
   readonly isStale?: boolean;
 }
 
-/** The properties of the selected item, one per line. */
+/** Shows the properties of the selected item, one per line. */
 export function Detail({ title, facts, isStale = false }: Props) {
   const { rows } = useSize();
   const nameWidth = Math.max(0, ...facts.map(({ name }) => name.length)) + 2;

@@ -10,7 +10,7 @@ interface Props {
   readonly onClose: () => void;
 }
 
-/** Scrollable text, such as the output of a command. */
+/** Shows scrollable text, such as the output of a command. */
 export function LinesOverlay({ title, lines, onClose }: Props) {
   const { rows } = useSize();
   const [wanted, setFirst] = useState(0);

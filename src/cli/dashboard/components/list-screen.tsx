@@ -8,29 +8,29 @@ import { SafeText } from "./safe-text.js";
 const none: readonly never[] = [];
 
 interface Props<Item> {
-  /** Undefined before the first response. */
+  /** Items of the list. Undefined before the first response. */
   readonly items: readonly Item[] | undefined;
   readonly columns: readonly Column<Item>[];
   readonly keyOf: (item: Item) => string;
   /** The text that the filter (`/`) searches. Default: the cells. */
   readonly textOf?: (item: Item) => string;
-  /** The noun in the count line, singular and plural. */
+  /** The noun for items in the count line, singular and plural. */
   readonly nouns: readonly [one: string, many: string];
-  /** The text of an empty list. */
+  /** Text shown if the list is empty. */
   readonly empty: string;
-  /** The error of the last request. */
+  /** The error of the last request for the items. */
   readonly error?: Error | undefined;
   readonly isStale: boolean;
-  /** The current location, shown beside the count. */
+  /** The current location, such as a folder, shown beside the count. */
   readonly place?: string;
   readonly firstKey?: string | undefined;
   readonly onOpen?: (item: Item) => void;
   readonly onBack?: (() => void) | undefined;
-  /** The detail of the selected item. This component also registers the keys for the item. */
+  /** Returns the component that shows the selected item. The component also registers the keys for the item. */
   readonly detail: (item: Item) => ReactNode;
 }
 
-/** A list and the detail of the selected item. Depending on the width: side by side, stacked, or one at a time. */
+/** Shows a list and the detail of the selected item. Depending on the width: side by side, stacked, or only one of both. */
 export function ListScreen<Item>({
   items,
   columns,
@@ -104,13 +104,13 @@ export function ListScreen<Item>({
           />
         )}
       </Box>
-      {/* In the narrow layout the detail is hidden but mounted: it registers the keys for the selected item. */}
+      {/* The narrow layout hides the detail but mounts its component, because that registers the keys for the selected item. */}
       {layout === "narrow" ? <Box display="none">{shownDetail}</Box> : shownDetail}
     </Box>
   );
 }
 
-/** Returns a note that the list is outdated. While the daemon is unreachable, the status line shows this instead. */
+/** Returns a note that the list is outdated. Empty while the daemon is unreachable, because the status line then shows this. */
 function reservation(error: Error | undefined, isStale: boolean): string {
   return error === undefined || isStale ? "" : `  not up to date: ${error.message}`;
 }

@@ -26,7 +26,7 @@ export interface Column<Item> {
   readonly text: (item: Item) => string;
   /** Width in terminal columns. Default for the first column: the remaining width. */
   readonly width?: number;
-  /** One of the 16 terminal colors. The text must express the same state without color. */
+  /** Returns one of the 16 terminal colors. The text must express the same state without color. */
   readonly color?: (item: Item) => string | undefined;
 }
 
@@ -35,15 +35,15 @@ interface Props<Item> {
   readonly columns: readonly Column<Item>[];
   readonly keyOf: (item: Item) => string;
   readonly selectedIndex: number;
-  /** Index of the first visible item. */
+  /** Index of the item in the first visible row. */
   readonly firstIndex: number;
-  /** In lines, including the heading. */
+  /** Height of the table in lines, including the heading. */
   readonly height: number;
   readonly width: number;
   readonly isStale: boolean;
 }
 
-/** A table that renders only its visible rows. Omits columns from the right if the width is too small. */
+/** Shows a table and renders only its visible rows. Omits the rightmost columns if the width is too small. */
 export function List<Item>({ items, columns, keyOf, selectedIndex, firstIndex, height, width, isStale }: Props<Item>) {
   const placed = placeColumns(columns, width - markWidth);
   const shown = items.slice(firstIndex, firstIndex + height - 1);
@@ -66,14 +66,14 @@ export function List<Item>({ items, columns, keyOf, selectedIndex, firstIndex, h
 }
 
 interface RowProps {
-  /** Joined to one string, so that React skips an unchanged row. */
+  /** The cells joined to one string, so that React skips an unchanged row. */
   readonly cells: string;
   readonly colors: string;
   readonly isSelected: boolean;
   readonly isStale: boolean;
 }
 
-/** Returns the columns that fit and their widths. */
+/** Returns the columns that fit into the width, with the width of each. */
 function placeColumns<Item>(columns: readonly Column<Item>[], width: number): { column: Column<Item>; width: number }[] {
   const leastFirstWidth = Math.min(20, width);
   let count = columns.length;
@@ -85,7 +85,9 @@ function placeColumns<Item>(columns: readonly Column<Item>[], width: number): { 
   }));
 }
 
-/** Whether a text contains all words of a filter, case-insensitively. `!word` excludes texts with the word. */
+/**
+ * Whether a text contains all words of a filter, case-insensitively. A filter word such as `!word` excludes texts that contain the word.
+ */
 export function matchesFilter(text: string, filter: string): boolean {
   const lower = text.toLowerCase();
   const words = filter
@@ -98,16 +100,16 @@ export function matchesFilter(text: string, filter: string): boolean {
 interface Options<Item> {
   readonly items: readonly Item[];
   readonly keyOf: (item: Item) => string;
-  /** The text that the filter searches. */
+  /** Returns the text of an item that the filter searches. */
   readonly textOf: (item: Item) => string;
   /** Number of visible rows. */
   readonly height: number;
   readonly canOpen: boolean;
-  /** The key of the initial selection. */
+  /** Key of the item that is selected first. */
   readonly firstKey?: string | undefined;
-  /** Replaces the default action of enter, which shows the detail. */
+  /** Called for the selected item when the user presses enter. Without it, enter shows the detail. */
   readonly onOpen?: ((item: Item) => void) | undefined;
-  /** The action of esc if no detail is open and no filter is set. */
+  /** Called when the user presses esc while no detail is open and no filter is set. */
   readonly onBack?: (() => void) | undefined;
 }
 
@@ -123,7 +125,7 @@ interface ListState<Item> {
   readonly endFiltering: () => void;
 }
 
-/** Manages selection, filter, scrolling and keys of a list. The selection stays on its item when the list changes. */
+/** Manages selection, filter, scrolling and keys of a list. The same item stays selected if the list changes. */
 export function useList<Item>({ items, keyOf, textOf, height, canOpen, firstKey, onOpen, onBack }: Options<Item>): ListState<Item> {
   const [filter, setFilter] = useState("");
   const [isFiltering, setFiltering] = useState(false);
@@ -191,7 +193,7 @@ export function useList<Item>({ items, keyOf, textOf, height, canOpen, firstKey,
   };
 }
 
-/** Returns the index of the first visible row that keeps the selection visible. */
+/** Returns the index of the first visible row, changed only as far as needed to keep the selected row visible. */
 function scrolled(first: number, { selectedIndex, height, count }: { selectedIndex: number; height: number; count: number }): number {
   const within = Math.max(Math.min(first, selectedIndex), selectedIndex - height + 1);
   return Math.max(0, Math.min(within, count - height));

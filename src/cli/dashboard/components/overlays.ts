@@ -3,35 +3,35 @@ import type { OneTimeSecret } from "../keys/one-time-secret.js";
 
 const toastMs = 8000;
 
-/** A confirmation dialog that replaces the screen until the user confirms or cancels. */
+/** Content of a confirmation dialog. The dialog replaces the screen until the user confirms or cancels. */
 export interface Question {
-  /** The consequence of the action, with counts. */
+  /** Consequence of the action, with the number of affected items. */
   readonly consequence: string;
-  /** The text that the user types to confirm. Undefined: `y` confirms. */
+  /** The text that the user types to confirm. Undefined if the user confirms with `y`. */
   readonly name?: string | undefined;
   /** Whether the name is required because the profile is a production profile. */
   readonly isProduction?: boolean;
 }
 
-/** A one-line input. */
+/** Properties of a text input with one line. */
 export interface Prompt {
   readonly label: string;
   readonly initial: string;
   readonly hint: string;
   /** Whether `tab` completes local paths. */
   readonly completesFiles?: boolean;
-  /** Whether the input is hidden. White space is part of it. */
+  /** Whether the typed text is hidden. White space at its start and end is kept. */
   readonly isSecret?: boolean;
   readonly onSubmit: (text: string) => void;
 }
 
-/** An upload or download. */
+/** Properties and functions of one upload or download. */
 export interface Transfer {
   readonly label: string;
   readonly totalBytes?: number | undefined;
-  /** Runs the transfer until it is complete or the signal aborts. Resolves with the result text. */
+  /** Runs the transfer until it is complete or the signal aborts. Resolves with a text that describes the result. */
   readonly run: (onBytes: (count: number) => void, signal: AbortSignal) => Promise<string>;
-  /** Returns the text for a cancellation after this number of bytes. */
+  /** Returns the text to show if the user cancels the transfer after this number of bytes. */
   readonly cancelled: (bytes: number) => string;
 }
 
@@ -56,7 +56,7 @@ interface OverlayState {
   readonly toast: Toast | undefined;
 }
 
-/** State of the current overlay, at most one, and of the toast. */
+/** State of the toast and of the current overlay. At most one overlay is open. */
 export class Overlays {
   readonly #listeners = new Set<() => void>();
   #state: OverlayState = { overlay: undefined, toast: undefined };
@@ -69,7 +69,7 @@ export class Overlays {
 
   readonly state = (): OverlayState => this.#state;
 
-  /** Replaces the current overlay, unless it shows a new key, which would be lost. */
+  /** Replaces the current overlay. Has no effect while an overlay shows a new key, which would be lost. */
   show(overlay: Overlay): void {
     if (this.#state.overlay?.kind === "reveal") return;
     this.#set({ ...this.#state, overlay });
@@ -80,7 +80,7 @@ export class Overlays {
     this.#set({ ...this.#state, overlay: undefined });
   }
 
-  /** Shows a confirmation dialog. Resolves with true when the user confirms. */
+  /** Shows a confirmation dialog. Resolves with whether the user confirmed. */
   ask(question: Question): Promise<boolean> {
     return new Promise((resolve) => {
       const answer = (agreed: boolean) => {

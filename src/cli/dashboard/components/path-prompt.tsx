@@ -10,12 +10,12 @@ interface Props {
   readonly hint: string;
   /** Whether `tab` completes all files instead of only folders and archives. */
   readonly anyFile?: boolean;
-  /** Receives the path with `~` expanded. */
+  /** Called with the entered path, in which `~` is expanded. */
   readonly onSubmit: (path: string) => void;
   readonly onCancel: () => void;
 }
 
-/** An input for a local path. Empty input cancels. */
+/** Shows a text input for a local path. An empty path cancels. */
 export function PathPrompt({ label, initial, hint, anyFile = false, onSubmit, onCancel }: Props) {
   const { workingDirectory, directories } = useDashboard().context;
   const [candidates, setCandidates] = useState<readonly string[]>([]);

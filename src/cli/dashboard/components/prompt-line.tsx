@@ -8,7 +8,7 @@ import { useKeyScope } from "../keyboard/key-dispatcher.js";
 interface Props {
   readonly label: string;
   readonly initial?: string;
-  /** Whether the input is hidden. */
+  /** Whether the typed text is hidden. */
   readonly isSecret?: boolean;
   readonly onChange?: (text: string) => void;
   readonly onSubmit: (text: string) => void;
@@ -17,12 +17,12 @@ interface Props {
   readonly onKey?: (key: string, text: string, setText: (text: string) => void) => boolean;
 }
 
-/** A one-line text input. */
+/** Shows a text input with one line. */
 export function PromptLine({ label, isSecret = false, ...input }: Props) {
   const { columns } = useSize();
   const text = useTextInput(input);
   const room = Math.max(1, columns - label.length - 3);
-  // Shows the end of a long input.
+  // Shows only the end of a text that is longer than the line.
   const shown = isSecret ? (text === "" ? "" : "(typed, hidden)") : text.slice(-room);
   return (
     <Box height={1} flexShrink={0}>
@@ -39,13 +39,13 @@ interface Options {
   readonly onChange?: (text: string) => void;
   readonly onSubmit: (text: string) => void;
   readonly onCancel: () => void;
-  /** Combines the existing and the new text. Default: concatenation. */
+  /** Combines the text so far with typed text. By default, appends the typed text. */
   readonly afterTyping?: (before: string, typed: string) => string;
-  /** Handles additional keys. Returns true if the key was handled. */
+  /** Handles additional keys. Returns true for a handled key. */
   readonly onKey?: (key: string, text: string, setText: (text: string) => void) => boolean;
 }
 
-/** State of a text input that receives every key until enter or esc. */
+/** Returns the text of an input that receives every key until enter or esc. */
 function useTextInput({ isActive = true, initial = "", onChange, onSubmit, onCancel, afterTyping = joined, onKey }: Options): string {
   const [text, setText] = useState(initial);
   const change = (next: string) => {

@@ -8,7 +8,7 @@ interface Props {
   readonly onClose: () => void;
 }
 
-/** A one-line input in an overlay. Empty input cancels. */
+/** Shows a text input with one line in an overlay. Empty text cancels. */
 export function PromptOverlay({ prompt: { label, initial, hint, completesFiles = false, isSecret = false, onSubmit }, onClose }: Props) {
   const submit = (text: string) => {
     onClose();

@@ -9,7 +9,7 @@ interface Props {
   readonly children: ReactNode;
 }
 
-/** Renders its children only for a key with the permission. Otherwise names the missing permission and sends no request. */
+/** Renders its children if the key has the permission. Otherwise shows the name of the missing permission and sends no request. */
 export function RequirePermission({ permission, children }: Props) {
   const principal = useQuery("session", (client) => client.session.show()).value?.principal;
   if (principal === undefined || principal.permissions.includes(permission)) return children;
@@ -18,7 +18,7 @@ export function RequirePermission({ permission, children }: Props) {
   );
 }
 
-/** Returns the text for a missing permission. */
+/** Returns the message for a missing permission. */
 export function lacking(permission: Permission): string {
   return `your key does not have the required permission ${permission}`;
 }
@@ -31,7 +31,7 @@ export function useMissingPermissions(needing: readonly { readonly permission: P
   return [...new Set(needing.map(({ permission }) => permission))].filter((permission) => !held.includes(permission));
 }
 
-/** Returns a function that checks a permission. The function returns false without the permission, and for changes in read-only mode. */
+/** Returns a function that checks whether the key has a permission. In read-only mode, the function always returns false. */
 export function useMay(): (permission: Permission) => boolean {
   const { isReadOnly } = useDashboard();
   const permissions = useQuery("session", (client) => client.session.show()).value?.principal.permissions ?? [];

@@ -10,7 +10,7 @@ import { Footer, Header, StatusLine, Tabs } from "./status-bar.js";
 import { OverlayView } from "./overlay-view.js";
 import { SafeText } from "./safe-text.js";
 
-/** Rows of header, tabs, status line and footer. */
+/** Number of rows for header, tabs, status line and footer. */
 const frameRows = 4;
 
 interface Props {
@@ -18,7 +18,7 @@ interface Props {
   readonly session: Session | undefined;
 }
 
-/** The frame of every screen, with the current screen or overlay. */
+/** Shows header, tabs, status line and footer around the current screen or overlay. */
 export function Shell({ firstScreen, session }: Props) {
   const dashboard = useDashboard();
   const { overlays } = dashboard;

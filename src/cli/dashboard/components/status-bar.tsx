@@ -14,7 +14,9 @@ import { screens, type TabId } from "../screens.js";
 
 const colors = { done: "green", warning: "yellow", failed: "red", note: "cyan" } as const;
 
-/** Shows profile, PRODUCTION mark, state and version of the daemon, principal and key expiry. */
+/**
+ * Shows the profile, whether it is a production profile, the state and version of the daemon, and the principal with the expiry of its key.
+ */
 export function Header() {
   const { isReadOnly } = useDashboard();
   const { settings, live } = useSession();
@@ -29,7 +31,7 @@ export function Header() {
     ...(principal?.expiresAt === undefined ? [] : [`key expires ${endOn(principal.expiresAt, Date.now())}`]),
     ...(isReadOnly ? ["read-only"] : []),
   ];
-  // One text, truncated at its end, so that the first parts stay visible.
+  // Renders a single text that is truncated at its end, so that the first parts stay visible.
   return (
     <Text wrap="truncate-end">
       <Text bold>{sanitizeForTerminal(`runtimectl ${settings.profile?.value ?? settings.origin.value} `)}</Text>
@@ -45,7 +47,7 @@ export function Header() {
   );
 }
 
-/** The line above the footer: the result of the last action, or how long the daemon has been unreachable. */
+/** Shows the result of the last action, or how long the daemon has been unreachable. Placed above the footer. */
 export function StatusLine() {
   const { overlays } = useDashboard();
   const session = useContext(SessionContext);
@@ -76,7 +78,7 @@ export function Footer() {
   const { columns } = useSize();
   const valid = useSyncExternalStore(dispatcher.subscribe, dispatcher.valid);
   const ids = (Object.keys(actionTable) as ActionId[]).filter((id) => valid.includes(id) && !("isUsual" in actionTable[id]));
-  // Help and quit are always shown.
+  // The keys for help and quit are always shown.
   const last = ids.filter((id) => id === "help" || id === "quit").map((id) => hint(id));
   let room = columns - last.join("").length;
   const first = ids
@@ -94,10 +96,10 @@ export function Footer() {
   }
 }
 
-/** Columns from which on the tabs have a gap between them. */
+/** Minimum width of the terminal, in columns, for a gap between tabs. */
 const widestTabs = 90;
 
-/** Shows the screens and their keys. The current screen is inverse and in brackets. */
+/** Shows the names of the screens with their keys. The current screen is inverse and in brackets. */
 export function Tabs({ current }: { readonly current: TabId }) {
   const { keymap } = useDashboard();
   const { columns } = useSize();

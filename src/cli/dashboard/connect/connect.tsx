@@ -29,7 +29,7 @@ interface Row extends Profile {
 
 type Step = { readonly kind: "list" } | { readonly kind: "url" } | { readonly kind: "key"; readonly name: string; readonly url: string };
 
-/** Lists the profiles, selects one and signs in. */
+/** Lists the profiles. The user selects a profile or signs in. */
 export function ConnectScreen() {
   const dashboard = useDashboard();
   const { sessions, overlays } = dashboard;

@@ -10,7 +10,7 @@ import type { FileEntry } from "../../../shared/contract/files.js";
 import { reasonOf } from "../session/session.js";
 import { hereFolder } from "../palette/complete-path.js";
 
-/** Registers the keys for the selected entry. */
+/** Registers the keys for the selected file or folder. */
 export function useFileKeys(item: FileItem): void {
   const { overlays, copy } = useDashboard();
   const session = useSession();
@@ -103,7 +103,7 @@ export function useFolderKeys(place: FilePlace, entries: readonly FileEntry[]): 
   ]);
 }
 
-/** Returns a function that shows a text file, or the reason why it cannot be shown. */
+/** Returns a function that shows a text file, or the reason why the file cannot be shown. */
 export function useOpenFile(): (item: FileItem) => void {
   const { overlays } = useDashboard();
   const session = useSession();
@@ -112,7 +112,7 @@ export function useOpenFile(): (item: FileItem) => void {
     try {
       const lines = await readText(session, item);
       overlays.say("done", `${item.entry.path} loaded`);
-      // Does not replace an overlay that the user opened in the meantime.
+      // Does not replace an overlay that the user opened while the file was loaded.
       if (overlays.state().overlay === undefined) overlays.show({ kind: "lines", title: item.entry.path, lines });
     } catch (error) {
       overlays.say("failed", reasonOf(error));

@@ -2,22 +2,22 @@ import type { Client } from "../../../shared/client.js";
 import type { FileEntry } from "../../../shared/contract/files.js";
 import { shellWord } from "../../output/shell-word.js";
 
-/** The kind of package. Each kind has its own directories and file operations. */
+/** The kind of package whose files are shown. Each kind has its own directories and file operations. */
 export type FileKind = "workers" | "plugins";
 
-/** A folder on the server. The empty path contains the configured directories. */
+/** A folder on the server. The empty path stands for the list of configured directories. */
 export interface FilePlace {
   readonly kind: FileKind;
   readonly path: string;
 }
 
-/** An entry of a folder, with its kind. */
+/** A file or folder on the server, with the kind of package to which it belongs. */
 export interface FileItem {
   readonly kind: FileKind;
   readonly entry: FileEntry;
 }
 
-/** Returns the file operations of a kind. */
+/** Returns the file operations for workers or plugins. */
 export function filesOf(client: Client, kind: FileKind): Client["workerFiles"] | Client["pluginFiles"] {
   return kind === "workers" ? client.workerFiles : client.pluginFiles;
 }

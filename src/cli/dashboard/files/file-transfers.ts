@@ -8,10 +8,10 @@ import { filesOf, type FileItem, type FilePlace } from "./file-place.js";
 import type { Transfer } from "../components/overlays.js";
 import type { Session } from "../session/session.js";
 
-/** Maximum size of a file that the dashboard shows; larger files are for an editor. */
+/** Maximum size of a file that the dashboard shows. Larger files should be opened in an editor. */
 const longestViewBytes = 256 * 1024;
 
-/** Returns the upload of local files to a folder on the server. */
+/** Returns a transfer that uploads local files to a folder on the server. */
 export function uploadTransfer({ context, connect }: Session, { kind, path: folder }: FilePlace, files: readonly LocalFile[]): Transfer {
   const totalBytes = files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
   return {
@@ -30,7 +30,7 @@ export function uploadTransfer({ context, connect }: Session, { kind, path: fold
   };
 }
 
-/** Returns the download of a file, or of a folder as a zip, to a new local file. */
+/** Returns a transfer that downloads a file to a new local file. A folder is downloaded as a zip file. */
 export function downloadTransfer(session: Session, { kind, entry }: FileItem, target: string): Transfer {
   return {
     label: `saving ${entry.name}`,
@@ -46,7 +46,7 @@ export function downloadTransfer(session: Session, { kind, entry }: FileItem, ta
   };
 }
 
-/** Returns the lines of a text file. Throws a usage error for a binary file or one larger than `longestViewBytes`. */
+/** Returns the lines of a text file. Throws a usage error for a binary file, and for a file larger than `longestViewBytes`. */
 export async function readText(session: Session, { kind, entry }: FileItem): Promise<readonly string[]> {
   const instead = "save the file to view it";
   if (entry.size > longestViewBytes) throw usageError(`${entry.name} is too large to be shown`, instead);
@@ -74,7 +74,7 @@ async function* counting(file: string, onBytes: (count: number) => void): AsyncG
   }
 }
 
-/** Writes a new file. Never overwrites a file; deletes an incomplete one. */
+/** Writes the chunks to a new file. Never overwrites a file, and deletes the incomplete file after an error. */
 async function saveNew(target: string, pieces: AsyncIterable<Uint8Array>, onBytes: (count: number) => void): Promise<void> {
   const handle = await open(target, "wx");
   try {
@@ -90,14 +90,14 @@ async function saveNew(target: string, pieces: AsyncIterable<Uint8Array>, onByte
   }
 }
 
-/** A local file and its path relative to the folder on the server. */
+/** A local file to upload, and its path relative to the target folder on the server. */
 interface LocalFile {
   readonly file: string;
   readonly name: string;
   readonly sizeBytes: number;
 }
 
-/** Returns a file, or all files of a folder with the folder name as prefix. Skips symbolic links. */
+/** Returns the local file at a path, or all files in the folder at this path, with the folder name as prefix. Skips symbolic links. */
 export async function localFiles(source: string): Promise<readonly LocalFile[]> {
   const found = await stat(source).catch(() => undefined);
   if (found === undefined) throw usageError(`${source} does not exist`);

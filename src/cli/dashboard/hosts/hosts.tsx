@@ -17,7 +17,7 @@ const columns: readonly Column<HostRow>[] = [
   { heading: "VERSION", width: 8, text: ({ version }) => version ?? "active" },
 ];
 
-/** Lists the host names of workers, and those that manifests request. */
+/** Lists the host names of workers, and the host names that manifests request. */
 export function HostsScreen() {
   return (
     <RequirePermission permission="workers:read">
@@ -45,7 +45,7 @@ function Hosts() {
   );
 }
 
-/** Registers the key that adds any host. */
+/** Registers the key that adds a host name for any worker. */
 function useNewHost(): void {
   const { overlays } = useDashboard();
   const performing = usePerforming();

@@ -5,20 +5,20 @@ import { perform, type Action } from "../actions/action.js";
 
 export type Handlers = Readonly<Partial<Record<ActionId, () => void>>>;
 
-/** The keys that a mounted component handles. */
+/** The keys that a component handles while it is mounted. */
 interface KeyScope {
   readonly handlers: Handlers;
-  /** Handlers that show why an action is not possible. Not listed in footer and help. */
+  /** Key handlers that show why an action is not possible. Footer and help do not list these keys. */
   readonly refusals?: Handlers;
-  /** Equivalent command lines. */
+  /** Command lines that are equivalent to the screen and its actions. */
   readonly lines?: readonly string[];
-  /** Whether scopes below receive no keys. */
+  /** Whether key scopes below this key scope receive no keys. */
   readonly isModal?: boolean;
-  /** Receives every key first. Returns true if the key was handled. */
+  /** Called with every key before the handlers. Returns true for a handled key. */
   readonly takeKey?: ((key: string) => boolean) | undefined;
 }
 
-/** Passes each key to the topmost scope that handles it. Footer and help list exactly the handled keys. */
+/** Passes each key to the topmost key scope that handles the key. Footer and help list exactly the handled keys. */
 export class KeyDispatcher {
   readonly #keymap: Keymap;
   readonly #layers: { current: KeyScope }[] = [];
@@ -29,7 +29,7 @@ export class KeyDispatcher {
     this.#keymap = keymap;
   }
 
-  /** Adds a scope on top of the others and returns a function that removes it. `current` can change. */
+  /** Adds a key scope above the existing key scopes. Returns a function that removes the key scope. The caller can replace `current`. */
   add(layer: { current: KeyScope }): () => void {
     this.#layers.push(layer);
     this.changed();
@@ -48,7 +48,7 @@ export class KeyDispatcher {
     (meaning(layers.map(({ handlers }) => handlers)) ?? meaning(layers.map(({ refusals }) => refusals)))?.();
   }
 
-  /** Recalculates the available actions after a change of the scopes. */
+  /** Determines the available actions again after a change in the key scopes. */
   changed(): void {
     const offered = this.#reachable().flatMap(({ handlers }) => Object.keys(handlers) as ActionId[]);
     if (offered.length === this.#valid.length && offered.every((id, index) => id === this.#valid[index])) return;
@@ -61,15 +61,15 @@ export class KeyDispatcher {
     return () => this.#listeners.delete(listener);
   };
 
-  /** The available actions. */
+  /** Returns the actions that the key scopes currently handle. */
   readonly valid = (): readonly ActionId[] => this.#valid;
 
-  /** The equivalent command lines of the screen and its actions. */
+  /** Returns the command lines that are equivalent to the current screen and its actions. */
   lines(): readonly string[] {
     return [...new Set(this.#reachable().flatMap(({ lines = [] }) => lines))];
   }
 
-  /** Scopes from top to bottom, or only the topmost modal scope. */
+  /** Returns the key scopes from top to bottom, or only the topmost modal key scope. */
   #reachable(): KeyScope[] {
     const layers = this.#layers.map(({ current }) => current).toReversed();
     const modal = layers.find(({ isModal }) => isModal);
@@ -81,7 +81,7 @@ export class KeyDispatcher {
 export function useKeyScope(layer: KeyScope): void {
   const { dispatcher } = useDashboard();
   const latest = useRef(layer);
-  // Layout effects run before drawing, so the footer changes in the same frame as the screen.
+  // Layout effects run before drawing, so that the footer changes in the same frame as the screen.
   useLayoutEffect(() => dispatcher.add(latest), [dispatcher]);
   useLayoutEffect(() => {
     latest.current = layer;

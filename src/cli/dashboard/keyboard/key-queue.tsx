@@ -4,14 +4,14 @@ import type { Keyboard } from "./keyboard.js";
 
 interface Props {
   readonly keyboard: Keyboard;
-  /** Ignores all keys except ctrl-c and ctrl-z: the terminal is too small to show the screen. */
+  /** Whether all keys except ctrl-c and ctrl-z are ignored, because the terminal is too small to show the screen. */
   readonly isBlocked: boolean;
   readonly onSuspend: () => void;
 }
 
 /**
- * Dispatches each key after the changes of the previous key are rendered: in pasted `/shop`, `shop` belongs to the filter.
- * Must be the last component in the tree, so that its effect runs after all others.
+ * Dispatches each key after React has rendered the changes of the previous key. If the user pastes `/shop`, `shop` then belongs to the
+ * filter. Must be the last component in the tree, so that its effect runs after all other effects.
  */
 export function KeyQueue({ keyboard, isBlocked, onSuspend }: Props) {
   const { dispatcher, quit } = useDashboard();

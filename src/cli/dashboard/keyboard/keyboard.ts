@@ -6,7 +6,7 @@ const names: Readonly<Record<string, string>> = {
   enter: "enter",
   escape: "esc",
   backspace: "backspace",
-  // Many terminals send `delete` for the backspace key.
+  // Many terminals send the key `delete` when the user presses backspace.
   delete: "backspace",
   space: "space",
   up: "up",
@@ -19,29 +19,29 @@ const names: Readonly<Record<string, string>> = {
   end: "end",
 };
 
-/** In characters: all inputs are single lines. */
+/** Maximum length of pasted text in characters. All text inputs have a single line. */
 const longestPaste = 10_000;
 
 const prefix = "pasted:";
 
-/** Emits key names as in the keymap. Pasted text (bracketed paste) is one key that only text inputs handle. */
+/** Emits the names of pressed keys, as in the keymap. Pasted text (bracketed paste) is emitted as one key that only text inputs handle. */
 export class Keyboard {
   readonly #stdin: KeySource;
-  /** The pasted text so far; undefined outside of a paste. */
+  /** The pasted text received so far. Undefined outside of a paste. */
   #pasted: string | undefined;
   readonly #listeners = new Set<(key: string) => void>();
   readonly #onKeypress = (text: string | undefined, key: Key): void => {
     for (const name of this.#names(text, key)) for (const listener of this.#listeners) listener(name);
   };
 
-  /** Calls `onGone` when the input ends: the terminal window was closed or the SSH connection was lost. */
+  /** Calls `onGone` when the input ends, because the terminal window was closed or the SSH connection was lost. */
   constructor(stdin: KeySource, onGone: () => void) {
     this.#stdin = stdin;
     emitKeypressEvents(stdin);
     for (const event of ["end", "close", "error"] as const) stdin.on(event, onGone);
   }
 
-  /** Starts raw mode: the dashboard receives every key, and the terminal sends no signals for ctrl-c and ctrl-z. */
+  /** Starts raw mode, in which the dashboard receives every key. The terminal then sends no signals for ctrl-c and ctrl-z. */
   start(): void {
     this.#stdin.setRawMode(true);
     this.#stdin.on("keypress", this.#onKeypress);
@@ -60,7 +60,7 @@ export class Keyboard {
       const pasted = this.#pasted ?? "";
       this.#pasted = undefined;
       return [pastedKey(pasted)];
-      // Terminals remove control characters from pasted text, so the user pressed ctrl-c.
+      // Pasted text cannot contain ctrl-c, because terminals remove control characters from it. So the user pressed ctrl-c.
     } else if (this.#pasted === undefined || (key.ctrl && key.name === "c")) return keyNames(text, key);
     else if (this.#pasted.length < longestPaste) this.#pasted += key.sequence ?? "";
     return [];
@@ -78,29 +78,30 @@ function keyNames(text: string | undefined, { name = "", ctrl, meta, shift, sequ
   const escapes = escapesBefore(sequence);
   const known = names[name] ?? (text === undefined || text === "" ? lastCharacter(sequence) : text);
   if (known === undefined || name === "escape") return escapes;
-  // Alt has no meaning here. On a slow connection, `esc` and the next key arrive together and look like alt.
+  // Keys with alt are treated as `esc` and the key, because both arrive together on a slow connection. Alt has no function in the
+  // dashboard.
   return meta ? [...escapes, known] : [known];
 }
 
-/** Returns an `esc` for each escape character before a key sequence. */
+/** Returns one `esc` for each escape character before a key sequence. */
 function escapesBefore(sequence: string): readonly string[] {
   // oxlint-disable-next-line no-control-regex -- terminals send keys as escape sequences
   const [, escapes = ""] = /^(\u001b*)(?:\u001b[[O]|[^\u001b[O]|$)/u.exec(sequence) ?? [];
   return Array.from(escapes, () => "esc");
 }
 
-/** Returns the character after `esc`. Undefined for the sequence of an unknown key. */
+/** Returns the character after an escape character. Undefined for the sequence of an unknown key. */
 function lastCharacter(sequence: string): string | undefined {
   // oxlint-disable-next-line no-control-regex -- terminals send keys as escape sequences
   return /^\u001b*([^\u001b[O])$/u.exec(sequence)?.[1];
 }
 
-/** Returns the key name of pasted text. No keymap can contain this name. */
+/** Returns a key name for pasted text. No keymap can contain this name. */
 function pastedKey(text: string): string {
   return prefix + text;
 }
 
-/** Returns pasted text as one line without control characters. Undefined for other keys. */
+/** Returns the pasted text in a key name, as one line without control characters. Undefined for other keys. */
 export function pastedText(key: string): string | undefined {
   if (!key.startsWith(prefix)) return undefined;
   const line = key.slice(prefix.length).trim().replace(/\s+/g, " ");

@@ -14,9 +14,9 @@ type KeyField = "name" | "role" | "permissions" | "namespaces" | "lifetime";
 export interface KeyForm {
   readonly draft: KeyFormState;
   readonly field: KeyField;
-  /** The roles whose permissions the current key has. */
+  /** The roles that the current key can grant, because it has all permissions of the role. */
   readonly grantableRoles: readonly Role[];
-  /** The validation error, or the warning to confirm. */
+  /** The validation error, or the warning that the user must confirm. */
   readonly message: string | undefined;
   readonly isBusy: boolean;
   readonly change: (part: Partial<KeyFormState>) => void;
@@ -24,7 +24,7 @@ export interface KeyForm {
   readonly onSubmit: () => void;
 }
 
-/** State of the form for a new key. Validates the fields, creates the key and shows it. */
+/** Manages the form for a new key. Validates the fields, creates the key and shows the key once. */
 export function useKeyForm(session: Session, principal: Principal): KeyForm {
   const { overlays } = useDashboard();
   const grantableRoles = roles.filter((role) => rolePermissions[role].every((permission) => principal.permissions.includes(permission)));
@@ -94,13 +94,13 @@ export function useKeyForm(session: Session, principal: Principal): KeyForm {
   };
 }
 
-/** The content of the form. */
+/** The field values in the form for a new key. */
 interface KeyFormState {
   readonly name: string;
   readonly role: Role;
-  /** Used only with the role custom. */
+  /** Selected permissions. The daemon reads this field only if `role` is `custom`. */
   readonly permissions: readonly Permission[];
-  /** Separated by spaces, as typed. */
+  /** The entered namespaces, separated by spaces or commas. */
   readonly namespaces: string;
   readonly lifetime: string;
 }
@@ -119,7 +119,7 @@ function problemOf(draft: KeyFormState): string | undefined {
     : undefined;
 }
 
-/** Returns the request body. */
+/** Returns the request body that creates the key. */
 function toBody(draft: KeyFormState) {
   const { name, role, permissions, lifetime } = draft;
   return {
@@ -131,7 +131,7 @@ function toBody(draft: KeyFormState) {
   };
 }
 
-/** Returns the equivalent command line. */
+/** Returns the command line that creates the same key. */
 function toLine(draft: KeyFormState): string {
   const flags = [
     `--role ${draft.role}`,
@@ -145,7 +145,7 @@ function toLine(draft: KeyFormState): string {
   return `runtimectl keys create ${flags.join(" ")}`;
 }
 
-/** Returns the expiry for a lifetime. Undefined for an invalid lifetime. */
+/** Describes the expiry of a key with this lifetime. Undefined for an invalid lifetime. */
 export function endOfLifetime(lifetime: string): string | undefined {
   if (lifetime === "never") return endOf(undefined);
   const seconds = parseLifetimeSeconds(lifetime);
@@ -156,7 +156,7 @@ function namespacesOf({ namespaces }: KeyFormState): string[] {
   return namespaces.split(/[\s,]+/).filter((namespace) => namespace !== "");
 }
 
-/** Returns the expiry as text with a date. */
+/** Describes the expiry of a key, with its date. */
 function endOf(expiresAt: number | undefined): string {
   return expiresAt === undefined ? "never expires" : `expires ${endOn(expiresAt, Date.now())}`;
 }

@@ -85,7 +85,7 @@ function factsOf(row: Row): Fact[] {
   ];
 }
 
-/** Groups permissions by noun: `workers read install · keys read`. */
+/** Formats permissions, grouped by resource, such as `workers read install · keys read`. */
 function permissionsInWords(permissions: readonly string[]): string {
   const parts = permissions.map((permission) => permission.split(":"));
   const nouns = [...new Set(parts.map(([noun = ""]) => noun))];

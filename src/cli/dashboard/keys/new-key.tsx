@@ -18,7 +18,7 @@ interface NewKeyProps {
   readonly onClose: () => void;
 }
 
-/** The form for a new key. Only permissions of the current key can be selected. */
+/** Shows the form for a new key. The user can select only permissions that the current key has. */
 export function NewKey({ session, onClose }: NewKeyProps) {
   const principal = useQuery("session", (client) => client.session.show()).value?.principal;
   return principal ? <Fields {...{ session, principal, onClose }} /> : <SafeText>loading…</SafeText>;
@@ -88,7 +88,7 @@ function TextField({ name, label, form, onClose }: TextFieldProps) {
   );
 }
 
-/** Blocks all keys while the key is created, so that the new key cannot be missed. */
+/** Blocks all keys while the daemon creates the key, so that the user cannot miss the new key. */
 function Creating() {
   useKeyScope({ handlers: {}, isModal: true, takeKey: () => true });
   return <SafeText>creating the key …</SafeText>;
@@ -99,11 +99,11 @@ interface PermissionGridProps {
   readonly chosen: readonly Permission[];
   readonly isActive: boolean;
   readonly onChoose: (chosen: readonly Permission[]) => void;
-  /** Receives the keys that the component does not handle. */
+  /** Called with each key that the component does not handle. */
   readonly onKey: (key: string) => void;
 }
 
-/** Checkboxes for permissions, one line per noun. Arrows move, space toggles. */
+/** Shows checkboxes for permissions, one line per resource. Arrow keys move the cursor, space toggles a permission. */
 function PermissionGrid({ permissions, chosen, isActive, onChoose, onKey }: PermissionGridProps) {
   const [cursor, setCursor] = useState(0);
   const current = permissions[cursor];
@@ -145,11 +145,11 @@ interface ChoiceLineProps<Choice extends string> {
   readonly chosen: Choice;
   readonly isActive: boolean;
   readonly onChoose: (choice: Choice) => void;
-  /** Receives the keys that the component does not handle. */
+  /** Called with each key that the component does not handle. */
   readonly onKey: (key: string) => void;
 }
 
-/** A selection of one option with arrows or space. */
+/** Shows a selection of one option. The user changes the option with arrow keys or space. */
 function ChoiceLine<Choice extends string>({ label, choices, chosen, isActive, onChoose, onKey }: ChoiceLineProps<Choice>) {
   const takeKey = (key: string): boolean => {
     const step = key === "right" || key === "space" ? 1 : key === "left" ? -1 : 0;

@@ -8,12 +8,15 @@ import type { Session } from "../session/session.js";
 import { useEffect, useState, useSyncExternalStore } from "react";
 import { useSession } from "../session/hooks.js";
 
-/** Maximum number of followed workers. Each needs a stream, and the daemon limits the streams of all clients together. */
+/**
+ * Maximum number of workers whose logs are followed. Each worker needs a stream, and the daemon limits the total number of streams for all
+ * clients.
+ */
 const mostFollowed = 16;
-/** Entries within this time are drawn together. */
+/** Time for which log entries are collected before they are drawn together. */
 const collectMs = 50;
 const retryMs = 1000;
-/** Number of past entries to load for each worker. */
+/** Number of past entries to load for each worker: `ofOne` if one worker is followed, otherwise `ofMany`. */
 const firstEntries = { ofOne: 1000, ofMany: 100 };
 
 export const mostLines = 5000;
@@ -22,15 +25,15 @@ const mostCharacters = 2_000_000;
 export interface LogSnapshot {
   /** The newest lines of all workers, oldest first, up to `mostLines` and `mostCharacters`. */
   readonly lines: readonly LogLine[];
-  /** Number of lines received, including dropped ones. */
+  /** Number of lines received so far, including lines that were dropped since. */
   readonly totalLines: number;
   readonly followed: readonly string[];
   readonly state: "connecting" | "live" | "lost";
-  /** Why no worker is followed. */
+  /** The error that ended the last remaining log stream. */
   readonly error: Error | undefined;
 }
 
-/** Streams the logs of several workers, like `workers logs -f`. */
+/** Streams the logs of several workers, like `runtimectl workers logs -f`. */
 class LogFollower {
   readonly #session: Session;
   readonly #listeners = new Set<() => void>();
@@ -52,7 +55,10 @@ class LogFollower {
 
   readonly snapshot = (): LogSnapshot => this.#snapshot;
 
-  /** Follows up to `mostFollowed` of these workers and stops all others. Workers already followed have priority. */
+  /**
+   * Follows the logs of up to `mostFollowed` of these workers and stops following all others. Workers that are already followed have
+   * priority.
+   */
   follow(names: readonly string[]): void {
     for (const name of this.#followers.keys()) if (!names.includes(name)) this.#leave(name);
     const others = names.filter((name) => !this.#followers.has(name));
@@ -105,7 +111,7 @@ class LogFollower {
     this.#change({ state: "lost" });
   }
 
-  /** Adds one gap line for all workers: they share the connection to the daemon. */
+  /** Adds a single line about the gap for all workers, because the workers share the connection to the daemon. */
   #onBack(name: string): void {
     this.#lost.delete(name);
     if (this.#lost.size > 0) return;
@@ -128,7 +134,8 @@ class LogFollower {
     this.#timer = undefined;
     const pending = this.#pending.splice(0);
     const lines = [...this.#snapshot.lines, ...pending];
-    // Sorts the entries by id, which is the order in which they were written. The streams of several workers are not synchronized.
+    // Sorts the lines by id, because the streams of several workers are not synchronized. The ids show the order in which entries were
+    // written.
     if (lines.some(({ id }, index) => id < (lines[index - 1]?.id ?? 0))) lines.sort((a, b) => a.id - b.id);
     this.#change({ lines: newestLines(lines), totalLines: this.#snapshot.totalLines + pending.length });
   }
@@ -139,7 +146,7 @@ class LogFollower {
   }
 }
 
-/** Returns the newest lines within both limits. */
+/** Returns the newest lines, limited to `mostLines` and `mostCharacters`. */
 export function newestLines(lines: readonly LogLine[]): readonly LogLine[] {
   let first = lines.length;
   let characters = 0;

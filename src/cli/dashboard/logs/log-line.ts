@@ -1,18 +1,18 @@
 import type { LogEntry } from "../../../shared/contract/worker-logs.js";
 
-/** One line of a log entry. */
+/** One text line of a log entry. */
 export interface LogLine {
   readonly key: string;
-  /** Sort order across all workers. */
+  /** Id of the log entry. Entries of all workers are sorted by id. */
   readonly id: number;
-  /** Empty for lines of the dashboard itself. */
+  /** Name of the worker. Empty for lines that the dashboard itself adds. */
   readonly worker: string;
   readonly entry: Pick<LogEntry, "time" | "level" | "version" | "source">;
   readonly isFirst: boolean;
   readonly text: string;
 }
 
-/** Splits an entry into lines. Replaces tabs, common in stack traces, whose width depends on the terminal. */
+/** Splits a log entry into lines. Replaces tabs, common in stack traces, because their width depends on the terminal. */
 export function logLines(worker: string, entry: LogEntry): LogLine[] {
   const { id, text } = entry;
   return text

@@ -8,17 +8,17 @@ import type { LogLevel } from "../../../shared/contract/worker-logs.js";
 
 const settledMs = 250;
 
-/** Colors of levels. Other levels have the default color of the terminal. */
+/** Colors by log level. Lines of other levels have the default color of the terminal. */
 export const levelColors: Readonly<Partial<Record<LogLevel, string>>> = { warn: "yellow", error: "red" };
 
 interface Props {
   readonly name: string;
   readonly version: string;
-  /** In lines. */
+  /** Height of the component in lines. */
   readonly height: number;
 }
 
-/** The newest log lines of a version. Requests the log only after the selection has stayed on the version for `settledMs`. */
+/** Shows the newest log lines of a version. Requests the log after the version has been selected for `settledMs`. */
 export function LogTail(props: Props) {
   const isSettled = useIsSettled(settledMs);
   return isSettled && props.height > 0 ? <LiveTail {...props} /> : null;

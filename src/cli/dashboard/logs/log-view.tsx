@@ -15,13 +15,13 @@ import { fitted } from "../terminal/fitted.js";
 import { wrapped } from "../terminal/wrapped.js";
 import { levelColors } from "./log-tail.js";
 
-/** Minimum width, in columns, to show both worker and version. */
+/** Minimum width, in columns, to show both the worker and the version of a log line. */
 const widthForBoth = 100;
 
 const markWidth = 2;
 const workerWidth = 16;
 const versionWidth = 10;
-/** A log line on one or several rows. */
+/** Shows a log line on one row, or on several rows if lines are wrapped. */
 const LogRow = memo(
   function LogRow({ line, columns, isSelected }: LogRowProps) {
     const color = levelColors[line.entry.level];
@@ -43,19 +43,19 @@ const LogRow = memo(
     JSON.stringify(before.columns) === JSON.stringify(after.columns),
 );
 
-/** Which lines are shown: all, only output of workers and daemon, or only requests. */
+/** Selects the shown lines: all lines, only output of workers and daemon, or only requests. */
 const lineKinds = ["all lines", "output", "requests"] as const;
 type LineKind = (typeof lineKinds)[number];
 
 interface LogViewProps {
   readonly names: readonly string[];
-  /** Whether a worker has several versions. */
+  /** Whether one of the followed workers has several versions. */
   readonly hasVersions: boolean;
 }
 
 const textOf = ({ worker, entry, text }: LogLine) => `${worker} ${entry.version} ${entry.level} ${text}`;
 
-/** Streams the logs of workers, with filter, search and pause. */
+/** Shows the streamed logs of workers, with filter, search and pause. */
 export function LogView({ names, hasVersions }: LogViewProps) {
   const { overlays, copy } = useDashboard();
   const { columns: width, rows } = useSize();
@@ -174,7 +174,7 @@ function nextIndex(lines: readonly LogLine[], { from, step, text }: Seeking): nu
   return undefined;
 }
 
-/** The visible columns and the width of a line. */
+/** The visible columns, and the width of the view. */
 interface LogColumns {
   readonly width: number;
   readonly isWrapped: boolean;
@@ -189,7 +189,7 @@ interface LogRowProps {
   readonly isSelected: boolean;
 }
 
-/** Returns the rows of a line. */
+/** Returns the texts of the rows on which a log line is shown. */
 function logRowPieces(line: LogLine, columns: LogColumns): string[] {
   return columns.isWrapped ? wrapped(line.text, columns.width - markWidth - headWidth(columns)) : [line.text];
 }

@@ -6,20 +6,23 @@ interface Options {
   readonly lines: readonly LogLine[];
   /** Number of visible rows. */
   readonly height: number;
-  /** Returns the number of rows of a line. */
+  /** Returns the number of rows on which a log line is shown. */
   readonly rowsOf: (line: LogLine) => number;
 }
 
 interface LogPosition {
   readonly selectedIndex: number;
-  /** First and last visible line. */
+  /** Index of the first visible line. `lastIndex` is the index of the last visible line. */
   readonly firstIndex: number;
   readonly lastIndex: number;
   readonly select: (index: number) => void;
   readonly moves: Handlers;
 }
 
-/** Manages the visible part of a log. Follows the end of the log until the user moves the selection; then the selected line stays in place. */
+/**
+ * Manages the visible part of a log. Shows the newest lines until the user moves the selection. From then on, the selected line does not
+ * move.
+ */
 export function useLogPosition({ lines, height, rowsOf }: Options): LogPosition {
   const [place, setPlace] = useState<{ readonly key: string; readonly below: number }>();
   const end = lines.length - 1;
@@ -48,7 +51,7 @@ export function useLogPosition({ lines, height, rowsOf }: Options): LogPosition 
   return { selectedIndex, firstIndex, lastIndex, select, moves: lines.length > 0 ? moves : {} };
 }
 
-/** Searches from the end, where the selected line usually is. */
+/** Returns the index of the line with this key. Searches from the end, because the selected line is usually there. */
 function indexOf(lines: readonly LogLine[], key: string): number {
   return lines.findLastIndex((line) => line.key === key);
 }

@@ -9,7 +9,7 @@ import { useSession } from "../session/hooks.js";
 import { useLayout, useSize } from "../terminal/terminal-size.js";
 import { readiness } from "./readiness.js";
 
-/** Two titles and an empty row. */
+/** Number of rows for two titles and an empty row. */
 const headingRows = 3;
 
 /** Shows state and load of the daemon. */
@@ -19,7 +19,7 @@ export function OverviewScreen() {
   const { rows } = useSize();
   const [daemon, traffic] = [useDaemonFacts(), useTrafficFacts()];
   useActions([], undefined, "runtimectl status");
-  // With too few rows, omits the first facts, which the header also shows.
+  // If there are too few rows, omits the first facts, which the header also shows.
   if (layout !== "wide" && daemon.length + traffic.length + headingRows > rows)
     return <Detail facts={[...daemon.slice(2), ...traffic].slice(0, rows)} isStale={isStale} />;
   return (
@@ -84,7 +84,7 @@ function useTrafficFacts(): Fact[] {
   ];
 }
 
-/** Returns a placeholder: not loaded yet, or the error. */
+/** Returns the text for a value that is not loaded: a placeholder, or the error. */
 function unknownBecause(error: Error | undefined): string {
   return error === undefined ? "…" : `not available: ${error.message}`;
 }

@@ -2,12 +2,12 @@ import { ApiError } from "../../../shared/api-error.js";
 import type { Client } from "../../../shared/client.js";
 
 interface Readiness {
-  /** `ready`, or why the daemon is not ready. */
+  /** The text `ready`, or the reason why the daemon is not ready. */
   readonly state: string;
   readonly version: string | undefined;
 }
 
-/** Returns whether the daemon is ready. "Not ready" is a result and not an error. */
+/** Returns the readiness and version of the daemon. If the daemon is not ready, resolves with the reason instead of rejecting. */
 export async function readiness(client: Client): Promise<Readiness> {
   try {
     const { status, version } = await client.health.ready();

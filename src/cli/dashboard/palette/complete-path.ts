@@ -7,13 +7,13 @@ export const hereFolder = "./";
 interface PathCompletion {
   /** The typed text, completed up to the common prefix of the candidates. */
   readonly text: string;
-  /** The matching names. Folders end in a slash. */
+  /** Names of files and folders that match the typed text. Folders end in a slash. */
   readonly candidates: readonly string[];
 }
 
 interface Place {
   readonly workingDirectory: string;
-  /** Replaces `~`. Without it, `~` is not expanded. */
+  /** The folder that replaces `~`. If undefined, `~` is not expanded. */
   readonly home?: string;
   /** Whether all files are candidates instead of only folders and archives. */
   readonly anyFile?: boolean;
@@ -33,7 +33,7 @@ export function completePath(typed: string, { workingDirectory, home, anyFile = 
   return { text: folder + common, candidates };
 }
 
-/** Returns the entries of a folder. Empty if it does not exist or is not readable. */
+/** Returns the files and folders in a folder. Empty if the folder does not exist or is not readable. */
 function entriesOf(folder: string): Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true });
@@ -48,12 +48,12 @@ function commonPrefix(one: string, other: string): string {
   return one.slice(0, length);
 }
 
-/** Appends typed or pasted text. A path that starts with `/` or `~` replaces the initial `./`. */
+/** Appends typed or pasted text to a path. A text that starts with `/` or `~` replaces the initial `./`. */
 export function afterTyping(before: string, typed: string): string {
   return before === hereFolder && /^[/~]/.test(typed) ? typed : before + typed;
 }
 
-/** Expands a leading `~` like a shell. */
+/** Expands a leading `~` in a path like a shell. */
 export function withHome(typed: string, home: string | undefined): string {
   return home !== undefined && (typed === "~" || typed.startsWith("~/")) ? home + typed.slice(1) : typed;
 }

@@ -7,16 +7,16 @@ import type { Client } from "../../../shared/client.js";
 import { uploadedWorkers } from "../../uploaded-workers.js";
 import { useQuery } from "../queries/hooks.js";
 
-/** Verbs without a name argument. */
+/** Command verbs without an argument that is a name. */
 const withoutNames = new Set(["list", "create", "meta", "loaded", "reload"]);
 
 interface Known {
-  /** Existing workers, plugins or key ids, depending on the noun. */
+  /** Existing workers, plugins or key ids, depending on the noun of the command. */
   readonly names: readonly string[];
   readonly workingDirectory: string;
 }
 
-/** Returns the completions of the last word. */
+/** Returns words that complete the last word of a command line. */
 export async function completionsOf(text: string, known: Known): Promise<string[]> {
   const words = text.trimStart().split(/\s+/);
   const last = words.at(-1) ?? "";
@@ -25,7 +25,7 @@ export async function completionsOf(text: string, known: Known): Promise<string[
   return candidates.filter((candidate) => candidate.startsWith(last)).toSorted();
 }
 
-/** Completes the last word up to the common prefix of the candidates. Adds a space if there is only one. */
+/** Returns the text with its last word completed up to the common prefix of the candidates. Adds a space if there is only one candidate. */
 export function completed(text: string, candidates: readonly string[]): string {
   const [first] = candidates;
   if (first === undefined) return text;
@@ -53,7 +53,7 @@ async function flagsOf(words: string): Promise<string[]> {
   return [...options, ...globalOptions].flatMap(({ flags }) => /--[a-z-]+/.exec(flags) ?? []);
 }
 
-/** Returns local paths, without those that contain white space and need quotes. */
+/** Returns local paths that complete the typed path. Omits paths that need quotes because of white space. */
 function pathsAt(typed: string, workingDirectory: string): string[] {
   const folder = typed.slice(0, typed.lastIndexOf("/") + 1);
   return completePath(typed, { workingDirectory })

@@ -14,12 +14,12 @@ import { Confirm } from "../components/confirm.js";
 
 interface PaletteProps {
   readonly session: Session;
-  /** The initial text. */
+  /** The text in the input when the palette opens. */
   readonly initial: string;
   readonly onClose: () => void;
 }
 
-/** Runs a runtimectl command line and shows its output. */
+/** Shows an input for a runtimectl command line, runs the command and shows its output. */
 export function Palette({ session, initial, onClose }: PaletteProps) {
   const { overlays, history } = useDashboard();
   const [line, setLine] = useState<string>();
@@ -46,7 +46,7 @@ interface PaletteInputProps {
   readonly onCancel: () => void;
 }
 
-/** The input of the palette. Tab completes commands, names, flags and paths; up and down select earlier lines. */
+/** Shows the input of the palette. Tab completes commands, names, flags and paths. Up and down select earlier lines. */
 function PaletteInput({ session, initial, onSubmit, onCancel }: PaletteInputProps) {
   const { history } = useDashboard();
   const [text, setText] = useState(initial);
@@ -54,7 +54,7 @@ function PaletteInput({ session, initial, onSubmit, onCancel }: PaletteInputProp
   const [candidates, setCandidates] = useState<readonly string[]>([]);
   const names = useNames(text.trimStart().split(/\s/)[0] ?? "");
   const { workingDirectory } = session.context;
-  // Each rendering creates a new array: compares its content.
+  // Compares the content of the array, because each rendering creates a new array.
   const knownNames = names.join(" ");
   useEffect(() => {
     let isLatest = true;
@@ -102,7 +102,7 @@ interface OpenQuestion {
   readonly answer: (agreed: boolean) => void;
 }
 
-/** Runs a command. Its confirmations appear as dashboard overlays. */
+/** Runs a command while mounted. Its confirmations appear as dashboard overlays. */
 function PaletteRun({ line, session, onClose, onDone }: PaletteRunProps) {
   const { context, isAccessible } = useDashboard();
   const [open, setOpen] = useState<OpenQuestion>();

@@ -10,7 +10,7 @@ import { refuseSecrets } from "../../command/secret-in-arguments.js";
 import { usageError } from "../../command/command-error.js";
 import { capturingTerminal } from "../capturing-terminal.js";
 
-/** Commands that need the terminal exclusively. */
+/** Commands that cannot run inside the dashboard, because they use the whole terminal. */
 const notHere = new Set(["tui", "dev"]);
 const wordPattern = /\s*((?:"[^"]*"|'[^']*'|[^\s"'])+)/y;
 
@@ -21,11 +21,11 @@ export interface LineOutcome {
 
 interface RunOptions {
   readonly signal: AbortSignal;
-  /** Output stays in the terminal, so commands that print a new key are rejected. */
+  /** Whether screen reader mode is active. Output then stays in the terminal, so commands that print a new key are rejected. */
   readonly isAccessible: boolean;
 }
 
-/** Runs a runtimectl command line with the session's profile and returns its output. Only the `confirm` of the context prompts. */
+/** Runs a runtimectl command line with the session's profile and returns its output. Prompts only through `context.confirm`. */
 export async function runLine(line: string, context: Context, { signal, isAccessible }: RunOptions): Promise<LineOutcome> {
   let written = "";
   const write = (text: string | Uint8Array) => (written += typeof text === "string" ? text : Buffer.from(text).toString("utf8"));
@@ -72,14 +72,14 @@ function makesKey(words: string): boolean {
   return words === "keys create" || words === "keys rotate";
 }
 
-/** Splits a line into words like a shell, with quotes but without expansion. */
+/** Splits a command line into words like a shell, with quotes but without expansion. Throws a usage error for an unclosed quote. */
 export function splitWords(line: string): string[] {
   const words: string[] = [];
   const text = line.trimEnd();
   for (let position = 0; position < text.length; position = wordPattern.lastIndex) {
     wordPattern.lastIndex = position;
     const [, found] = wordPattern.exec(text) ?? [];
-    if (found === undefined) throw usageError("a quotation mark is not closed");
+    if (found === undefined) throw usageError("the command line contains an unclosed quotation mark");
     words.push(found.replace(/"([^"]*)"|'([^']*)'/g, "$1$2"));
   }
   return words;

@@ -19,16 +19,16 @@ const columns: readonly Column<Row>[] = [
 ];
 
 interface Row extends PluginTarget {
-  /** Undefined if the plugin is not loaded. */
+  /** Details of a loaded plugin. Undefined if the plugin is not loaded. */
   readonly loaded: LoadedPlugin | undefined;
-  /** Position in the order of the hooks, starting at 1. */
+  /** Position of the plugin in the order of the hooks, starting at 1. */
   readonly position: number;
   readonly loadedCount: number;
   readonly stateOf: (name: string) => string;
 }
 const keyOf = ({ plugin }: Row) => plugin.name;
 
-/** Lists the installed plugins with state and load error. */
+/** Lists the installed plugins with their state and load error. */
 export function PluginsScreen() {
   return (
     <RequirePermission permission="plugins:read">

@@ -7,11 +7,11 @@ import { isAway } from "./is-away.js";
 import type { QueryClient } from "./query-client.js";
 
 const retryMs = 2000;
-/** Minimum time between two refreshes, which combine several changes. */
+/** Minimum time between two refreshes. Each refresh combines the changes since the previous refresh. */
 const collectMs = 500;
-/** The query names of each resource, for `isNamedIn`. */
+/** Names of the queries to refresh after a change, by API resource. `isNamedIn` matches the names. */
 const liveNames: Readonly<Record<EventResource, readonly string[]>> = {
-  // A changed worker can have a manifest that requests other hosts and secrets.
+  // A change to a worker can change its manifest, which requests hosts and secrets.
   workers: ["workers", "hosts", "secrets."],
   plugins: ["plugins", "plugins.loaded"],
   hosts: ["hosts"],
@@ -19,10 +19,10 @@ const liveNames: Readonly<Record<EventResource, readonly string[]>> = {
   keys: ["keys"],
 };
 
-/** The names of all queries that events refresh, for `isNamedIn`. */
+/** Names of all queries that events refresh. `isNamedIn` matches the names. */
 export const fedNames: ReadonlySet<string> = new Set(eventResources.flatMap((resource) => liveNames[resource]));
 
-/** Follows the event stream and refreshes the changed queries immediately. Polling continues at a lower rate. */
+/** Follows the event stream and refreshes changed queries immediately. Queries are also polled, at a lower rate. */
 export class EventSubscription {
   readonly #live: QueryClient;
   readonly #closing = new AbortController();
@@ -34,7 +34,10 @@ export class EventSubscription {
     this.#live = live;
   }
 
-  /** Starts the subscription once. If the daemon has no event stream or no free stream, polling continues unchanged. */
+  /**
+   * Starts the event stream; further calls have no effect. If the daemon has no event stream or no free stream, polling continues at its
+   * normal rate.
+   */
   start(client: Client): void {
     if (this.#isStarted) return;
     this.#isStarted = true;
@@ -67,7 +70,7 @@ export class EventSubscription {
 
   #end(error: unknown): void {
     this.#live.setFed(false);
-    // The key is no longer valid. The session request fails and ends the session.
+    // The daemon rejects the key. Requests the session again, which fails and ends the session.
     if (isRejectedKey(error) || (error instanceof ApiError && error.status === 401)) this.#live.touch(new Set(["session"]));
   }
 

@@ -8,7 +8,9 @@ import { lacking, useMay, useMissingPermissions } from "../components/require-pe
 
 const tickMs = 1000;
 
-/** Returns the state of a query and keeps it up to date while the component is mounted. A name must always have the same request. */
+/**
+ * Returns the state of a query and keeps it up to date while the component is mounted. All callers must use the same request for a name.
+ */
 export function useQuery<Value>(name: string, ask: (client: Client) => Promise<Value>): LiveState<Value> {
   const resource = useSession().resource(name, ask);
   return useSyncExternalStore(resource.subscribe, resource.state);
@@ -20,7 +22,7 @@ export function useIsStale(): boolean {
   return useSyncExternalStore(live.subscribe, live.contact).kind === "away";
 }
 
-/** Whether the component has been mounted for `afterMs`. Avoids requests for items that the user only scrolls past. */
+/** Returns whether the component has been mounted for `afterMs`. Avoids requests for items that the user only scrolls past. */
 export function useIsSettled(afterMs: number): boolean {
   const [isSettled, setSettled] = useState(false);
   useEffect(() => {
@@ -30,7 +32,10 @@ export function useIsSettled(afterMs: number): boolean {
   return isSettled;
 }
 
-/** Registers key handlers that require a permission. Without the permission, they name it. Read-only mode has none of these handlers. */
+/**
+ * Registers key handlers that require a permission. If the permission is missing, the keys show its name. In read-only mode, the keys have
+ * no effect.
+ */
 export function useChanges(handlers: Handlers, permission: Permission, lines: readonly string[]): void {
   const { overlays } = useDashboard();
   const isMissing = useMissingPermissions([{ permission }]).length > 0;
@@ -43,7 +48,7 @@ export function useChanges(handlers: Handlers, permission: Permission, lines: re
   });
 }
 
-/** Returns the current time, updated every second while `isWanted`. */
+/** Returns the current time in Unix milliseconds, updated every second while `isWanted`. */
 export function useNow(isWanted: boolean): number {
   const [now, setNow] = useState(Date.now);
   useEffect(() => {

@@ -2,12 +2,15 @@ import { isNamedIn } from "../../../shared/touched-resources.js";
 import { isAway } from "./is-away.js";
 import { QueryState } from "./query-state.js";
 
-/** Minimum time between two polling requests, regardless of the number of queries. */
+/** Minimum time between two polling requests of all queries. */
 const pauseMs = 1000;
-/** Polling interval of queries that events refresh: finds folders changed by hand, for which there are no events. */
+/**
+ * Polling interval for queries that events also refresh. Polling finds folders that were changed by hand, for which the daemon sends no
+ * events.
+ */
 const fedRefreshMs = 10_000;
 const longestBackOffMs = 30_000;
-/** Maximum number of cached queries, including those that are not on the screen. */
+/** Maximum number of cached queries, including queries that no screen shows. */
 const mostResources = 100;
 
 /** The connection state: no response yet, connected, or unreachable. */
@@ -17,7 +20,7 @@ type Contact =
   | { readonly kind: "away"; readonly sinceMs: number; readonly nextTryAtMs: number; readonly error: Error };
 
 /**
- * Runs the queries of mounted components: immediately when mounted or changed by an event, then by polling, at most one request per second.
+ * Runs the queries of mounted components immediately when mounted or changed by an event, then by polling at most one request per second.
  * While the daemon is unreachable, retries one query with backoff from 1 s to 30 s.
  */
 export class QueryClient {
@@ -29,17 +32,17 @@ export class QueryClient {
   readonly #listeners = new Set<() => void>();
   #contact: Contact = { kind: "none" };
   #failures = 0;
-  /** Number of requests so far that found the daemon unreachable. */
+  /** Number of requests so far that failed because the daemon was unreachable. */
   #missCount = 0;
   #lastPollAtMs = 0;
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
-  /** Calls `onRefused` for every error except an unreachable daemon. */
+  /** `onRefused` is called for every error of a query, unless the daemon is unreachable. */
   constructor(options: {
     readonly refreshMs: number;
     readonly onRefused: (error: Error) => void;
-    /** Queries that events refresh while `setFed(true)` is in effect, for `isNamedIn`. */
+    /** Names of queries that events refresh while `setFed(true)` is in effect. `isNamedIn` matches the names. */
     readonly fedNames?: ReadonlySet<string>;
   }) {
     this.#refreshMs = options.refreshMs;
@@ -47,7 +50,7 @@ export class QueryClient {
     this.#fedNames = options.fedNames ?? new Set();
   }
 
-  /** Returns the query with this name, created on first use. A name must always have the same request. */
+  /** Returns the query with this name, and creates it on first use. All callers must use the same request for a name. */
   resource<Value>(name: string, ask: () => Promise<Value>): QueryState<Value> {
     const existing = this.#resources.get(name) as QueryState<Value> | undefined;
     if (existing) return existing;
@@ -65,20 +68,23 @@ export class QueryClient {
 
   readonly contact = (): Contact => this.#contact;
 
-  /** Runs all mounted queries now, even if the daemon is unreachable. Other queries run when they are mounted. */
+  /** Runs the queries of all mounted components now, even if the daemon is unreachable. Other queries run when a component mounts them. */
   refresh(): void {
     for (const resource of this.#resources.values()) resource.askedAtMs = undefined;
     if (this.#contact.kind === "away") this.#contact = { ...this.#contact, nextTryAtMs: 0 };
     this.#schedule();
   }
 
-  /** Sets whether the event stream is connected. */
+  /** Sets whether the event stream is connected, and polls the queries in `fedNames` less often if so. */
   setFed(isFed: boolean): void {
     this.#isFed = isFed;
     this.#schedule();
   }
 
-  /** Marks queries as changed, by names for `isNamedIn`: mounted queries run now, others when they are mounted. */
+  /**
+   * Marks the named queries as outdated. Queries of mounted components run now, others when a component mounts them. `isNamedIn` matches
+   * the names.
+   */
   touch(names: ReadonlySet<string>): void {
     for (const [name, resource] of this.#resources) if (isNamedIn(names, name)) resource.askedAtMs = undefined;
     this.#schedule();
@@ -89,7 +95,7 @@ export class QueryClient {
     clearTimeout(this.#timer);
   }
 
-  /** Runs the due queries and sets the timer for the next one. */
+  /** Runs the queries that are due, and sets the timer for the next query. */
   #schedule(): void {
     clearTimeout(this.#timer);
     if (this.#isClosed) return;
@@ -147,10 +153,10 @@ export class QueryClient {
       }
   }
 
-  /** Handles a response. `missCount`: the value of `#missCount` at the time of the request. */
+  /** Handles a response. `missCount` is the value of `#missCount` when the request was sent. */
   #answered(missCount: number): void {
-    // Ignores a response to a request from before the failure: it does not prove that the daemon is back.
-    // Otherwise the failing query would be retried without backoff.
+    // Ignores the response to a request sent before the failure: such a response does not prove that the daemon is reachable. Otherwise,
+    // the failing query would be retried without backoff.
     if (this.#contact.kind === "away" && missCount !== this.#missCount) return;
     this.#failures = 0;
     if (this.#contact.kind === "live") return;
@@ -162,11 +168,11 @@ export class QueryClient {
     this.#missCount += 1;
     const now = Date.now();
     const isKnown = this.#contact.kind === "away";
-    // Parallel requests fail for the same reason: counts them as one failure.
+    // Counts parallel requests that fail as one failure, because they fail for the same reason.
     if (isKnown && this.#contact.kind === "away" && this.#contact.nextTryAtMs > now) return;
     const stepMs = Math.min(longestBackOffMs, pauseMs * 2 ** this.#failures);
     this.#failures += 1;
-    // Jitter: several dashboards must not retry at the same time.
+    // Adds jitter, because several dashboards must not retry at the same time.
     const waitMs = Math.max(pauseMs, stepMs * (0.5 + Math.random() / 2));
     this.#setContact({
       kind: "away",

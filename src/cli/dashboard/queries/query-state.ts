@@ -1,18 +1,18 @@
-/** The last value and error of a query. */
+/** The last value of a query, and the error of its last request. */
 export interface LiveState<Value> {
   readonly value: Value | undefined;
-  /** The error of the last request. The previous value is kept. */
+  /** The error of the last request. `value` is then the previous value. */
   readonly error: Error | undefined;
 }
 
-/** A query: its request, last result and listeners. */
+/** A query with its request, last result and listeners. */
 export class QueryState<Value> {
   readonly #ask: () => Promise<Value>;
   readonly #onWanted: () => void;
   readonly #listeners = new Set<() => void>();
   #state: LiveState<Value> = { value: undefined, error: undefined };
   #text: string | undefined;
-  /** Time of the last request; undefined when the data are outdated and must be requested again. */
+  /** Time of the last request. Undefined if the data is outdated and must be requested again. */
   askedAtMs: number | undefined;
   /** Time of the last successful response. */
   confirmedAtMs: number | undefined;
@@ -37,7 +37,7 @@ export class QueryState<Value> {
 
   readonly state = (): LiveState<Value> => this.#state;
 
-  /** Sends the request once. Notifies the listeners if the result changed. */
+  /** Sends the request once and notifies the listeners if the result changed. Rejects if the request fails. */
   async ask(): Promise<void> {
     this.askedAtMs = Date.now();
     this.isAsking = true;

@@ -15,7 +15,7 @@ import { useDashboard, useNavigation } from "../session/hooks.js";
 
 interface Row extends SecretTarget {
   readonly state: "set" | "staged" | "missing";
-  /** Unix time in seconds; undefined for a missing secret. */
+  /** Unix time in seconds when the secret was set. Undefined for a missing secret. */
   readonly setAt: number | undefined;
   readonly setBy: string | undefined;
 }
@@ -31,7 +31,7 @@ const columns: readonly Column<Row>[] = [
   { heading: "SET", width: 10, text: ({ setAt }) => (setAt === undefined ? "-" : ago(setAt, Date.now())) },
 ];
 
-/** Lists the secrets of a worker, without values. */
+/** Lists the secrets of a worker. Never shows their values. */
 export function SecretsScreen() {
   const { subject } = useNavigation();
   if (subject === undefined) return <SafeText>select a worker on the screen Workers and press its key for secrets</SafeText>;
@@ -62,7 +62,7 @@ function Secrets({ worker }: { readonly worker: string }) {
   );
 }
 
-/** Returns a function that asks for a value with hidden input and sets the secret. */
+/** Returns a function that prompts for a value with hidden input and sets the secret. */
 function useAskValue(worker: string): (name: string) => void {
   const { overlays } = useDashboard();
   const performing = usePerforming();

@@ -11,20 +11,20 @@ export const NavigationContext = createContext<Navigation>({ subject: undefined,
 /** Returns the shared state of the dashboard. */
 export function useDashboard(): Dashboard {
   const dashboard = useContext(DashboardContext);
-  if (dashboard === undefined) throw new Error("used outside of the dashboard");
+  if (dashboard === undefined) throw new Error("useDashboard() was called outside of the dashboard");
   return dashboard;
 }
 
-/** Returns the current session. Throws without one. */
+/** Returns the current session. Throws if no session is open. */
 export function useSession(): Session {
   const session = useContext(SessionContext);
-  if (session === undefined) throw new Error("used on a screen that needs no session");
+  if (session === undefined) throw new Error("useSession() was called on a screen without a session");
   return session;
 }
 
-/** Switches between screens. */
+/** The current item of the screen, and a function that switches to another screen. */
 export interface Navigation {
-  /** The initial item of the screen, such as a worker name. */
+  /** The item that the screen shows first, such as a worker name. */
   readonly subject: string | undefined;
   readonly show: (screen: ScreenId, subject?: string) => void;
 }

@@ -8,15 +8,15 @@ import { QueryClient } from "../queries/query-client.js";
 import type { QueryState } from "../queries/query-state.js";
 import { CommandError } from "../../command/command-error.js";
 
-/** A connection to one daemon with one key: the typed client and its queries. */
+/** A connection to one daemon with one key, with the typed client and its queries. */
 export class Session {
-  /** Unique per session. */
+  /** Unique id of the session. */
   readonly id = crypto.randomUUID();
   readonly settings: Settings;
   readonly live: QueryClient;
-  /** The command context with the profile of this session. */
+  /** The context for commands, with the profile of this session. */
   readonly context: Context;
-  /** Opens a separate connection, for requests with the signal of `context`. */
+  /** Opens a separate connection whose requests the signal of the given context aborts. */
   readonly connect: typeof connect;
   readonly #changes: EventSubscription;
   #connection: Promise<Connection<Contract>> | undefined;
@@ -29,12 +29,12 @@ export class Session {
     this.#changes = new EventSubscription(this.live);
   }
 
-  /** Resolves origin and key. Sends no request. */
+  /** Creates a session with the origin and key of the settings. Sends no request. */
   static async open(context: Context, options: SessionOptions): Promise<Session> {
     return new Session(context, await resolveSettings(context), options);
   }
 
-  /** Returns the typed client. The first call connects; after a failure, the next call tries again. */
+  /** Returns the typed client. The first call connects to the daemon. If connecting fails, the next call tries again. */
   async client(): Promise<Client> {
     this.#connection ??= import("../../../shared/contract/index.js").then(({ contract }) => this.connect(this.context, contract));
     try {
@@ -50,7 +50,7 @@ export class Session {
     return this.live.resource(name, async () => {
       const client = await this.client();
       const value = await ask(client);
-      // Subscribes after the first response, so that the stream does not delay the first screen.
+      // Subscribes to events after the first response, so that the event stream does not delay the first screen.
       this.#changes.start(client);
       return value;
     });
@@ -65,11 +65,11 @@ export class Session {
 interface SessionOptions {
   readonly refreshMs: number;
   readonly connect: typeof connect;
-  /** Called for every error except an unreachable daemon. */
+  /** Called for every error of a query, unless the daemon is unreachable. */
   readonly onRefused: (error: Error) => void;
 }
 
-/** Returns the message of an error, with its hint. */
+/** Returns the message of an error, followed by its hint if any. */
 export function reasonOf(error: unknown): string {
   if (error instanceof CommandError && error.hint !== undefined) return `${error.message}; ${error.hint}`;
   return error instanceof Error ? error.message : String(error);

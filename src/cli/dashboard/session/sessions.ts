@@ -15,7 +15,7 @@ interface SessionsOptions {
   readonly connect: typeof connect;
 }
 
-/** Manages the current session. A rejected key ends the session. */
+/** Manages the current session. Closes the session if the daemon rejects its key. */
 export class Sessions {
   readonly #context: Context;
   readonly #options: SessionsOptions;
@@ -34,7 +34,7 @@ export class Sessions {
 
   readonly state = (): SessionState => this.#state;
 
-  /** Opens a session with the profile, or with the settings of the command line. */
+  /** Opens a session with the profile. Without a profile, uses the settings of the command line. */
   async open(profile?: string): Promise<void> {
     this.close();
     const context = profile === undefined ? this.#context : ofProfile(this.#context, profile);
@@ -73,7 +73,7 @@ export class Sessions {
   }
 }
 
-/** Returns the context for `--profile NAME`, without the flags and variables that select another daemon or key. */
+/** Returns the context for `--profile NAME`. Removes the flags and variables that select another daemon or key. */
 function ofProfile(context: Context, profile: string): Context {
   const { url: _url, keyFile: _keyFile, ...flags } = context.flags;
   const { RUNTIMECTL_URL: _variable, RUNTIMECTL_KEY: _key, RUNTIMECTL_KEY_FILE: _file, ...environment } = context.environment;

@@ -14,7 +14,7 @@ export function fitted(text: string, columns: number): string {
   return columns < 1 ? "" : cut + ellipsis + " ".repeat(Math.max(0, columns - 1 - stringWidth(cut)));
 }
 
-/** Returns the longest prefix of whole graphemes that fits. */
+/** Returns the longest prefix of whole graphemes that fits into the width. */
 function cutTo(text: string, columns: number): string {
   if (plain.test(text)) return text.slice(0, Math.max(0, columns));
   let [cut, width] = ["", 0];

@@ -1,27 +1,33 @@
 import type { DashboardHost } from "../dashboard-host.js";
 
-/** Automatic line wrap (DECAWM). Disabled, so that a frame drawn during a resize is truncated instead of wrapped. */
+/**
+ * Escape sequences for automatic line wrap (DECAWM). The dashboard disables it, so that a frame drawn during a resize is truncated instead
+ * of wrapped.
+ */
 const wrapping = { off: "\u001b[?7l", on: "\u001b[?7h" };
-/** The alternate screen. Cleared on exit: some terminals can show it again, and it could contain a key. */
+/**
+ * Escape sequences for the alternate screen. The screen is cleared on exit, because some terminals can show it again and it could contain a
+ * key.
+ */
 const alternateScreen = {
   enter: `\u001b[?1049h\u001b[?25l${wrapping.off}\u001b[H`,
   leave: `\u001b[2J${wrapping.on}\u001b[?25h\u001b[?1049l`,
 };
-/** Bracketed paste: the terminal marks the start and the end of pasted text. */
+/** Escape sequences for bracketed paste, in which the terminal marks the start and end of pasted text. */
 const bracketedPaste = { on: "\u001b[?2004h", off: "\u001b[?2004l" };
-/** Delay before the screen is restored after a suspend. The timer fires only after the shell continues the process. */
+/** Delay before the dashboard returns to full-screen mode after a suspend. The timer fires only after the shell continues the process. */
 const stopMs = 50;
 
 interface FullScreenOptions {
   readonly host: Pick<DashboardHost, "events" | "writeNow" | "stop">;
-  /** Called after full-screen mode is entered, also when ctrl-z and `fg` continue the dashboard. */
+  /** Called after full-screen mode is entered, also when `fg` continues the dashboard after ctrl-z. */
   readonly onEnter: () => void;
   readonly onLeave: () => void;
-  /** False in screen reader mode, in which earlier lines stay visible. */
+  /** Whether the dashboard uses the alternate screen. False in screen reader mode, in which earlier lines stay visible. */
   readonly usesAlternateScreen: boolean;
 }
 
-/** Enters and leaves full-screen mode. Restores the terminal on every exit of the process. */
+/** Enters and leaves full-screen mode. Restores the terminal before every exit of the process. */
 export class FullScreen {
   readonly #options: FullScreenOptions;
   #isOurs = false;
@@ -39,12 +45,12 @@ export class FullScreen {
     this.#write(`${this.#options.usesAlternateScreen ? alternateScreen.enter : ""}${bracketedPaste.on}`);
     events.on("SIGTSTP", this.#onSuspend);
     events.on("exit", this.#onEnd);
-    // Runs before Node.js prints an uncaught exception.
+    // This event is emitted before Node.js prints an uncaught exception.
     events.on("uncaughtExceptionMonitor", this.#onEnd);
     this.#options.onEnter();
   }
 
-  /** Restores the terminal. Synchronous, so that exit handlers can call it. */
+  /** Leaves full-screen mode. Synchronous, so that exit handlers can call this method. */
   leave(): void {
     if (!this.#isOurs) return;
     this.#isOurs = false;
@@ -68,7 +74,7 @@ export class FullScreen {
     try {
       this.#options.host.writeNow(text);
     } catch {
-      // The terminal is closed: nothing to restore.
+      // If the terminal is closed, there is nothing to restore.
     }
   }
 }

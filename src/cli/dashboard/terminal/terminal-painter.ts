@@ -5,8 +5,8 @@ const clearToLineEnd = "\u001b[K";
 const clearScreen = "\u001b[2J";
 
 /**
- * Output stream for Ink: receives complete frames and writes only the changed lines, with absolute positions.
- * Ink's own writer uses relative positions, which are wrong after a resize, and clears the scrollback.
+ * Output stream for Ink. Receives complete frames and writes only the changed lines, at absolute positions. Ink's own writer uses relative
+ * positions, which are wrong after a resize, and clears the scrollback.
  */
 export class TerminalPainter {
   readonly #terminal: DrawingSurface;
@@ -29,7 +29,7 @@ export class TerminalPainter {
     return this.#terminal.rows;
   }
 
-  /** Accepts a frame. Of several frames in one turn of the event loop, only the last is drawn. */
+  /** Receives a frame from Ink. Draws only the last frame of each turn of the event loop. */
   write(frame: string): boolean {
     this.#frame = frame;
     // Draws the first frame immediately, before the first request to the daemon.
@@ -38,7 +38,7 @@ export class TerminalPainter {
     return true;
   }
 
-  /** Starts drawing. Redraws everything, because the content of the terminal is unknown. */
+  /** Starts drawing. Redraws all lines, because the content of the terminal is unknown. */
   resume(): void {
     this.#isPaused = false;
     this.#shown = [];
@@ -46,7 +46,7 @@ export class TerminalPainter {
     if (this.#frame !== "") this.write(this.#frame);
   }
 
-  /** Redraws everything after a resize, which moves the content of the terminal. */
+  /** Redraws all lines after a resize, because the terminal has moved its content. */
   repaint(): void {
     if (!this.#isPaused) this.resume();
   }
@@ -75,7 +75,8 @@ export class TerminalPainter {
   #paint(): void {
     if (this.#isPaused) return;
     const lines = this.#frame.split("\n").slice(0, this.rows);
-    // Clears before it writes: after a full line the cursor is in the last column, and clearing would delete the last character.
+    // Clears each line before writing text: after a full line the cursor is in the last column, and clearing would delete the last
+    // character.
     const changed = lines.flatMap((line, index) => (line === this.#shown[index] ? [] : [`\u001b[${index + 1};1H${clearToLineEnd}${line}`]));
     const leftOver = lines.length < this.#shown.length ? [`\u001b[${lines.length + 1};1H\u001b[J`] : [];
     this.#shown = lines;

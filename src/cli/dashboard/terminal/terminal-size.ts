@@ -22,7 +22,7 @@ export function useLayout(): Layout {
   return columns >= 80 ? "medium" : "narrow";
 }
 
-/** The size of the terminal, with listeners for changes. */
+/** The size of the terminal. Notifies listeners about changes. */
 export class TerminalSize {
   readonly #terminal: DrawingSurface;
   #size: Size;
@@ -44,7 +44,7 @@ export class TerminalSize {
   readonly current = (): Size => this.#size;
 }
 
-/** Returns the size, or 80x24 for a terminal that reports 0. */
+/** Returns the size of the terminal, or 80x24 if the terminal reports 0. */
 function sizeOf({ columns, rows }: DrawingSurface): Size {
   return { columns: columns || 80, rows: rows || 24 };
 }

@@ -18,9 +18,9 @@ export class UploadSession {
   readonly #context: Context;
   readonly #cleanUps: readonly (() => void)[];
   readonly #packageArchive: PackageArchive;
-  /** Output of packing, later of the upload. */
+  /** Output of packing, and later of the upload. */
   readonly #said: string[];
-  /** The preview: the package and its effect on installed versions. */
+  /** Facts for the preview: the package, and the effect of the upload on installed versions. */
   readonly facts: readonly Fact[];
 
   private constructor(session: Session, { context, packageArchive, said, cleanUps, facts }: Prepared) {
@@ -32,7 +32,7 @@ export class UploadSession {
     this.facts = facts;
   }
 
-  /** Packs like `workers upload`. The signal cancels packing and upload. */
+  /** Packs a folder like `runtimectl workers upload`. The signal cancels packing and the upload. */
   static async prepare(session: Session, source: string, signal: AbortSignal): Promise<UploadSession> {
     const said: string[] = [];
     const cleanUps: (() => void)[] = [];
@@ -63,7 +63,7 @@ export class UploadSession {
     return this.#packageArchive.sizeBytes;
   }
 
-  /** Uploads the archive. Returns a text with the URL. */
+  /** Uploads the archive. Returns a text with the URL of the worker. */
   async send(onBytes: (count: number) => void): Promise<string> {
     const connection = await this.#session.connect(this.#context, { workers: { list, upload } });
     this.#said.length = 0;
@@ -74,7 +74,7 @@ export class UploadSession {
     return [`uploaded ${worker.name} ${worker.version}: ${url}`, ...this.#said].join(" · ");
   }
 
-  /** Deletes the archive. */
+  /** Deletes the local archive file. */
   discard(): void {
     for (const cleanUp of this.#cleanUps) cleanUp();
   }
@@ -88,7 +88,7 @@ interface Prepared {
   readonly facts: readonly Fact[];
 }
 
-/** Requests the installed versions again, so that the preview is not outdated. */
+/** Returns the worker with its currently installed versions. Sends a new request, so that the preview is not outdated. */
 async function installedWorker(session: Session, name: string): Promise<InstalledWorker | undefined> {
   const rows = (await (await session.client()).workers.list()).filter((worker) => worker.name === name);
   return rows.length === 0 ? undefined : toInstalledWorker(name, rows);

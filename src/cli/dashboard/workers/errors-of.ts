@@ -2,10 +2,10 @@ import type { Totals } from "../../../shared/contract/metrics.js";
 import { failureShare, percentOf } from "../../../shared/failure-share.js";
 import type { Fact } from "../components/detail.js";
 
-/** Number of error codes shown, the most frequent first. */
+/** Maximum number of error codes shown, the most frequent first. */
 const shownCodes = 3;
 
-/** Returns the failed requests since the daemon started, their current share, and the most frequent error codes. */
+/** Returns the number of failed requests since the daemon started, their current share, and the most frequent error codes. */
 export function errorsOf({ requests, errors }: Pick<Totals, "requests" | "errors">): Fact {
   const codes = Object.entries(errors.byCode)
     .toSorted(([, a], [, b]) => b - a)

@@ -15,7 +15,7 @@ import { Detail, type Fact } from "../components/detail.js";
 import { LogTail } from "../logs/log-tail.js";
 
 const actions = [toggleVersion, rollbackWorker, restartVersion, deleteVersion, deleteWorker];
-/** Minimum number of visible log lines. If the versions do not fit above, they share one line. */
+/** Minimum number of visible log lines. If they do not fit below the versions, all versions share one line. */
 const leastLogRows = 3;
 
 interface Props {
@@ -23,7 +23,7 @@ interface Props {
   readonly isStale: boolean;
 }
 
-/** Shows a version: state, load, all versions of the worker, and the end of the log. */
+/** Shows a worker version: state, load, all versions of the worker, and the newest log lines. */
 export function WorkerDetail({ row, isStale }: Props) {
   const { rows } = useSize();
   const { settings } = useSession();
@@ -51,7 +51,7 @@ export function WorkerDetail({ row, isStale }: Props) {
   );
 }
 
-/** Registers the keys that change nothing on the server. */
+/** Registers the keys for the selected worker that change nothing on the server. */
 function useWorkerKeys({ name, isEnabled }: WorkerRow, url: string): void {
   const { context, overlays, copy } = useDashboard();
   const { show } = useNavigation();
@@ -73,7 +73,7 @@ function useWorkerKeys({ name, isEnabled }: WorkerRow, url: string): void {
   });
 }
 
-/** Returns the path that serves the version. */
+/** Returns the path at which the daemon serves the version. */
 function pathOf({ name, version, answering }: WorkerRow): string {
   return version === answering ? `/${name}/` : `/${name}@${version}/`;
 }
@@ -83,7 +83,7 @@ function stateOf({ isEnabled, version, answering }: WorkerRow, path: string): st
   return version === answering ? `active at ${path}` : `enabled at ${path}`;
 }
 
-/** Returns one line per version, or one line for all if they do not fit. */
+/** Returns one line per version of the worker, or a single line with all versions if they do not fit. */
 function versionsOf({ worker, answering }: WorkerRow, room: number): Fact[] {
   const lines = worker.versions.map(
     ({ version, enabled }) => `${version} ${version === answering ? "active" : enabled ? "enabled" : "disabled"}`,

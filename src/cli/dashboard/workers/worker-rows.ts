@@ -5,7 +5,7 @@ import type { Installation } from "../../../shared/installation.js";
 import { answeringVersion, toInstalledWorker } from "../../../shared/worker-versions.js";
 import type { WorkerVersion } from "../actions/workers.js";
 
-/** A version of a worker with its metrics. */
+/** A row in the list of workers: one version of a worker with its metrics. */
 export interface WorkerRow extends WorkerVersion {
   /** The folder of the worker on the server. */
   readonly folder: string;

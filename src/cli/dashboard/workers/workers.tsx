@@ -10,7 +10,7 @@ import { workerRows, type WorkerRow } from "./worker-rows.js";
 import { useDashboard } from "../session/hooks.js";
 
 const keyOf = ({ name, version, source }: WorkerRow) => `${name}@${version} ${source}`;
-/** The state, or the health of an enabled version with failing requests. */
+/** Returns the state of a version, or its health if an enabled version has failing requests. */
 const stateOf = ({ isEnabled, health }: WorkerRow) => (isEnabled ? (health === "ok" ? "enabled" : health) : "disabled");
 const colors = { ok: "green", degraded: "yellow", failing: "red" } as const;
 
@@ -63,7 +63,7 @@ function Workers() {
   );
 }
 
-/** Registers the key for uploads. Without the permission, the key names it. Not available in read-only mode. */
+/** Registers the key for uploads. If the permission is missing, the key shows its name. In read-only mode, the key has no effect. */
 function useUpload(): void {
   const { overlays } = useDashboard();
   useChanges({ "workers.upload": () => overlays.show({ kind: "upload" }) }, "workers:install", ["runtimectl workers upload ./dir"]);

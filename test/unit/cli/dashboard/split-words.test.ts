@@ -13,5 +13,5 @@ test.each([
 });
 
 test("rejects a command line with an unclosed quote", () => {
-  expect(() => splitWords(`workers upload "my app`)).toThrow("a quotation mark is not closed");
+  expect(() => splitWords(`workers upload "my app`)).toThrow("the command line contains an unclosed quotation mark");
 });
