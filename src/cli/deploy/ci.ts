@@ -13,7 +13,7 @@ interface GitFacts {
   readonly by?: string;
 }
 
-/** Returns commit, dirty state and user of a folder. Empty without git, a repository or a commit. */
+/** Returns the commit, whether there are uncommitted changes, and the git user of a folder. Empty without git, a repository or a commit. */
 export async function readGitFacts(folder: string, variables: Variables): Promise<GitFacts> {
   const git = (...words: readonly string[]) => runGit(words, folder, variables);
   const [commit, status, by] = await Promise.all([
@@ -28,7 +28,10 @@ export async function readGitFacts(folder: string, variables: Variables): Promis
   };
 }
 
-/** Runs git without `core.fsmonitor`: with it, a repository could make git run a program. */
+/**
+ * Runs git and returns its output, or undefined if git fails. Disables `core.fsmonitor`, with which a repository could make git run a
+ * program.
+ */
 async function runGit(words: readonly string[], folder: string, env: Variables): Promise<string | undefined> {
   const args = ["--no-optional-locks", "-c", "core.fsmonitor=false", ...words];
   return promisify(execFile)("git", args, { cwd: folder, env, timeout: gitTimeoutMs, maxBuffer: 16 * 1024 * 1024 }).then(
@@ -37,7 +40,7 @@ async function runGit(words: readonly string[], folder: string, env: Variables):
   );
 }
 
-/** Deployment data for the step outputs and the job summary of a CI workflow. */
+/** Facts about a deployment for the step outputs and the job summary of a CI workflow. */
 interface DeploymentFacts {
   readonly kind: string;
   readonly name: string;
@@ -47,7 +50,10 @@ interface DeploymentFacts {
   readonly digest: string;
 }
 
-/** In GitHub Actions, writes the step outputs `url`, `version` and `digest`, and a table to the job summary. */
+/**
+ * Writes the step outputs `url`, `version` and `digest`, and a table to the job summary of GitHub Actions. Writes nothing outside of GitHub
+ * Actions.
+ */
 export async function tellGitHub(context: Context, facts: DeploymentFacts): Promise<void> {
   const { GITHUB_OUTPUT: outputs, GITHUB_STEP_SUMMARY: summary } = context.environment;
   const { url, version, digest } = facts;
@@ -58,7 +64,7 @@ export async function tellGitHub(context: Context, facts: DeploymentFacts): Prom
   await append(context, "GITHUB_STEP_SUMMARY", summary, table);
 }
 
-/** Appends text to a file. Only warns on failure: the deployment has already succeeded. */
+/** Appends text to a file. A failure causes only a warning, because the deployment has already succeeded. */
 async function append(context: Context, variable: string, file: string | undefined, text: string): Promise<void> {
   if (file === undefined) return;
   try {

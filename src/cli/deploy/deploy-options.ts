@@ -10,7 +10,7 @@ import type { Settings } from "../config/settings.js";
 
 const labelWidth = 10;
 
-/** The options as given on the command line. */
+/** The options of `deploy` as written on the command line. */
 export interface GivenOptions {
   readonly kind?: PackageKind;
   readonly name?: string;
@@ -21,16 +21,16 @@ export interface GivenOptions {
   readonly exitCode?: boolean;
   readonly ifChanged?: boolean;
   readonly replace?: boolean;
-  /** False with `--no-enable`. */
+  /** Whether the deployed version is enabled. False with `--no-enable`. */
   readonly enable?: boolean;
-  /** False with `--no-check`. */
+  /** The health check in `--check`. False with `--no-check`. */
   readonly check?: string | false;
   readonly checkTimeout?: string;
   readonly rollbackOnFail?: boolean;
   readonly keep?: string;
 }
 
-/** The parsed options. */
+/** The parsed and checked options of `deploy`. */
 export interface DeployOptions {
   readonly identity: PackageIdentity;
   readonly message: string | undefined;
@@ -47,7 +47,7 @@ export interface DeployOptions {
   readonly keep: number | undefined;
 }
 
-/** Parses and checks the options. Throws a usage error for invalid values and combinations. */
+/** Parses and checks the options of `deploy`. Throws a usage error for invalid values and combinations. */
 export function parseDeployOptions(given: GivenOptions): DeployOptions {
   const { name, version, message, keep, dryRun = false, exitCode = false, enable = true, rollbackOnFail = false } = given;
   if (name !== undefined && !isPackageName(name))
@@ -56,7 +56,8 @@ export function parseDeployOptions(given: GivenOptions): DeployOptions {
     throw usageError(`--version: ${JSON.stringify(version)} is not a version`, "--version 1.2.0");
   if (message !== undefined && message.length > longestDeployMessage)
     throw usageError(`--message is longer than ${longestDeployMessage} characters`);
-  if (keep !== undefined && !/^[1-9]\d{0,5}$/.test(keep)) throw usageError(`--keep: ${keep} is not a number of versions`, "--keep 3");
+  if (keep !== undefined && !/^[1-9]\d{0,5}$/.test(keep))
+    throw usageError(`--keep: ${keep} is not a whole number of versions from 1 to 999999`, "--keep 3");
   if (exitCode && !dryRun) throw usageError("--exit-code requires --dry-run", "add --dry-run");
   const check = parseHealthCheck(given.check === false ? undefined : given.check, given.checkTimeout);
   if (check && !enable) throw usageError("--no-enable and --check cannot be used together", "remove one of the flags");
@@ -77,12 +78,12 @@ export function parseDeployOptions(given: GivenOptions): DeployOptions {
   };
 }
 
-/** Prints one step of a deployment. */
+/** Prints one completed step of a deployment to stderr. */
 export function noteStep({ output }: Context, label: string, text: string): void {
   output.note(text, { text: `  ${label.padEnd(labelWidth)}`, style: "bold" });
 }
 
-/** Prints the package, the target and the number of files. */
+/** Prints the package, the daemon to which it is deployed, and the number of files. */
 export function notePackage(
   context: Context,
   { facts, files, leftOut }: PackPlan,

@@ -1,24 +1,24 @@
 import type { UploadSource } from "../../shared/contract/endpoint.js";
 
-/** The URL of a version, and the load error if it failed to load. */
+/** The URL of a deployed version, and the load error if the version failed to load. */
 export interface Located {
   readonly url: string;
   readonly trouble?: string | undefined;
 }
 
-/** The state of the package on the daemon, and the operations on it. */
+/** The state of a package on the daemon before a deployment, and the operations that change this state. */
 export interface DeployTarget {
-  /** The installed version with the same number, if any. */
+  /** The installed version with the same version number. Undefined if no such version is installed. */
   readonly existing: { readonly isEnabled: boolean; readonly digest: string | undefined } | undefined;
   /** The active version before the deployment. */
   readonly before: string | undefined;
-  /** Why the current state cannot be restored after the upload. Undefined if it can. */
+  /** The reason why the state before the upload cannot be restored. Undefined if a rollback is possible. */
   readonly loss: string | undefined;
-  /** Uploads the package. With `isChecked`, the daemon first loads a worker's code once and rejects the upload if that fails. */
+  /** Uploads the package. With `isChecked`, the daemon first loads the worker's code once and rejects the upload if loading fails. */
   upload(source: UploadSource, options: { readonly isChecked: boolean }): Promise<void>;
   setEnabled(enabled: boolean): Promise<void>;
-  /** Returns the URL. Warns if the version is not served, unless it is disabled on purpose (`isOff`). */
+  /** Returns the URL of the deployed version. Prints a warning if the daemon does not serve the version, unless `isOff` is set. */
   locate(expected: { readonly isOff: boolean }): Promise<Located>;
-  /** The command lines that disable and enable the version. */
+  /** The command lines that disable and enable the deployed version. */
   readonly lines: { readonly off: string; readonly on: string };
 }

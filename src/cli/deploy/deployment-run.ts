@@ -34,7 +34,7 @@ interface Parts {
   readonly action: DeployAction;
 }
 
-/** Runs one deployment. */
+/** Runs or previews one deployment. */
 export class DeploymentRun {
   readonly #context: Context;
   readonly #parts: Parts;
@@ -45,7 +45,7 @@ export class DeploymentRun {
     this.#parts = parts;
   }
 
-  /** Shows the planned action and files (dry run). Resolves with the exit code. */
+  /** Prints the planned action and files of a dry run. Resolves with the exit code. */
   async show(): Promise<ExitCode> {
     const { opened, options, deployable, action, target } = this.#parts;
     const archive = await writeArchive(deployable.plan.files, path.join(opened.workspace, "package.tgz"), this.#context.signal);
@@ -76,7 +76,7 @@ export class DeploymentRun {
     await this.#tell({ sizeBytes, health, deleted, url });
   }
 
-  /** On production profiles, asks for confirmation of irreversible changes. */
+  /** Asks the user to confirm irreversible changes if the profile is a production profile. */
   async #confirm(): Promise<void> {
     const { action, deployable, options, target } = this.#parts;
     const { settings } = target.connection;
@@ -104,12 +104,12 @@ export class DeploymentRun {
     const { options, target } = this.#parts;
     const { settings } = target.connection;
     const outcome = await checkHealth(this.#context, options.check as NonNullable<typeof options.check>, { base: url, settings });
-    if (!outcome.passed) return this.#fail(`the check of ${outcome.url} failed: ${outcome.reason}`);
+    if (!outcome.passed) return this.#fail(`the health check of ${outcome.url} failed: ${outcome.reason}`);
     noteStep(this.#context, "Check", `GET ${outcome.url} -> ${outcome.status} in ${outcome.durationMs} ms`);
     return outcome;
   }
 
-  /** Rolls back if requested and throws the error that ends the command. */
+  /** Rolls back if `--rollback-on-fail` is set. Always throws the error that ends the command. */
   async #fail(reason: string): Promise<never> {
     const { deployable, options, target } = this.#parts;
     const { name, version } = deployable.plan.facts;
@@ -207,7 +207,7 @@ function failed(message: string, hint: string, details?: readonly string[]): Com
   return new CommandError("CHECK_FAILED", message, { exitCode: exitCodes.notRolledBack, hint, details });
 }
 
-/** Returns the error of an upload. For code that cannot be loaded, adds the faulty lines. */
+/** Returns the error of a failed upload. If the code cannot be loaded, adds the lines with the syntax error. */
 async function loadFailure(
   error: unknown,
   { folder, files }: { readonly folder: string; readonly files: readonly PackedFile[] },
@@ -221,7 +221,7 @@ async function loadFailure(
   });
 }
 
-/** Adds a full stop if the text has none: messages of thrown errors usually lack it. */
+/** Returns the text with a period at its end. Messages of thrown errors usually have no period. */
 function asSentence(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`;
 }

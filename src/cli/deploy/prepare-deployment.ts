@@ -18,15 +18,15 @@ import type { DeployTarget } from "./deploy-target.js";
 import { isMap, isScalar, type Document } from "yaml";
 import { createTarStream } from "../pack/tar-writer.js";
 
-/** A package that is ready to be packed. */
+/** A validated package that is ready to be packed. */
 export interface Deployable {
   readonly plan: PackPlan;
   readonly digest: string;
-  /** Whether the version is installed disabled, by an option or by its manifest. */
+  /** Whether the version is installed disabled, because of `--no-enable` or its manifest. */
   readonly isOff: boolean;
 }
 
-/** Validates the package with the daemon's rules and applies the given name and version. Throws if the package is not valid. */
+/** Validates the package with the daemon's rules and applies `--name` and `--version`. Throws if the package is not valid. */
 export async function prepareDeployable(context: Context, opened: OpenedPackage, options: DeployOptions): Promise<Deployable> {
   const { problems, plan } = await validatePackage(opened, options);
   for (const problem of problems) if (problem.severity === "warning") context.output.warn(describeProblem(problem));
@@ -36,7 +36,7 @@ export async function prepareDeployable(context: Context, opened: OpenedPackage,
   return { plan: adapted, digest: digestOf(adapted), isOff };
 }
 
-/** Packs a package and records the deployment in its manifest. */
+/** Packs a package and adds the deployment record to its manifest. Throws FILE_CHANGED if a file changed during packing. */
 export async function packDeployable(
   context: Context,
   opened: OpenedPackage,
@@ -54,7 +54,7 @@ export async function packDeployable(
   return { ...archive, file, filename: archiveName(plan.facts), plan: noted, deployment };
 }
 
-/** Returns the record of a deployment. For an archive, the git state is unknown. */
+/** Returns the deployment record. For an archive, the record contains no git data. */
 async function describeDeployment(
   { variables }: Context,
   { folder, isArchive }: OpenedPackage,
@@ -71,10 +71,13 @@ async function describeDeployment(
   };
 }
 
-/** The action of a deployment. `none`: the same content is installed. `enable`: the same, but disabled. */
+/** The action of a deployment. `none`: the same content is installed and enabled. `enable`: the same content is installed, but disabled. */
 export type DeployAction = "install" | "replace" | "enable" | "none";
 
-/** Chooses the action. Throws if a version would be overwritten without `--replace`, or if a rollback would be impossible. */
+/**
+ * Returns the action of the deployment. Throws if a version would be overwritten without `--replace`, or if `--rollback-on-fail` would be
+ * impossible.
+ */
 export function chooseAction(target: DeployTarget, { plan, digest, isOff }: Deployable, options: DeployOptions): DeployAction {
   const { existing, loss } = target;
   const isSame = existing !== undefined && existing.digest === digest;
@@ -97,7 +100,7 @@ function versionExists({ name, version }: { name: string; version: string }, isS
   });
 }
 
-/** Returns the content digest of a plan, without the deployment record in the manifest. Reads every file. */
+/** Returns the content digest of a plan. The digest does not include the deployment record in the manifest. Reads every file. */
 function digestOf(plan: PackPlan): string {
   const { file, document } = readManifestOf(plan);
   const digestedAs = textWithoutDeployment(document);
@@ -107,7 +110,7 @@ function digestOf(plan: PackPlan): string {
   return digest.hex();
 }
 
-/** Returns the plan with a deployment record in the manifest and, with `isOff`, with `enabled: false`. */
+/** Returns the plan with a deployment record in the manifest. With `isOff`, the manifest also contains `enabled: false`. */
 async function withDeployment(
   plan: PackPlan,
   directory: string,
@@ -122,7 +125,10 @@ async function withDeployment(
   return withFiles(plan, [{ ...manifest, digestedAs }]);
 }
 
-/** Returns the manifest without its deployment record, normalized by the YAML writer. Empty if nothing else is in it. */
+/**
+ * Returns the text of the manifest without its deployment record, normalized by the YAML writer. Empty if the manifest contains nothing
+ * else.
+ */
 function textWithoutDeployment(document: Document): string {
   const copy = document.clone();
   copy.delete("deploy");
@@ -130,7 +136,7 @@ function textWithoutDeployment(document: Document): string {
   return isEmpty ? "" : copy.toString({ lineWidth: 0 });
 }
 
-/** Quotes all strings: YAML would read some commit hashes as numbers. */
+/** Returns the YAML node of a deployment record. All strings are quoted, because YAML would parse some commit hashes as numbers. */
 function blockOf(document: Document, deployment: Deployment): unknown {
   const block = document.createNode(deployment);
   if (isMap(block))

@@ -17,7 +17,7 @@ interface Identity {
   readonly version: string;
 }
 
-/** A version of a worker on the daemon. Other versions stay installed. */
+/** A worker on the daemon to which a version is deployed. Other versions of the worker stay installed. */
 export class WorkerTarget implements DeployTarget {
   readonly #context: Context;
   readonly connection: Connection<typeof operations>;
@@ -69,12 +69,17 @@ export class WorkerTarget implements DeployTarget {
     return { url: await activeUrl(this.#context, this.connection, this.#identity, { isToldOfOff: isOff }) };
   }
 
-  /** Returns the host names of the worker, and the requested ones of this manifest that are not added. Undefined if the key cannot list them. */
+  /**
+   * Returns the host names of the worker, and the host names in `requested` that no operator added. Undefined if the key cannot list hosts.
+   */
   async findHosts(requested: readonly string[]): Promise<WorkerHosts | undefined> {
     return findHosts(this.connection, { name: this.#identity.name, requested });
   }
 
-  /** Keeps `count` uploaded versions and deletes the oldest. Never deletes this version or the active one. */
+  /**
+   * Deletes the oldest uploaded versions of the worker, so that `count` versions remain. Never deletes the deployed version or the active
+   * version.
+   */
   async deleteOldVersions(count: number, onDeleted: (version: string) => void): Promise<void> {
     const { name, version } = this.#identity;
     const rows = (await this.connection.client.workers.list()).filter((worker) => worker.name === name);
@@ -90,7 +95,7 @@ export class WorkerTarget implements DeployTarget {
   }
 }
 
-/** Sorts versions by deployment time, newest first. Versions without a record come last, the highest first. */
+/** Returns versions sorted by deployment time, newest first. Versions without a deployment record come last, the highest version first. */
 function newestFirst({ versions, deploys = {} }: Worker): string[] {
   return versions.toSorted((a, b) => (deploys[b]?.at ?? 0) - (deploys[a]?.at ?? 0));
 }

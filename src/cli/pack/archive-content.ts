@@ -2,26 +2,26 @@ import { buffer } from "node:stream/consumers";
 import { list, type ReadEntry } from "tar";
 import { openPromise } from "yauzl";
 
-/** Maximum size of a metadata file to read. */
+/** Maximum size of a manifest or package.json that is read from an archive. */
 const maximumMetadataBytes = 64 * 1024;
 const metadataFiles = new Set(["manifest.yaml", "manifest.yml", "package.json"]);
-/** The daemon removes only a top-level folder of this name from the paths of a zip file. */
+/** Top-level folder of a zip file that the daemon removes from paths. The daemon removes no other folder name. */
 const zipWrapper = "package/";
 
 export interface ArchiveContent {
-  /** Sorted by path, relative to the top-level folder if there is only one. */
+  /** The files in the archive, sorted by path. If there is a single top-level folder, paths are relative to this folder. */
   readonly files: readonly { readonly path: string; readonly sizeBytes: number }[];
-  /** Text of the manifest and of package.json at the root, by file name. */
+  /** Texts of the manifest and of package.json at the package root, by file name. */
   readonly metadata: ReadonlyMap<string, string>;
 }
 
-/** The entries found so far: sizes and texts by path. */
+/** The archive entries found so far: sizes and texts by path. */
 interface Found {
   readonly files: Map<string, number>;
   readonly texts: Map<string, string>;
 }
 
-/** Lists the entries of an archive. Returns undefined for an unreadable archive, because the daemon reports its problem. */
+/** Returns the file list of an archive. Undefined for an unreadable archive, because the daemon reports the problem after the upload. */
 export async function readArchiveContent(file: string): Promise<ArchiveContent | undefined> {
   const isZip = file.toLowerCase().endsWith(".zip");
   const found: Found = { files: new Map(), texts: new Map() };
@@ -68,12 +68,12 @@ function note(entry: ReadEntry, { files, texts }: Found): void {
   entry.on("end", () => texts.set(path, Buffer.concat(pieces).toString("utf8")));
 }
 
-/** Whether an entry is a metadata file at the root or in a top-level folder. */
+/** Whether an archive entry is a manifest or package.json at the root or in a top-level folder. */
 function mayBeMetadata(path: string, sizeBytes: number): boolean {
   return sizeBytes <= maximumMetadataBytes && metadataFiles.has(path.slice(path.indexOf("/") + 1));
 }
 
-/** Returns the top-level folder, such as `folder/`, if it contains all entries; otherwise an empty text. */
+/** Returns the top-level folder that contains all entries, such as `folder/`. Empty if there is no such folder. */
 function wrapperOf(paths: readonly string[]): string {
   const first = paths[0] ?? "";
   const wrapper = first.slice(0, first.indexOf("/") + 1);

@@ -8,9 +8,11 @@ import { mkdir, writeFile } from "node:fs/promises";
 import * as yaml from "yaml";
 import { readFileIfThere } from "../config/read-file-if-there.js";
 
-/** The folder of source maps in a package. The daemon does not serve it and hides it from the worker. */
+/** The folder with source maps in a package. The daemon does not serve the folder and hides it from the worker. */
 const sourceMapsFolder = ".source-maps";
-/** Folder names in an isolate: the worker sees its files in `app`; the complete package is in `package` beside it. */
+/**
+ * Folder names in an isolate. The worker sees its files in `app`. The complete package, with source maps, is in `package` next to `app`.
+ */
 const [seenFolder, wholeFolder] = ["app", "package"];
 const codePattern = /\.[cm]?[jt]sx?$/;
 
@@ -23,8 +25,8 @@ interface BundlePlan extends PackPlan {
 }
 
 /**
- * Plans an archive with the code bundled into one file, without node_modules and without the bundled modules. The bundle replaces the
- * entrypoint in the manifest. Writes generated files below `directory`.
+ * Plans an archive with all code bundled into one file, without node_modules and without the bundled modules. The manifest names the bundle
+ * as entrypoint. Writes generated files below `directory`.
  */
 export async function planBundle(folder: string, directory: string, { identity = {} }: BundleOptions = {}): Promise<BundlePlan> {
   const plan = await planPack(folder, { withoutPackages: true, identity });
@@ -70,14 +72,17 @@ function codeOf({ entrypoint }: PackageInfo, folder: string): string {
   );
 }
 
-/** Returns the path of the bundle: beside the entrypoint, so that relative files are found, and `.mjs`, so that it is an ES module. */
+/**
+ * Returns the path of the bundle. The bundle is in the folder of the entrypoint, so that relative file paths stay valid. The extension
+ * `.mjs` makes the bundle an ES module.
+ */
 function outputFor(entrypoint: string, { files }: PackPlan): string {
   const output = entrypoint.replace(codePattern, ".mjs");
   const isTaken = output !== entrypoint && files.some((file) => file.path === output);
   return isTaken ? output.replace(/\.mjs$/, ".bundle.mjs") : output;
 }
 
-/** Rewrites the sources relative to the location of the map in the isolate. */
+/** Returns the source map with source paths relative to the map's location in the isolate. */
 function placed(map: SourceMap, mapPath: string): SourceMap {
   const from = path.posix.dirname(`${wholeFolder}/${mapPath}`);
   return { ...map, sources: map.sources.map((source) => path.posix.relative(from, path.posix.join(seenFolder, source))) };
@@ -89,13 +94,13 @@ interface ManifestChange {
   readonly enabled?: boolean | undefined;
   readonly entrypoint?: string | undefined;
   readonly secrets?: readonly string[];
-  /** Added to the variables of the manifest, or replacing them. */
+  /** Variables that are added to `env` in the manifest. They replace variables with the same name. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
 /**
- * Returns the plan with a changed manifest, whose comments are preserved. Creates a manifest if the package has none. Writes the file below
- * `directory`.
+ * Returns the plan with a changed manifest. Comments in the manifest are preserved. Creates a manifest if the package has none. Writes the
+ * manifest below `directory`.
  */
 export async function withManifest(plan: PackPlan, directory: string, change: ManifestChange): Promise<PackPlan> {
   const { env = {}, ...fields } = change;
@@ -108,24 +113,24 @@ export async function withManifest(plan: PackPlan, directory: string, change: Ma
   return withFiles(plan, [await writtenFile(directory, { path: file, content, rule: "the manifest, adapted" })]);
 }
 
-/** Returns the manifest of a plan, including earlier changes. Returns an empty manifest if the package has none. */
+/** Returns the manifest of a plan, including earlier changes to the plan. Empty if the package has no manifest. */
 export function readManifestOf({ facts, files }: PackPlan): { file: string; document: yaml.Document } {
   const name = facts.metadataFiles.find((file) => file.startsWith("manifest.")) ?? "manifest.yaml";
   const packed = files.find((file) => file.path === name);
   const document: yaml.Document = yaml.parseDocument((packed && readFileIfThere(packed.source)) ?? "");
-  // An empty document needs a mapping before keys can be set.
+  // An empty YAML document needs a mapping before keys can be set.
   document.contents ??= new yaml.YAMLMap();
   return { file: name, document };
 }
 
-/** Returns the plan with these files, which replace files with the same path. */
+/** Returns the plan with additional files. An added file replaces a file with the same path. */
 export function withFiles(plan: PackPlan, added: readonly PackedFile[]): PackPlan {
   const names = new Set(added.map((file) => file.path));
   const files = [...plan.files.filter((file) => !names.has(file.path)), ...added];
   return { ...plan, files: files.toSorted((left, right) => (left.path < right.path ? -1 : 1)) };
 }
 
-/** Writes a generated file below `directory` and returns its entry. */
+/** Writes a generated file below `directory` and returns its entry for the plan. */
 export async function writtenFile(
   directory: string,
   { path: name, content, rule }: { path: string; content: string; rule: string },

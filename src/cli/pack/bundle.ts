@@ -4,7 +4,7 @@ import type { Loader, Metafile, Plugin, Location, Message } from "esbuild";
 import { CommandError } from "../command/command-error.js";
 import { exitCodes } from "../command/exit-codes.js";
 
-/** The oldest supported Node.js version of the daemon. */
+/** JavaScript version of the bundle: the oldest Node.js version that the daemon supports. */
 const target = "node24";
 const loaders: Readonly<Record<string, Loader>> = {
   ts: "ts",
@@ -17,15 +17,15 @@ const loaders: Readonly<Record<string, Loader>> = {
   cjs: "js",
 };
 const ownPlacePattern = /\bimport\s*\.\s*meta\s*\.\s*(?:url|dirname|filename)\b|\b__(?:dirname|filename)\b/;
-/** Maximum number of problems to show. */
+/** Maximum number of compiler errors that a message shows. */
 const shownProblems = 10;
 const notBundled = { code: "BUNDLE_FAILED", message: "the code cannot be bundled; nothing was uploaded" };
 
 interface Bundle {
   readonly code: string;
-  /** The source map; its sources are relative to the packed folder, and the code does not refer to it yet. */
+  /** The source map, with source paths relative to the packed folder. `code` contains no reference to the map yet. */
   readonly map: SourceMap;
-  /** The bundled files, relative to the folder. */
+  /** Paths of the bundled files, relative to the packed folder. */
   readonly inputs: readonly string[];
   readonly warnings: readonly string[];
 }
@@ -35,9 +35,9 @@ export interface SourceMap {
   readonly [field: string]: unknown;
 }
 
-/** Bundles the entrypoint and its imports into one ES module, reproducibly. Throws BUNDLE_FAILED. */
+/** Bundles the entrypoint and its imports into one ES module. The same files always give the same bundle. Throws BUNDLE_FAILED. */
 export async function bundleCode(folder: string, entrypoint: string, output: string): Promise<Bundle> {
-  // Loaded on demand: the compiler would slow the start of every command.
+  // The compiler is loaded on demand, because loading it would slow down the start of every command.
   const { build } = await import("esbuild");
   const root = await realpath(folder);
   const options = {
@@ -91,17 +91,22 @@ function inputsOf({ inputs }: Metafile): string[] {
   return Object.keys(inputs).toSorted();
 }
 
-/** Returns definitions that code expects in Node.js but that ES modules lack. On the first line, a comment, so that the source map stays valid. */
+/**
+ * Returns definitions that Node.js code expects but ES modules lack. They are inserted before the comment on the bundle's first line, so
+ * that the source map stays valid.
+ */
 function prelude(code: string): string {
   const place = code.includes("__bundle_url") ? "const __bundle_url = import.meta.url; " : "";
-  // CommonJS packages call `require` for built-in modules.
+  // Defines `require`, because CommonJS packages call it for built-in modules.
   const require = code.includes("typeof require ")
     ? 'import { createRequire as __create_require } from "node:module"; const require = __create_require(import.meta.url); '
     : "";
   return require + place;
 }
 
-/** Replaces `import.meta.url` and similar, so that each module finds files relative to its original location. */
+/**
+ * Returns a compiler plugin that replaces `import.meta.url` and similar. Each module then finds files relative to its original location.
+ */
 function ownPlaces(outputFolder: string): Plugin {
   return {
     name: "own-places",
@@ -130,7 +135,7 @@ function refuseAddons(): Plugin {
   };
 }
 
-/** Rejects packages that load an addon by a path computed at run time, which the compiler cannot detect. */
+/** Rejects packages with a native addon whose path is computed at run time. The compiler cannot detect such an addon. */
 async function refuseAddonPackages(root: string, inputs: readonly string[]): Promise<void> {
   const folders = new Set(inputs.flatMap((input) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(input)?.[0] ?? []));
   for (const folder of folders) {
@@ -159,7 +164,7 @@ export function bundleFailure(error: unknown, root: string, { code, message } = 
   });
 }
 
-/** Returns the message for a native addon. */
+/** Returns the error text for a package that is a native addon. */
 function nativeAddon(name: string): string {
   return `${name} is a native addon, which workers cannot load. Use a package with only JavaScript or WebAssembly.`;
 }
@@ -169,9 +174,9 @@ function linesOf({ text, location }: Problem, root: string): string[] {
   return location ? [`${location.file}:${location.line}:${location.column + 1}: ${sentence}`, ...excerptOf(location)] : [sentence];
 }
 
-/** Returns the faulty line with its number, and a marker below. */
+/** Returns the line with the error and its line number, and a line with a marker below the error. */
 export function excerptOf({ line, column, lineText, length }: Location): string[] {
-  // Truncates the long lines of minified code.
+  // Shows only a part of a long line, as in minified code.
   const start = Math.max(0, column - 60);
   const shown = lineText.slice(start, start + 120);
   const number = String(line);
@@ -191,7 +196,7 @@ function hintFor(problems: readonly Problem[]): string | undefined {
   return `${first} does not exist; check the spelling, including upper and lower case`;
 }
 
-/** Returns the package of a bare specifier. Undefined for paths and runtime modules. */
+/** Returns the package name of an import specifier. Undefined for paths and runtime modules. */
 function packageOf(specifier: string): string | undefined {
   return /^(?:@[a-z0-9][\w.-]*\/)?[a-z0-9][\w.-]*(?=\/|$)/i.exec(specifier)?.[0];
 }

@@ -4,7 +4,10 @@ import { CommandError, usageError } from "../command/command-error.js";
 import type { Context } from "../command/command.js";
 import { exitCodes } from "../command/exit-codes.js";
 
-/** Finds the folder or archive given on the command line. */
+/**
+ * Returns the absolute path of a folder or archive named on the command line. Throws if the path does not exist or is neither a folder nor
+ * an archive.
+ */
 export async function locatePackage(
   { workingDirectory }: Context,
   given: string,

@@ -11,25 +11,25 @@ import { unpackArchive } from "./unpack-archive.js";
 import { readManifest } from "../../shared/manifest-yaml.js";
 import { manifestFileNames } from "../../shared/metadata-file-names.js";
 
-/** Keys that only a plugin's manifest has. */
+/** Manifest keys that only plugins have. */
 const pluginKeys = ["pluginEntry", "base", "dependencies", "optionalDependencies", "menus", "config"];
 const pluginModules = ["plugin.js", "plugin.mjs"];
 const workerFiles = ["index.html", "index.js", "index.mjs", "index.ts"];
 
-/** A folder or an unpacked archive, ready for validation and packing. */
+/** A package in a folder or in an unpacked archive, ready for validation and packing. */
 export interface OpenedPackage {
   readonly kind: PackageKind;
   readonly source: PackageSource;
-  /** The folder itself, or the folder of the unpacked archive. */
+  /** Path of the package folder, or of the folder with the unpacked archive. */
   readonly folder: string;
   readonly isArchive: boolean;
-  /** Private folder for temporary files. */
+  /** Temporary folder that only the current user can read. */
   readonly workspace: string;
-  /** Returns the plan of the archive. */
+  /** Returns the files to pack, with the rule for each file. */
   plan(options?: { bundle?: boolean; identity?: PackageIdentity }): Promise<PackPlan>;
 }
 
-/** Opens a folder or archive. Detects the package kind unless `kind` is given. */
+/** Opens a package folder or archive. Detects the package kind if `kind` is undefined. */
 export async function openPackage(context: Context, given: string, kind?: PackageKind): Promise<OpenedPackage> {
   const located = await locatePackage(context, given);
   const workspace = await temporaryFolder(context);
@@ -43,9 +43,9 @@ export async function openPackage(context: Context, given: string, kind?: Packag
     isArchive: !located.isFolder,
     workspace,
     plan: async ({ bundle = false, identity = {} } = {}) => {
-      if (bundle && found === "plugin") throw usageError("--bundle is for workers");
+      if (bundle && found === "plugin") throw usageError("--bundle cannot be used with a plugin");
       if ("files" in opened) {
-        if (bundle) throw usageError("--bundle is for folders: an archive is uploaded unchanged");
+        if (bundle) throw usageError("--bundle cannot be used with an archive, which is uploaded unchanged");
         return { facts: await readPackageInfo(source, found, identity), files: opened.files, leftOut: [], links: [] };
       }
       return bundle
@@ -61,8 +61,8 @@ async function unpackTo(directory: string, archive: string) {
 }
 
 /**
- * Detects the package kind. A package is a plugin if its manifest has a plugin-only key, or if it has plugin.js or plugin.mjs and no
- * worker entrypoint.
+ * Detects the package kind. A package is a plugin if its manifest has a plugin-only key, or if the package has plugin.js or plugin.mjs and
+ * no worker entrypoint.
  */
 export async function findPackageKind(source: PackageSource): Promise<PackageKind> {
   const declared = await declaredKeys(source);
@@ -72,7 +72,7 @@ export async function findPackageKind(source: PackageSource): Promise<PackageKin
   return (await hasOne(pluginModules)) ? "plugin" : "worker";
 }
 
-/** Returns the keys of the manifest. Empty for an invalid manifest, which the validation reports. */
+/** Returns the keys of the manifest. Empty for an invalid manifest, which the later validation reports. */
 async function declaredKeys(source: PackageSource): Promise<ReadonlySet<string>> {
   for (const file of manifestFileNames) {
     const text = await source.read(file);

@@ -9,45 +9,45 @@ import { folderSource, readPackageInfo, type PackageInfo, type PackageIdentity, 
 import { archiveStem } from "./write-archive.js";
 import { openSelection, type Selection } from "../../shared/packing/selection.js";
 
-/** Maximum number of files: above any daemon limit, and ends the walk of cyclic links. */
+/** Maximum number of files in a package. The limit is above any limit of the daemon, and ends the walk through cyclic links. */
 const maximumFiles = 200_000;
 
 export interface PackedFile {
-  /** Relative to the folder, with forward slashes. */
+  /** Path of the file in the package, relative to the package folder, with forward slashes. */
   readonly path: string;
   /** Absolute path of the file to read, with links resolved. */
   readonly source: string;
   readonly sizeBytes: number;
   readonly rule: string;
-  /** Set only for files of an existing archive. */
+  /** Whether the file is executable. Defined only for files of an existing archive. */
   readonly executable?: boolean;
-  /** Text used for the content digest instead of the file. Empty: the file is not part of the digest. */
+  /** Text that replaces the file content in the content digest. An empty text omits the file from the digest. */
   readonly digestedAs?: string;
 }
 
 export interface LeftOut {
-  /** Ends in a slash for a folder with all its content. */
+  /** Path of the excluded entry. A path that ends in a slash is a folder with all of its content. */
   readonly path: string;
   readonly rule: string;
 }
 
-/** The included and excluded entries of a folder, each with the rule that decided. Sorted by path. */
+/** The included and excluded entries of a package folder, sorted by path, each with the rule that decided. */
 export interface PackPlan {
   readonly facts: PackageInfo;
   readonly files: readonly PackedFile[];
   readonly leftOut: readonly LeftOut[];
-  /** The symbolic links in `leftOut`, for warnings. */
+  /** The symbolic links in `leftOut`. Commands print a warning for each link. */
   readonly links: readonly LeftOut[];
 }
 
 export interface PackOptions {
   readonly kind?: PackageKind | undefined;
   readonly identity?: PackageIdentity;
-  /** Excludes every node_modules, regardless of the folder's rules. */
+  /** Whether all node_modules folders are excluded, regardless of the other packing rules. */
   readonly withoutPackages?: boolean;
 }
 
-/** Decides for every entry whether it is packed. Throws UNPACKABLE for entries that an archive cannot contain. */
+/** Decides for every entry of a folder whether it is packed. Throws UNPACKABLE for entries that an archive cannot contain. */
 export async function planPack(
   folder: string,
   { kind = "worker", identity = {}, withoutPackages = false }: PackOptions = {},
@@ -104,9 +104,9 @@ class Walk {
     };
   }
 
-  /** `chain` contains the real paths of all parent folders, to detect link loops. */
+  /** Visits all entries of a folder. `chain` contains the real paths of all parent folders, to detect link loops. */
   async #visitFolder(directory: string, source: string, chain: readonly string[]): Promise<void> {
-    // Synchronous: for thousands of small files, awaiting each call takes longer than the call.
+    // Reads the folder synchronously: for thousands of small files, awaiting each call takes longer than the call itself.
     for (const entry of readdirSync(source, { withFileTypes: true })) {
       const relativePath = directory === "" ? entry.name : `${directory}/${entry.name}`;
       const reason = neverPackedReason(entry.name, path.posix.basename(directory)) ?? this.#ownArchiveReason(relativePath);
@@ -119,7 +119,10 @@ class Walk {
     }
   }
 
-  /** Excludes earlier archives of this package: otherwise each archive would contain the previous one. */
+  /**
+   * Returns the reason to exclude a file if it is an earlier archive of this package. Otherwise, each archive would contain the previous
+   * archive.
+   */
   #ownArchiveReason(relativePath: string): string | undefined {
     const isOwn = relativePath.endsWith(".tgz") && !relativePath.includes("/") && relativePath.startsWith(this.#ownArchives);
     return isOwn ? "always excluded: an archive of this package" : undefined;
@@ -143,7 +146,7 @@ class Walk {
   #take({ relativePath, source }: Place, sizeBytes: number, linkRule?: string): void {
     const verdict = this.#always.has(relativePath) ? { kept: true, rule: "always included" } : this.#selection.judge(relativePath);
     if (!verdict.kept) return this.#leaveOut(relativePath, verdict.rule);
-    // A backslash is a separator on Windows. U+FFFD replaces bytes that are not valid UTF-8.
+    // Rejects backslashes, which are path separators on Windows, and U+FFFD, which replaces bytes that are not valid UTF-8.
     if (/[\p{Cc}\\\uFFFD]/u.test(relativePath)) return void this.#refused.push(`${relativePath}: a name that cannot be packed`);
     this.#files.push({ path: relativePath, source, sizeBytes, rule: linkRule ?? verdict.rule });
     if (this.#files.length > maximumFiles)
@@ -153,7 +156,7 @@ class Walk {
       });
   }
 
-  /** Packs a link as a copy of its target, if the target is inside the folder and can be packed. */
+  /** Packs a symbolic link as a copy of its target. Excludes the link if its target is outside of the folder or cannot be packed. */
   async #visitLink(place: Place): Promise<void> {
     const target = await realpath(place.source).catch((error: NodeJS.ErrnoException) => error);
     if (target instanceof Error) return this.#leaveLink(place, target.code === "ELOOP" ? "a link that loops" : "a link without a target");
@@ -180,7 +183,7 @@ class Walk {
   }
 }
 
-/** The current entry of the walk. */
+/** The file system entry that the walk currently visits. */
 interface Place {
   readonly relativePath: string;
   readonly source: string;

@@ -19,38 +19,38 @@ interface BundledFolder extends BundleOptions {
   readonly directory: string;
 }
 
-/** An archive that is ready for upload, and its plan. */
+/** An archive that is ready for upload, and the plan from which it was packed. */
 export interface PackageArchive extends Archive {
   readonly file: string;
   readonly filename: string;
-  /** Undefined for an existing archive that could not be read here. */
+  /** The files in the archive. Undefined if an existing archive could not be read on this machine. */
   readonly plan: PackPlan | undefined;
 }
 
-/** The archive fields in documents of upload commands. */
+/** The fields about the archive in the JSON documents of upload commands. */
 export const archiveFields = ["sizeBytes", "sha256", "dryRun", "entrypoint", "pluginEntry", "unpackedBytes", "files", "leftOut"] as const;
 
-/** Packs a folder, or opens an existing archive. The packed file is deleted when the command ends. */
+/** Packs a folder, or opens an existing archive. A packed archive is deleted when the command ends. */
 export async function createArchive(
   context: Context,
   source: string,
   { kind, bundle = false }: { kind: PackageKind; bundle?: boolean },
 ): Promise<PackageArchive> {
   const { path: given, isFolder } = await locatePackage(context, source);
-  if (bundle && !isFolder) throw usageError("--bundle is for folders: an archive is uploaded unchanged");
+  if (bundle && !isFolder) throw usageError("--bundle cannot be used with an archive, which is uploaded unchanged");
   if (!isFolder) return { plan: await planArchive(given, kind), ...(await takeArchive(given)) };
   const directory = await temporaryFolder(context);
   const plan = bundle ? await planBundled(context, { folder: given, directory }) : await planPack(given, { kind });
   return { plan, ...(await packFolder(context, plan, directory)) };
 }
 
-/** Prints the size of the archive and warns about excluded links. */
+/** Prints the size of the archive, and a warning for each excluded link. */
 export function describeArchive({ output }: Context, { facts, files, links }: PackPlan, { sizeBytes }: Archive): void {
   output.note(`${facts.name}@${facts.version}: ${files.length} files, ${formatSize(sizeBytes)} packed`);
   for (const link of links) output.warn(`${link.path} is excluded: ${link.rule}`);
 }
 
-/** Uploads the archive and shows the progress. */
+/** Uploads the archive and shows a progress bar. */
 export async function sendArchive<Result>(
   context: Context,
   packageArchive: PackageArchive,
@@ -63,7 +63,7 @@ export async function sendArchive<Result>(
   );
 }
 
-/** Returns the archive as an upload source. Reports every chunk to `onBytes`. */
+/** Returns the archive as an upload source. Calls `onBytes` with the size of every chunk that was read. */
 export function uploadSource({ file, filename, sizeBytes }: PackageArchive, onBytes: (count: number) => void): UploadSource {
   return { filename, sizeBytes, bytes: counted(file, onBytes) };
 }
@@ -75,7 +75,7 @@ export async function planBundled({ output }: Context, { folder, directory, ...o
   return plan;
 }
 
-/** Writes the archive with `writeArchive` and shows the progress. */
+/** Writes the archive with `writeArchive` and shows a progress bar. */
 export function packWithProgress(context: Context, files: readonly PackedFile[], target: string): Promise<WrittenArchive> {
   const totalBytes = files.reduce((sum, file) => sum + file.sizeBytes, 0);
   return withProgress(context, { label: "packing", totalBytes }, (onBytes) => writeArchive(files, target, context.signal, onBytes));
@@ -86,7 +86,7 @@ async function packFolder(context: Context, { facts, files }: PackPlan, director
   return { file, filename: archiveName(facts), ...(await packWithProgress(context, files, file)) };
 }
 
-/** Returns the plan of an existing archive. Undefined if it cannot be read here. */
+/** Returns the plan of an existing archive. Undefined if the archive cannot be read on this machine. */
 async function planArchive(file: string, kind: PackageKind): Promise<PackPlan | undefined> {
   const content = await readArchiveContent(file);
   if (content === undefined) return undefined;
@@ -104,7 +104,7 @@ async function takeArchive(file: string): Promise<Omit<PackageArchive, "plan">> 
   return { file, filename: path.basename(file), sizeBytes, sha256: hash.digest("hex") };
 }
 
-/** Opens the file on the first read, so that a rejected request leaves no open file. */
+/** Yields the chunks of a file. Opens the file on the first read, so that a rejected request leaves no open file. */
 async function* counted(file: string, onBytes: (count: number) => void): AsyncGenerator<Uint8Array> {
   for await (const chunk of createReadStream(file) as AsyncIterable<Buffer>) {
     yield chunk;

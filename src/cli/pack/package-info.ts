@@ -18,35 +18,35 @@ const Manifest = z.object({
   version: z.unknown().optional(),
   entrypoint: z.string().optional(),
   pluginEntry: z.string().optional(),
-  // Invalid values are reported with their place in the file by the validation.
+  // Ignores invalid host names, because the validation reports them with their position in the file.
   hosts: z.array(z.string()).optional().catch(undefined),
   assets: z.unknown().optional(),
 });
 
 export type PackageKind = "worker" | "plugin";
 
-/** The metadata of a package. */
+/** The metadata of a worker or plugin package. */
 export interface PackageInfo {
   readonly name: string;
   readonly version: string;
-  /** File names of the manifest and package.json, if they exist. */
+  /** File names of the manifest and package.json, as far as the files exist. */
   readonly metadataFiles: readonly string[];
   readonly packageJson: PackageJson | undefined;
-  /** Relative, with forward slashes. Undefined if there is nothing to serve. */
+  /** Path of the file to serve or run, relative to the package folder, with forward slashes. Undefined if there is no such file. */
   readonly entrypoint: string | undefined;
-  /** The module of a plugin. Undefined for a manifest that only configures a built-in plugin. */
+  /** Path of the plugin module. Undefined for a worker, and for a manifest that only configures a built-in plugin. */
   readonly pluginEntry?: string | undefined;
-  /** Folder of the static files beside a worker's module, without a trailing slash. */
+  /** Folder with the static files of a worker module, without a trailing slash. */
   readonly assetsDirectory?: string | undefined;
-  /** Host names that a worker requests, as the daemon compares them. */
+  /** Host names that a worker requests, in the normal form in which the daemon compares host names. */
   readonly hosts?: readonly string[];
 }
 
-/** The files of a package: a folder or an archive. */
+/** Access to the files of a package, which is a folder or an archive. */
 export interface PackageSource {
-  /** The name in messages. */
+  /** Name of the package source in messages. */
   readonly label: string;
-  /** Returns the text of a file by its path with forward slashes. Undefined if it does not exist. */
+  /** Returns the text of a file. The path has forward slashes. Undefined if the file does not exist. */
   readonly read: (file: string) => Promise<string | undefined>;
   readonly isFile: (file: string) => Promise<boolean>;
 }
@@ -64,10 +64,10 @@ export function archiveSource(label: string, { files, metadata }: ArchiveContent
   return { label, read: (file) => Promise.resolve(metadata.get(file)), isFile: (file) => Promise.resolve(paths.has(file)) };
 }
 
-/** Name and version on the command line, which override the manifest. */
+/** Name and version in `--name` and `--version`, which override the manifest. */
 export type PackageIdentity = Partial<Pick<PackageInfo, "name" | "version">>;
 
-/** Reads name, version and entrypoint with the daemon's rules. Throws for metadata that the daemon would reject. */
+/** Reads name, version and entrypoint of a package with the daemon's rules. Throws for metadata that the daemon would reject. */
 export async function readPackageInfo(
   source: PackageSource,
   kind: PackageKind = "worker",
@@ -120,7 +120,7 @@ async function readManifest(source: PackageSource): Promise<ManifestFile | undef
   return undefined;
 }
 
-/** Returns ` at line 3, column 1`, or an empty text if the position is unknown. */
+/** Returns a position for a message, such as ` at line 3, column 1`. Empty if the position is unknown. */
 function placeIn(text: string, offset: number | undefined): string {
   if (offset === undefined) return "";
   const lines = text.slice(0, offset).split("\n");
@@ -160,7 +160,7 @@ async function findPluginEntry(source: PackageSource, manifest: ManifestFile | u
   return undefined;
 }
 
-/** Returns a file declared in the manifest. Throws if it does not exist. */
+/** Returns the path of a file that the manifest names. Undefined if the manifest names none. Throws if the file does not exist. */
 async function declaredFile(
   source: PackageSource,
   manifest: ManifestFile | undefined,

@@ -3,7 +3,10 @@ import type { Output } from "../output/output.js";
 import type { PackPlan } from "./pack-plan.js";
 import type { Archive } from "./write-archive.js";
 
-/** Shows the plan of an upload: every included and excluded file with its rule. An existing archive is uploaded unchanged. */
+/**
+ * Prints the result of a dry run: every included and excluded file with its rule. For an archive without a plan, prints only its size and
+ * hash.
+ */
 export function showPlan(output: Output, plan: PackPlan | undefined, archive: Archive): void {
   const { sizeBytes, sha256 } = archive;
   const packed = { sizeBytes, sha256 };
@@ -17,7 +20,7 @@ export function showPlan(output: Output, plan: PackPlan | undefined, archive: Ar
   showFiles(output, plan, archive, { document: { dryRun: true }, note: "dry run: nothing was uploaded" });
 }
 
-/** Shows the files of a plan, with additional fields and a note. */
+/** Prints the files of a plan, with additional fields for the JSON document and a note. */
 export function showFiles(
   output: Output,
   { facts, files, leftOut }: PackPlan,

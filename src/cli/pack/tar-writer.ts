@@ -5,13 +5,16 @@ import { exitCodes } from "../command/exit-codes.js";
 import type { ContentDigest } from "./write-archive.js";
 import type { PackedFile } from "./pack-plan.js";
 
-/** The fixed time that npm also uses: valid in every archive format, and reproducible. */
+/**
+ * Modification time of all files in an archive. npm uses the same time, which is valid in every archive format and makes archives
+ * reproducible.
+ */
 const fixedTime = new Date("1985-10-26T08:15:00Z");
 const prefix = "package/";
 const blockBytes = 512;
 const padding = Buffer.alloc(blockBytes);
 const none: readonly Buffer[] = [];
-/** Combines small files to chunks: zlib compresses each chunk in a thread while the next one is read. */
+/** Size of the chunks into which small files are combined. zlib compresses each chunk in a thread while the next chunk is read. */
 const pieceBytes = 256 * 1024;
 
 const marker = Buffer.from("rtk_");
@@ -19,7 +22,7 @@ const keyPattern = /^rtk_[A-Za-z0-9_-]{43}/;
 const keyLength = 47;
 
 /**
- * Writes the files as an uncompressed tar, in the given order. Times, modes and owners are fixed, so the same content gives the same bytes.
+ * Yields an uncompressed tar of the files, in their order. Times, modes and owners are fixed, so the same content gives the same bytes.
  * Throws SECRET_FOUND for an API key. Reads synchronously, which is faster for many small files.
  */
 export function* createTarStream(files: readonly PackedFile[], digest: ContentDigest): Generator<Buffer> {
@@ -29,7 +32,7 @@ export function* createTarStream(files: readonly PackedFile[], digest: ContentDi
     try {
       digest.begin(file, sizeBytes);
       pieces.add(headerOf(file, sizeBytes));
-      // Yields the chunks of a large file as they are read.
+      // Yields the chunks of a large file while the file is being read.
       const read = contentReader(descriptor, file, digest);
       for (let leftBytes = sizeBytes; leftBytes > 0;) {
         leftBytes -= pieces.fill(leftBytes, read);
@@ -46,7 +49,7 @@ export function* createTarStream(files: readonly PackedFile[], digest: ContentDi
   yield pieces.rest();
 }
 
-/** Collects bytes into chunks of one size. */
+/** Collects bytes into chunks of `pieceBytes`. */
 class Pieces {
   #buffer = Buffer.allocUnsafe(pieceBytes);
   #filledBytes = 0;
@@ -58,7 +61,7 @@ class Pieces {
     this.#filledBytes += bytes.length;
   }
 
-  /** Fills the current chunk with at most `mostBytes` from `read`. Returns the number of bytes. */
+  /** Fills the current chunk with at most `mostBytes` from `read`. Returns the number of added bytes. */
   fill(mostBytes: number, read: (into: Buffer) => number): number {
     if (this.#filledBytes === pieceBytes) this.#full.push(this.rest());
     const end = Math.min(pieceBytes, this.#filledBytes + mostBytes);
@@ -83,7 +86,7 @@ class Pieces {
   }
 }
 
-/** Returns the header of a file, preceded by a pax header if the name is too long. */
+/** Returns the tar header of a file. A pax header precedes the tar header if the name is too long. */
 function headerOf({ path, executable = false }: PackedFile, sizeBytes: number): Buffer {
   const entry = {
     path: prefix + path,
@@ -99,7 +102,10 @@ function headerOf({ path, executable = false }: PackedFile, sizeBytes: number): 
   return needsMore ? Buffer.concat([new Pax({ path: entry.path, size: entry.size }).encode(), block]) : block;
 }
 
-/** Opens a file. Does not follow links: the plan has resolved all of them, so a link here is a change since then. */
+/**
+ * Opens a file for packing. Fails for a symbolic link, because the plan has resolved all links. Throws FILE_CHANGED if the path is no
+ * longer a regular file.
+ */
 function openFile(file: PackedFile): { descriptor: number; sizeBytes: number } {
   const descriptor = openSync(file.source, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   const stats = fstatSync(descriptor);
@@ -134,7 +140,7 @@ class SecretScanner {
     this.#file = file;
   }
 
-  /** Throws if a key is in this chunk or across the boundary to the previous one. */
+  /** Throws SECRET_FOUND if this chunk contains a key, also if the key started in the previous chunk. */
   check(piece: Buffer): void {
     const text = this.#tail.length === 0 ? piece : Buffer.concat([this.#tail, piece]);
     for (let at = text.indexOf(marker); at >= 0; at = text.indexOf(marker, at + 1))

@@ -10,7 +10,7 @@ import { invalidArchive, unsupportedEntry } from "../../shared/archive/refusal.j
 import type { PackedFile } from "./pack-plan.js";
 
 export interface UnpackedArchive {
-  /** The package's root. */
+  /** Path of the package root. */
   readonly folder: string;
   readonly files: readonly PackedFile[];
 }
@@ -38,7 +38,7 @@ export async function unpackArchive(archive: string, directory: string): Promise
   return target.unpacked(isZip ? "zip" : "tar");
 }
 
-/** The target folder and the files unpacked so far. */
+/** The folder to which an archive is unpacked, and the files unpacked so far. */
 class Target {
   readonly #directory: string;
   readonly #tree = new EntryTree();
@@ -48,7 +48,10 @@ class Target {
     this.#directory = directory;
   }
 
-  /** Creates the file of an entry and returns its writer (undefined ends the file). Returns undefined for a folder. */
+  /**
+   * Creates the file of an archive entry and returns a function that writes its chunks; `undefined` ends the file. Returns undefined for a
+   * folder.
+   */
   enter({ name, kind, executable }: Entering): ((piece: Uint8Array | undefined) => void) | undefined {
     if (kind === "link" || kind === "device") throw unsupportedEntry(name, `a ${kind}`);
     const segments = entrySegments(name, kind);
@@ -73,7 +76,7 @@ class Target {
     if (this.#files.length === 0) throw invalidArchive("it contains no files");
     const root = this.#tree.packageRoot(format);
     const below = root === "" ? "" : `${root}/`;
-    // Omits the installation record: the daemon writes its own.
+    // Omits the installation record, because the daemon writes its own record.
     const packed = this.#files.filter(({ name }) => name !== below + installationFileName);
     const files = packed.map(({ name, sizeBytes, executable }) => ({
       path: name.slice(below.length),

@@ -6,9 +6,9 @@ import { createGzip } from "node:zlib";
 import type { PackedFile } from "./pack-plan.js";
 import { createTarStream } from "./tar-writer.js";
 
-/** Maximum number of bytes read ahead of the compression. */
+/** Maximum number of bytes that are read before they are compressed. */
 const readAheadBytes = 1024 * 1024;
-/** RFC 1952: the OS byte, which differs between systems, and its value "unknown". */
+/** Offset of the OS byte in a gzip header (RFC 1952). Operating systems write different values, so it is set to "unknown". */
 const gzipSystemOffset = 9;
 const gzipSystemUnknown = 255;
 
@@ -18,13 +18,13 @@ export interface Archive {
 }
 
 export interface WrittenArchive extends Archive {
-  /** The content digest, see `ContentDigest`. */
+  /** The content digest as a hexadecimal text (see `ContentDigest`). */
   readonly digest: string;
 }
 
 /**
- * Writes the files as a gzipped tar, see `createTarStream`. The same content gives the same bytes. `target` must not exist. Reports the
- * size of every chunk read to `onBytes`.
+ * Writes the files as a gzipped tar (see `createTarStream`). The same content gives the same bytes. `target` must not exist. Calls
+ * `onBytes` with the size of every chunk read.
  */
 export async function writeArchive(
   files: readonly PackedFile[],
@@ -35,7 +35,7 @@ export async function writeArchive(
   const digest = new ContentDigest();
   const fingerprint = new Fingerprint();
   const pieces = Readable.from(pluralize(createTarStream(files, digest), onBytes), { highWaterMark: 1 });
-  // Larger than zlib's default of 16 kB: each output chunk interrupts the main thread.
+  // Chunks are larger than zlib's default of 16 kB, because each output chunk interrupts the main thread.
   const gzip = createGzip({ chunkSize: 128 * 1024, writableHighWaterMark: readAheadBytes } as Parameters<typeof createGzip>[0]);
   await pipeline(pieces, gzip, fingerprint, createWriteStream(target, { flags: "wx", mode: 0o600 }), { signal });
   return { sizeBytes: fingerprint.sizeBytes, sha256: fingerprint.hex(), digest: digest.hex() };
@@ -48,7 +48,7 @@ function* pluralize(pieces: Iterable<Buffer>, onBytes: (count: number) => void):
   }
 }
 
-/** Counts and hashes the stream, and sets the OS byte of the gzip header to the same value on every system. */
+/** Counts and hashes the bytes of the archive. Sets the OS byte of the gzip header to the same value on every operating system. */
 class Fingerprint extends Transform {
   readonly #hash = createHash("sha256");
   sizeBytes = 0;
@@ -67,14 +67,14 @@ class Fingerprint extends Transform {
 }
 
 /**
- * Digest of the package content, independent of deployment records: SHA-256 of path, NUL, size, NUL and content of each file, in the order
- * of the archive.
+ * Digest of the package content without deployment records: SHA-256 of path, NUL, size, NUL and content of each file, in the order of the
+ * archive.
  */
 export class ContentDigest {
   readonly #hash = createHash("sha256");
   #isReplaced = false;
 
-  /** Starts a file. The next updates are its content. */
+  /** Starts a file. The following calls of `update` pass its content. */
   begin({ path, digestedAs }: PackedFile, sizeBytes: number): void {
     this.#isReplaced = digestedAs !== undefined;
     if (digestedAs === undefined) this.#hash.update(`${path}\0${sizeBytes}\0`);
@@ -90,12 +90,12 @@ export class ContentDigest {
   }
 }
 
-/** Returns the file name of a package archive. */
+/** Returns the file name of a package archive, such as `team-app-1.2.0.tgz`. */
 export function archiveName({ name, version }: { readonly name: string; readonly version: string }): string {
   return `${archiveStem(name)}-${version}.tgz`;
 }
 
-/** Returns the prefix of all archive names of a package. */
+/** Returns the prefix that all archive names of a package share. */
 export function archiveStem(name: string): string {
   return name.replace("@", "").replace("/", "-");
 }
