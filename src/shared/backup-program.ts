@@ -9,7 +9,7 @@ export interface BackupJob {
   readonly discardOld?: boolean;
 }
 
-/** The type of the result, by action of the job. */
+/** The result type of each action of a backup job. */
 export interface BackupResults {
   readonly backup: WrittenBackup & Where;
   readonly restore: RestoredBackup & Where & { readonly file: string };
@@ -67,11 +67,11 @@ export interface MovedKeys {
 
 export interface MigratedKeys extends MovedKeys {
   readonly primary: string;
-  /** Path at which the local key store was kept. Undefined if no keys were moved. */
+  /** Path to which the local key store was renamed. Undefined if no keys were moved. */
   readonly keptAs?: string | undefined;
 }
 
-/** The directories of the daemon. */
+/** The state and package directories of the daemon. */
 interface Where {
   readonly directories: object;
 }

@@ -9,8 +9,8 @@ export type RequestHealth = "ok" | "degraded" | "failing";
 type Counts = Pick<WorkerMetrics["requests"], "total" | "failed" | "perSecond" | "failedPerSecond">;
 
 /**
- * Returns the share of failed requests in the last minute, from 0 to 1. If the last minute had no requests, the period starts with the
- * daemon.
+ * Returns the share of failed requests in the last minute, from 0 to 1. If the last minute had no requests, counts all requests since the
+ * daemon started.
  */
 export function failureShare(counts: readonly Counts[]): number {
   const sum = (read: (one: Counts) => number) => counts.reduce((total, one) => total + read(one), 0);

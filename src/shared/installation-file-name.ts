@@ -1,2 +1,2 @@
-/** Name of the file in which the daemon records an installation. Each folder of an uploaded version contains one. Never packed. */
+/** Name of the file in which the daemon records an installation. The folder of each uploaded version contains this file. Never packed. */
 export const installationFileName = ".installed.json";

@@ -1,4 +1,4 @@
-// Uses zod/mini because the schema of the worker list, which contains this schema, uses it.
+// Uses zod/mini because the schema of the worker list contains this schema and also uses zod/mini.
 import * as z from "zod/mini";
 
 /** The kind of client that uploaded a version: the panel, runtimectl, or another API client. */

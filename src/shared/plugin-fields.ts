@@ -13,7 +13,7 @@ export interface PluginFields {
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-/** Returns the metadata of a plugin. Each field of an override manifest replaces the field of the plugin. */
+/** Returns the metadata of a plugin. Each field of an override manifest replaces the plugin's field with the same name. */
 export function pluginFields(metadata: PackageMetadata, overlay: PackageMetadata | undefined): PluginFields {
   const { name, version, enabled, declared = {} } = metadata;
   const npm = Object.entries(metadata.fields).filter(([key]) => !npmKeys.includes(key));

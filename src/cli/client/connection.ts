@@ -75,7 +75,7 @@ export async function connectAnonymously<Offered extends Operations>(
     context.onExit(() => transport.close());
     return { settings, origin, discover, call, client };
   } catch (error) {
-    // The dashboard connects again every few seconds. Without close(), each failed attempt would leave its sockets open.
+    // If connecting fails, the dashboard tries again every few seconds. Without close(), each failed attempt would leave its sockets open.
     transport.close();
     throw error;
   }

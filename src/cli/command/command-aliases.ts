@@ -8,8 +8,8 @@ export const nounAliases: Readonly<Record<string, string>> = {
 };
 
 /**
- * Aliases of verbs. Each selects the first verb in its list that the noun has. If the noun has a verb with the name of the alias, that verb
- * is selected.
+ * Aliases of verbs, each with a list of verbs. An alias selects the first listed verb that the noun has, unless the noun has a verb with
+ * the alias's own name.
  */
 export const verbAliases: Readonly<Record<string, readonly string[]>> = { ls: ["list"], rm: ["delete", "revoke", "remove"] };
 

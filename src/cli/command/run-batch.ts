@@ -61,7 +61,7 @@ async function failureOf(act: () => Promise<unknown>): Promise<Error | undefined
 }
 
 function notTried(): Error {
-  return new CommandError("NOT_TRIED", "not attempted: an earlier item failed", { exitCode: exitCodes.failed });
+  return new CommandError("NOT_TRIED", "not attempted, because an earlier item failed", { exitCode: exitCodes.failed });
 }
 
 function showOutcomes<Item extends Target>(

@@ -78,7 +78,7 @@ const ownHeaders =
 function toHeader(text: string): [name: string, value: string] {
   const [, name = "", value = ""] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([\x20-\x7e]*?)[ \t]*$/.exec(text) ?? [];
   if (name === "") throw usageError("--add-header: the header does not have the form 'Name: value'", "use -H 'Name: value'");
-  if (ownHeaders.test(name.toLowerCase())) throw usageError(`--add-header: ${name} is reserved; runtimectl sets it`);
+  if (ownHeaders.test(name.toLowerCase())) throw usageError(`--add-header: only runtimectl sets the header ${name}`);
   return [name.toLowerCase(), value];
 }
 

@@ -66,7 +66,7 @@ export const command = defineCommand<[source: string], GivenOptions>({
     const options = parseDeployOptions(written);
     const opened = await openPackage(context, given, written.kind);
     if (options.keep !== undefined && opened.kind === "plugin")
-      throw usageError("--keep is for workers: only one version of a plugin is installed");
+      throw usageError("--keep cannot be used with a plugin, because only one version of a plugin is installed");
     const deployable = await prepareDeployable(context, opened, options);
     if (deployable.isOff && options.check) throw usageError("--check needs an enabled version, but the manifest has enabled: false");
     const { facts } = deployable.plan;

@@ -120,7 +120,8 @@ async function serve(
   try {
     return await ended;
   } finally {
-    // Stopping the daemon fails a running reload. Then waits for that reload, which must not write files while the folder is deleted.
+    // Stops the daemon, which makes a running reload fail, and waits for the reload. The reload must not write files while the folder is
+    // deleted.
     const closed = reloader?.close();
     await daemon.stop();
     await closed;

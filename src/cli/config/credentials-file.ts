@@ -8,7 +8,9 @@ import { exitCodes } from "../command/exit-codes.js";
 export interface Credential {
   readonly origin: string;
   readonly key: string;
-  /** The API path at the time of sign-in, which saves a discovery request. Absent in files that older versions wrote. */
+  /**
+   * The daemon's API path at the time of sign-in. Storing the path saves a discovery request. Absent in files that older versions wrote.
+   */
   readonly api?: string | undefined;
 }
 

@@ -11,8 +11,8 @@ export interface Io {
   readonly stdin: Readable & { setRawMode?(isRaw: boolean): unknown };
   /** Stream for prompts and progress bars. Created on first use. */
   readonly stderr: Writable;
-  /** Writes all of it before returning. */
+  /** Writes the whole text, or all bytes, to stdout before returning. */
   writeStdout(text: string | Uint8Array): void;
-  /** Writes all of it before returning. */
+  /** Writes the whole text to stderr before returning. */
   writeStderr(text: string): void;
 }

@@ -86,5 +86,5 @@ export async function confirmOnMachine(context: Context, { consequence, name }: 
 }
 
 function declined(): CommandError {
-  return new CommandError("DECLINED", "not confirmed; nothing changed", { exitCode: exitCodes.declined });
+  return new CommandError("DECLINED", "the change was not confirmed; nothing changed", { exitCode: exitCodes.declined });
 }

@@ -7,11 +7,11 @@ import type { UnitFile } from "./unit-files.js";
 
 const rootKeyBytes = 32;
 
-/** One step of a service change. */
+/** One step of installing or removing the systemd service. */
 export interface ServiceStep {
   /** The action as shown to the user, such as `write /etc/systemd/system/runtimed.service`. */
   readonly description: string;
-  /** False if the step would change nothing. */
+  /** Whether the step would change anything. */
   readonly isNeeded: boolean;
   /** Content of the file that the step writes. Never set for a file with a secret. */
   readonly content?: string;

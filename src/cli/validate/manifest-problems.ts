@@ -117,7 +117,7 @@ class Metadata {
     ];
   }
 
-  /** Returns the fields that the schema rejects. Skips fields that the schema `known` has already checked. */
+  /** Returns one problem per field that the schema rejects. Skips fields that the schema `known` has already checked. */
   #issues(schema: z.ZodObject, fields: Fields, known?: z.ZodObject): Problem[] {
     const issues = schema.safeParse(fields).error?.issues ?? [];
     return issues

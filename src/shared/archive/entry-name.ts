@@ -25,7 +25,7 @@ export function entrySegments(name: string, kind: "file" | "directory"): string[
   }
   const withoutSlash = kind === "directory" && name.endsWith("/") ? name.slice(0, -1) : name;
   const segments = withoutSlash.split("/");
-  if (kind === "file" && segments.at(-1) === ".") throw invalidArchive(`the name ${shown(name)} is not that of a file`);
+  if (kind === "file" && segments.at(-1) === ".") throw invalidArchive(`the name ${shown(name)} does not name a file`);
   const named = segments.filter((segment) => segment !== ".");
   if (named.length > deepestName) throw invalidArchive(`the name ${shown(name)} is more than ${deepestName} folders deep`);
   for (const segment of named) checkSegment(segment, name);
@@ -35,7 +35,7 @@ export function entrySegments(name: string, kind: "file" | "directory"): string[
 function checkSegment(segment: string, name: string): void {
   if (segment === "") throw invalidArchive(`the name ${shown(name)} has an empty part`);
   if (byteLength(segment) > longestSegmentBytes) throw invalidArchive(`a part of the name ${shown(name)} is longer than 255 bytes`);
-  if (!existsEverywhere(segment)) throw invalidArchive(`the name ${shown(name)} cannot exist on Windows`);
+  if (!existsEverywhere(segment)) throw invalidArchive(`the name ${shown(name)} is not a valid file name on Windows`);
 }
 
 function existsEverywhere(segment: string): boolean {

@@ -20,7 +20,7 @@ export type ApiKey = z.output<typeof ApiKey>;
 
 const maximumKeyNameLength = 100;
 const maximumNamespaces = 100;
-/** Excludes control characters and direction overrides, because terminals and web pages show key names. */
+/** Pattern for key names. Excludes control characters and direction overrides, because terminals and web pages show key names. */
 const printableName = /^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]*$/u;
 
 const CreateKey = z

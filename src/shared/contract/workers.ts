@@ -1,4 +1,4 @@
-// Uses zod/mini because scripts run `runtimectl workers list` often. Its build checks the response without zod (see
+// Uses zod/mini because scripts run `runtimectl workers list` often. The build of this command checks the response without zod (see
 // scripts/ready-contracts.mjs).
 import * as z from "zod/mini";
 import { Deployment } from "../deployment.js";

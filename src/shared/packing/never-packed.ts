@@ -23,7 +23,7 @@ const patterns: readonly (readonly [pattern: RegExp, label: string])[] = [
   [/^\.env/, ".env*: can contain secrets"],
   [/^\.dev\.vars/, ".dev.vars*: can contain secrets"],
   [/\.pem$/i, "*.pem: can contain a private key"],
-  // A key file has no extension: id_ed25519 is a key, id_map.js is code.
+  // SSH key files have no extension: id_ed25519 is a key, id_map.js is code.
   [/^id_[^.]+(?:\.pub)?$/, "id_*: can be an SSH key"],
   [/\.sw[a-p]$/, "*.swp: temporary editor file"],
   [/~$/, "*~: temporary editor file"],

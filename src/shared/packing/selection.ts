@@ -20,7 +20,7 @@ export interface Verdict {
  * does not apply to installed packages and to the folders of entrypoint and assets (build output).
  */
 export interface Selection {
-  /** Decides whether a folder, given by its relative path, is packed. The files in an excluded folder are not judged. */
+  /** Decides whether a folder, given by its relative path, is packed. An excluded folder is excluded with all of its files. */
   enter(directory: string): Promise<Verdict>;
   judge(file: string): Verdict;
 }

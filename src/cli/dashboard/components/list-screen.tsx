@@ -12,7 +12,7 @@ interface Props<Item> {
   readonly items: readonly Item[] | undefined;
   readonly columns: readonly Column<Item>[];
   readonly keyOf: (item: Item) => string;
-  /** The text that the filter (`/`) searches. Default: the cells. */
+  /** Returns the text of an item that the filter (`/`) searches. Default: the texts of the cells. */
   readonly textOf?: (item: Item) => string;
   /** The noun for items in the count line, singular and plural. */
   readonly nouns: readonly [one: string, many: string];

@@ -18,7 +18,7 @@ export interface Prompt {
   readonly label: string;
   readonly initial: string;
   readonly hint: string;
-  /** Whether `tab` completes local paths. */
+  /** Whether the key `tab` completes local paths. */
   readonly completesFiles?: boolean;
   /** Whether the typed text is hidden. White space at its start and end is kept. */
   readonly isSecret?: boolean;

@@ -23,7 +23,7 @@ const mountColumns: readonly Column<FileItem>[] = [
   { heading: "KIND", width: 10, text: ({ kind }) => kind },
 ];
 
-/** Browses the package directories on the server. */
+/** Shows the package directories on the server. The user can open folders and text files. */
 export function FilesScreen() {
   const principal = useQuery("session", (client) => client.session.show()).value?.principal;
   const [place, setPlace] = useState<FilePlace>();

@@ -98,7 +98,7 @@ export function useKeyForm(session: Session, principal: Principal): KeyForm {
 interface KeyFormState {
   readonly name: string;
   readonly role: Role;
-  /** Selected permissions. The daemon reads this field only if `role` is `custom`. */
+  /** Selected permissions. Sent to the daemon only if `role` is `custom`. */
   readonly permissions: readonly Permission[];
   /** The entered namespaces, separated by spaces or commas. */
   readonly namespaces: string;

@@ -68,7 +68,7 @@ function commonStart(one: string, other: string): string {
 }
 
 interface NameSource {
-  /** The query name, shared with the screens. */
+  /** Name of the query whose response contains the names. Screens use the same query. */
   readonly resource: string;
   readonly ask: (client: Client) => Promise<unknown>;
   readonly names: (answer: unknown) => readonly string[];
@@ -91,7 +91,7 @@ const sources: Readonly<Record<string, NameSource>> = {
     (keys) => keys.map(({ id }) => String(id)),
   ),
 };
-/** For nouns without names on the daemon. */
+/** Source for nouns for which the daemon has no names, such as `auth`. */
 const nothing = sourceOf(
   "session",
   (client) => client.session.show(),

@@ -2,7 +2,7 @@ import { isNamedIn } from "../../../shared/touched-resources.js";
 import { isAway } from "./is-away.js";
 import { QueryState } from "./query-state.js";
 
-/** Minimum time between two polling requests of all queries. */
+/** Minimum time between two polling requests, regardless of the number of queries. */
 const pauseMs = 1000;
 /**
  * Polling interval for queries that events also refresh. Polling finds folders that were changed by hand, for which the daemon sends no

@@ -45,7 +45,7 @@ export class Session {
     }
   }
 
-  /** Returns the query with this name. */
+  /** Returns the query with this name, and creates it on first use. */
   resource<Value>(name: string, ask: (client: Client) => Promise<Value>): QueryState<Value> {
     return this.live.resource(name, async () => {
       const client = await this.client();

@@ -14,7 +14,7 @@ export class TerminalPainter {
   #isPaused = true;
   #frame = "";
   #isScheduled = false;
-  /** Part of Ink's stream interface. */
+  /** Ink's stream interface requires this property. */
   readonly isTTY = false;
 
   constructor(terminal: DrawingSurface) {

@@ -1,7 +1,7 @@
 import { createContext, useContext } from "react";
 import type { DrawingSurface } from "../dashboard-host.js";
 
-/** The size available to a component. */
+/** The terminal columns and rows that are available to a component. */
 export const SizeContext = createContext<Size>({ columns: 80, rows: 24 });
 
 export interface Size {

@@ -18,7 +18,7 @@ export class UploadSession {
   readonly #context: Context;
   readonly #cleanUps: readonly (() => void)[];
   readonly #packageArchive: PackageArchive;
-  /** Output of packing, and later of the upload. */
+  /** Messages that packing printed, later the messages that the upload printed. */
   readonly #said: string[];
   /** Facts for the preview: the package, and the effect of the upload on installed versions. */
   readonly facts: readonly Fact[];
