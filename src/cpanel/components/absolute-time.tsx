@@ -1,7 +1,7 @@
 const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric" });
 const minute = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit" });
 
-/** Shows the day of a time in the reader's time zone, with the minute in its title. `at` is Unix time in seconds. */
+/** Shows the date of a time in the reader's time zone. The tooltip adds hour and minute. `at` is Unix time in seconds. */
 export function AbsoluteTime({ at }: { at: number }) {
   const date = new Date(at * 1000);
   return (
@@ -11,7 +11,7 @@ export function AbsoluteTime({ at }: { at: number }) {
   );
 }
 
-/** Formats the day of a Unix time in seconds as text. */
+/** Formats a Unix time in seconds as a date, such as `26 Oct 2026`. */
 export function toDay(at: number): string {
   return day.format(new Date(at * 1000));
 }

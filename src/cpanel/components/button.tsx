@@ -2,13 +2,13 @@ import { Button as AriaButton, type ButtonProps as AriaButtonProps } from "react
 import "./button.css";
 
 export interface ButtonProps extends Omit<AriaButtonProps, "className" | "style"> {
-  /** `primary` for the main action, `danger` for a deletion, `bare` within text or rows; default `plain`. */
+  /** Appearance: `primary` for the main action, `danger` for a deletion, `bare` within text or rows. Default: `plain`. */
   readonly kind?: "plain" | "primary" | "danger" | "bare";
 }
 
 /**
- * A button that keeps the focus and ignores presses while `isPending`. React Aria's own `isPending` leaves an unnamed element behind after
- * the button is unmounted.
+ * A button that keeps the focus and ignores presses while `isPending` is true. React Aria's own `isPending` is not used, because it leaves
+ * an unnamed element in the page after the button is unmounted.
  */
 export function Button({ kind = "plain", isPending = false, onPress, ...props }: ButtonProps) {
   return (

@@ -7,18 +7,18 @@ import { useMutation } from "./use-mutation.js";
 
 export interface ConfirmByNameProps {
   readonly title: string;
-  /** The text that the user must type. */
+  /** Name that the user must type to confirm the action. */
   readonly name: string;
-  /** Label of the button, such as `Revoke key`. */
+  /** Label of the button that runs the action, such as `Revoke key`. */
   readonly action: string;
-  /** A description of the items that the deletion removes, with numbers where they are known. */
+  /** Description of the effects of the action, such as the number of deleted versions. */
   readonly children: ReactNode;
-  /** When the promise resolves, the dialog closes; when it rejects, the dialog shows the error. */
+  /** Runs the confirmed action. If the promise resolves, the dialog closes. If the promise rejects, the dialog shows the error. */
   readonly onConfirm: () => Promise<void>;
   readonly onClose: () => void;
 }
 
-/** Confirms an action that cannot be undone: the user types the name. The input has the focus, so Enter never presses Cancel. */
+/** Confirmation dialog for an irreversible action: the user must type a name. The input has the focus, so Enter never presses Cancel. */
 export function ConfirmByName({ title, name, action, children, onConfirm, onClose }: ConfirmByNameProps) {
   const [typed, setTyped] = useState("");
   const { isPending, error, run } = useMutation();

@@ -2,33 +2,33 @@ import { useMemo, useState, type ReactNode } from "react";
 import { Button } from "./button.js";
 import "./data-table.css";
 
-/** Rows per step of `Show more`. Rendering thousands at once blocks typing. */
+/** Number of rows at first, and for each press of `Show more`. Rendering thousands of rows at once blocks typing. */
 const rowsAtOnce = 100;
 
 export interface Column<Row> {
   readonly id: string;
   readonly title: string;
   readonly cell: (row: Row) => ReactNode;
-  /** Makes the column sortable. */
+  /** Returns the value by which the column sorts a row. A column without this function is not sortable. */
   readonly sortBy?: (row: Row) => string | number;
-  /** The narrowest layout that shows the column: `wide` from 720 px, `widest` from 1080 px. */
+  /** Minimum page width at which the column is visible: 720 px for `wide`, 1080 px for `widest`. */
   readonly shownFrom?: "wide" | "widest";
   readonly isNumeric?: boolean;
-  /** Whether the column holds the buttons of a row. Its title is visible to screen readers only. */
+  /** Whether the column contains the buttons of a row. The title of such a column is visible to screen readers only. */
   readonly isActions?: boolean;
 }
 
 export interface DataTableProps<Row> {
-  /** Caption for screen readers. */
+  /** Caption of the table for screen readers. */
   readonly caption: string;
-  /** The first column is the row header. */
+  /** Columns from left to right. The cells of the first column are row headers. */
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string | number;
   readonly sortedBy?: { readonly id: string; readonly isDescending: boolean };
 }
 
-/** A sortable table that renders `rowsAtOnce` rows at first. */
+/** A sortable table. Renders 100 rows at first, and up to 100 more for each press of `Show more`. */
 export function DataTable<Row>({ caption, columns, rows, keyOf, sortedBy }: DataTableProps<Row>) {
   const [order, setOrder] = useState(sortedBy);
   const [limit, setLimit] = useState(rowsAtOnce);

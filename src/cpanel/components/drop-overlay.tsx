@@ -14,7 +14,7 @@ export function DropOverlay({ onDrop, children }: { onDrop: (transfer: DataTrans
   );
 }
 
-/** Listens on the window: otherwise the browser would open a file that is dropped outside of the target. */
+/** Adds drag-and-drop listeners to the window. Without them, the browser would open a file that is dropped outside of the target. */
 function watchDrops({ onOver, onDrop }: { onOver: (isOver: boolean) => void; onDrop: (transfer: DataTransfer) => void }): () => void {
   const end = new AbortController();
   const on = (name: "dragenter" | "dragover" | "dragleave" | "drop", act: (event: DragEvent) => void) =>
@@ -24,7 +24,7 @@ function watchDrops({ onOver, onDrop }: { onOver: (isOver: boolean) => void; onD
     onOver(true);
   });
   on("dragover", (event) => event.preventDefault());
-  // When the event has no related target, the pointer has left the window.
+  // A `dragleave` event without a related target means that the pointer has left the window.
   on("dragleave", (event) => event.relatedTarget === null && onOver(false));
   on("drop", (event) => {
     event.preventDefault();

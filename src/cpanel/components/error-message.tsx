@@ -2,7 +2,7 @@ import { ApiError } from "../../shared/api-error.js";
 import type { ReactNode } from "react";
 import "./error-note.css";
 
-/** Shows an error's message, its code, and the request id to find it in the daemon's log. */
+/** Shows an error's message and code, and the request id that identifies the request in the daemon's log. */
 export function ErrorMessage({ error, title, children }: { error: unknown; title?: string; children?: ReactNode }) {
   const { message, code, requestId } = factsOf(error);
   return (

@@ -9,9 +9,9 @@ import { SelectField } from "./select-field.js";
 import { Toolbar } from "./toolbar.js";
 
 interface FilteredListProps<Row> {
-  /** Singular noun of a row, such as `key` or `plugin`. */
+  /** Singular noun for one row in messages, such as `key` or `plugin`. */
   readonly noun: string;
-  /** Plural with a capital, such as `Keys`. */
+  /** Caption of the table for screen readers, such as `Keys`. */
   readonly title: string;
   /** Permission that is required to read the list. */
   readonly permission: Permission;
@@ -19,18 +19,18 @@ interface FilteredListProps<Row> {
   readonly rows: readonly Row[];
   readonly columns: readonly Column<Row>[];
   readonly keyOf: (row: Row) => string | number;
-  /** Label, such as `Search by name or prefix`. */
+  /** Label of the search field, such as `Search by name or prefix`. */
   readonly searchLabel: string;
-  /** Returns the searched text of a row. The search ignores case. */
+  /** Returns the text of a row that is compared with the search term. The comparison ignores case. */
   readonly textOf: (row: Row) => string;
-  /** The possible states of a row. */
+  /** All states that a row can have, offered as a filter. */
   readonly states: readonly string[];
   readonly stateOf: (row: Row) => string;
-  /** Shown when `total` is 0. */
+  /** Content that replaces the list if there are no rows. */
   readonly empty: ReactNode;
 }
 
-/** A list in its state (loading, failed, empty, rows), with a search and a choice of states that are stored in the address. */
+/** A table with a search field and a state filter. Both values are stored in the query of the page's URL. */
 export function FilteredList<Row>(props: FilteredListProps<Row>) {
   const { noun, title, rows, textOf, stateOf, states } = props;
   const [search, setSearch] = useSearch("search");

@@ -1,10 +1,10 @@
 import { useEffect, useState } from "react";
 import "./loading-rows.css";
 
-/** Delay before the placeholder appears; a shorter one would flicker. */
+/** Delay before the loading placeholder appears. Without the delay, the placeholder would flicker when a response arrives quickly. */
 const patienceMs = 250;
 
-/** Placeholder for the rows of a list. */
+/** Placeholder for the rows of a list that is loading. */
 export function LoadingRows({ noun }: { noun: string }) {
   const [isSlow, setSlow] = useState(false);
   useEffect(() => {

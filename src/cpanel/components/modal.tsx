@@ -7,14 +7,14 @@ import "./modal.css";
 export interface ModalProps {
   readonly title: string;
   readonly onClose: () => void;
-  /** Whether the dialog needs a decision: a click outside does not close it. Escape does, unless `isHeld`. */
+  /** If true, a click outside the dialog does not close it. Escape still closes it, unless `isHeld` is true. */
   readonly isAlert?: boolean;
-  /** True when neither Escape nor a click outside closes the dialog. */
+  /** If true, neither Escape nor a click outside the dialog closes it. */
   readonly isHeld?: boolean;
   readonly children: ReactNode;
 }
 
-/** A modal dialog. Render it only while it is open; on unmount the focus returns to the previous element. */
+/** A modal dialog. Render the component only while the dialog is open. On unmount, the focus returns to the previously focused element. */
 export function Modal({ title, onClose, isAlert = false, isHeld = false, children }: ModalProps) {
   return (
     <ModalOverlay

@@ -2,7 +2,7 @@ import { useEffect, useRef, type ReactNode } from "react";
 import { useRoute } from "../router/use-route.js";
 import "./page-heading.css";
 
-/** The page's only `h1`, with its actions. Sets the title of the tab, and takes the focus after a link. */
+/** The only `h1` of a page, with the page's buttons. Sets the browser tab's title and receives the focus after each navigation. */
 export function PageHeading({ title, note, children }: { title: string; note?: ReactNode; children?: ReactNode }) {
   const heading = useRef<HTMLHeadingElement>(null);
   const { visit } = useRoute();

@@ -15,7 +15,7 @@ export interface RadioChoicesProps extends Omit<RadioGroupProps, "className" | "
   readonly choices: readonly RadioChoice[];
 }
 
-/** A choice of one of a few visible options. */
+/** A group of radio buttons with a label. Each option can have a note. */
 export function RadioChoices({ label, choices, ...props }: RadioChoicesProps) {
   return (
     <RadioGroup {...props} className="field">

@@ -2,12 +2,12 @@ import type { ReactNode } from "react";
 import { ResourceList, type ResourceListProps } from "./resource-list.js";
 
 interface OneOfListProps<Row> extends Pick<ResourceListProps<Row>, "noun" | "permission" | "resource" | "empty"> {
-  /** Undefined when it is not in the list. */
+  /** The row to show. Undefined if the list does not contain the row. */
   readonly one: Row | undefined;
   readonly children: (one: Row) => ReactNode;
 }
 
-/** Renders the details of one row, or the state of its list. */
+/** Renders the details of one row of a list. Without the row, renders the state of the list, such as loading, failed or empty. */
 export function ResourceDetail<Row>({ one, children, ...list }: OneOfListProps<Row>) {
   const rows = one === undefined ? [] : [one];
   return (

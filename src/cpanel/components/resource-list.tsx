@@ -10,22 +10,22 @@ import { LoadingRows } from "./loading-rows.js";
 import { EmptyState } from "./empty-state.js";
 
 export interface ResourceListProps<Row> {
-  /** Singular noun of a row: `key`, `app`. */
+  /** Singular noun for one row in messages, such as `key` or `app`. */
   readonly noun: string;
   /** Permission that is required to read the list. */
   readonly permission: Permission;
   readonly resource: Resource<unknown>;
-  /** Number of rows without filters. */
+  /** Number of rows before the filters are applied. */
   readonly total: number;
   /** Rows that match the filters. */
   readonly rows: readonly Row[];
-  /** Shown when `total` is 0. */
+  /** Content that replaces the list when `total` is 0. */
   readonly empty: ReactNode;
   readonly onClearFilters: () => void;
   readonly children: (rows: readonly Row[]) => ReactNode;
 }
 
-/** Renders a list in its state: no permission, loading, failed, empty, no match, or rows. */
+/** Renders a list, or the state that prevents it: missing permission, loading, failed, empty or no match. */
 export function ResourceList<Row>(props: ResourceListProps<Row>) {
   const { noun, permission, resource, total, rows } = props;
   const { permissions, role } = usePrincipal();

@@ -9,7 +9,7 @@ interface ScrollRegionProps {
   readonly children: ReactNode;
 }
 
-/** A scrolling box that takes the focus, so that it receives the keys for scrolling. */
+/** A scrollable box that can have the focus, so that keyboard users can scroll it. */
 export function ScrollRegion({ label, ...props }: ScrollRegionProps) {
   // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls must be reached by keyboard
   return <div {...props} role="region" aria-label={label} tabIndex={0} />;

@@ -9,7 +9,7 @@ interface SearchFieldProps {
   readonly onChange: (value: string) => void;
 }
 
-/** Filters a list while the user types; Escape clears it. */
+/** Search field that filters a list while the user types. Escape clears the text. */
 export function SearchField({ label, value, onChange }: SearchFieldProps) {
   return (
     <AriaSearchField aria-label={label} value={value} onChange={onChange} className="search-field">

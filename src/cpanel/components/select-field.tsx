@@ -9,7 +9,7 @@ interface SelectFieldProps {
   readonly choices: readonly { readonly value: string; readonly label: string }[];
 }
 
-/** A choice from the browser's own list, which is familiar on every device. */
+/** A drop-down list with a label. Uses the browser's own `<select>`, which is familiar on every device. */
 export function SelectField({ label, value, onChange, choices }: SelectFieldProps) {
   const id = useId();
   return (

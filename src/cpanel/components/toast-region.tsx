@@ -3,7 +3,7 @@ import { usePanel } from "../use-panel.js";
 import { Button } from "./button.js";
 import "./toast-region.css";
 
-/** Shows messages and announces them to screen readers. */
+/** Shows short messages about user actions, and announces the messages to screen readers. */
 export function ToastRegion() {
   const { toasts } = usePanel();
   const shown = useObserved(toasts.shown);

@@ -1,6 +1,6 @@
 import { Observable } from "../live/observable.js";
 
-/** How long a message is shown. A message with an action is shown twice as long. */
+/** Time for which a message is shown. A message with a button is shown for twice this time. */
 const shownMs = 6000;
 const mostShown = 3;
 
@@ -8,13 +8,13 @@ export interface Toast {
   readonly id: number;
   readonly text: string;
   readonly tone: "plain" | "danger";
-  /** The thing that the message is about, such as a package name. A newer message about the same thing replaces this one. */
+  /** Subject of the message, such as a package name. A newer message with the same subject replaces this message. */
   readonly subject?: string | undefined;
-  /** A button that reverts the action, such as Undo. */
+  /** Button that reverts the completed action, such as `Undo`. */
   readonly action?: { readonly label: string; readonly run: () => void } | undefined;
 }
 
-/** Short messages about completed actions. Errors are shown where the action was started. */
+/** Short messages about the user's actions. At most 3 are shown; a newer message removes the oldest. */
 export class Toasts {
   readonly shown = new Observable<readonly Toast[]>([]);
   #count = 0;
@@ -27,7 +27,7 @@ export class Toasts {
     setTimeout(() => this.dismiss(toast.id), action ? shownMs * 2 : shownMs);
   }
 
-  /** Removes the messages about a thing, since an action on it has started again. */
+  /** Removes the messages about a subject. Call it when a new action on the subject starts. */
   dismissAbout(subject: string): void {
     this.shown.set(this.shown.get().filter((toast) => toast.subject !== subject));
   }

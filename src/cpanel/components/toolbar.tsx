@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import "./toolbar.css";
 
-/** Filters above a list. */
+/** Bar above a list, with the search field and the filters. */
 export function Toolbar({ label, children }: { label: string; children: ReactNode }) {
   return (
     <div role="search" aria-label={label} className="toolbar">

@@ -5,12 +5,12 @@ import "./upload-progress.css";
 export interface UploadProgressProps {
   readonly sentBytes: number;
   readonly sizeBytes: number;
-  /** The step after the transfer, such as `The daemon unpacks and checks it`. */
+  /** Text for the daemon's step after the transfer, such as `The daemon unpacks and checks it`. */
   readonly afterwards: string;
   readonly onCancel: () => void;
 }
 
-/** Shows the progress of an upload; screen readers announce each tenth. */
+/** Shows the progress of an upload. Screen readers announce each step of 10 %. */
 export function UploadProgress({ sentBytes, sizeBytes, afterwards, onCancel }: UploadProgressProps) {
   const percent = sizeBytes === 0 ? 100 : Math.floor((sentBytes / sizeBytes) * 100);
   return (

@@ -2,13 +2,13 @@ import { useState } from "react";
 
 export interface Attempt {
   readonly isPending: boolean;
-  /** Error of the last run; undefined while the next one is pending. */
+  /** Error that the last action threw. Undefined after a success and while the next action runs. */
   readonly error: unknown;
-  /** Runs the action unless another one is pending. Resolves with true if it succeeded. */
+  /** Runs an action, unless another action is pending. Resolves with true if the action succeeded. */
   readonly run: (action: () => Promise<void>) => Promise<boolean>;
 }
 
-/** State of a user action: runs one at a time and keeps its error until the next run. */
+/** Runs user actions, one at a time. Provides the pending state, and the error of the last action until the next action starts. */
 export function useMutation(): Attempt {
   const [error, setError] = useState<unknown>();
   const [isPending, setPending] = useState(false);
