@@ -8,7 +8,7 @@ import { LoadingPage } from "./layout/loading-page.js";
 import { Shell } from "./layout/shell.js";
 import { PanelContext } from "./use-panel.js";
 
-/** Renders the sign-in page without a session, else the shell with its sections. */
+/** Renders the sign-in page if no session exists, otherwise the shell with the requested page. */
 export function App({ panel }: { panel: Panel }) {
   const { phase } = useObserved(panel.session.state);
   return (

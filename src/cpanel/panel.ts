@@ -19,7 +19,7 @@ export interface Panel {
   readonly theme: Theme;
 }
 
-/** Creates the panel's objects, then searches for the daemon and a session. */
+/** Creates the shared objects of the panel, then requests the daemon's discovery document and the session. */
 export function openPanel(): Panel {
   const place = placeOf(document.baseURI);
   const connection: Connection = new Connection({
@@ -28,7 +28,10 @@ export function openPanel(): Panel {
     onRefused: () => session.end(),
   });
   const session = new Session({ connection, remembered: new RememberedSession({ storage: localStorage, panelPath: place.panelPath }) });
-  /** Returns the principal while requests make sense: signed in, daemon reachable, tab visible. A browser has few connections per host. */
+  /**
+   * Returns the principal while the user is signed in, the daemon is reachable and the tab is visible. Otherwise the panel sends no
+   * requests, because browsers limit the connections per host.
+   */
   const onlooker = () => {
     const state = session.state.get();
     const isAway = connection.state.get().awaySinceMs !== undefined;

@@ -5,7 +5,7 @@ import "./tokens.css";
 import "./base.css";
 import { openPanel } from "./panel.js";
 
-/** Shows the panel. */
+/** Renders the panel into the element `#root` of the page. */
 export function start(): void {
   const root = document.getElementById("root");
   if (!root) throw new Error("the page has no place for the panel");

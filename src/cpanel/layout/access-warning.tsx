@@ -9,7 +9,9 @@ import "./banner.css";
 const operations = { health: { ready: health.ready } };
 const intervalMs = 60_000;
 
-/** Shows what keys can do beyond their permissions, until it is hidden or the configuration changes. */
+/**
+ * Warns about settings that give keys more rights than their permissions. A warning remains until the user hides it or the setting changes.
+ */
 export function AccessWarning() {
   const api = useApi(operations);
   const isWanted = useMay("keys:read");

@@ -4,7 +4,7 @@ import { useObserved } from "../live/use-observed.js";
 import { usePanel } from "../use-panel.js";
 import "./banner.css";
 
-/** Reports that the daemon does not respond. Disappears when it does. */
+/** Banner that is visible while the daemon does not respond. */
 export function ConnectionBanner() {
   const { connection } = usePanel();
   const { awaySinceMs } = useObserved(connection.state);

@@ -1,6 +1,6 @@
 import { LoadingRows } from "../components/loading-rows.js";
 
-/** Shown until the session is known. */
+/** Page that is shown while the panel checks whether a session exists. */
 export function LoadingPage() {
   return (
     <main className="shell-main">

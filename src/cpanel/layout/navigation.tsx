@@ -4,12 +4,15 @@ import { useRoute } from "../router/use-route.js";
 import { sections } from "../pages/sections.js";
 import "./navigation.css";
 
-/** Loaded separately, because the first screen does not need it. The page Plugins reports a failure. */
+/**
+ * Menu entries of plugins. Their code is loaded separately, because the first screen does not show them. If the code cannot be loaded, no
+ * entries appear; the Plugins page reports the failure.
+ */
 const PluginMenus = lazy(async () => ({ default: await loadPluginMenus().catch(() => Nothing) }));
 
 export function Navigation() {
   const { segments, search } = useRoute();
-  // A plugin's page has its own entry below.
+  // The plugin menus below mark the current page of a plugin, so no section is marked as current.
   const current = search.has("at") ? undefined : segments[0];
   return (
     <>

@@ -12,7 +12,7 @@ import { ThemeSwitch } from "./theme-switch.js";
 import { usePanel } from "../use-panel.js";
 import "./shell.css";
 
-/** The frame around every page. */
+/** Layout around every page: navigation, account, warnings and the content of the page. */
 export function Shell() {
   const main = useRef<HTMLElement>(null);
   const { awaySinceMs } = useObserved(usePanel().connection.state);
@@ -22,7 +22,7 @@ export function Shell() {
         href="#main"
         className="shell-skip"
         onClick={(event) => {
-          // The page's base would turn the link into another page.
+          // With the page's `<base>`, the browser would follow the link `#main` to another page.
           event.preventDefault();
           main.current?.focus();
         }}

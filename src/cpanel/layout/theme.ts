@@ -3,16 +3,16 @@ import { Observable } from "../live/observable.js";
 export const themeChoices = ["system", "light", "dark"] as const;
 export type ThemeChoice = (typeof themeChoices)[number];
 
-/** The only setting that the panel stores in the browser. */
+/** Name under which the browser stores the theme. The theme is the only setting that the panel stores. */
 const storedName = "cpanel.theme";
 
-/** The light or dark theme: the system's or the user's choice. */
+/** The light or dark theme of the panel. The user's choice overrides the setting of the operating system. */
 export class Theme {
   readonly choice: Observable<ThemeChoice>;
   readonly #storage: Pick<Storage, "getItem" | "setItem" | "removeItem">;
   readonly #root: Pick<HTMLElement, "dataset">;
 
-  /** `root` is the element from which the style sheets read the choice. */
+  /** `root` is the element with the `data-theme` attribute, from which the style sheets read the theme. */
   constructor(storage: Pick<Storage, "getItem" | "setItem" | "removeItem">, root: Pick<HTMLElement, "dataset">) {
     this.#storage = storage;
     this.#root = root;
@@ -27,7 +27,7 @@ export class Theme {
       if (choice === "system") this.#storage.removeItem(storedName);
       else this.#storage.setItem(storedName, choice);
     } catch {
-      // A browser without storage still applies the choice until the page is closed.
+      // In a browser without storage, the selected theme applies until the page is closed.
     }
   }
 

@@ -2,11 +2,11 @@ import type { AnchorHTMLAttributes, MouseEvent } from "react";
 import { usePanel } from "../use-panel.js";
 
 interface PanelLinkProps extends Omit<AnchorHTMLAttributes<HTMLAnchorElement>, "href"> {
-  /** Relative to the panel: `keys`, `apps/shop`. */
+  /** Path of the linked page, relative to the panel: `keys`, `apps/shop`. */
   readonly to: string;
 }
 
-/** A link within the panel, a real one that also opens in a new tab. */
+/** Link to a page of the panel. A plain click does not reload the panel. With a modifier key, the browser handles the click. */
 export function PanelLink({ to, onClick, ...props }: PanelLinkProps) {
   const { router } = usePanel();
   const follow = (event: MouseEvent<HTMLAnchorElement>) => {

@@ -1,8 +1,8 @@
-/** Address of the panel according to the page's `<base>`, below any path that a proxy adds. */
+/** Paths of the panel and the daemon, derived from the `<base>` of the page. Both include the path prefix that a proxy adds, if any. */
 export interface Place {
-  /** Ends with a slash: `/cpanel/`, or `/x/cpanel/` behind a proxy. */
+  /** Path of the panel, with a slash at the end: `/cpanel/`, or `/x/cpanel/` behind a proxy with the prefix `/x`. */
   readonly panelPath: string;
-  /** Prefix of the daemon's own paths: empty, or `/x`. */
+  /** Prefix of the daemon's own paths: empty, or `/x` behind a proxy with the prefix `/x`. */
   readonly daemonPath: string;
 }
 

@@ -1,10 +1,10 @@
 import { Observable } from "../live/observable.js";
 
 export interface Route {
-  /** Segments below the panel, decoded: `apps`, `@team`, `shop`. */
+  /** Decoded path segments after the base path of the panel: `apps`, `@team`, `shop`. */
   readonly segments: readonly string[];
   readonly search: URLSearchParams;
-  /** Number of navigations; 0: the page was opened directly. */
+  /** Number of navigations since the panel was opened; 0 for the first page. */
   readonly visit: number;
 }
 
@@ -17,7 +17,10 @@ export interface BrowserHistory {
 
 const landing = "overview";
 
-/** The current page of the panel, stored in the browser's history. Paths are relative to the panel: `keys`, `apps/shop?tab=files`. */
+/**
+ * Reads and changes the current page in the address bar and the browser's history. Paths are relative to the panel: `keys`,
+ * `apps/shop?tab=files`.
+ */
 export class Router {
   readonly route: Observable<Route>;
   readonly #panelPath: string;
@@ -34,7 +37,7 @@ export class Router {
     browser.addEventListener("popstate", () => this.#goBack());
   }
 
-  /** Returns the address of a page, for links. */
+  /** Returns the `href` value for a link to a page of the panel. */
   href(path: string): string {
     return this.#panelPath + path;
   }
@@ -46,7 +49,7 @@ export class Router {
     this.#show();
   }
 
-  /** Changes the query of the page, such as for a filter, without a history entry; the focus stays. */
+  /** Replaces the query of the current URL, such as after a change of a filter. Adds no history entry and keeps the focus. */
   setSearch(search: URLSearchParams): void {
     const { history, location } = this.#browser;
     const query = search.toString();
@@ -54,7 +57,10 @@ export class Router {
     this.route.set(this.#read(this.route.get().visit));
   }
 
-  /** Adds a check before the page is left; false keeps the page. Returns a function that removes the check. */
+  /**
+   * Adds a check that runs before the user leaves the page. If the check returns false, the page stays open. Returns a function that
+   * removes the check.
+   */
   guard(mayLeave: () => boolean): () => void {
     this.#guards.add(mayLeave);
     return () => this.#guards.delete(mayLeave);
@@ -64,7 +70,7 @@ export class Router {
     return [...this.#guards].some((mayLeave) => !mayLeave());
   }
 
-  /** Runs after the browser went back. Restores the page if it must not be left. */
+  /** Handles the browser's back and forward buttons. Restores the URL of the current page if a check forbids leaving the page. */
   #goBack(): void {
     const { history } = this.#browser;
     if (this.#isHeld()) history.pushState(history.state, "", this.#shownUrl);

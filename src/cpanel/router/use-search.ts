@@ -2,7 +2,9 @@ import { useCallback } from "react";
 import { usePanel } from "../use-panel.js";
 import { useRoute } from "./use-route.js";
 
-/** Returns a value of the page's query and a function that changes it. An empty text removes it. */
+/**
+ * Returns a value from the query of the page's URL, and a function that changes the value. An empty text removes the value from the URL.
+ */
 export function useSearch(name: string): readonly [string, (value: string) => void] {
   const { router } = usePanel();
   const value = useRoute().search.get(name) ?? "";

@@ -1,12 +1,12 @@
 const storedName = "cpanel.session";
 
 /**
- * Stores whether a session exists and when it expires, never the key. Without a stored session the panel sends no session request, which
- * would log a 401 on the console. Each tab reads the expiry to warn in time.
+ * Stores that a session exists and when it expires, so that each tab can warn before the expiry. Never stores the key. Without a stored
+ * session, the panel sends no session request, whose 401 would appear on the console.
  */
 export class RememberedSession {
   readonly #storage: Pick<Storage, "getItem" | "setItem" | "removeItem">;
-  /** Daemons behind one origin have separate sessions. */
+  /** Name of the stored value, with the path of the panel: daemons behind the same origin have separate sessions. */
   readonly #name: string;
 
   constructor(options: { storage: Pick<Storage, "getItem" | "setItem" | "removeItem">; panelPath: string }) {
@@ -14,7 +14,7 @@ export class RememberedSession {
     this.#name = `${storedName} ${options.panelPath}`;
   }
 
-  /** Whether a session can exist. Unknown, and therefore true, in a browser without storage. */
+  /** Whether a session can exist. Always true in a browser without storage. */
   get isPossible(): boolean {
     try {
       return this.#storage.getItem(this.#name) !== null;
@@ -23,7 +23,7 @@ export class RememberedSession {
     }
   }
 
-  /** Unix time in seconds; undefined if unknown or over. */
+  /** Stored expiry of the session in Unix seconds. Undefined if the expiry is unknown or has passed. */
   get endsAt(): number | undefined {
     try {
       const endsAt = Number(this.#storage.getItem(this.#name));
@@ -33,12 +33,12 @@ export class RememberedSession {
     }
   }
 
-  /** 0 for an unknown expiry. */
+  /** Stores the expiry of a new session in Unix seconds, or 0 for an unknown expiry. */
   keep(endsAt: number): void {
     try {
       this.#storage.setItem(this.#name, String(endsAt));
     } catch {
-      // When the browser has no storage, a reload requests the session from the daemon.
+      // In a browser without storage, the panel requests the session from the daemon after each reload.
     }
   }
 
@@ -46,7 +46,7 @@ export class RememberedSession {
     try {
       this.#storage.removeItem(this.#name);
     } catch {
-      // When the browser has no storage, no session is stored.
+      // In a browser without storage, there is no stored session to remove.
     }
   }
 }

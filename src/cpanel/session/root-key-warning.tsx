@@ -10,7 +10,7 @@ import "../layout/banner.css";
 const operations = { keys: { create } };
 const lifetime = "1d";
 
-/** Warns about a session of the root key, and offers a session with a new key that expires. */
+/** Warns about a session with the root key, and offers to replace it with a key that expires after one day. */
 export function RootKeyWarning() {
   const { session, toasts } = usePanel();
   const { isRoot } = usePrincipal();

@@ -3,7 +3,7 @@ import { useObserved } from "../live/use-observed.js";
 import { usePanel } from "../use-panel.js";
 import { SignInForm } from "./sign-in-form.js";
 
-/** Shown over the page, which stays unchanged: the user signs in again and continues. */
+/** Dialog that appears over the page when the session has ended. After the user signs in again, the page is unchanged. */
 export function SessionEnded() {
   const { session } = usePanel();
   const state = useObserved(session.state);

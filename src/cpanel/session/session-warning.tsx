@@ -6,11 +6,11 @@ import { usePanel } from "../use-panel.js";
 import { SignInForm } from "./sign-in-form.js";
 import "../layout/banner.css";
 
-/** Time before the expiry at which the warning appears. */
+/** Remaining time of the session at which the warning appears. */
 const warningSeconds = 5 * 60;
 const lookMs = 5000;
 
-/** Warns before the session expires, and renews it in place. */
+/** Warns 5 minutes before the session expires, and offers to sign in again without leaving the page. */
 export function SessionWarning() {
   const { session } = usePanel();
   const state = useObserved(session.state);

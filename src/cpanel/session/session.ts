@@ -11,15 +11,15 @@ export type SessionState =
   | {
       readonly phase: "signed-in";
       readonly principal: Principal;
-      /** Unix time in seconds; undefined if neither the daemon nor this browser provides it. */
+      /** Expiry of the session in Unix seconds. Undefined if neither the daemon nor this browser's storage provides it. */
       readonly endsAt: number | undefined;
-      /** The daemon rejects the cookie. The user must sign in again and loses no input. */
+      /** Whether the session has ended. The user must then sign in again, and loses no input. */
       readonly hasEnded: boolean;
     };
 
 const operations = { session };
 
-/** The session of the panel. The key is only in a cookie that scripts cannot read. */
+/** Signs the user in and out, and provides the state of the session. The key is stored only in a cookie that scripts cannot read. */
 export class Session {
   readonly state = new Observable<SessionState>({ phase: "looking" });
   readonly #connection: Pick<Connection, "client">;
@@ -30,21 +30,21 @@ export class Session {
     this.#remembered = options.remembered;
   }
 
-  /** Requests whether the browser has a session. */
+  /** Checks with the daemon whether the browser has a valid session. Sends no request if the browser has stored no session. */
   async look(): Promise<void> {
     if (!this.#remembered.isPossible) return this.state.set({ phase: "signed-out", hasLeft: false });
     try {
       const { principal } = await this.#api().show();
       this.#enter(principal, this.#remembered.endsAt ?? principal.expiresAt);
     } catch (error) {
-      // An unreachable daemon is requested again; other errors appear at the next sign-in.
+      // If the daemon is unreachable, the panel repeats the check later. Other errors appear at the next sign-in.
       if (error instanceof DaemonAwayError) return;
       this.#remembered.forget();
       this.state.set({ phase: "signed-out", hasLeft: false });
     }
   }
 
-  /** Exchanges a key for the cookie. Throws the daemon's error. */
+  /** Sends a key to the daemon, which sets the session cookie. Throws the daemon's error. */
   async signIn(key: string): Promise<void> {
     const { principal, endsAt } = await this.#api().create({ body: { key } });
     this.#remembered.keep(endsAt ?? 0);
@@ -57,7 +57,7 @@ export class Session {
     this.state.set({ phase: "signed-out", hasLeft: true });
   }
 
-  /** Ends the session after a call without a valid credential. */
+  /** Marks the session as ended, because the daemon rejected the session cookie or the session expired. */
   end(): void {
     const state = this.state.get();
     if (state.phase === "signed-in") this.state.set({ ...state, hasEnded: true });

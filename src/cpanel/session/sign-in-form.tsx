@@ -5,7 +5,7 @@ import { TextInput } from "../components/text-input.js";
 import { useMutation } from "../components/use-mutation.js";
 import { usePanel } from "../use-panel.js";
 
-/** Signs in with a key. The key is sent once and not kept. */
+/** Form that signs the user in with an API key. The panel sends the key once and does not store it. */
 export function SignInForm({ onSignedIn }: { onSignedIn?: () => void }) {
   const { session } = usePanel();
   const [key, setKey] = useState("");

@@ -5,7 +5,7 @@ import { usePanel } from "../use-panel.js";
 import { SignInForm } from "./sign-in-form.js";
 import "./gate.css";
 
-/** Shown without a session, for any requested page; after the sign-in that page is shown. */
+/** Page that replaces every other page while no session exists. After the sign-in, the requested page appears. */
 export function SignInPage() {
   const { connection, session } = usePanel();
   const state = useObserved(session.state);
