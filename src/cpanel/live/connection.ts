@@ -8,13 +8,15 @@ const firstRetryMs = 1000;
 const longestRetryMs = 30_000;
 
 export interface ConnectionState {
-  /** Unix milliseconds since when the daemon has been unreachable; undefined while it responds. */
+  /** Time since which the daemon has been unreachable, in Unix milliseconds. Undefined while the daemon responds. */
   readonly awaySinceMs: number | undefined;
-  /** Undefined until the discovery document arrived. */
+  /** The daemon's discovery document, with version and API path. Undefined until the document has arrived. */
   readonly discovery: Discovery | undefined;
 }
 
-/** Sends every call of the panel: discovers the API, detects an unreachable daemon, and retries until it responds. */
+/**
+ * Sends all API calls of the panel. Discovers the path of the API, and detects when the daemon is unreachable and when it responds again.
+ */
 export class Connection {
   readonly state = new Observable<ConnectionState>({ awaySinceMs: undefined, discovery: undefined });
   readonly #transport: Transport;
@@ -28,7 +30,7 @@ export class Connection {
     this.#transport = createFetchTransport(this.#transportOptions);
   }
 
-  /** Requests the discovery document. Does not throw: it is requested again. */
+  /** Requests the discovery document. Does not throw: after a failure, the request is repeated later. */
   async find(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -41,7 +43,7 @@ export class Connection {
     }
   }
 
-  /** Returns the typed client of some operations; the same client for the same operations. */
+  /** Returns the typed client for the operations. Calls with the same operations return the same client. */
   client<Offered extends Operations>(operations: Offered): ClientOf<Offered> {
     const api = this.#api();
     const known = this.#clients.get(operations);
@@ -51,7 +53,7 @@ export class Connection {
     return client;
   }
 
-  /** Returns a client for one call that sends files and reports the progress. */
+  /** Returns a client for one call that uploads files and reports the progress of the upload. */
   uploadClient<Offered extends Operations>(operations: Offered, sent: FilesToSend): ClientOf<Offered> {
     return createClient(createUploadTransport(this.#transportOptions, sent), this.#api(), operations);
   }

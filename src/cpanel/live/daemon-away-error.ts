@@ -1,4 +1,4 @@
-/** The daemon is unreachable: because of the network, a proxy or a restart. */
+/** Error of a call while the daemon is unreachable, because of the network, a proxy or a restart. */
 export class DaemonAwayError extends Error {
   constructor(cause: unknown) {
     super("The daemon does not respond. The panel continues automatically when it responds again.", { cause });

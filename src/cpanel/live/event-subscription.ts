@@ -8,21 +8,23 @@ import { pause } from "./pause.js";
 
 const operations = { events: { stream } };
 const firstRetryMs = 1000;
-/** Longest pause between attempts when the daemon provides no stream. */
+/** Longest pause between attempts to open the event stream. */
 const longestRetryMs = 60_000;
-/** Changes within this time are requested together. */
+/** Interval between reports of affected resources. Events within one interval are reported together. */
 const collectMs = 500;
 
 interface ChangeFeedOptions {
   readonly connection: Pick<Connection, "client">;
-  /** Reports whether the event stream works. */
+  /** Receives whether the event stream works. */
   readonly onFed: (isFed: boolean) => void;
   readonly onTouched: (touched: ReadonlySet<EventResource>) => void;
-  /** The credential is no longer valid. */
+  /** Runs when the daemon rejects the event stream with status 401. */
   readonly onRefused: () => void;
 }
 
-/** Follows the daemon's events for one reader at a time and reports the affected resources. At its start, all are affected. */
+/**
+ * Follows the daemon's events for one principal at a time, and reports the affected resources. The start of a stream affects all resources.
+ */
 export class EventSubscription {
   readonly #options: ChangeFeedOptions;
   readonly #pending = new Set<EventResource>();
@@ -35,7 +37,7 @@ export class EventSubscription {
     this.#options = options;
   }
 
-  /** The signed-in principal. A new sign-in opens a new stream. Undefined while no stream is wanted. */
+  /** Sets the principal for which the event stream is open. A new principal opens a new stream; undefined closes the stream. */
   setReader(reader: Principal | undefined): void {
     if (reader === this.#reader) return;
     this.#reader = reader;
@@ -68,7 +70,7 @@ export class EventSubscription {
   async #follow(client: ClientOf<typeof operations>, signal: AbortSignal): Promise<void> {
     for await (const { type } of client.events.stream.follow({ query: {} }, { signal })) {
       if (signal.aborted) return;
-      // Reported at the first content, because a proxy can forward the head of a stream and hold back its content.
+      // The stream counts as working only after its first event, because a proxy can forward the headers and hold back the content.
       this.#options.onFed(true);
       this.#retryMs = firstRetryMs;
       this.#touch(touchedBy(type));

@@ -1,21 +1,21 @@
 import type { Transport, TransportRequest, TransportResponse } from "../../shared/client.js";
 import { DaemonAwayError } from "./daemon-away-error.js";
 
-/** Time limit of a call; streams have none. */
+/** Time limit of a call. Streamed responses have no time limit. */
 const callTimeoutMs = 30_000;
-/** Statuses of a proxy without a reachable daemon. */
+/** Statuses with which a proxy responds if it cannot reach the daemon. */
 const proxyFaults = new Set([502, 503, 504]);
 
 export interface FetchTransportOptions {
-  /** Prefix of every path: `/x` if a proxy serves the daemon below that, otherwise empty. */
+  /** Prefix of every request path: `/x` if a proxy serves the daemon below `/x`, otherwise empty. */
   readonly daemonPath: string;
   readonly fetch: typeof fetch;
   readonly onAway: () => void;
-  /** The credential is no longer valid. */
+  /** Runs when the daemon rejects the session with status 401. */
   readonly onRefused: () => void;
 }
 
-/** Sends calls with the browser's `fetch` to the panel's own origin. The browser adds the session cookie; the panel never has a key. */
+/** Creates a transport that sends calls with `fetch` to the origin of the panel. The browser adds the session cookie to each call. */
 export function createFetchTransport({ daemonPath, fetch, onAway, onRefused }: FetchTransportOptions): Transport {
   return async (request) => {
     let response: Response;
@@ -49,7 +49,7 @@ async function toInit({ method, headers, body, streamUntil }: TransportRequest):
   };
 }
 
-/** Browsers cannot stream a request over HTTP/1.1. They can store the chunks of a Blob on the disk. */
+/** Collects a body stream in a Blob, because browsers cannot stream a request over HTTP/1.1. Browsers can store a Blob on the disk. */
 async function toBlob(pieces: AsyncIterable<Uint8Array>): Promise<Blob> {
   const parts: Uint8Array<ArrayBuffer>[] = [];
   for await (const piece of pieces) parts.push(piece as Uint8Array<ArrayBuffer>);
@@ -64,7 +64,7 @@ async function toAnswer(request: TransportRequest, response: Response): Promise<
   return { ...answer, text: await response.text() };
 }
 
-/** Safari cannot iterate over a stream. */
+/** Reads a response body with a reader, because Safari cannot iterate over a `ReadableStream` with `for await`. */
 async function* piecesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array, void> {
   const reader = body.getReader();
   try {
@@ -74,7 +74,10 @@ async function* piecesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8
   }
 }
 
-/** Whether the body of a 401 means that the session is not valid. INVALID_KEY concerns a typed key. */
+/**
+ * Whether the body of a 401 response means that the session is invalid. The code `INVALID_KEY` means that the key in the sign-in form is
+ * invalid.
+ */
 export function isSessionRefused(body: string): boolean {
   return /"(?:AUTH_REQUIRED|SESSION_AMBIGUOUS)"/.test(body);
 }

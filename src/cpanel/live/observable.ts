@@ -1,4 +1,4 @@
-/** A value that components observe; it is replaced as a whole. */
+/** A value with subscribers that run after each change. A change replaces the whole value. */
 export class Observable<Value> {
   #value: Value;
   readonly #listeners = new Set<() => void>();
@@ -15,7 +15,7 @@ export class Observable<Value> {
     for (const listener of this.#listeners) listener();
   }
 
-  /** Returns a function that unsubscribes. */
+  /** Calls the listener after each change of the value. Returns a function that removes the listener. */
   readonly subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

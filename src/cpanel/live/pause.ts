@@ -1,4 +1,4 @@
-/** Resolves after this time, or when the signal aborts. */
+/** Resolves after `forMs` milliseconds, or as soon as the signal aborts. */
 export function pause(forMs: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, forMs);

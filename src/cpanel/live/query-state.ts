@@ -1,27 +1,27 @@
 import { Observable } from "./observable.js";
 
-/** Longest pause between requests for a resource that keeps failing. */
+/** Longest pause between requests for a resource whose requests fail. */
 const longestPauseMs = 60_000;
 
 export interface ResourceState<Data> {
   /** Data of the last successful response; kept while the daemon is unreachable. */
   readonly data: Data | undefined;
-  /** Error of the last request; undefined after the next success. */
+  /** Error of the last request. Undefined if the last request succeeded. */
   readonly error: unknown;
   readonly isAsking: boolean;
   /** Time of the last successful response, in Unix milliseconds. */
   readonly answeredAtMs: number | undefined;
 }
 
-/** Conditions of a resource besides those of its watchers. */
+/** Conditions for requests, which apply to all components that watch the resource. */
 export interface ResourceConditions {
-  /** False while no requests are sent: the tab is hidden, the daemon is unreachable, or the session has expired. */
+  /** Whether requests are allowed. False while the tab is hidden, the daemon is unreachable, or the session has expired. */
   readonly isOpen: () => boolean;
-  /** Minimum interval, regardless of the watchers. */
+  /** Returns the minimum polling interval, which also applies if a component requests a shorter interval. */
   readonly leastIntervalMs: () => number;
 }
 
-/** A resource that is polled while a component watches it. */
+/** A resource of the API that is polled while a component watches it. */
 export class QueryState<Data> {
   readonly state = new Observable<ResourceState<Data>>({ data: undefined, error: undefined, isAsking: false, answeredAtMs: undefined });
   readonly #conditions: ResourceConditions;
@@ -54,18 +54,18 @@ export class QueryState<Data> {
     await this.#asking;
   }
 
-  /** Waits for the pending request, which can predate the change, then requests again. */
+  /** Requests the resource after a change. Waits for a pending request first, because its response can be older than the change. */
   async refreshAfterChange(): Promise<void> {
     await this.#asking;
     await this.refresh();
   }
 
-  /** Requests the resource, if it is watched, because it changed or can be requested again. */
+  /** Requests the resource if a component watches it. Call it after a change, or when requests are allowed again. */
   wake(): void {
     if (this.#watchers.size > 0) void this.refreshAfterChange();
   }
 
-  /** Restarts the timer of the next request. */
+  /** Restarts the timer for the next request, with the current interval. */
   plan(): void {
     clearTimeout(this.#timer);
     if (this.#watchers.size === 0 || !this.#conditions.isOpen()) return;

@@ -1,12 +1,14 @@
 import { eventResources, isNamedIn, type EventResource } from "../../shared/touched-resources.js";
 import { QueryState } from "./query-state.js";
 
-/** Polling interval of resources that events cover, for changes by hand. */
+/**
+ * Polling interval of resources with change events, while the event stream works. Polling finds changes that were made by hand on the disk.
+ */
 const fedIntervalMs = 60_000;
-/** Their interval while no events arrive. */
+/** Polling interval of resources with change events, while the event stream does not work. */
 const unfedIntervalMs = 10_000;
 
-/** Resources to request after an event, by name, for `isNamedIn`. */
+/** Names of the resources to request again after an event. A name that ends in a dot stands for all names with this prefix. */
 const names: Readonly<Record<EventResource, readonly string[]>> = {
   // A changed worker can have a manifest that requests other hosts and secrets.
   workers: ["workers", "hosts", "secrets.", "files.workers.", "files.roots.workers."],
@@ -16,13 +18,13 @@ const names: Readonly<Record<EventResource, readonly string[]>> = {
   keys: ["keys", "health.verbose"],
 };
 
-/** The panel's resources, by name. Equal names must request the same resource, so that pages share responses. */
+/** All resources that the panel polls, by name. Pages that use the same name share one resource and its responses. */
 export class Resources {
   readonly #isOpen: () => boolean;
   readonly #byName = new Map<string, QueryState<unknown>>();
   #isFed = false;
 
-  /** `isOpen` returns whether requests make sense now. */
+  /** `isOpen` returns whether the panel can send requests now: signed in, daemon reachable, tab visible. */
   constructor({ isOpen }: { isOpen: () => boolean }) {
     this.#isOpen = isOpen;
   }
@@ -37,24 +39,24 @@ export class Resources {
     return resource;
   }
 
-  /** Sets whether the event stream works. */
+  /** Sets whether the event stream works, and adapts the polling intervals. */
   setFed(isFed: boolean): void {
     if (this.#isFed === isFed) return;
     this.#isFed = isFed;
     for (const resource of this.#byName.values()) resource.plan();
   }
 
-  /** Requests the resources that changed. */
+  /** Requests the watched resources that a change affects. */
   touch(touched: ReadonlySet<EventResource>): void {
     for (const [name, resource] of this.#byName) if ([...touched].some((told) => isNamedIn(names[told], name))) resource.wake();
   }
 
-  /** Requests all watched resources, because requests make sense again. */
+  /** Requests all watched resources when requests are allowed again, such as when the tab becomes visible. */
   resume(): void {
     for (const resource of this.#byName.values()) resource.wake();
   }
 
-  /** Drops all data: another key can see other data. */
+  /** Deletes all data after a sign-out, because another key can see other data. */
   forget(): void {
     this.#byName.clear();
   }

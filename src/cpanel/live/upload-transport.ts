@@ -4,27 +4,27 @@ import type { FormField } from "../../shared/multipart.js";
 import { DaemonAwayError } from "./daemon-away-error.js";
 import { isSessionRefused, type FetchTransportOptions } from "./fetch-transport.js";
 
-/** Files to send, and callbacks for the progress. */
+/** The content of one upload, with a callback for the progress and a signal that aborts the upload. */
 export interface FilesToSend {
-  /** Name of the file parts. */
+  /** Name of the multipart form field for each file. */
   readonly field: string;
   readonly files: readonly { readonly file: Blob; readonly filename: string }[];
-  /** Text fields before the files. */
+  /** Text fields that precede the files in the form. */
   readonly texts?: readonly FormField[];
-  /** Receives the number of bytes that have left the browser. */
+  /** Receives the number of bytes that the browser has sent so far. */
   readonly onSent: (sentBytes: number) => void;
-  /** Aborts the upload; the call rejects with its reason. */
+  /** Aborts the upload. The call then rejects with the signal's reason. */
   readonly signal: AbortSignal;
 }
 
-/** Placeholder for the file of a call whose transport sends the files. */
+/** Returns an empty file for the `file` argument of a call. The upload transport sends the real files instead. */
 export function nothingToSend(): UploadSource {
   return { filename: "", bytes: nothing() };
 }
 
 async function* nothing(): AsyncGenerator<Uint8Array, void> {}
 
-/** Sends files with XMLHttpRequest: `fetch` does not report the progress of an upload. */
+/** Creates a transport that sends files with XMLHttpRequest, because `fetch` does not report the progress of an upload. */
 export function createUploadTransport(
   { daemonPath, onAway, onRefused }: Omit<FetchTransportOptions, "fetch">,
   sent: FilesToSend,

@@ -1,7 +1,7 @@
 import type { ClientOf, Operations } from "../../shared/client.js";
 import { usePanel } from "../use-panel.js";
 
-/** Returns the typed client of some operations. Pass only those that are called, so that the schemas of the others need not load. */
+/** Returns a typed client for the operations. Pass only operations that the component calls, so that the browser loads no other schemas. */
 export function useApi<Offered extends Operations>(operations: Offered): ClientOf<Offered> {
   return usePanel().connection.client(operations);
 }

@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from "react";
 import type { Observable } from "./observable.js";
 
-/** Returns the current value, and renders the component again when it changes. */
+/** Returns the current value of an `Observable`. Renders the component again when the value changes. */
 export function useObserved<Value>(observable: Observable<Value>): Value {
   return useSyncExternalStore(observable.subscribe, observable.get);
 }

@@ -3,22 +3,24 @@ import { usePanel } from "../use-panel.js";
 import type { ResourceState } from "./query-state.js";
 import { useObserved } from "./use-observed.js";
 
-/** Polling interval of a list while it is shown. */
+/** Default polling interval of a resource while a component shows the resource. */
 const usualIntervalMs = 5000;
 
 export interface Resource<Data> extends ResourceState<Data> {
-  /** Requests the resource after a change. Resolves with the new state. */
+  /** Requests the resource again after a change. Resolves when the new state is available. */
   readonly refresh: () => Promise<void>;
 }
 
 export interface ResourceOptions {
-  /** `Infinity`: only once. */
+  /** Polling interval in milliseconds. `Infinity` requests the resource only once. */
   readonly intervalMs?: number;
-  /** If false, the resource is not requested, such as when the key lacks the permission. */
+  /** Whether to request the resource. False, for example, if the key lacks the permission to read the resource. */
   readonly isWanted?: boolean;
 }
 
-/** Returns a resource and polls it while the component is mounted. Equal names must request the same resource. */
+/**
+ * Returns a resource of the API, and polls it while the component is mounted. Callers with the same name must request the same resource.
+ */
 export function useResource<Data>(
   name: string,
   ask: () => Promise<Data>,

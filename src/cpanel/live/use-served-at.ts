@@ -1,7 +1,7 @@
 import { usePanel } from "../use-panel.js";
 import { useObserved } from "./use-observed.js";
 
-/** Returns the prefix of paths of apps and plugins: the public address of the operator, or the daemon's paths at this origin. */
+/** Returns the base URL of apps and plugins: the public URL that the operator configured, or the daemon's path prefix at this origin. */
 export function useServedAt(): string {
   const { place, connection } = usePanel();
   const { discovery } = useObserved(connection.state);
