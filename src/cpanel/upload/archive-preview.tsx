@@ -18,7 +18,7 @@ interface ArchivePreviewProps<Known> {
   readonly onClose: () => void;
 }
 
-/** Shows name, version and effect of an upload, and whether the key is allowed to install it. */
+/** Shows the name, version and effect of a package before the upload, and whether the key is allowed to install the package. */
 export function ArchivePreview<Known>({
   target,
   state: { packageArchive, known, error, wasCancelled },

@@ -3,20 +3,20 @@ import { entrySegments } from "../../shared/archive/entry-name.js";
 import { metadataFileNames } from "../../shared/metadata-file-names.js";
 import type { PackageText } from "./package-info.js";
 
-/** Larger files are not metadata. */
+/** Maximum size of a metadata file such as a manifest. Larger files are not read as metadata. */
 const longestMetadataBytes = 1024 * 1024;
 
 export interface ArchiveText extends PackageText {
   readonly fileCount: number;
 }
 
-/** The content of an archive: its names, and the texts of possible metadata files. */
+/** The names of all entries in an archive, and the texts of files that can be metadata files. */
 export class ArchiveListing {
   readonly #tree = new EntryTree();
   readonly #files = new Set<string>();
   readonly #texts = new Map<string, string>();
 
-  /** Throws the daemon's error for a name that leaves the package or is not a valid file name. */
+  /** Adds an entry. Throws the daemon's error for a name that is invalid or leads out of the package folder. */
   add(name: string, kind: "file" | "directory"): void {
     const segments = entrySegments(name, kind);
     if (kind === "directory") return this.#tree.addDirectory(segments);

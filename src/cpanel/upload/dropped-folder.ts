@@ -1,6 +1,6 @@
 import type { Folder, FolderEntry } from "./folder.js";
 
-/** A dropped folder. Reads each folder when it is listed, so excluded ones are not read. */
+/** Returns a dropped folder. Each subfolder is read only when it is listed, so that excluded folders are not read. */
 export function droppedFolder(root: FileSystemDirectoryEntry): Folder {
   return {
     name: root.name,
@@ -24,7 +24,7 @@ function find(root: FileSystemDirectoryEntry, path: string, how: "getFile" | "ge
   return new Promise((resolve) => root[how](path, {}, resolve, () => resolve(undefined)));
 }
 
-/** The reader returns a limited number of entries per call, and none at the end. */
+/** Reads all entries of a folder. The browser returns a limited number of entries per call, and an empty list after the last entry. */
 async function readAll(reader: FileSystemDirectoryReader): Promise<FileSystemEntry[]> {
   const entries: FileSystemEntry[] = [];
   for (;;) {
@@ -34,7 +34,7 @@ async function readAll(reader: FileSystemDirectoryReader): Promise<FileSystemEnt
   }
 }
 
-/** A folder from the browser's dialog, which lists all files at once. */
+/** Returns a folder that the user selected in the browser's dialog, which provides a flat list of all files. */
 export function chosenFolder(files: readonly File[]): Folder {
   const byPath = new Map(files.map((file) => [file.webkitRelativePath.split("/").slice(1).join("/"), file]));
   const entries = new Map<string, Map<string, FolderEntry>>();

@@ -7,13 +7,13 @@ import { readPackageInfo, type PackageInfo, type PackageKind } from "./package-i
 
 export interface FolderPlan {
   readonly facts: PackageInfo;
-  /** Paths relative to the folder, sorted. */
+  /** Paths of the files to pack, sorted and relative to the folder. */
   readonly files: readonly string[];
-  /** Excluded paths with the rule. A folder ends with a slash. */
+  /** Excluded files and folders, each with the rule that excludes it. The path of a folder ends with a slash. */
   readonly excluded: readonly { readonly path: string; readonly rule: string }[];
 }
 
-/** Selects the files of a folder to pack, by the rules of `runtimectl`. */
+/** Selects the files of a folder to pack into the package archive, by the same rules as `runtimectl`. */
 export async function planFolder(folder: Folder, kind: PackageKind, signal: AbortSignal): Promise<FolderPlan> {
   const read = async (path: string) => (await folder.open(path))?.text();
   const facts = await readPackageInfo({ read, isFile: async (path) => (await folder.open(path)) !== undefined }, kind);
@@ -81,7 +81,7 @@ class Walk {
       );
   }
 
-  /** An archive in the packed folder is excluded, because each archive would otherwise contain the previous one. */
+  /** Returns the reason to exclude an archive of the same package. Otherwise each package archive would contain the previous archive. */
   #ownArchiveReason(path: string): string | undefined {
     const isOwn = path.endsWith(".tgz") && !path.includes("/") && path.startsWith(this.#ownArchives);
     return isOwn ? "always excluded: an archive of this package" : undefined;

@@ -3,12 +3,12 @@ import { PanelLink } from "../router/panel-link.js";
 
 interface InstalledButtonsProps {
   readonly name: string;
-  /** The page of the installed package. */
+  /** Path of the panel page that shows the installed package, such as `apps/shop`. */
   readonly page: string;
   readonly onClose: () => void;
 }
 
-/** The buttons after an upload. */
+/** Buttons of the upload dialog after the installation: a link to the package, and Close. */
 export function InstalledButtons({ name, page, onClose }: InstalledButtonsProps) {
   return (
     <div className="modal-buttons">

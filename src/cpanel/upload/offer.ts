@@ -1,10 +1,10 @@
 import { droppedFolder } from "./dropped-folder.js";
 import type { Folder } from "./folder.js";
 
-/** The upload that the user selected. */
+/** The archive or folder that the user selected for upload. */
 export type Offer = { readonly kind: "archive"; readonly file: File } | { readonly kind: "folder"; readonly folder: Folder };
 
-/** Returns the dropped file or folder. Undefined for several items, and for items that are not files. Must be called during the event. */
+/** Returns the dropped archive or folder. Undefined for several items or an item that is not a file. Call it during the drop event. */
 export function offerIn(transfer: DataTransfer): Offer | undefined {
   const items = [...transfer.items].filter(({ kind }) => kind === "file");
   const [item] = items;

@@ -2,7 +2,7 @@ import type { Folder } from "./folder.js";
 import type { FolderPlan } from "./folder-plan.js";
 import { blockBytes, padded, tarHeader } from "./tar-header.js";
 
-/** Returns the files of the plan as a gzipped tar, each below `package/`. The browser stores the result. */
+/** Packs the files of the plan into a gzipped tar archive. Each path starts with `package/`. The browser can store the Blob on the disk. */
 export async function packFolder(folder: Folder, { files }: FolderPlan, signal: AbortSignal): Promise<Blob> {
   const parts: BlobPart[] = [];
   for (const path of files) {
@@ -12,7 +12,7 @@ export async function packFolder(folder: Folder, { files }: FolderPlan, signal: 
     parts.push(tarHeader(`package/${path}`, file.size), file, new Uint8Array(padded(file.size) - file.size));
   }
   parts.push(new Uint8Array(2 * blockBytes));
-  // The Blob reads its files when it is read.
+  // A Blob reads the files that it consists of only when its stream is read.
   const packed = new Blob(parts).stream().pipeThrough(new CompressionStream("gzip"), { signal });
   return await new Response(packed).blob();
 }

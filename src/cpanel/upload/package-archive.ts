@@ -3,17 +3,17 @@ import { readPackageInfo } from "./package-info.js";
 import { readArchive } from "./read-archive.js";
 import type { Offer } from "./offer.js";
 
-/** An archive that is ready to be sent, with its package info. */
+/** A package archive that is ready for the upload, with its package info. */
 export interface PackageArchive {
   readonly facts: PackageInfo;
   readonly file: Blob;
   readonly filename: string;
   readonly fileCount: number;
-  /** For a folder: excluded paths with their rules. */
+  /** Files and folders that packing excluded, each with the rule. Empty if the user selected an archive. */
   readonly excluded: readonly { readonly path: string; readonly rule: string }[];
 }
 
-/** Reads an archive, or packs a folder. Throws the error that the daemon would return. */
+/** Reads the selected archive, or packs the selected folder. Throws the error with which the daemon would reject the package. */
 export async function createArchive(offer: Offer, kind: PackageKind, signal: AbortSignal): Promise<PackageArchive> {
   if (offer.kind === "archive") {
     const text = await readArchive(offer.file, signal);

@@ -5,20 +5,20 @@ import { assetsDirectoryOf, usualEntrypoints } from "../../shared/packing/main-f
 import { PackageJson } from "../../shared/packing/package-json.js";
 import type { ReadText } from "../../shared/packing/read-text.js";
 
-/** The package's name, version and kind, by the rules of the daemon. */
+/** Name, version and contents of a package, determined by the same rules as in the daemon. */
 export interface PackageInfo {
   readonly name: string;
   readonly version: string;
   readonly isEnabled: boolean;
-  /** Undefined when the package contains no file to serve. */
+  /** File that serves requests: an HTML page or a module. Undefined if the package contains no such file. */
   readonly entrypoint: string | undefined;
   readonly assetsDirectory: string | undefined;
-  /** A plugin's module; undefined without one, such as for a manifest that configures a built-in plugin. */
+  /** Path of the module of a plugin. Undefined without a module, such as for a manifest that configures a built-in plugin. */
   readonly pluginEntry: string | undefined;
   readonly packageJson: PackageJson | undefined;
-  /** Names of the existing metadata files. */
+  /** Names of the metadata files in the package, such as `manifest.yaml`. */
   readonly metadataFiles: readonly string[];
-  /** The manifest has a key that only plugins have. */
+  /** Whether the manifest has a key that only plugins have. */
   readonly isPlugin: boolean;
 }
 
@@ -29,10 +29,10 @@ export interface PackageText {
   readonly isFile: (path: string) => Promise<boolean>;
 }
 
-/** Keys that only a plugin's manifest has. */
+/** Manifest keys that only plugins have. */
 const pluginKeys = ["pluginEntry", "base", "dependencies", "optionalDependencies", "menus", "config"];
 
-/** Throws the daemon's error for a missing or invalid manifest. */
+/** Reads the package info from the metadata files. Throws the daemon's error for missing or invalid metadata. */
 export async function readPackageInfo(text: PackageText, kind: PackageKind): Promise<PackageInfo> {
   const manifest = await readManifest(text.read);
   const written = await text.read("package.json");
@@ -55,7 +55,7 @@ async function readManifest(read: ReadText): Promise<{ file: string; fields: Rec
   for (const file of manifestFileNames) {
     const text = await read(file);
     if (text === undefined) continue;
-    // Loaded on demand, because it is large.
+    // The manifest parser is loaded on demand, because its code is large.
     const { parseManifest } = await import("../../shared/manifest-yaml.js");
     const { fields } = parseManifest(text, file);
     return { file, fields: Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null)) };
@@ -71,7 +71,7 @@ function parsePackageJson(text: string): PackageJson {
   }
 }
 
-/** A plugin serves only what its manifest names. */
+/** Returns the possible entrypoints in search order. A plugin has an entrypoint only if its manifest declares one. */
 function entrypoints(kind: PackageKind, declared: unknown, main: string | undefined): readonly string[] {
   if (typeof declared === "string") return [withoutDot(declared)];
   return kind === "plugin" ? [] : usualEntrypoints(main === undefined ? undefined : withoutDot(main));
@@ -79,7 +79,7 @@ function entrypoints(kind: PackageKind, declared: unknown, main: string | undefi
 
 async function findPluginEntry(text: PackageText, declared: unknown): Promise<string | undefined> {
   if (typeof declared === "string") return firstFile(text, [withoutDot(declared)]);
-  // Loaded on demand, because the schemas of a plugin's manifest are large.
+  // This module is loaded on demand, because it contains the large schemas of plugin manifests.
   const { usualPluginEntries } = await import("../../shared/plugin-manifest.js");
   return firstFile(text, usualPluginEntries);
 }

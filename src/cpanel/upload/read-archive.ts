@@ -2,7 +2,7 @@ import { ApiError } from "../../shared/api-error.js";
 import { invalidArchive } from "../../shared/archive/refusal.js";
 import type { ArchiveText } from "./archive-text.js";
 
-/** Reads the content of an archive. Throws the error that the daemon would return. */
+/** Reads the entry names and metadata of an archive. Throws the error with which the daemon would reject the archive. */
 export async function readArchive(file: File, signal: AbortSignal): Promise<ArchiveText> {
   const format = formatOf(file.name);
   try {

@@ -2,10 +2,10 @@ import { invalidArchive } from "../../shared/archive/refusal.js";
 import { ArchiveListing, isMetadata, type ArchiveText } from "./archive-text.js";
 import { blockBytes, padded, paxPath, readTarHeader } from "./tar-header.js";
 
-/** Maximum size of long names and metadata, which are the only content held in memory. */
+/** Maximum size of an extended header, which can contain a long entry name and is held in memory. */
 const longestExtensionBytes = 1024 * 1024;
 
-/** Reads names and metadata of a gzipped tar in one pass. Holds nothing else in memory. */
+/** Reads the entry names and metadata files of a gzipped tar in one pass. All other content is skipped and not held in memory. */
 export async function readTar(file: Blob, signal: AbortSignal): Promise<ArchiveText> {
   const listing = new ArchiveListing();
   const bytes = new Bytes(file.stream().pipeThrough(new DecompressionStream("gzip"), { signal }));
@@ -33,13 +33,13 @@ export async function readTar(file: Blob, signal: AbortSignal): Promise<ArchiveT
   }
 }
 
-/** Returns the name of the next entry from an extended header. */
+/** Returns the name of the next entry from the content of an extended header. Undefined if the header has no name. */
 function longNameIn(type: string, content: Uint8Array): string | undefined {
   if (type === "L") return new TextDecoder().decode(content).replace(/\0.*$/s, "");
   return type === "x" ? paxPath(content) : undefined;
 }
 
-/** Reads a stream in pieces of any length. */
+/** Reads or skips an exact number of bytes from a stream. */
 class Bytes {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
   #held: Uint8Array = new Uint8Array();

@@ -1,7 +1,7 @@
 import { unzipSync } from "fflate";
 import { ArchiveListing, isMetadata, type ArchiveText } from "./archive-text.js";
 
-/** Reads the directory of a zip archive and its metadata files; unpacks no other file. */
+/** Reads the central directory and the metadata files of a zip archive. Unpacks no other files. */
 export async function readZip(file: Blob): Promise<ArchiveText> {
   const listing = new ArchiveListing();
   const unpacked = unzipSync(new Uint8Array(await file.arrayBuffer()), {

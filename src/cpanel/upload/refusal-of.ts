@@ -3,7 +3,7 @@ import { namespacesCover } from "../../shared/namespace.js";
 import type { PackageInfo } from "./package-info.js";
 import type { UploadTarget } from "./upload-target.js";
 
-/** Returns why the key is not allowed to install the package; undefined if it is. The daemon checks again. */
+/** Returns the reason why the key is not allowed to install the package. Undefined if it is allowed. The daemon repeats the check. */
 export function refusalOf(
   { name }: PackageInfo,
   { noun, permission }: Pick<UploadTarget<never>, "noun" | "permission">,

@@ -1,14 +1,14 @@
 export const blockBytes = 512;
 
-/** The fixed modification time that npm uses, so that equal files give equal archives. Unix seconds. */
+/** Modification time of all packed files, in Unix seconds: the fixed time that npm uses. Equal files thus produce equal archives. */
 const fixedTime = Date.UTC(1985, 9, 26, 8, 15) / 1000;
 const nameBytes = 100;
-/** Largest value of a header's eleven octal digits. */
+/** Largest file size in bytes that the 11 octal digits of a tar header can express. */
 const largestSize = 8 ** 11 - 1;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** Returns the header of a file. A long name gets an extended header before it. */
+/** Returns the tar header of a file. If the path is longer than 100 bytes, an extended header with the path precedes it. */
 export function tarHeader(path: string, sizeBytes: number): Uint8Array<ArrayBuffer> {
   if (sizeBytes > largestSize) throw new Error(`${path} is too large for an archive.`);
   const name = encoder.encode(path);
@@ -21,7 +21,7 @@ export function tarHeader(path: string, sizeBytes: number): Uint8Array<ArrayBuff
   return extension;
 }
 
-/** Rounds a size up to whole blocks. */
+/** Rounds a size in bytes up to a multiple of the tar block size. */
 export function padded(sizeBytes: number): number {
   return Math.ceil(sizeBytes / blockBytes) * blockBytes;
 }
@@ -47,7 +47,7 @@ function octal(value: number, digits: number): string {
   return `${value.toString(8).padStart(digits, "0")}\0`;
 }
 
-/** Returns `LENGTH KEY=VALUE\n`, where the length includes its own digits. */
+/** Returns the pax record `LENGTH KEY=VALUE\n`. The length counts the whole record, including its own digits. */
 function paxRecord(key: string, value: string): Uint8Array {
   const rest = encoder.encode(` ${key}=${value}\n`).length;
   let length = rest + String(rest).length;
@@ -58,11 +58,11 @@ function paxRecord(key: string, value: string): Uint8Array {
 export interface TarHeader {
   readonly name: string;
   readonly sizeBytes: number;
-  /** `0`: file, `5`: folder, `x` and `g`: extended headers, `L`: long name; others are links and devices. */
+  /** Entry type in the tar header: `0` file, `5` folder, `x` and `g` extended header, `L` long name. Other types are links and devices. */
   readonly type: string;
 }
 
-/** Undefined for a block of zeros, which ends an archive. */
+/** Parses a tar header. Returns undefined for a block of zeros, which ends the archive. */
 export function readTarHeader(header: Uint8Array): TarHeader | undefined {
   if (header.every((byte) => byte === 0)) return undefined;
   const text = (start: number, length: number) => decoder.decode(header.subarray(start, start + length)).replace(/\0.*$/s, "");
@@ -73,7 +73,7 @@ export function readTarHeader(header: Uint8Array): TarHeader | undefined {
   return { name: prefix === "" ? text(0, nameBytes) : `${prefix}/${text(0, nameBytes)}`, sizeBytes, type };
 }
 
-/** Returns the path in an extended header, if any. */
+/** Returns the `path` value from a pax extended header. Undefined if the header has no path. */
 export function paxPath(record: Uint8Array): string | undefined {
   return /(?:^|\n)\d+ path=(.*)\n/.exec(decoder.decode(record))?.[1];
 }

@@ -5,7 +5,7 @@ import { useMay } from "../session/use-principal.js";
 import { chosenFolder } from "./dropped-folder.js";
 import { useOffer } from "./use-offer.js";
 
-/** Upload buttons for keyboard users; hidden without the permission. */
+/** Upload buttons, as an alternative to drag and drop. Hidden if the key lacks the permission. */
 export function UploadButtons({ permission }: { permission: Permission }) {
   const offer = useOffer();
   if (!useMay(permission)) return null;

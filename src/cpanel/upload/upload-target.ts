@@ -3,27 +3,27 @@ import type { Permission } from "../../shared/permissions.js";
 import type { FilesToSend } from "../live/upload-transport.js";
 import type { PackageInfo, PackageKind } from "./package-info.js";
 
-/** The installed version, and the current state of the package. */
+/** Result of an upload: the installed version, and the package as the daemon lists it after the upload. */
 export interface Installed<Known> {
   readonly name: string;
   readonly version: string;
   readonly known: Known | undefined;
 }
 
-/** Upload target for one kind of package. `Known` describes an installed package of the kind. */
+/** Describes how packages of one kind are uploaded. `Known` is the type of an installed package of this kind. */
 export interface UploadTarget<Known> {
   readonly kind: PackageKind;
-  /** Singular noun, such as `app`. */
+  /** Singular noun for a package of this kind in messages, such as `app`. */
   readonly noun: string;
-  /** Required permission. */
+  /** Permission that is required for the upload. */
   readonly permission: Permission;
-  /** Returns the installed package; undefined also if the key cannot see it. */
+  /** Returns the installed package with a name. Undefined if no such package exists, or if the key is not allowed to read it. */
   readonly find: (name: string) => Promise<Known | undefined>;
-  /** Sends an archive. Resolves when it is installed and the lists show it. */
+  /** Uploads a package archive. Resolves when the package is installed and the lists in the panel show it. */
   readonly install: (sent: Omit<FilesToSend, "field">) => Promise<{ readonly name: string; readonly version: string }>;
-  /** Describes the effect of the installation on the installed package. */
+  /** Returns a text that describes the effect of the upload on the installed package `known`. */
   readonly effectOf: (facts: PackageInfo, known: Known | undefined) => string;
-  /** Notes that are shown before the upload. */
+  /** Returns notes about the package, which are shown before the upload. */
   readonly notesOf: (facts: PackageInfo) => readonly string[];
   readonly Done: ComponentType<Installed<Known> & { readonly onClose: () => void }>;
 }

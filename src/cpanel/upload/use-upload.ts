@@ -3,7 +3,7 @@ import type { Offer } from "./offer.js";
 import { createArchive, type PackageArchive } from "./package-archive.js";
 import type { Installed, UploadTarget } from "./upload-target.js";
 
-/** State of an upload. */
+/** State of one upload, from reading the package to the finished installation. */
 export type UploadState<Known> =
   | { readonly phase: "reading" }
   | { readonly phase: "unreadable"; readonly error: unknown }
@@ -20,11 +20,11 @@ export type UploadState<Known> =
 interface Upload<Known> {
   readonly state: UploadState<Known>;
   readonly send: () => void;
-  /** Aborts the upload; nothing is installed. */
+  /** Aborts the upload. The daemon then installs nothing. */
   readonly cancel: () => void;
 }
 
-/** Reads the offered files, then uploads them on `send`. */
+/** Reads the selected archive or folder immediately. Uploads it when `send` is called. */
 export function useUpload<Known>(target: UploadTarget<Known>, offer: Offer): Upload<Known> {
   const [state, setState] = useState<UploadState<Known>>({ phase: "reading" });
   const sending = useRef<AbortController>(undefined);
