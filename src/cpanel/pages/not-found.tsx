@@ -3,7 +3,7 @@ import { EmptyState } from "../components/empty-state.js";
 import { PanelLink } from "../router/panel-link.js";
 import { sections } from "./sections.js";
 
-/** Shown for unknown paths. */
+/** Page for a path that belongs to no section of the panel. */
 export function NotFound() {
   return (
     <>

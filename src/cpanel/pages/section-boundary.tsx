@@ -7,7 +7,7 @@ interface State {
   readonly error: unknown;
 }
 
-/** Shows the error of a section that fails to render or to load; the rest of the panel stays usable. */
+/** Shows the error if a section fails to load or render. The navigation remains usable. */
 export class SectionBoundary extends Component<{ readonly children: ReactNode }, State> {
   override state: State = { error: undefined };
 

@@ -5,7 +5,7 @@ import { NotFound } from "./not-found.js";
 import { SectionBoundary } from "./section-boundary.js";
 import { sections } from "./sections.js";
 
-/** Renders the page of the current path. */
+/** Renders the section that the current path names, or the page for unknown paths. */
 export function SectionView() {
   const [path, ...rest] = useRoute().segments;
   const section = sections.find((candidate) => candidate.path === path);

@@ -1,7 +1,7 @@
 import { lazy, type ComponentType, type LazyExoticComponent } from "react";
 
 export interface SectionProps {
-  /** Decoded segments after the page's own: `@team` and `shop` for `apps/@team/shop`. */
+  /** Decoded path segments after the path of the section: `@team` and `shop` in `apps/@team/shop`. */
   readonly rest: readonly string[];
 }
 
@@ -12,7 +12,7 @@ export interface Section {
   readonly view: LazyExoticComponent<ComponentType<SectionProps>>;
 }
 
-/** The panel's pages in the order of the navigation. Each one loads when it is first shown. */
+/** The panel's sections in the order of the navigation. The code of a section is loaded when the section is first shown. */
 export const sections: readonly Section[] = [
   { path: "overview", title: "Overview", view: lazy(async () => ({ default: (await import("./overview/overview.js")).Overview })) },
   { path: "apps", title: "Apps", view: lazy(async () => ({ default: (await import("./apps/apps.js")).Apps })) },

@@ -7,7 +7,7 @@ import { NotFound } from "../not-found.js";
 import type { SectionProps } from "../sections.js";
 import { hostOperations } from "./host-operations.js";
 
-/** Shows the worker of a host name: `/cpanel/host/shop.example.org`. */
+/** Page that shows which worker a host name serves, at the path `/cpanel/host/shop.example.org`. */
 export function HostPage({ rest: [host = "", ...more] }: SectionProps) {
   const api = useApi(hostOperations);
   const isWanted = useMay("workers:read") && host !== "";

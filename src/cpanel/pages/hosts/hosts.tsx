@@ -24,7 +24,7 @@ const columns: readonly Column<HostRow>[] = [
   { id: "by", title: "Added by", shownFrom: "wide", cell: ({ by }) => by ?? "–" },
 ];
 
-/** Lists the host names of workers. Adds those that manifests request, and removes added ones. */
+/** Page with the host names of workers. Adds host names that manifests request, and removes added host names. */
 export function Hosts({ rest }: SectionProps) {
   const api = useApi(hostOperations);
   const { toasts } = usePanel();

@@ -16,7 +16,7 @@ import { KeyEnd } from "../keys/key-end.js";
 
 const operations = { health: { ready }, workers: { list: workers.list }, plugins: { list: plugins.list }, keys: { list: keys.list } };
 
-/** Shows health, version, principal and the numbers of packages and keys. */
+/** Card with the daemon's health and version, the signed-in key, and the numbers of packages and keys. */
 export function DaemonFacts() {
   const api = useApi(operations);
   const principal = usePrincipal();

@@ -5,7 +5,7 @@ import { PanelLink } from "../../router/panel-link.js";
 
 const operations = { workers: { list: workers.list } };
 
-/** The first steps, while nothing is installed. */
+/** Card with instructions for the first upload. Hidden when an uploaded app exists. */
 export function FirstSteps() {
   const api = useApi(operations);
   const { data } = useResource("workers", () => api.workers.list());

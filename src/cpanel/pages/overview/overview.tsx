@@ -7,7 +7,7 @@ import { Traffic } from "./traffic.js";
 import "../../components/card.css";
 import "./overview.css";
 
-/** The state of the daemon at a glance. */
+/** Page with the state of the daemon, first steps, the traffic, and keys that expire within 14 days. */
 export function Overview() {
   const { permissions } = usePrincipal();
   return (

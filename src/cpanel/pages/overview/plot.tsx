@@ -2,7 +2,7 @@ const width = 240;
 const height = 48;
 const mostPoints = 60;
 
-/** A small line chart; its latest and highest values are also text. */
+/** A small line chart. Screen readers receive the latest and the highest value as text. */
 export function Plot({ label, values, format }: { label: string; values: readonly number[]; format: (value: number) => string }) {
   const highest = Math.max(...values, 0);
   const top = highest === 0 ? 1 : highest;

@@ -13,7 +13,7 @@ import { useHistory } from "./use-history.js";
 const operations = { metrics: { show } };
 const intervalMs = 2000;
 
-/** Shows requests and isolates, now and since the page was opened. */
+/** Cards with the request rate and the number of isolates: current values, and charts since the page was opened. */
 export function Traffic() {
   const api = useApi(operations);
   const { data, error, answeredAtMs } = useResource("metrics.totals", () => api.metrics.show({ query: { detail: "totals" } }), {

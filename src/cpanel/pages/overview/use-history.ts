@@ -1,6 +1,6 @@
 import { useRef } from "react";
 
-/** 2 minutes with one response every 2 s. */
+/** Maximum number of points in a chart: 2 minutes with one point every 2 s. */
 const mostPoints = 60;
 
 export interface Point {
@@ -10,7 +10,7 @@ export interface Point {
   readonly isolates: number;
 }
 
-/** Converts the responses to points of a chart. Rates are differences between two responses. */
+/** Converts successive responses to points of a chart. The request rate is calculated from the difference between two responses. */
 export function useHistory(
   atMs: number | undefined,
   now: { readonly requests: number; readonly isolates: number } | undefined,
@@ -18,7 +18,7 @@ export function useHistory(
   const points = useRef<readonly Point[]>([]);
   const last = points.current.at(-1);
   if (atMs !== undefined && now && last?.atMs !== atMs) {
-    // A lower count means that the daemon was restarted.
+    // A lower request count than before means that the daemon was restarted.
     const perSecond = last && now.requests >= last.requests ? (now.requests - last.requests) / ((atMs - last.atMs) / 1000) : 0;
     points.current = [...points.current, { ...now, atMs, perSecond }].slice(-mostPoints);
   }
