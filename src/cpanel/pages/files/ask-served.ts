@@ -11,28 +11,34 @@ export const servedOperations = { workers: { list, logs }, plugins: { list: plug
 
 /** Longest wait for a worker's response, cold start included, before the panel reports a failure. */
 const longestAnswerMs = 10_000;
-/** More than one: the daemon writes its own log entry after the error that the code threw. */
+/**
+ * Number of error entries to read from the log of a worker. More than one, because the daemon logs its own entry after the error that the
+ * code threw.
+ */
 const newestEntries = 5;
 
-/** Matches file, line and column in the daemon's message. The log uses a different format. */
+/** Matches `:LINE:COLUMN: ` in an error message of the daemon. Log entries use another format. */
 const place = /:\d+:\d+: /;
 
-/** The state of a package after a change of its files. */
+/** State of a package after a change of its files. */
 export interface Served {
-  /** Text for the user, such as `shop 1.0.0 answers 200`. */
+  /** The state as text for the user, such as `shop 1.0.0 answers 200`. */
   readonly text: string;
-  /** Why it is not served; undefined when it is. */
+  /** Reason why the package is not served. Undefined if the package is served. */
   readonly failure: string | undefined;
 }
 
 interface AskOptions {
   readonly client: ClientOf<typeof servedOperations>;
-  /** Prefix of app addresses; the browser requests only its own origin. */
+  /** Prefix of app URLs. If the prefix names another origin, the panel does not request the app. */
   readonly servedAt: string;
   readonly fetch: typeof fetch;
 }
 
-/** Requests the version whose files were changed, or the state of the plugin. Returns undefined when the browser cannot send this request. */
+/**
+ * Sends a request to the changed worker version, or reads the state of the changed plugin. Returns undefined if the panel cannot check the
+ * package.
+ */
 export async function askServed(folder: Folder, options: AskOptions): Promise<Served | undefined> {
   return folder.of.kind === "plugins" ? askPlugin(folder.of.name, options) : askWorker(folder, options);
 }
@@ -45,7 +51,7 @@ async function askPlugin(name: string, { client }: AskOptions): Promise<Served |
 }
 
 async function askWorker({ of: { name }, path }: Folder, { client, servedAt, fetch }: AskOptions): Promise<Served | undefined> {
-  // `<mount>/<name>/<version>`
+  // Paths of versions have the form `<mount>/<name>/<version>`.
   const version = path.split("/")[1 + name.split("/").length];
   if (version === undefined || servedAt.includes("//")) return undefined;
   const listed = installedVersions((await client.workers.list()).filter((worker) => worker.name === name));
@@ -69,7 +75,7 @@ async function askWorker({ of: { name }, path }: Folder, { client, servedAt, fet
   return { text, failure: thrownIn(await errorsOf(client, name, version), entriesBefore.at(-1)?.id ?? 0) ?? ofDaemon };
 }
 
-/** Returns the message of an error response of the daemon. */
+/** Returns the message from an error response of the daemon. Undefined if the body has another format. */
 function daemonErrorIn(body: string): string | undefined {
   try {
     const { error } = JSON.parse(body) as { error?: { code?: unknown; message?: unknown } };
@@ -79,7 +85,7 @@ function daemonErrorIn(body: string): string | undefined {
   }
 }
 
-/** Returns the newest errors in the version's log, oldest first; none without the permission. */
+/** Returns the newest error entries in the log of a version, oldest first. Returns no entries if the daemon rejects the call. */
 async function errorsOf(client: AskOptions["client"], name: string, version: string): Promise<readonly LogEntry[]> {
   try {
     const query = { version, level: "error", limit: newestEntries } as const;
@@ -90,9 +96,9 @@ async function errorsOf(client: AskOptions["client"], name: string, version: str
   }
 }
 
-/** Returns the error that the code threw after the entry with this id, with file and line. */
+/** Returns the newest error, with file and line, that the code of the worker threw after the log entry `since`. */
 function thrownIn(entries: readonly LogEntry[], since: number): string | undefined {
   const thrown = entries.findLast(({ id, source }) => source === "app" && id > since);
-  // Frames of Node do not help to find the changed line.
+  // Stack frames inside Node.js do not help to find the faulty line.
   return thrown?.text.replaceAll(/\n +at [^\n]*\bnode:[^\n]*/g, "");
 }

@@ -2,14 +2,15 @@ import { mostPaths } from "../../../shared/contract/files.js";
 import { droppedFolder } from "../../upload/dropped-folder.js";
 import type { Folder } from "../../upload/folder.js";
 
-/** A file to send, and its path below the shown folder: `assets/logo.svg`. */
+/** A file to upload, and its path relative to the displayed folder, such as `assets/logo.svg`. */
 export interface FileToSend {
   readonly file: File;
   readonly path: string;
 }
 
 /**
- * Returns the dropped files; those in folders with their relative path. Call it during the event. Rejects above the limit of one upload.
+ * Returns the dropped files. Files from dropped folders have relative paths. Rejects with an error above the maximum number of files for
+ * one upload. Works only during the drop event.
  */
 export async function droppedFiles(transfer: DataTransfer): Promise<readonly FileToSend[]> {
   const items = [...transfer.items].filter(({ kind }) => kind === "file");

@@ -6,7 +6,7 @@ import type { Column } from "../../components/data-table.js";
 import { PanelLink } from "../../router/panel-link.js";
 import { pageAt, type Folder } from "./package-ref.js";
 
-/** Actions on an entry. */
+/** Action on one file or folder in the file list. */
 export type EntryAction = "rename" | "move" | "delete";
 
 export interface EntryColumnsOptions {

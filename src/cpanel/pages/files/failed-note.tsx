@@ -6,11 +6,11 @@ import type { Failed } from "./use-package-check.js";
 interface FailedNoteProps {
   readonly of: PackageRef;
   readonly failed: Failed;
-  /** Undefined if the change cannot be undone. */
+  /** Reverts the change. Undefined if the change cannot be reverted. */
   readonly onUndo?: () => void;
 }
 
-/** Reports that a package is no longer served since a change of its files, and offers to undo the change. */
+/** Reports that the daemon no longer serves a package since a change of its files. Offers to revert the change. */
 export function FailedNote({ of: { kind, name }, failed: { change, text, failure }, onUndo }: FailedNoteProps) {
   return (
     <div className="error-note" role="alert">

@@ -10,7 +10,7 @@ import { FolderView } from "./folder-view.js";
 import { useRoots } from "./use-roots.js";
 import "./file-browser.css";
 
-/** Shows one folder or one file of a package, depending on the address. */
+/** Shows one folder or one file of a package, depending on the URL. */
 export function FileBrowser({ of }: { of: PackageRef }) {
   const roots = useRoots(of);
   return (
@@ -59,7 +59,7 @@ function Place({ of, roots }: { of: PackageRef; roots: readonly string[] }) {
   );
 }
 
-/** The folders of a package in several directories. */
+/** List of the folders of a package that is stored in several package directories. */
 function Roots({ of, roots }: { of: PackageRef; roots: readonly string[] }) {
   return (
     <ul className="file-roots" aria-label={`Folders of ${of.name}`}>

@@ -3,7 +3,7 @@ import { pluginFiles, workerFiles } from "../../../shared/contract/files.js";
 
 export const fileOperations = { workers: workerFiles, plugins: pluginFiles };
 
-/** The kind of package: each has its own file operations. */
+/** Kind of package: workers or plugins. Each kind has its own file operations. */
 export type FileKind = keyof typeof fileOperations;
 
 export type FileApi = ClientOf<typeof fileOperations>[FileKind];

@@ -1,16 +1,16 @@
 const byteOrderMark = "\uFEFF";
 
-/** A text file in an editor, with plain line ends. */
+/** A text file as the editor shows it: every line of `text` ends with `\n`. */
 export interface FileText {
   readonly text: string;
-  /** Line end of the file. */
+  /** Line ending in the stored file. */
   readonly lineEnd: "\n" | "\r\n";
   readonly hasByteOrderMark: boolean;
-  /** Whether writing the text back gives the same bytes; false for mixed line ends. */
+  /** Whether saving the unchanged text produces the original bytes. False for mixed line endings. */
   readonly isFaithful: boolean;
 }
 
-/** Undefined for bytes that are not text: not UTF-8, or with a zero byte. */
+/** Decodes the bytes of a text file. Returns undefined if the bytes are not UTF-8 or contain a zero byte. */
 export function readText(bytes: Uint8Array): FileText | undefined {
   const raw = decode(bytes);
   if (raw === undefined || raw.includes("\0")) return undefined;
@@ -21,7 +21,7 @@ export function readText(bytes: Uint8Array): FileText | undefined {
   return { ...read, isFaithful: toBytesText(read) === raw };
 }
 
-/** Returns the text with the line ends and byte order mark of the file. */
+/** Returns the text to store, with the line endings and the byte order mark of the original file. */
 export function toBytesText({ text, lineEnd, hasByteOrderMark }: Omit<FileText, "isFaithful">): string {
   return (hasByteOrderMark ? byteOrderMark : "") + (lineEnd === "\n" ? text : text.replaceAll("\n", lineEnd));
 }

@@ -11,7 +11,7 @@ import { TextEditor } from "./text-editor.js";
 import { useDownloadUrl } from "./use-download-url.js";
 import { useFileContent } from "./use-file-content.js";
 
-/** Shows one file: an editor, read-only text, or the reason why the file is not shown. */
+/** Shows a text file, editable or read-only. For other files, shows the reason why the text is not displayed. */
 export function FileView({ folder, name }: { folder: Folder; name: string }) {
   const { kind } = folder.of;
   const path = `${folder.path}/${name}`;

@@ -2,24 +2,27 @@ import { ApiError } from "../../../shared/api-error.js";
 import { isBuiltInMount, type PackageRef } from "./package-ref.js";
 import type { FileApi } from "./file-operations.js";
 
-/** Returns the folders of a package, one in each directory that contains it. */
+/** Returns the paths of the package's folders, one for each package directory that contains the package. */
 export async function findRoots(api: FileApi, { name, isBuiltIn }: PackageRef): Promise<readonly string[]> {
   const { entries } = (await api.list({ query: {} })).data;
   const mounts = entries.map(({ path }) => path).filter((path) => !isBuiltIn || isBuiltInMount(path));
   const candidates = mounts.map((mount) => `${mount}/${name}`);
-  // With only one possible place, listing it shows whether it exists.
+  // A single candidate needs no check: listing its files shows later whether the folder exists.
   if (!isBuiltIn && candidates.length === 1) return candidates;
   const found = await Promise.all(mounts.map((mount) => holds(api, mount, name)));
   return candidates.filter((_, index) => found[index]);
 }
 
-/** Lists the parent folders: requesting a missing path would log an error on the console. */
+/**
+ * Whether a package directory contains a package. Lists parent folders, because a 404 for the package folder would appear as an error on
+ * the console.
+ */
 async function holds(api: FileApi, mount: string, name: string): Promise<boolean> {
   let folder = mount;
   for (const segment of name.split("/")) {
     const { entries, hasMore } = (await api.list({ query: { path: folder } })).data;
     folder = `${folder}/${segment}`;
-    // A truncated list may lack it.
+    // A truncated list can lack the folder, so the folder itself is requested.
     if (!entries.some(({ path }) => path === folder)) return hasMore === true && isThere(api, folder);
   }
   return true;

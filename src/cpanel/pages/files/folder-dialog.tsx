@@ -7,7 +7,7 @@ import { PathDialog } from "./path-dialog.js";
 import { UploadFiles } from "./upload-files.js";
 import { useFileApi } from "./use-file-api.js";
 
-/** A pending action in a folder. */
+/** Action in a folder for which a dialog asks the user for input. */
 export type FolderQuestion =
   | { readonly action: "make" }
   | { readonly action: "upload"; readonly files: readonly FileToSend[] }
@@ -18,11 +18,11 @@ interface FolderDialogProps {
   readonly entries: readonly FileEntry[];
   readonly question: FolderQuestion;
   readonly onClose: () => void;
-  /** Receives the change as a phrase, such as `old.txt is deleted`. */
+  /** Runs after a change. Receives the change as text for the user, such as `old.txt is deleted`. */
   readonly onChanged: (change: string) => Promise<void>;
 }
 
-/** Asks for the input of an action and runs the action. */
+/** Dialog that asks the user for the input of a folder action, then runs the action. */
 export function FolderDialog({ folder, entries, question, onClose, onChanged }: FolderDialogProps) {
   if (question.action === "upload")
     return <UploadFiles folder={folder} entries={entries} files={question.files} onClose={onClose} onUploaded={onChanged} />;

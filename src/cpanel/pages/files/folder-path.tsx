@@ -8,7 +8,7 @@ interface FolderPathProps {
   readonly file: string | null;
 }
 
-/** Links from the package to the shown folder or file. */
+/** Breadcrumb links from the package to the displayed folder or file. */
 export function FolderPath({ of, roots, path, file }: FolderPathProps) {
   const steps = stepsTo(of, roots, path, file);
   return (

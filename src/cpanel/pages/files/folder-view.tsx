@@ -17,7 +17,7 @@ import { useDownloadUrl } from "./use-download-url.js";
 import { useFileApi } from "./use-file-api.js";
 import { usePackageCheck } from "./use-package-check.js";
 
-/** Shows the content of a folder and its actions. */
+/** Shows the entries of a folder, with actions on the folder and on each entry. */
 export function FolderView({ folder }: { folder: Folder }) {
   const { kind } = folder.of;
   const { path, isChangeable } = folder;

@@ -6,7 +6,7 @@ interface OverwriteDialogProps {
   readonly name: string;
   readonly how: EditConflict;
   readonly onOverwrite: () => Promise<void>;
-  /** Discards the user's changes. */
+  /** Discards the user's changes and shows the other client's version of the file. */
   readonly onReload: () => void;
   readonly onClose: () => void;
 }

@@ -7,30 +7,30 @@ export interface PackageRef {
   readonly name: string;
   /** Whether the package is part of the daemon and has no uploaded files. */
   readonly isBuiltIn: boolean;
-  /** Page of the files: `apps/shop/files`. */
+  /** Path of the panel page that shows the files, such as `apps/shop/files`. */
   readonly page: string;
 }
 
-/** A folder of a package. */
+/** A folder of a package, displayed by the file browser. */
 export interface Folder {
   readonly of: PackageRef;
-  /** Path in the API, such as `workers/shop/1.0.0/assets`. */
+  /** Path of the folder in the API, such as `workers/shop/1.0.0/assets`. */
   readonly path: string;
-  /** Whether files in the folder can be changed, permissions aside. */
+  /** Whether files in the folder can be changed, if the key has the permission. */
   readonly isChangeable: boolean;
 }
 
-/** Returns a folder below one of the package's `roots`; undefined for any other path. */
+/** Returns the folder at a path. Undefined if the path is outside of the package's `roots`. */
 export function folderAt(of: PackageRef, roots: readonly string[], path: string): Folder | undefined {
   const root = roots.find((candidate) => isWithin(candidate, path));
   if (root === undefined) return undefined;
   const [first = ""] = path.slice(root.length + 1).split("/");
-  // Files of a worker can be changed only in its versions.
+  // In a worker, only files inside of a version folder can be changed.
   const isInUnit = of.kind === "plugins" || isPackageVersion(first);
   return { of, path, isChangeable: isInUnit && !isBuiltInMount(root) };
 }
 
-/** A directory name with a leading dot marks a part of the container image. */
+/** Whether a package directory contains built-in packages. The name of such a directory starts with a dot. */
 export function isBuiltInMount(path: string): boolean {
   return path.startsWith(".");
 }

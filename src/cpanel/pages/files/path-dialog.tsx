@@ -10,9 +10,11 @@ interface PathDialogProps {
   readonly label: string;
   readonly hint?: string;
   readonly initial: string;
-  /** Label of the button. */
+  /** Label of the submit button. */
   readonly action: string;
-  /** When the promise resolves, the dialog closes; when it rejects, the dialog shows the error. */
+  /**
+   * Runs the action with the entered text. If the promise resolves, the dialog closes. If the promise rejects, the dialog shows the error.
+   */
   readonly onSubmit: (text: string) => Promise<void>;
   readonly onClose: () => void;
 }

@@ -1,7 +1,7 @@
 import type { FileApi } from "./file-operations.js";
 import { readText, type FileText } from "./file-text.js";
 
-/** Larger files are not shown, because they would slow down typing. */
+/** Maximum size of a file that the panel shows. Larger files would slow down typing in the editor. */
 const largestShownBytes = 512 * 1024;
 
 /** The content of a file, or the reason why the panel cannot show it. */
@@ -9,13 +9,13 @@ export type FileContent =
   | {
       readonly kind: "text";
       readonly text: FileText;
-      /** ETag of the content. */
+      /** ETag of the file, with which a save detects changes by other clients. */
       readonly etag: string | undefined;
     }
   | { readonly kind: "binary"; readonly sizeBytes: number }
   | { readonly kind: "large"; readonly mostBytes: number };
 
-/** Reads a file up to the size that is shown. Throws an `ApiError` such as `PATH_NOT_FOUND`. */
+/** Reads a file, but stops at the maximum size that the panel shows. Throws an `ApiError` such as `PATH_NOT_FOUND`. */
 export async function readFile(api: FileApi, path: string, signal: AbortSignal): Promise<FileContent> {
   const parts: Uint8Array<ArrayBuffer>[] = [];
   let sizeBytes = 0;

@@ -3,13 +3,13 @@ import type { Folder } from "./package-ref.js";
 import { fileOperations } from "./file-operations.js";
 
 interface SendOptions {
-  /** Expected ETag for each file; the daemon rejects the call if one differs. */
+  /** Expected ETag of each file. The daemon rejects the call if an ETag differs. */
   readonly etags?: readonly string[];
   readonly onSent: (sentBytes: number) => void;
   readonly signal: AbortSignal;
 }
 
-/** Writes files into a folder and replaces those with the same name. Resolves when they are served. */
+/** Writes files into a folder and replaces files with the same name. Resolves when the daemon serves the new files. */
 export async function sendFiles(
   connection: Connection,
   { of, path }: Folder,
@@ -18,11 +18,11 @@ export async function sendFiles(
 ): Promise<void> {
   const operations = { files: { upload: fileOperations[of.kind].upload } };
   const names = files.map(({ filename }) => filename);
-  // The name of a part can lose characters in transit; text fields do not.
+  // File names are sent as text fields, because the file name in a multipart header can lose characters in transit.
   const texts: (readonly [string, string])[] = [["path", path], ...names.map((name) => ["paths", name] as const)];
   for (const etag of etags ?? []) texts.push(["ifMatch", etag]);
   const sent = { field: operations.files.upload.form.files, files, texts, onSent, signal };
   const { files: client } = connection.uploadClient(operations, sent);
-  // The transport sends the files.
+  // The upload transport sends the files, so `files` is empty in this call.
   await client.upload({ fields: { path, paths: names }, files: [] });
 }

@@ -16,7 +16,7 @@ interface TextEditorProps {
   readonly onReload: () => void;
 }
 
-/** Edits a text file. Asks before the user leaves with unsaved changes. */
+/** Editor for a text file. Asks for a decision if the user leaves the page with unsaved changes. */
 export function TextEditor({ folder, name, opened, download, onReload }: TextEditorProps) {
   const { saved, changedMeanwhile, isPending, error, broken, save, forget } = useSave(folder, name, opened);
   const [draft, setDraft] = useState(opened.text.text);

@@ -1,7 +1,7 @@
 import { Button } from "../../components/button.js";
 import { Modal } from "../../components/modal.js";
 
-/** Asks before unsaved changes are lost. */
+/** Dialog in which the user keeps or discards unsaved changes. */
 export function UnsavedDialog({ name, onStay, onDiscard }: { name: string; onStay: () => void; onDiscard: () => void }) {
   return (
     <Modal title={`${name} is not saved`} onClose={onStay} isAlert>

@@ -17,11 +17,13 @@ interface UploadFilesProps {
   readonly entries: readonly FileEntry[];
   readonly files: readonly FileToSend[];
   readonly onClose: () => void;
-  /** Receives the change as a phrase, such as `2 files are uploaded`. */
+  /** Runs after the upload. Receives the change as text for the user, such as `2 files are uploaded`. */
   readonly onUploaded: (change: string) => Promise<void>;
 }
 
-/** Shows the files that the upload creates and replaces. Then sends all files in one request, which fails as a whole. */
+/**
+ * Dialog that lists the existing files that an upload replaces, then sends all files in one request. The request changes all files or none.
+ */
 export function UploadFiles({ folder, entries, files, onClose, onUploaded }: UploadFilesProps) {
   const { connection } = usePanel();
   const { isPending, error, run } = useMutation();
@@ -73,7 +75,7 @@ export function UploadFiles({ folder, entries, files, onClose, onUploaded }: Upl
   );
 }
 
-/** Returns the names that already exist: files, and folders that can contain some. */
+/** Describes the existing entries that the upload changes. In an existing folder, the upload replaces only files with the same name. */
 function namesThere(files: readonly FileToSend[], entries: readonly FileEntry[]): readonly string[] {
   const coming = new Set(files.map(({ path }) => path.split("/", 1)[0]));
   return entries

@@ -2,7 +2,7 @@ import { useObserved } from "../../live/use-observed.js";
 import { usePanel } from "../../use-panel.js";
 import { fileOperations, type FileKind } from "./file-operations.js";
 
-/** Returns the download URL of a file, or of a folder as a zip. The browser sends the session cookie. */
+/** Returns a function that builds the download URL of a file, or of a folder as a zip. The session cookie authenticates the download. */
 export function useDownloadUrl(kind: FileKind): (path: string) => string {
   const { place, connection } = usePanel();
   const { discovery } = useObserved(connection.state);

@@ -1,7 +1,7 @@
 import { useApi } from "../../live/use-api.js";
 import { fileOperations, type FileApi, type FileKind } from "./file-operations.js";
 
-/** Returns the file operations of a kind of package. */
+/** Returns the typed client for the file operations on workers or on plugins. */
 export function useFileApi(kind: FileKind): FileApi {
   return useApi(fileOperations)[kind];
 }

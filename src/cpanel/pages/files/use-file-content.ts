@@ -9,7 +9,7 @@ interface LoadedFile {
   readonly reload: () => void;
 }
 
-/** Reads a file when it is opened. Does not refresh it, because the user can be editing. */
+/** Reads a file once, when it is opened. Does not refresh the content, because the user can be editing it. */
 export function useFileContent(kind: FileKind, path: string): LoadedFile {
   const api = useFileApi(kind);
   const [content, setContent] = useState<FileContent>();

@@ -5,9 +5,9 @@ import { usePanel } from "../../use-panel.js";
 import { askServed, servedOperations, type Served } from "./ask-served.js";
 import type { Folder } from "./package-ref.js";
 
-/** A package that stopped being served after a change of its files. */
+/** A package that the daemon no longer serves since a change of its files. */
 export interface Failed extends Served {
-  /** The change as a phrase, such as `index.js is saved`. */
+  /** The change as text for the user, such as `index.js is saved`. */
   readonly change: string;
   readonly failure: string;
 }
@@ -15,13 +15,13 @@ export interface Failed extends Served {
 interface PackageCheck {
   /** The failure that the last check found; undefined while the package is served. */
   readonly failed: Failed | undefined;
-  /** Requests the package after this change, such as `index.js is saved`, and shows its response. */
+  /** Checks after a change whether the package is still served, and shows the result. `change` is text such as `index.js is saved`. */
   readonly check: (change: string) => Promise<void>;
-  /** Removes the result of the last check, since a new change has started. */
+  /** Removes the result of the last check. Runs when a new change starts. */
   readonly reset: () => void;
 }
 
-/** Whether the package of a folder is still served after a change of its files. */
+/** Provides a check whether the daemon still serves the package of a folder after a change of its files. */
 export function usePackageCheck(folder: Folder): PackageCheck {
   const { toasts } = usePanel();
   const client = useApi(servedOperations);

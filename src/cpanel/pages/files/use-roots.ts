@@ -4,7 +4,7 @@ import type { PackageRef } from "./package-ref.js";
 import { findRoots } from "./find-roots.js";
 import { useFileApi } from "./use-file-api.js";
 
-/** Returns the package's folders, one in each directory; none for a built-in package. */
+/** Returns the package's folders, one for each package directory that contains the package. */
 export function useRoots(of: PackageRef): Resource<readonly string[]> {
   const api = useFileApi(of.kind);
   const isWanted = useMay(`${of.kind}:read`);

@@ -13,34 +13,34 @@ import { usePackageCheck, type Failed } from "./use-package-check.js";
 /** An ETag that matches no file. */
 const noTag = '"none"';
 
-/** How another client changed a file since it was read. */
+/** How another client changed the edited file since the panel read it. */
 export type EditConflict = "changed" | "deleted";
 
-/** A text file and its content when it was read. */
+/** A text file with the content and the ETag that the panel read. */
 export type OpenedFile = Extract<FileContent, { kind: "text" }>;
 
-/** A package that stopped being served after a save. */
+/** A package that the daemon no longer serves since a save of one of its files. */
 export interface Broken extends Failed {
-  /** The text before the save. */
+  /** Text of the file before the save, to which the user can revert. */
   readonly before: string;
 }
 
 interface Save {
   /** The text that the panel last read from the daemon or wrote to it. */
   readonly saved: string;
-  /** Set while the last save waits for the user's decision. */
+  /** Conflict that stopped the last save until the user decides. Undefined without a conflict. */
   readonly changedMeanwhile: EditConflict | undefined;
   readonly isPending: boolean;
   readonly error: unknown;
-  /** Set when the package stopped being served after the last save. */
+  /** Failure of the package since the last save. Undefined while the package is served. */
   readonly broken: Broken | undefined;
-  /** Saves only if the file is unchanged since it was read or saved, unless `isOverwriting`. */
+  /** Saves the text if no other client has changed the file since the panel read or saved it. `isOverwriting` skips this check. */
   readonly save: (text: string, isOverwriting?: boolean) => Promise<void>;
-  /** Cancels the pending decision; saves nothing. */
+  /** Cancels a save that waits for a decision about a conflict. */
   readonly forget: () => void;
 }
 
-/** Saves an edited text. */
+/** Provides the state of an edited text file, and a function that saves the file. */
 export function useSave(folder: Folder, name: string, opened: OpenedFile): Save {
   const api = useFileApi(folder.of.kind);
   const { connection } = usePanel();
@@ -81,7 +81,10 @@ async function editConflict(api: FileApi, path: string): Promise<EditConflict> {
   }
 }
 
-/** Returns the ETag of the written text, or `noTag` if another client has changed the file since: then the next save asks. */
+/**
+ * Returns the ETag of the saved file. Returns `noTag` if another client has changed the file since, so that the next save reports a
+ * conflict.
+ */
 async function etagOfWritten(api: FileApi, path: string, written: string): Promise<string | undefined> {
   const now = await readFile(api, path, new AbortController().signal).catch(() => undefined);
   const isOurs = now?.kind === "text" && toBytesText(now.text) === written;

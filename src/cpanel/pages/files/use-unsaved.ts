@@ -2,12 +2,12 @@ import { useEffect, useState } from "react";
 import { usePanel } from "../../use-panel.js";
 
 interface Unsaved {
-  /** The user tried to leave the page. */
+  /** Whether the user tried to leave the page and must decide about the unsaved changes. */
   readonly isAsking: boolean;
   readonly stay: () => void;
 }
 
-/** Asks before a page with unsaved changes is left. */
+/** Keeps the page open if the user tries to leave it with unsaved changes. */
 export function useUnsaved(isUnsaved: boolean): Unsaved {
   const { router } = usePanel();
   const [isAsking, setAsking] = useState(false);
