@@ -27,7 +27,7 @@ export class Toasts {
     setTimeout(() => this.dismiss(toast.id), action ? shownMs * 2 : shownMs);
   }
 
-  /** Removes the messages about a subject. Call it when a new action on the subject starts. */
+  /** Removes the messages about a subject. Call this method when a new action on the subject starts. */
   dismissAbout(subject: string): void {
     this.shown.set(this.shown.get().filter((toast) => toast.subject !== subject));
   }

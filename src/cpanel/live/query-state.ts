@@ -60,7 +60,7 @@ export class QueryState<Data> {
     await this.refresh();
   }
 
-  /** Requests the resource if a component watches it. Call it after a change, or when requests are allowed again. */
+  /** Requests the resource if a component watches the resource. Runs after a change, and when requests are allowed again. */
   wake(): void {
     if (this.#watchers.size > 0) void this.refreshAfterChange();
   }

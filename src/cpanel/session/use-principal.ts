@@ -3,14 +3,14 @@ import type { Permission } from "../../shared/permissions.js";
 import { useObserved } from "../live/use-observed.js";
 import { usePanel } from "../use-panel.js";
 
-/** Returns the signed-in principal. Throws without a session, so use it only in components inside `Shell`. */
+/** Returns the signed-in principal. Throws without a session. Only for components inside `Shell`, which requires a session. */
 export function usePrincipal(): Principal {
   const state = useObserved(usePanel().session.state);
   if (state.phase !== "signed-in") throw new Error("no operator is signed in");
   return state.principal;
 }
 
-/** Whether the signed-in key has a permission. Use it only to show or hide controls: the daemon enforces permissions. */
+/** Whether the signed-in key has a permission. Only for showing and hiding controls: the daemon enforces permissions. */
 export function useMay(permission: Permission): boolean {
   return usePrincipal().permissions.includes(permission);
 }

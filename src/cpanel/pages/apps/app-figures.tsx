@@ -3,7 +3,7 @@ import { activityOf } from "./app.js";
 import { FailureBadge } from "./failure-badge.js";
 import { useAppMetrics } from "./use-app-metrics.js";
 
-/** Current figures of the app; requests and errors are counted since the daemon started. */
+/** Current metrics of an app. Requests and errors are counted since the daemon started. */
 export function AppFigures({ name }: { name: string }) {
   const rows = useAppMetrics(name).get(name) ?? [];
   const { requestsPerSecond, requests, failed, failureShare, isolates, memoryBytes } = activityOf(rows);
@@ -37,7 +37,7 @@ function Errors({ failed, share }: { failed: number; share: number }) {
   );
 }
 
-/** Of the slowest version. */
+/** Formats the highest of several latencies, such as `1.5 ms`. Ignores null values. */
 export function milliseconds(values: readonly (number | null)[]): string {
   const known = values.filter((value) => value !== null);
   if (known.length === 0) return "–";

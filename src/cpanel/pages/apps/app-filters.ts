@@ -1,15 +1,15 @@
 import type { App } from "./app.js";
 
-/** Value for apps without a namespace; no namespace has this name. */
+/** Filter value that selects apps without a namespace. No namespace can have this name. */
 const unscoped = "-";
 
 export interface AppFilters {
   readonly search: string;
-  /** `@team`, `-` for none, empty for all. */
+  /** Namespace filter: a namespace such as `@team`, `-` for apps without a namespace, or empty for all apps. */
   readonly namespace: string;
-  /** `serving`, `off`, or empty for all. */
+  /** State filter: `serving`, `off`, or empty for all apps. */
   readonly state: string;
-  /** `all` includes built-in apps. */
+  /** Source filter: `all` includes built-in apps, an empty value excludes built-in apps. */
   readonly source: string;
 }
 
@@ -36,7 +36,7 @@ export function filterApps(apps: readonly App[], { search, namespace, state, sou
   );
 }
 
-/** Returns the existing namespaces; none if there is only one. */
+/** Returns the choices of the namespace filter: all apps, then each namespace that has apps. */
 export function namespaceChoices(apps: readonly App[]): readonly { readonly value: string; readonly label: string }[] {
   const namespaces = [...new Set(apps.map(({ namespace }) => namespace))].toSorted();
   const named = namespaces.map((namespace) =>

@@ -15,7 +15,7 @@ import { UploadButtons } from "../../upload/upload-buttons.js";
 import { useApps } from "./use-apps.js";
 import { useAppMetrics } from "./use-app-metrics.js";
 
-/** Lists the apps that the key can see, with filters that are stored in the address. */
+/** Lists the apps that the key is allowed to see. The filters are stored in the query of the page's URL. */
 export function AppList() {
   const { resource, apps } = useApps();
   const metrics = useAppMetrics();

@@ -10,7 +10,7 @@ import { useAppMetrics } from "./use-app-metrics.js";
 import { useVersionSwitches } from "./use-version-switches.js";
 import { versionColumns } from "./version-columns.js";
 
-/** The versions of an app with their state and actions. */
+/** Table with the versions of an app, and the state and actions of each version. */
 export function AppVersions({ app, onChanged }: { app: App; onChanged: () => Promise<void> }) {
   const servedAt = useServedAt();
   const metrics = useAppMetrics(app.name).get(app.name);

@@ -4,17 +4,17 @@ import { failureShare } from "../../../shared/failure-share.js";
 import type { Worker } from "../../../shared/contract/workers.js";
 import { answeringVersion, toInstalledWorker, type InstalledVersion, type InstalledWorker } from "../../../shared/worker-versions.js";
 
-/** A worker with all its versions, from all sources. */
+/** A worker with all its versions, uploaded and built-in. */
 export interface App extends InstalledWorker {
   readonly isBuiltIn: boolean;
-  /** The active version; undefined when all are disabled. */
+  /** The active version. Undefined if all versions are disabled. */
   readonly serving: InstalledVersion | undefined;
-  /** `@team`, or empty. */
+  /** Namespace of the app, such as `@team`. Empty without a namespace. */
   readonly namespace: string;
   readonly deploys: Readonly<Record<string, Deployment>>;
 }
 
-/** Merges the rows of a worker, one per source, into one app. Sorted by name. */
+/** Merges the API's list of workers, which has one row for each source of a worker, into a list of apps, sorted by name. */
 export function toApps(workers: readonly Worker[]): readonly App[] {
   const byName = new Map<string, Worker[]>();
   for (const worker of workers) {
@@ -37,12 +37,12 @@ function toApp(name: string, rows: readonly Worker[]): App {
   };
 }
 
-/** The activity of all versions of an app together. */
+/** Combined metrics of all versions of an app. */
 export interface AppActivity {
   readonly requestsPerSecond: number;
   readonly requests: number;
   readonly failed: number;
-  /** 0 to 1. */
+  /** Share of failed requests, from 0 to 1. */
   readonly failureShare: number;
   readonly isolates: number;
   readonly memoryBytes: number;

@@ -6,7 +6,7 @@ import { DropArea } from "../../upload/drop-area.js";
 import { useAppTarget } from "./use-app-target.js";
 import "./apps.css";
 
-/** The list of apps, and a page for each app. In a path, the scope is a separate segment: `apps/@team/shop/logs`. */
+/** Section with the list of apps and a page for each app. The namespace is a separate path segment, as in `apps/@team/shop/logs`. */
 export function Apps({ rest }: SectionProps) {
   const target = useAppTarget();
   const nameSegments = rest[0]?.startsWith("@") ? 2 : 1;
@@ -20,6 +20,6 @@ export function Apps({ rest }: SectionProps) {
     );
   const name = rest.slice(0, nameSegments).join("/");
   const page = <AppPage key={name} name={name} view={view} />;
-  // The file page accepts drops itself.
+  // The file browser handles dropped files itself and uploads them into the displayed folder.
   return view === "files" ? page : <DropArea target={target}>{page}</DropArea>;
 }

@@ -15,7 +15,7 @@ interface DeleteAppProps {
   readonly onDeleted: () => Promise<void>;
 }
 
-/** Deletes an app or a version after its name is typed. */
+/** Dialog that deletes an app or a version after the user has typed its name. */
 export function DeleteApp({ app, version, onClose, onDeleted }: DeleteAppProps) {
   const api = useApi(appOperations);
   const { toasts, router } = usePanel();

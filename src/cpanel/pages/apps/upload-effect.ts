@@ -3,7 +3,7 @@ import { pluralize } from "../../components/pluralize.js";
 import type { PackageInfo } from "../../upload/package-info.js";
 import type { App } from "./app.js";
 
-/** Describes the effect of the upload; `app` is the installed app of that name. */
+/** Returns a text that describes the effect of an upload. `app` is the installed app with the same name. */
 export function effectOf({ name, version }: PackageInfo, app: App | undefined): string {
   if (!app) return `A new app at /${name}/`;
   const now = app.serving ? `${app.serving.version} is active` : "no version is enabled";
@@ -13,7 +13,7 @@ export function effectOf({ name, version }: PackageInfo, app: App | undefined): 
     : `Beside ${pluralize(app.versions.length, "installed version")}; ${now}`;
 }
 
-/** Returns the notes before an upload. */
+/** Returns notes about a package, which are shown before the upload. */
 export function notesOf({ entrypoint, version, isEnabled, isPlugin }: PackageInfo): string[] {
   return [
     ...(isPlugin ? ["The manifest is that of a plugin. Upload it on the page Plugins."] : []),

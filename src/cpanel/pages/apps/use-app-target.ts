@@ -12,7 +12,7 @@ import { effectOf, notesOf } from "./upload-effect.js";
 
 const operations = { workers: { list } };
 
-/** Upload target for apps. */
+/** Returns the description of app uploads for the upload dialog. */
 export function useAppTarget(): UploadTarget<App> {
   const { connection, resources } = usePanel();
   const api = useApi(operations);

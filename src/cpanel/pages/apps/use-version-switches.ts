@@ -21,7 +21,7 @@ type Step = readonly [verb: "enable" | "disable", version: string];
 
 const opposite = { enable: "disable", disable: "enable" } as const;
 
-/** Version actions that need no confirmation: the message after each one offers Undo. */
+/** Provides the version actions that need no confirmation. After enabling, disabling or activating a version, the message offers Undo. */
 export function useVersionSwitches(app: App, onChanged: () => Promise<void>): VersionTransaction {
   const api = useApi(appOperations);
   const { toasts } = usePanel();
@@ -36,7 +36,7 @@ export function useVersionSwitches(app: App, onChanged: () => Promise<void>): Ve
           done.unshift([opposite[verb], version]);
         }
       } catch (failure) {
-        // A step that cannot be reverted either is visible in the list.
+        // If a step cannot be reverted either, the list of versions shows the resulting state.
         for (const [verb, version] of done) await api.workers[verb](params(version)).catch(() => undefined);
         throw failure;
       } finally {
@@ -71,7 +71,7 @@ export function useVersionSwitches(app: App, onChanged: () => Promise<void>): Ve
   }, [api, app, onChanged, toasts, isPending, error]);
 }
 
-/** Returns which version is served after the toggle. */
+/** Returns a sentence that names the active version after `toggled` is enabled or disabled. */
 function afterwards(app: App, toggled: InstalledVersion): string {
   const versions = app.versions.map((installed) => (installed === toggled ? { ...installed, enabled: !installed.enabled } : installed));
   const serving = answeringVersion(versions);

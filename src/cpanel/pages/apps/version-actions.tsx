@@ -2,7 +2,7 @@ import type { InstalledVersion } from "../../../shared/worker-versions.js";
 import { Button } from "../../components/button.js";
 import type { VersionColumnsOptions } from "./version-columns.js";
 
-/** The actions that the key is allowed to run on a version. A built-in version can only be restarted. */
+/** Buttons for the actions on a version that the key is allowed to run. A built-in version can only be restarted. */
 export function VersionActions({ app, may, switches, onDelete, installed }: VersionColumnsOptions & { installed: InstalledVersion }) {
   const { version, enabled, source } = installed;
   const isServing = app.serving?.version === version;

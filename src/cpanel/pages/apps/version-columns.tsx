@@ -75,7 +75,7 @@ export function versionColumns(options: VersionColumnsOptions): readonly Column<
 interface VersionStateProps {
   readonly isServing: boolean;
   readonly isEnabled: boolean;
-  /** 0 to 1. */
+  /** Share of the version's requests that failed, from 0 to 1. */
   readonly failureShare: number;
 }
 
@@ -88,7 +88,7 @@ function VersionState({ isServing, isEnabled, failureShare }: VersionStateProps)
   );
 }
 
-/** The installation as the daemon recorded it, and the commit that `runtimectl deploy` wrote into the manifest. */
+/** Shows when and by whom a version was installed, and the commit that `runtimectl deploy` wrote into the manifest. */
 function DeployedAt({ app, installed: { version, installation } }: { app: App; installed: InstalledVersion }) {
   const deploy = app.deploys[version];
   const at = installation?.at ?? deploy?.at;

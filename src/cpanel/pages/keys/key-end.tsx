@@ -2,7 +2,7 @@ import { Badge } from "../../components/badge.js";
 import { AbsoluteTime } from "../../components/absolute-time.js";
 import { keyState } from "./key-state.js";
 
-/** Shows when a key expires, with a badge within 14 days of the expiry and after it. */
+/** Shows when a key expires. A badge appears from 14 days before the expiry. */
 export function KeyEnd({ expiresAt }: { expiresAt: number | undefined }) {
   if (expiresAt === undefined) return "never";
   const state = keyState({ expiresAt }, Date.now() / 1000);

@@ -3,20 +3,20 @@ import { parseLifetimeSeconds } from "../../../shared/duration.js";
 import { isNamespace } from "../../../shared/namespace.js";
 import type { Permission, Role } from "../../../shared/permissions.js";
 
-/** The values of the key form. */
+/** Values of the form for a new key. */
 export interface KeyFormState {
   readonly name: string;
   readonly role: Role;
   readonly permissions: readonly Permission[];
   /** Names of namespaces, separated by spaces or commas. */
   readonly namespaces: string;
-  /** `never`, or a lifetime such as `90d`. */
+  /** Lifetime of the new key: `never`, or a duration such as `90d`. */
   readonly expiresIn: string;
 }
 
 export const otherLifetime = "other";
 
-/** Returns the problems of a draft by field; empty if it can be sent. */
+/** Returns one message for each invalid field of the form. Empty if the form can be sent. */
 export function problemsOf(draft: KeyFormState): Partial<Record<keyof KeyFormState, string>> {
   const namespaces = namespacesOf(draft);
   const wrong = namespaces.find((namespace) => !isNamespace(namespace));
@@ -33,14 +33,16 @@ export function namespacesOf({ namespaces }: Pick<KeyFormState, "namespaces">): 
   return namespaces.split(/[\s,]+/).filter((entry) => entry !== "");
 }
 
-/** Returns the Unix time in seconds at which the key would expire if created now; undefined: never. */
+/**
+ * Returns when a key created now would expire, in Unix seconds. Undefined if the key never expires; `malformed` for an invalid lifetime.
+ */
 export function endOf({ expiresIn }: Pick<KeyFormState, "expiresIn">, nowSeconds: number): number | "malformed" | undefined {
   if (expiresIn === "never") return undefined;
   const seconds = parseLifetimeSeconds(expiresIn.trim());
   return seconds === undefined ? "malformed" : Math.floor(nowSeconds) + seconds;
 }
 
-/** Whether the principal can grant all of these permissions. */
+/** Whether the principal has all the permissions, and is therefore allowed to grant them to a new key. */
 export function mayGrant(principal: Principal, permissions: readonly Permission[]): boolean {
   return permissions.every((permission) => principal.permissions.includes(permission));
 }

@@ -18,7 +18,7 @@ import { KeySummary } from "./key-summary.js";
 import { LifetimeChoice } from "./lifetime-choice.js";
 import "./keys.css";
 
-/** Creates a key. It cannot have permissions that the current key lacks. */
+/** Form that creates a key. The new key cannot have permissions that the current key lacks. */
 export function KeyForm({ onCreated }: { onCreated: (created: NewKey) => void }) {
   const mayCreate = useMay("keys:create");
   const api = useApi(keyOperations);

@@ -6,7 +6,7 @@ import { Modal } from "../../components/modal.js";
 import { toDay } from "../../components/absolute-time.js";
 import { usePanel } from "../../use-panel.js";
 
-/** Shows a new secret once. Only Done closes the dialog, after the user has confirmed that the secret is stored. */
+/** Dialog that shows the secret of a new key once. Only Done closes the dialog, after the user has confirmed that the secret is stored. */
 export function KeyReveal({ created, onStored }: { created: NewKey; onStored: () => void }) {
   const { router } = usePanel();
   const [isStored, setStored] = useState(false);
@@ -61,7 +61,7 @@ export function KeyReveal({ created, onStored }: { created: NewKey; onStored: ()
           isDisabled={!isStored}
           onPress={() => {
             onStored();
-            // Delays navigation until the closed dialog no longer blocks it.
+            // The open dialog blocks navigation, so the panel navigates only after the dialog is closed.
             setTimeout(() => router.go("keys"));
           }}
         >

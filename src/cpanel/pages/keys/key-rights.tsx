@@ -23,7 +23,10 @@ const roleNotes: Readonly<Record<Role, string>> = {
   custom: "Only the permissions that you choose.",
 };
 
-/** The role, and for `custom` each permission. Permissions that the current key lacks are disabled. */
+/**
+ * Form fields for the role of a new key, and for its permissions if the role is `custom`. Choices beyond the permissions of the current key
+ * are disabled.
+ */
 export function KeyRights({ meta, draft, onChange, problem }: KeyRightsProps) {
   const principal = usePrincipal();
   const roles = meta.roles.map((role) => {

@@ -5,7 +5,7 @@ const soonSeconds = 14 * 86_400;
 export const keyStates = ["active", "ends soon", "ended"] as const;
 export type KeyState = (typeof keyStates)[number];
 
-/** Whether a key is still valid; `nowSeconds` is Unix time. */
+/** Returns whether a key is active, expires within 14 days, or has expired. `nowSeconds` is Unix time. */
 export function keyState({ expiresAt }: Pick<ApiKey, "expiresAt">, nowSeconds: number): KeyState {
   if (expiresAt === undefined) return "active";
   if (expiresAt <= nowSeconds) return "ended";

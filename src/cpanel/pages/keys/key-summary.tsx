@@ -2,7 +2,7 @@ import { pluginsRunAsDaemon, rolePermissions } from "../../../shared/permissions
 import { toDay } from "../../components/absolute-time.js";
 import { endOf, namespacesOf, type KeyFormState } from "./key-form-state.js";
 
-/** Describes the draft in one sentence, so that mistakes are visible before the key is created. */
+/** Describes the new key in one sentence, so that the user can find mistakes before the key is created. */
 export function KeySummary({ draft }: { draft: KeyFormState }) {
   const namespaces = namespacesOf(draft);
   const end = endOf(draft, Date.now() / 1000);

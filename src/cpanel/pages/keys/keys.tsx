@@ -6,7 +6,7 @@ import { KeyForm } from "./key-form.js";
 import { KeyList } from "./key-list.js";
 import { KeyReveal } from "./key-reveal.js";
 
-/** The list of keys, the form for a new key, and the dialog that shows a secret once. */
+/** Section with the list of keys, the form for a new key, and the dialog that shows the secret of a new key once. */
 export function Keys({ rest }: SectionProps) {
   const [revealed, setRevealed] = useState<NewKey>();
   const [page] = rest;

@@ -16,7 +16,7 @@ interface LifetimeChoiceProps {
   readonly problem: string | undefined;
 }
 
-/** The expiry of the key; each choice shows its date. */
+/** Form field for the lifetime of a new key. Each choice shows the date of the expiry. */
 export function LifetimeChoice({ value, onChange, problem }: LifetimeChoiceProps) {
   const [isOther, setOther] = useState(() => value !== "never" && !lifetimes.some((lifetime) => lifetime.value === value));
   const choices = [

@@ -14,7 +14,7 @@ const overlaps = [
   { value: "0", label: "Not at all", note: "Requests with the old key are rejected immediately." },
 ];
 
-/** Creates a replacement of a key and lets the old one expire. */
+/** Dialog that creates a replacement for a key and sets when the old key expires. */
 export function RotateKey({ apiKey, onClose, onRotated }: { apiKey: ApiKey; onClose: () => void; onRotated: (created: NewKey) => void }) {
   const api = useApi(keyOperations);
   const { isPending, error, run } = useMutation();

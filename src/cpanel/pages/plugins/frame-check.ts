@@ -1,9 +1,9 @@
-/** Why a page cannot be shown inside the panel. */
+/** Reason why a plugin's page cannot be shown in a frame inside the panel. */
 export type FrameRefusal = "absent" | "failed" | "unframeable";
 
 /**
- * Requests a page before it is framed, because a frame does not report errors. Returns undefined if it can be framed. Does not follow a
- * redirect. Throws when the daemon is unreachable.
+ * Requests a page before it is shown in a frame, because a frame does not report errors. Returns undefined if a frame can show the page.
+ * Does not follow a redirect. Throws if the daemon is unreachable.
  */
 export async function checkFrame(url: string, signal: AbortSignal, load: typeof fetch = fetch): Promise<FrameRefusal | undefined> {
   const response = await load(url, { headers: { accept: "text/html" }, redirect: "manual", signal });
@@ -18,7 +18,7 @@ export async function checkFrame(url: string, signal: AbortSignal, load: typeof 
 function forbidsFrames(headers: Headers): boolean {
   const policies = (headers.get("content-security-policy") ?? "").split(/[;,]/).map((directive) => directive.trim().toLowerCase());
   const ancestors = policies.filter((directive) => directive.startsWith("frame-ancestors"));
-  // If both headers exist, browsers use only the policy.
+  // Browsers ignore `X-Frame-Options` if the content security policy contains `frame-ancestors`.
   if (ancestors.length > 0) return ancestors.some((directive) => !/\s(?:'self'|\*|https?:)/.test(directive));
   return headers.get("x-frame-options")?.trim().toLowerCase() === "deny";
 }

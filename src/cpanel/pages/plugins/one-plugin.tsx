@@ -11,7 +11,7 @@ interface OnePluginProps {
   readonly children: (row: PluginRow) => ReactNode;
 }
 
-/** Shows one plugin, or the state of the list. */
+/** Shows one plugin. Without the plugin, shows the state of the list of plugins, such as loading, failed or empty. */
 export function OnePlugin({ name, plugins: { installed, rows }, children }: OnePluginProps) {
   return (
     <ResourceDetail

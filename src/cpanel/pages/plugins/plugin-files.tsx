@@ -5,7 +5,7 @@ import { OnePlugin } from "./one-plugin.js";
 import { detailOf, filesOf } from "./plugin-address.js";
 import { usePlugins } from "./use-plugins.js";
 
-/** The uploaded files of a plugin. Of a built-in plugin, that is the manifest that overrides its settings. */
+/** Page with the uploaded files of a plugin. For a built-in plugin, the page shows the manifest that overrides the plugin's settings. */
 export function PluginFiles({ name }: { name: string }) {
   const plugins = usePlugins();
   return (

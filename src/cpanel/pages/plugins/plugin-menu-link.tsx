@@ -10,7 +10,7 @@ interface PluginMenuLinkProps {
   readonly isCurrent?: boolean;
 }
 
-/** A menu of a plugin: its own page opens inside the panel, other addresses in a new tab. */
+/** Link to a menu entry of a plugin. The plugin's own pages open inside the panel, other addresses open in a new tab. */
 export function PluginMenuLink({ plugin, menu, className, isCurrent = false }: PluginMenuLinkProps) {
   const servedAt = useServedAt();
   const look = className === undefined ? {} : { className };

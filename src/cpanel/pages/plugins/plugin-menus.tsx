@@ -6,10 +6,13 @@ import { nameIn } from "./plugin-address.js";
 import { PluginMenuLink } from "./plugin-menu-link.js";
 import { pluginOperations } from "./plugin-operations.js";
 
-/** Long, because menus change only with the plugins, and changes in this panel refresh them at once. */
+/**
+ * Polling interval of the plugin menus. Long, because menus change only with the plugins, and the panel refreshes them after its own
+ * changes.
+ */
 const intervalMs = 30_000;
 
-/** Shows the menus of loaded plugins in the navigation. */
+/** Shows the menu entries of loaded plugins in the navigation. */
 export function PluginMenus() {
   const api = useApi(pluginOperations);
   const { data = [] } = useResource("plugins.loaded", () => api.plugins.loaded(), { isWanted: useMay("plugins:read"), intervalMs });

@@ -17,8 +17,8 @@ import { useFrameCheck } from "./use-frame-check.js";
 import "./plugins.css";
 
 /**
- * Permissions of the framed page. Without `allow-same-origin` the page and its pop-ups have an opaque origin: they cannot read the panel,
- * and the browser sends no session cookie with their requests.
+ * Sandbox permissions of the frame. Without `allow-same-origin`, the plugin's page and its pop-ups have an opaque origin: they cannot read
+ * the panel, and their requests have no session cookie.
  */
 const allowed = "allow-scripts allow-forms allow-downloads allow-popups";
 
@@ -28,7 +28,7 @@ const refusals: Readonly<Record<FrameRefusal, string>> = {
   unframeable: "Its headers forbid frames, so it opens in a new tab.",
 };
 
-/** Shows a page of a plugin inside the panel, if the plugin has it in its menu. */
+/** Shows a plugin's page in a frame inside the panel, if the plugin's menu contains the page. */
 export function PluginPage({ name, path }: { name: string; path: string }) {
   const api = useApi(pluginOperations);
   const loaded = useResource("plugins.loaded", () => api.plugins.loaded(), { isWanted: useMay("plugins:read") });

@@ -1,13 +1,13 @@
 import type { LoadedPlugin, Plugin } from "../../../shared/contract/plugins.js";
 
-/** A plugin as installed and as loaded. */
+/** An installed plugin, with details if the plugin is loaded. */
 export interface PluginRow {
   readonly plugin: Plugin;
-  /** Undefined when it is not loaded. */
+  /** Details of the loaded plugin. Undefined if the plugin is not loaded. */
   readonly loaded: LoadedPlugin | undefined;
-  /** Position in the order of the hooks, from 1; 0 when it is not loaded. */
+  /** Position of the plugin in the order in which hooks run, from 1; 0 if the plugin is not loaded. */
   readonly position: number;
-  /** Names of the loaded plugins that require it. */
+  /** Names of the loaded plugins that require this plugin. */
   readonly neededBy: readonly string[];
 }
 

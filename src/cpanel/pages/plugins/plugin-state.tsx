@@ -19,7 +19,7 @@ export function PluginState({ plugin: { status } }: { plugin: Plugin }) {
   return <Badge tone={tones[status]}>{status}</Badge>;
 }
 
-/** Returns why a plugin is not loaded; empty for a loaded one. */
+/** Returns the reason why a plugin is not loaded. Empty for a loaded plugin. */
 export function reasonOf({ status, error }: Plugin): string {
   return error ?? meanings[status];
 }

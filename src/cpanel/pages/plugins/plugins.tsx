@@ -9,13 +9,13 @@ import { PluginList } from "./plugin-list.js";
 import { PluginPage } from "./plugin-page.js";
 import { usePluginTarget } from "./use-plugin-target.js";
 
-/** The list of plugins, one plugin, its files, and its own pages. */
+/** Section with the list of plugins, and the details, files and pages of each plugin. */
 export function Plugins({ rest }: SectionProps) {
   const at = useRoute().search.get("at");
   const target = usePluginTarget();
   const name = nameIn(rest);
   const browsed = rest.at(-1) === "files" ? nameIn(rest.slice(0, -1)) : undefined;
-  // The file page accepts drops itself.
+  // The file browser handles dropped files itself and uploads them into the displayed folder.
   if (browsed !== undefined) return <PluginFiles key={browsed} name={browsed} />;
   if (rest.length > 0 && name === undefined) return <NotFound />;
   return (

@@ -9,7 +9,7 @@ import { pluginOperations } from "./plugin-operations.js";
 export interface PluginActions {
   /** Subject of the pending action: the name of a plugin, or `reload`. */
   readonly pending: string | undefined;
-  /** Title and error of the last action, if it failed. */
+  /** Title and error of the last action. Undefined if the last action succeeded. */
   readonly failure: { readonly title: string; readonly error: unknown } | undefined;
   readonly toggle: (plugin: Plugin) => Promise<void>;
   readonly reload: () => Promise<void>;
@@ -17,7 +17,7 @@ export interface PluginActions {
 
 export const reloading = "reload";
 
-/** Plugin actions that need no confirmation, because they can be undone. */
+/** Provides the plugin actions that need no confirmation: enable, disable and reload. */
 export function usePluginActions(refresh: () => Promise<void>): PluginActions {
   const api = useApi(pluginOperations);
   const { toasts } = usePanel();

@@ -10,7 +10,7 @@ import { PluginInstalled } from "./plugin-installed.js";
 
 const operations = { plugins: { list } };
 
-/** Upload target for plugins. */
+/** Returns the description of plugin uploads for the upload dialog. */
 export function usePluginTarget(): UploadTarget<Plugin> {
   const { connection, resources } = usePanel();
   const api = useApi(operations);

@@ -9,11 +9,11 @@ import { toRows, type PluginRow } from "./plugin-row.js";
 export interface Plugins {
   readonly installed: Resource<readonly Plugin[]>;
   readonly rows: readonly PluginRow[];
-  /** Reads both lists again after a change. */
+  /** Requests the lists of installed and loaded plugins again, after a change. */
   readonly refresh: () => Promise<void>;
 }
 
-/** Returns the installed plugins with the details of those that are loaded. */
+/** Returns the installed plugins, with details of the loaded plugins. */
 export function usePlugins(): Plugins {
   const api = useApi(pluginOperations);
   const isWanted = useMay("plugins:read");

@@ -7,10 +7,10 @@ import { pause } from "../../../live/pause.js";
 
 export const logOperations = { workers: { logs } };
 
-/** Older entries are dropped. */
+/** Maximum number of log entries in the browser. Older entries are dropped. */
 const mostEntries = 1000;
 const mostCharacters = 2 * 1024 * 1024;
-/** Entries within this time are rendered together. */
+/** Interval between updates of the log view. Entries that arrive within one interval are rendered together. */
 const collectMs = 100;
 const firstRetryMs = 1000;
 const longestRetryMs = 15_000;
@@ -24,16 +24,16 @@ export interface LogQuery {
 }
 
 export interface LogState {
-  /** Oldest first, up to a limit. */
+  /** The newest log entries up to a limit, oldest first. */
   readonly entries: readonly LogEntry[];
-  /** Number of received entries, dropped ones included. */
+  /** Number of received log entries, including dropped entries. */
   readonly total: number;
   readonly phase: "connecting" | "live" | "lost" | "refused";
-  /** Why the daemon rejected the stream. */
+  /** Error with which the daemon rejected the log stream. */
   readonly error: unknown;
 }
 
-/** Follows the log of an app. After a lost connection, continues after the last received entry. */
+/** Follows the log of an app. After a lost connection, the stream continues after the last received entry. */
 export class LogFollower {
   readonly state = new Observable<LogState>({ entries: [], total: 0, phase: "connecting", error: undefined });
   readonly #client: ClientOf<typeof logOperations>;
@@ -68,7 +68,7 @@ export class LogFollower {
         }
       } catch (error) {
         if (signal.aborted) return;
-        // After the end of the session the user can sign in again in place; other rejections are final.
+        // After a 401, the user can sign in again on the same page, so the follower retries. Other rejections are final.
         if (error instanceof ApiError && error.status < 500 && error.status !== 401) return this.#change({ phase: "refused", error });
       }
       if (signal.aborted) return;

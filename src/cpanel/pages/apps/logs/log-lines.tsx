@@ -3,7 +3,7 @@ import type { LogEntry } from "../../../../shared/contract/worker-logs.js";
 
 const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", second: "2-digit", fractionalSecondDigits: 3 });
 
-/** The entries in order; each one is rendered once. */
+/** List of log entries. Each entry is rendered only once, because entries do not change. */
 export function LogLines({ entries }: { entries: readonly LogEntry[] }) {
   return (
     <ol className="log-lines">

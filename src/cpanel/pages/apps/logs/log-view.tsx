@@ -15,12 +15,12 @@ import { useFollowEnd } from "./use-follow-end.js";
 import { useLogs } from "./use-logs.js";
 import "./logs.css";
 
-/** Lowest level that is shown by default. */
+/** Lowest log level that is shown by default. */
 const usualLevel: LogLevel = "debug";
 
 const phases = { connecting: "Connecting…", live: "Live", lost: "Connection lost; trying again…", refused: "Not followed" } as const;
 
-/** Shows the log of the app and follows it. The daemon applies the filters. */
+/** Shows the log of an app, and new entries as they arrive. The daemon applies the filters. */
 export function LogView({ app }: { app: App }) {
   const [level, setLevel] = useSearch("level");
   const [version, setVersion] = useSearch("version");
@@ -80,7 +80,7 @@ const entryChoices = [
   { value: "errors", label: "requests with status 5xx" },
 ];
 
-/** The part of the query for each choice; an unknown value of the address bar means all. */
+/** Query parameters for each choice of the filter `Entries`. An unknown value in the page's URL selects all entries. */
 const entryQueries: Readonly<Record<string, Pick<LogQuery, "source" | "status">>> = {
   output: { source: "app" },
   requests: { source: "request" },
@@ -94,7 +94,7 @@ const levelChoices = [
   { value: "error", label: "error" },
 ];
 
-/** Opens at its end and follows it until the user scrolls up. */
+/** Log viewer. Shows the newest entries and scrolls to new entries until the user scrolls up. */
 function LogBox({ entries, isHeld, label }: { entries: readonly LogEntry[]; isHeld: boolean; label: string }) {
   const box = useRef<HTMLDivElement>(null);
   const onScroll = useFollowEnd(box, { content: entries, isHeld });
@@ -105,7 +105,7 @@ function LogBox({ entries, isHeld, label }: { entries: readonly LogEntry[]; isHe
   );
 }
 
-/** Returns the text after a pause in typing, because each text opens a new stream. */
+/** Returns the search text after 250 ms without typing, because each new text opens a new log stream. */
 function useSettled(text: string): string {
   const [settled, setSettled] = useState(text);
   useEffect(() => {

@@ -1,11 +1,11 @@
 import { useCallback, useLayoutEffect, useRef, type RefObject } from "react";
 
-/** Distance from the end that still counts as the end: zoomed pages have fractions of pixels. */
+/** Distance in pixels from the end of a box that still counts as the end. In zoomed pages, scroll positions have fractions of pixels. */
 const endPixels = 24;
 
 /**
- * Keeps the end of a growing box visible until the user scrolls up, and again at the end. `isHeld` stops that. Returns the handler of the
- * box's scroll events.
+ * Scrolls a growing box to its end after each change. Pauses when the user scrolls up, until the user scrolls to the end again. `isHeld`
+ * disables this. Returns the handler of scroll events.
  */
 export function useFollowEnd(box: RefObject<HTMLElement | null>, { content, isHeld }: { content: unknown; isHeld: boolean }): () => void {
   const isAtEnd = useRef(true);
@@ -20,7 +20,7 @@ export function useFollowEnd(box: RefObject<HTMLElement | null>, { content, isHe
   useLayoutEffect(() => {
     const { current } = box;
     if (!current?.firstElementChild) return undefined;
-    // Lines get their height when they become visible, after the box was scrolled to its former end.
+    // Lines have their final height only when they are visible. The end of the box can thus move after the box was scrolled.
     const observer = new ResizeObserver(follow);
     observer.observe(current);
     observer.observe(current.firstElementChild);
@@ -28,7 +28,7 @@ export function useFollowEnd(box: RefObject<HTMLElement | null>, { content, isHe
   }, [box, follow]);
   return () => {
     const { scrollTop: top, scrollHeight: height, clientHeight } = box.current as HTMLElement;
-    // The browser moves a box up only when its content changes; the user moves it while the content is the same.
+    // If the height of the content is unchanged, the user has scrolled up. The browser itself scrolls up only when the content changes.
     const hasUserScrolledUp = top < seen.current.top && height === seen.current.height;
     if (height - top - clientHeight < endPixels) isAtEnd.current = true;
     else if (hasUserScrolledUp) isAtEnd.current = false;

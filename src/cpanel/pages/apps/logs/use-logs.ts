@@ -6,7 +6,7 @@ import { LogFollower, logOperations, type LogQuery, type LogState } from "./log-
 
 const before = new Observable<LogState>({ entries: [], total: 0, phase: "connecting", error: undefined });
 
-/** Follows the log of an app for as long as the component is there; another query is another stream. */
+/** Follows the log of an app while the component is mounted. A changed query opens a new stream. */
 export function useLogs(name: string, { level, version, text, source, status }: LogQuery): LogState & { readonly retry: () => void } {
   const client = useApi(logOperations);
   const [attempt, setAttempt] = useState(0);

@@ -14,7 +14,7 @@ import { usePanel } from "../../../use-panel.js";
 import { secretOperations } from "./secret-operations.js";
 import { SetSecret } from "./set-secret.js";
 
-/** A secret that is set, or one that an active version requires and that is missing. */
+/** Row for a secret that is set, or for a missing secret that an active version requires. */
 interface SecretRow {
   readonly name: string;
   readonly state: "set" | "staged" | "missing";
@@ -29,7 +29,7 @@ const columns: readonly Column<SecretRow>[] = [
   { id: "at", title: "Set", cell: ({ secret }) => (secret ? <RelativeTime at={secret.setAt} /> : "–") },
 ];
 
-/** The secrets of an app and of its namespace, without values. Sets and removes those of the app. */
+/** Table with the secrets of an app and its namespace, without values. Sets and removes secrets of the app. */
 export function SecretList({ app }: { readonly app: string }) {
   const api = useApi(secretOperations);
   const { toasts } = usePanel();

@@ -12,13 +12,13 @@ import { secretOperations } from "./secret-operations.js";
 
 interface SetSecretProps {
   readonly app: string;
-  /** Name of the secret to set; empty for one that the user names. */
+  /** Name of the secret to set. If empty, the user enters the name. */
   readonly name: string;
   readonly onClose: () => void;
   readonly onSet: () => Promise<void>;
 }
 
-/** Sets a secret of an app. The value is sent once and never shown again. */
+/** Dialog that sets a secret of an app. The panel sends the value once and never shows it again. */
 export function SetSecret({ app, name: given, onClose, onSet }: SetSecretProps) {
   const api = useApi(secretOperations);
   const { toasts } = usePanel();
