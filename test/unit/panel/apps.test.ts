@@ -55,11 +55,11 @@ describe("filterApps", () => {
     [{ state: "serving" }, ["@team/shop", "todos"]],
     [{ state: "off" }, ["idle"]],
     [{ state: "off", namespace: "@team" }, []],
-  ])("filters apps by %j and returns %j", (filters, names) => {
+  ])("returns for the filters %j the apps %j", (filters, names) => {
     expect(namesOf(filters)).toEqual(names);
   });
 
-  test("lists each existing namespace once, and no option for apps without a namespace", () => {
+  test("offers each namespace once, and the choice none for apps without a namespace", () => {
     expect(namespaceChoices(apps)).toEqual([
       { value: "", label: "all" },
       { value: "-", label: "none" },
@@ -123,7 +123,7 @@ describe("effectOf", () => {
     expect(effectOf(uploaded, app)).toBe(effect);
   });
 
-  test("warns of a plugin, a missing entrypoint or version, and a disabled package", () => {
+  test("notes that a package is a plugin, is disabled, or lacks an entrypoint or version", () => {
     expect(notesOf(facts)).toEqual([]);
     expect(notesOf({ ...facts, isPlugin: true, entrypoint: undefined })).toEqual([expect.stringContaining("that of a plugin")]);
     const notes = notesOf({ ...facts, entrypoint: undefined, version: "latest", isEnabled: false }).join("\n");
@@ -144,7 +144,7 @@ describe("refusalOf", () => {
       "@team/shop",
       "in @other only, and @team/shop lies outside",
     ],
-  ])("returns the reason, or undefined when permitted, for a key that %s", (_what, principal, name, reason) => {
+  ])("returns the reason why an upload is denied, if any, for a key that %s", (_what, principal, name, reason) => {
     const refusal = refusalOf({ ...facts, name }, target, principal);
     if (reason === undefined) expect(refusal).toBeUndefined();
     else expect(refusal).toContain(reason);

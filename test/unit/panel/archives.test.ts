@@ -36,7 +36,7 @@ describe("readArchive", () => {
     expect([await text.read("manifest.yaml"), await text.isFile("index.js")]).toEqual([manifest, true]);
   });
 
-  test("keeps the content of metadata files and discards that of other files", async () => {
+  test("does not read a package.json below the package root as metadata", async () => {
     const text = await tgz({ name: "manifest.yaml", content: manifest }, { name: "a/b/package.json", content: "{}" });
     expect(await text.read("a/b/package.json")).toBeUndefined();
     expect(await text.isFile("a/b/package.json")).toBe(true);
@@ -57,7 +57,7 @@ describe("readArchive", () => {
     expect(await text.isFile("dist/index.js")).toBe(true);
   });
 
-  test("excludes links", async () => {
+  test("ignores symbolic links in an archive", async () => {
     const text = await tgz({ name: "manifest.yaml", content: manifest }, { name: "passwd", type: "2", linkTarget: "/etc/passwd" });
     expect([text.fileCount, await text.isFile("passwd")]).toEqual([1, false]);
   });
@@ -80,7 +80,7 @@ describe("readArchive", () => {
     ["../escape.js", "tar"],
     ["/etc/passwd", "tar"],
     ["../escape.js", "zip"],
-  ])("rejects an entry %s in a %s archive", async (name, format) => {
+  ])("rejects the entry path %s in a %s archive", async (name, format) => {
     const entries = [{ name, content: "x" }];
     const file = format === "tar" ? archive("a.tgz", buildTgz(...entries)) : archive("a.zip", buildZip(entries));
     await expect(readArchive(file, signal)).rejects.toMatchObject({ status: 400 });
@@ -105,7 +105,7 @@ const facts = (files: Readonly<Record<string, string>>, kind: "worker" | "plugin
   readPackageInfo({ read: async (path) => files[path], isFile: async (path) => Object.hasOwn(files, path) }, kind);
 
 describe("readPackageInfo", () => {
-  test("reads manifest fields before those of package.json", async () => {
+  test("prefers fields of the manifest to fields of package.json", async () => {
     const files = { "manifest.yaml": "name: shop\n", "package.json": '{"name":"other","version":"2.0.0"}', "index.js": "" };
     expect(await facts(files)).toMatchObject({
       name: "shop",
@@ -125,17 +125,17 @@ describe("readPackageInfo", () => {
     ["index.html before index.js", { "manifest.yaml": "name: a\n", "index.js": "", "index.html": "" }, "index.html"],
     ["main of package.json", { "package.json": '{"name":"a","main":"./lib/main"}', "lib/main.js": "" }, "lib/main.js"],
     ["nothing when the declared file is missing", { "manifest.yaml": "name: a\nentrypoint: gone.js\n", "index.js": "" }, undefined],
-  ])("selects as the entrypoint: %s", async (_what, files, entrypoint) => {
+  ])("selects the entrypoint (case: %s)", async (_what, files, entrypoint) => {
     expect((await facts(files)).entrypoint).toBe(entrypoint);
   });
 
-  test("detects a plugin by the keys of its manifest and returns its module", async () => {
+  test("detects a plugin by its manifest keys and returns the path of its module", async () => {
     const files = { "manifest.yml": "name: guard\nbase: /guard\n", "plugin.js": "" };
     expect(await facts(files, "plugin")).toMatchObject({ isPlugin: true, pluginEntry: "plugin.js", entrypoint: undefined });
     expect(await facts(files)).toMatchObject({ isPlugin: true, pluginEntry: undefined });
   });
 
-  test("reads enabled: false, and returns version latest when none is declared", async () => {
+  test("reads enabled: false, and returns the version latest when no version is declared", async () => {
     expect(await facts({ "manifest.yaml": "name: a\nenabled: false\n" })).toMatchObject({ isEnabled: false, version: "latest" });
   });
 
@@ -145,7 +145,7 @@ describe("readPackageInfo", () => {
     ["a package.json that is not an object", { "package.json": "[1]" }],
     ["a package.json with invalid JSON", { "package.json": "{" }],
     ["a manifest with invalid YAML", { "manifest.yaml": "a: [" }],
-  ])("rejects %s with status 400", async (_what, files) => {
+  ])("rejects a package with %s", async (_what, files) => {
     await expect(facts(files)).rejects.toMatchObject({ status: 400 });
   });
 });
@@ -162,7 +162,7 @@ describe("packFolder", () => {
     expect(await text.isFile(longPath)).toBe(true);
   });
 
-  test("rejects when a planned file does not exist", async () => {
+  test("rejects when a file of the plan does not exist", async () => {
     const folder = memoryFolder("shop", { "manifest.yaml": manifest });
     const plan = { facts: await factsOf(folder), files: ["gone.js"], excluded: [] };
     await expect(packFolder(folder, plan, signal)).rejects.toThrow("gone.js is not there any more");

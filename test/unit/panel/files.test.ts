@@ -28,7 +28,7 @@ describe("readText", () => {
     expect(readText(bytes)).toBeUndefined();
   });
 
-  test.each(["a\r\nb\r\n", "\uFEFFa\nb", "a"])("toBytesText restores the exact text %j", (raw) => {
+  test.each(["a\r\nb\r\n", "\uFEFFa\nb", "a"])("toBytesText restores the original file content %j", (raw) => {
     const read = readText(encode(raw));
     expect(read && toBytesText(read)).toBe(raw);
   });
@@ -44,7 +44,7 @@ describe("folderAt", () => {
     ["workers/shop/1.0.0/assets", true],
     ["workers/shop/notes", false],
     [".shipped/shop/1.0.0", false],
-  ])("returns for the path %s whether its files can be changed", (path, isChangeable) => {
+  ])("returns whether files in the folder %s can be changed", (path, isChangeable) => {
     expect(folderAt(shop, roots, path)).toEqual({ of: shop, path, isChangeable });
   });
 
@@ -84,7 +84,7 @@ describe("readFile", () => {
     expect(await read(Buffer.alloc(512 * 1024 + 1, "a"))).toEqual({ kind: "large", mostBytes: 512 * 1024 });
   });
 
-  test("rejects with the daemon's error code", async () => {
+  test("rejects with the daemon's error code when the file does not exist", async () => {
     await expect(read(WireAnswer.refusal(404, "PATH_NOT_FOUND", "gone"))).rejects.toMatchObject({ code: "PATH_NOT_FOUND" });
   });
 });

@@ -37,7 +37,7 @@ test.each([
   ["other", false, ["second/other"]],
   ["gateway", true, [".shipped/gateway"]],
   ["nothing", false, []],
-])("finds the folders of %s without listing a missing folder", async (name, isBuiltIn, roots) => {
+])("finds the folders of the package %s without listing a missing folder", async (name, isBuiltIn, roots) => {
   const { files, api } = openFiles();
   expect(await findRoots(api, { kind: "workers", name, isBuiltIn, page })).toEqual(roots);
   expect(files.missed).toEqual([]);

@@ -15,7 +15,7 @@ async function plan(files: Readonly<Record<string, string>>) {
 }
 
 describe("planFolder", () => {
-  test("includes all files in sorted order when no rule excludes one", async () => {
+  test("includes all files in sorted order when no rule excludes a file", async () => {
     const { packed, excluded } = await plan({ "z.js": "", "a/b.js": "" });
     expect(packed).toEqual(["a/b.js", "manifest.yaml", "z.js"]);
     expect(excluded).toEqual([]);
@@ -34,7 +34,7 @@ describe("planFolder", () => {
     expect(listed).toEqual([""]);
   });
 
-  test("excludes files by .gitignore and returns the rule for each", async () => {
+  test("excludes files by .gitignore and returns the rule for each excluded file", async () => {
     const { packed, rules } = await plan({ ".gitignore": "*.log\ntmp/\n", "debug.log": "", "tmp/x.js": "", "index.js": "" });
     expect(packed).toContain("index.js");
     expect(packed).not.toContain("tmp/x.js");
@@ -52,7 +52,7 @@ describe("planFolder", () => {
     expect(packed).not.toContain("dist/index.js.map");
   });
 
-  test("includes only metadata and the files that package.json lists", async () => {
+  test("includes only metadata files and the files that package.json lists", async () => {
     const { packed } = await plan({ "package.json": '{"name":"shop","files":["dist"]}', "dist/index.js": "", "src/index.ts": "" });
     expect(packed).toEqual(["dist/index.js", "manifest.yaml", "package.json"]);
   });
@@ -75,7 +75,7 @@ describe("planFolder", () => {
     await expect(planFolder(large, "worker", signal)).rejects.toThrow(/The folder has more than [\d,]+ files/);
   });
 
-  test("rejects with the reason of an aborted signal", async () => {
+  test("rejects with the abort reason when the signal is aborted", async () => {
     const folder = memoryFolder("shop", { "manifest.yaml": manifest });
     await expect(planFolder(folder, "worker", AbortSignal.abort(new Error("left the page")))).rejects.toThrow("left the page");
   });

@@ -9,25 +9,25 @@ const daySeconds = 86_400;
 
 describe("problemsOf", () => {
   test.each<[string, Partial<KeyFormState>, Partial<Record<keyof KeyFormState, string>>]>([
-    ["nothing", {}, {}],
+    ["valid values", {}, {}],
     ["a blank name", { name: "  " }, { name: "Enter a name that tells" }],
     ["a custom role without permissions", { role: "custom" }, { permissions: "Choose at least one permission." }],
     ["no namespace", { namespaces: " , " }, { namespaces: "Enter at least one namespace, or * for all." }],
     ["a namespace without @", { namespaces: "@team other" }, { namespaces: "other is no namespace" }],
     ["an invalid lifetime", { expiresIn: "soon" }, { expiresIn: "whole number with d, w, m" }],
-  ])("reports %s", (_what, part, expected) => {
+  ])("returns the expected messages for a form with %s", (_what, part, expected) => {
     const problems = problemsOf({ ...draft, ...part });
     expect(Object.keys(problems)).toEqual(Object.keys(expected));
     for (const [field, text] of Object.entries(expected)) expect(problems[field as keyof KeyFormState]).toContain(text);
   });
 
-  test("reports all problems of a form together", () => {
+  test("returns a message for every invalid field of a form", () => {
     const problems = problemsOf({ name: "", role: "custom", permissions: [], namespaces: "", expiresIn: "" });
     expect(Object.keys(problems).toSorted()).toEqual(["expiresIn", "name", "namespaces", "permissions"]);
   });
 });
 
-test("splits a list of namespaces at spaces and commas", () => {
+test("namespacesOf splits a text at spaces and commas", () => {
   expect(namespacesOf({ namespaces: " @team,@other  @third " })).toEqual(["@team", "@other", "@third"]);
 });
 
@@ -46,7 +46,7 @@ test.each([
   [1000 + 30.5 * daySeconds, "30d"],
   [1000 + 400 * daySeconds, "90d"],
   [1000 + 60, "90d"],
-])("offers a creator whose own key expires at %s a default lifetime of %s", (expiresAt, lifetime) => {
+])("usualLifetime returns for a creator key with the expiry %s the lifetime %s", (expiresAt, lifetime) => {
   expect(usualLifetime({ expiresAt }, 1000)).toBe(lifetime);
 });
 
@@ -61,6 +61,6 @@ test.each([
   [1000, "ended"],
   [1001, "ends soon"],
   [1000 + 14 * daySeconds, "active"],
-])("keyState of a key with expiry %s at time 1000 is %s", (expiresAt, state) => {
+])("keyState returns for the expiry %s at the time 1000 the state %s", (expiresAt, state) => {
   expect(keyState({ expiresAt }, 1000)).toBe(state);
 });

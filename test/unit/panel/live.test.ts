@@ -25,7 +25,7 @@ function question() {
 const open = { isOpen: () => true, leastIntervalMs: () => 0 };
 
 describe("Observable", () => {
-  test("notifies subscribers only of changed values, until they unsubscribe", () => {
+  test("notifies a subscriber only of changed values, until the subscriber is removed", () => {
     const observable = new Observable(1);
     const listener = vi.fn<() => void>();
     const stop = observable.subscribe(listener);
@@ -41,7 +41,7 @@ describe("Observable", () => {
 });
 
 describe("QueryState", () => {
-  test("sends a request at once and then at each interval until the watcher stops", async () => {
+  test("sends a request immediately and then at each interval until the watcher stops", async () => {
     const [resource, { ask }] = [new QueryState<number>(open), question()];
     const leave = resource.watch(ask, 5000);
     await vi.advanceTimersByTimeAsync(0);
@@ -53,7 +53,7 @@ describe("QueryState", () => {
     expect(ask).toHaveBeenCalledTimes(3);
   });
 
-  test("keeps its data after a failure and doubles the interval after each failure", async () => {
+  test("keeps the data after a failure and doubles the interval after each failure", async () => {
     const [resource, { ask, state }] = [new QueryState<number>(open), question()];
     resource.watch(ask, 5000);
     await vi.advanceTimersByTimeAsync(0);
@@ -76,7 +76,7 @@ describe("QueryState", () => {
     expect(ask).toHaveBeenCalledTimes(1);
   });
 
-  test("sends no request while polling is closed", async () => {
+  test("sends no request while the panel must not send requests", async () => {
     const { ask } = question();
     let isOpen = false;
     const resource = new QueryState<number>({ ...open, isOpen: () => isOpen });
@@ -114,7 +114,7 @@ describe("Resources", () => {
     expect(resources.of("workers")).not.toBe(first);
   });
 
-  test("polls changes that the event stream reports at most once per 60 s", async () => {
+  test("polls at most once per 60 s while the event stream reports changes", async () => {
     const [workers, metrics] = [question(), question()];
     const resources = new Resources({ isOpen: () => true });
     resources.of<number>("workers").watch(workers.ask, 1000);
@@ -159,7 +159,7 @@ function openFeed(answer: unknown) {
 const event = (id: number, type: string) => ({ id, type, at: 0 });
 
 describe("EventSubscription", () => {
-  test("reports all resources when the stream opens, then those that an event changed", async () => {
+  test("reports all resources when the stream opens, then the resources of each event", async () => {
     const stream = new FakeStream([event(1, "stream.opened")]);
     const { heard, feed } = openFeed(stream);
     feed.setReader(operator);
@@ -201,7 +201,7 @@ describe("EventSubscription", () => {
     feed.setReader(undefined);
   });
 
-  test("stops and reports a credential that the daemon rejects", async () => {
+  test("stops and calls onRefused when the daemon rejects the credential", async () => {
     const { transport, heard, feed } = openFeed(WireAnswer.refusal(401, "AUTH_REQUIRED", "Sign in."));
     feed.setReader(operator);
     await vi.advanceTimersByTimeAsync(60_000);
@@ -209,7 +209,7 @@ describe("EventSubscription", () => {
     expect(transport.requests).toHaveLength(1);
   });
 
-  test("closes its stream when its reader is removed", async () => {
+  test("closes the event stream when the signed-in principal is removed", async () => {
     const stream = new FakeStream([event(1, "stream.opened")]);
     const { heard, feed } = openFeed(stream);
     feed.setReader(operator);

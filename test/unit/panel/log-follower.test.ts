@@ -23,7 +23,7 @@ function follow(answer: unknown) {
   return { transport, follower: new LogFollower(createClient(transport.send, "/api", logOperations), "@team/shop", query) };
 }
 
-test("collects log entries and counts them", async () => {
+test("collects and counts log entries", async () => {
   const stream = new FakeStream([entry(1), entry(2)]);
   const { follower } = follow(stream);
   await vi.advanceTimersByTimeAsync(100);
@@ -43,7 +43,7 @@ test("keeps the newest 1000 log entries", async () => {
   follower.close();
 });
 
-test("keeps log entries of at most 2 MB of characters", async () => {
+test("keeps only the newest log entries when the text exceeds 2 MB", async () => {
   const stream = new FakeStream(Array.from({ length: 5 }, (_, index) => entry(index + 1, "x".repeat(600_000))));
   const { follower } = follow(stream);
   await vi.advanceTimersByTimeAsync(100);
@@ -51,7 +51,7 @@ test("keeps log entries of at most 2 MB of characters", async () => {
   follower.close();
 });
 
-test("resumes after the last received entry when the connection is lost", async () => {
+test("continues after the last received entry when the connection was lost", async () => {
   const stream = new FakeStream([entry(7)]);
   const { transport, follower } = follow(stream);
   const resumed: unknown[] = [];
@@ -83,7 +83,7 @@ test("stops after a 404 response and retries after a 401 response", async () => 
   ended.follower.close();
 });
 
-test("closes its log stream", async () => {
+test("closes the log stream when the follower is closed", async () => {
   const stream = new FakeStream([entry(1)]);
   const { follower } = follow(stream);
   await vi.advanceTimersByTimeAsync(100);

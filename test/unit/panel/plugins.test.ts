@@ -15,7 +15,7 @@ test.each([
   ["/board", "https://evil.test/board/", false],
   ["/board", "javascript:alert(1)", false],
   ["", "/api/keys", false],
-])("isOwnPage reports for a plugin with base %j whether it serves the path %s", (base, path, isOwn) => {
+])("isOwnPage returns whether a plugin with the base path %j serves the path %s", (base, path, isOwn) => {
   expect(isOwnPage({ base }, { path }, origin)).toBe(isOwn);
 });
 
@@ -47,7 +47,7 @@ describe("checkFrame", () => {
     [200, { "x-frame-options": "SAMEORIGIN" }, undefined],
     [200, { "content-security-policy": "default-src 'self'; frame-ancestors 'none'" }, "unframeable"],
     [200, { "content-security-policy": "frame-ancestors 'self'", "x-frame-options": "DENY" }, undefined],
-  ])("classifies status %d with the headers %j", async (status, headers, refusal) => {
+  ])("classifies a response with the status %d and the headers %j", async (status, headers, refusal) => {
     expect(await check(status, headers)).toBe(refusal);
   });
 
@@ -60,7 +60,7 @@ const plugin = (name: string) =>
   ({ name, path: "", removable: true, source: "uploaded", version: "1.0.0", enabled: true, status: "loaded" }) as const;
 const loaded = (name: string, dependencies: string[]) => ({ name, base: "", dependencies, optionalDependencies: [], menus: [] });
 
-test("toRows returns the hook position and the dependents of each plugin", () => {
+test("toRows returns the hook position and the dependent plugins of each plugin", () => {
   const rows = toRows([plugin("guard"), plugin("audit"), plugin("off")], [loaded("guard", []), loaded("audit", ["guard"])]);
   expect(rows.map(({ position, neededBy }) => [position, neededBy])).toEqual([
     [1, ["audit"]],

@@ -47,13 +47,13 @@ describe("placeOf", () => {
     ["http://daemon.test/cpanel/", "/cpanel/", ""],
     ["https://example.test/x/cpanel/", "/x/cpanel/", "/x"],
     ["https://example.test/x/y/cpanel/index.html", "/x/y/cpanel/", "/x/y"],
-  ])("derives the paths of panel and daemon from %s", (baseUrl, panelPath, daemonPath) => {
+  ])("derives the paths of panel and daemon from the base URL %s", (baseUrl, panelPath, daemonPath) => {
     expect(placeOf(baseUrl)).toEqual({ panelPath, daemonPath });
   });
 });
 
 describe("Router", () => {
-  test.each(["/cpanel/", "/cpanel"])("redirects %s to the overview and keeps the query", (path) => {
+  test.each(["/cpanel/", "/cpanel"])("redirects the path %s to the overview and keeps the query", (path) => {
     const { browser, router } = open(`${path}?theme=dark`);
     expect(browser.location.href).toBe("http://daemon.test/cpanel/overview?theme=dark");
     expect(router.route.get()).toMatchObject({ segments: ["overview"], visit: 0 });
@@ -71,7 +71,7 @@ describe("Router", () => {
     expect(open("/cpanel/apps/100%").router.route.get().segments).toEqual(["apps", "100%"]);
   });
 
-  test("adds a history entry per page and increments the visit number", () => {
+  test("adds a history entry and increments the visit number for each navigation", () => {
     const { browser, router } = open("/cpanel/overview");
     const onChange = vi.fn<() => void>();
     router.route.subscribe(onChange);
@@ -107,7 +107,7 @@ describe("Router", () => {
     expect(router.route.get().segments).toEqual(["keys"]);
   });
 
-  test("leaves the page only when every guard permits it", () => {
+  test("leaves the page only when every guard permits the navigation", () => {
     const { router } = open("/cpanel/overview");
     const answers = [true, false];
     for (const [index] of answers.entries()) router.guard(() => answers[index] ?? true);

@@ -54,7 +54,7 @@ describe("Connection", () => {
     expect(fetched.mock.calls[0]?.[1]).toMatchObject({ credentials: "same-origin", redirect: "error", cache: "no-store" });
   });
 
-  test("retries an unreachable daemon after 1 s, then 2 s, until it responds", async () => {
+  test("retries after 1 s, then 2 s, until an unreachable daemon responds", async () => {
     const { connection, state, fetched } = openConnection();
     state.isAway = true;
     await connection.find();
@@ -86,7 +86,7 @@ describe("Connection", () => {
   test.each([
     ["AUTH_REQUIRED", 1],
     ["INVALID_KEY", 0],
-  ])("reports a 401 with %s as an expired session %d times", async (code, count) => {
+  ])("reports a 401 with the error code %s as an expired session (%d times)", async (code, count) => {
     const { connection, onRefused } = openConnection({ "GET /api/workers": () => refusal(401, code) });
     await connection.find();
     await expect(connection.client(operations).workers.list()).rejects.toMatchObject({ code });
@@ -161,7 +161,7 @@ describe("Session", () => {
     expect(storage.items.size).toBe(0);
   });
 
-  test("keeps the principal of an expired session for a new sign-in", async () => {
+  test("keeps the principal when the session has expired", async () => {
     const { session } = await openSession({ "GET /api/admin/session": shown }, "0");
     session.end();
     expect(session.state.get()).toEqual({ phase: "looking" });
@@ -192,7 +192,7 @@ describe("RememberedSession", () => {
     expect(new RememberedSession({ storage, panelPath: "/cpanel/" }).endsAt).toBe(endsAt);
   });
 
-  test("assumes a possible session when the browser blocks storage", () => {
+  test("reports that a session is possible when the browser blocks storage", () => {
     const storage = new MemoryStorage();
     storage.isBlocked = true;
     const remembered = new RememberedSession({ storage, panelPath: "/cpanel/" });
