@@ -30,7 +30,7 @@ async function archive(manifest: string, content: Record<string, string | Uint8A
 
 const installed = async () => ((await house.ask("/api/workers")) as { name: string }[]).map(({ name }) => name);
 
-test("previews a dropped archive with the version it replaces, then installs it", async () => {
+test("previews a dropped archive and the replaced version, then installs the archive", async () => {
   const page = await house.open("apps");
   await page.getByRole("link", { name: "shop" }).waitFor();
   await dropPaths(page, [await archive('name: shop\nversion: "1.0.0"\n', { "index.html": "new shop" })]);
@@ -49,7 +49,7 @@ test("previews a dropped archive with the version it replaces, then installs it"
   await page.getByRole("cell", { name: "just now by root, panel" }).waitFor();
 });
 
-test("packs a dropped folder by the rules of runtimectl, without secret files", async () => {
+test("packs a dropped folder by the same rules as runtimectl, without secret files", async () => {
   const folder = path.join(await temporaryDirectory(), "site");
   const long = `${"a-folder-with-a-long-name/".repeat(5)}page.html`;
   await writeTree(folder, {
@@ -127,7 +127,7 @@ test("rejects an invalid archive before the upload, with the daemon's error code
   expect(await installed()).toEqual(before);
 });
 
-test("disables the upload outside of the key's namespaces and without permission", async () => {
+test("prevents an upload outside of the key's namespaces or without the permission", async () => {
   const page = await house.open("apps", { key: await house.key({ role: "editor", namespaces: ["@team"] }) });
   await page.getByText("No app is installed").waitFor();
   await expectAccessible(page);
@@ -143,7 +143,7 @@ test("disables the upload outside of the key's namespaces and without permission
   await expectAccessible(viewer);
 });
 
-test("cancels a running upload, which installs nothing and can be retried", async () => {
+test("installs nothing when the user cancels an upload, and offers a retry", async () => {
   const way = await HeldWay.to(house.daemon.url, 1024 * 1024);
   const page = await house.open("apps", { url: way.url });
   onTestFinished(async () => {

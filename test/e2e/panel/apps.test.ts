@@ -83,7 +83,7 @@ test("shows the error rate of an app that always fails, without a green badge", 
   expect(await page.locator(".badge-good").count()).toBe(0);
 });
 
-test("shows the active version, changes it and restores it with Undo", async () => {
+test("activates another version, and Undo activates the previous version again", async () => {
   const page = await house.open("apps/shop");
   await page.getByText("Serving 1.1.0").waitFor();
   await expectAccessible(page);
@@ -131,7 +131,7 @@ test("shows an error page for an unknown app and for an unknown path", async () 
   await page.getByRole("heading", { name: "Page not found" }).waitFor();
 });
 
-test("shows only the apps and actions that the key permits", async () => {
+test("shows only apps and actions within the key's permissions and namespaces", async () => {
   const viewer = await house.open("apps/shop", { key: await house.key({ role: "viewer" }) });
   await viewer.getByText("This key is read-only.").waitFor();
   expect(await viewer.getByRole("main").getByRole("button").count()).toBe(0);
@@ -183,7 +183,7 @@ test("shows requests in the log, and only failed requests with the 5xx filter", 
   await page.getByText(/GET \/shop\/logged [234]/).waitFor();
 });
 
-test("scrolls a log of stack traces to its end until the user scrolls up", async () => {
+test("keeps the end of a log with stack traces visible until the user scrolls up", async () => {
   const fail = (first: number, count: number) => fetch(`${house.daemon.url}/failing/${first}/${count}`);
   await fail(0, 120);
   const page = await house.open("apps/failing/logs");
@@ -213,7 +213,7 @@ test("scrolls a log of stack traces to its end until the user scrolls up", async
   await expect.poll(toEnd).toBeLessThan(2);
 });
 
-test("wraps long names in a narrow window", async () => {
+test("wraps long app names and versions in a narrow browser window", async () => {
   const page = await house.open(`apps/${longName}`);
   await page.getByText("Serving 1.0.0-").waitFor();
   await expectAccessible(page);
@@ -222,7 +222,7 @@ test("wraps long names in a narrow window", async () => {
   await expectAccessible(page);
 });
 
-test("shows loading, a failed list of apps and a rejected log", async () => {
+test("shows a placeholder while apps load, and an error for a failed list or log", async () => {
   const page = await house.open("overview", { provoked: [403] });
   const gate = new EventEmitter();
   const error = { code: "PERMISSION_DENIED", message: "Something failed in the daemon." };

@@ -18,7 +18,7 @@ afterAll(async () => {
 
 const isStored = (name: string) => existsSync(path.join(house.daemon.directory, "workers", name));
 
-test("Enter confirms a deletion only when the typed name matches", async () => {
+test("confirms a deletion with Enter only when the typed name matches", async () => {
   const page = await house.open("apps/shop");
   await page.getByRole("button", { name: "Delete app…" }).click();
   const dialog = page.getByRole("alertdialog", { name: "Delete shop?" });
@@ -35,7 +35,7 @@ test("Enter confirms a deletion only when the typed name matches", async () => {
   expect(isStored("shop")).toBe(false);
 });
 
-test("Escape closes a confirmation without a change and restores the focus", async () => {
+test("closes a confirmation with Escape, changes nothing and restores the focus", async () => {
   const page = await house.open("apps/blog");
   await page.getByRole("button", { name: "Delete app…" }).click();
   const dialog = page.getByRole("alertdialog", { name: "Delete blog?" });

@@ -42,7 +42,7 @@ const names = () => page.getByRole("rowheader").allTextContents();
 const entry = (name: string) => page.getByRole("link", { name, exact: true });
 const press = (name: string) => page.getByRole("button", { name, exact: true }).click();
 
-test("opens folders by links, with the path in the URL and browser history", async () => {
+test("opens folders by links and stores the path in the URL and browser history", async () => {
   await page.getByRole("link", { name: "Files", exact: true }).click();
   await page.getByText("Open a version to change its files.").waitFor();
   await entry("1.0.0/").click();
@@ -57,7 +57,7 @@ test("opens folders by links, with the path in the URL and browser history", asy
   await entry("index.html").waitFor();
 });
 
-test("serves an edited text immediately and keeps its line endings", async () => {
+test("serves a saved text file immediately and keeps the line endings of the file", async () => {
   await openAt("1.0.0/assets", "style.css");
   const text = page.getByRole("textbox", { name: "Text of style.css" });
   await text.fill("body { color: blue }\np { margin: 0 }\n");
@@ -71,7 +71,7 @@ test("serves an edited text immediately and keeps its line endings", async () =>
   expect(await served("assets/style.css")).toBe("body { color: blue }\r\np { margin: 0 }\r\n");
 });
 
-test("asks before it overwrites a file that another client changed or deleted", async () => {
+test("asks before a save overwrites a file that another client changed or deleted", async () => {
   await entry("1.0.0").click();
   await entry("index.html").click();
   const text = page.getByRole("textbox", { name: "Text of index.html" });
@@ -104,7 +104,7 @@ test("asks before it overwrites a file that another client changed or deleted", 
   await page.getByText("Not saved").waitFor({ state: "hidden" });
 });
 
-test("does not show a binary or too large file and names the reason", async () => {
+test("shows the reason instead of the content of a binary or too large file", async () => {
   await entry("1.0.0").click();
   await entry("assets/").click();
   await entry("logo.bin").click();
@@ -123,7 +123,7 @@ test("shows no files for a path outside of the version", async () => {
   expect(await names()).toEqual([]);
 });
 
-test("uploads files by drop or button after listing the files they replace", async () => {
+test("lists the files that an upload replaces before files are sent by drop or button", async () => {
   const directory = await temporaryDirectory();
   await writeTree(directory, { "new näme.txt": "new", "index.html": "uploaded", "folder/in.txt": "in", "folder/far/below.txt": "below" });
   const at = (name: string) => path.join(directory, name);
@@ -164,7 +164,7 @@ test("uploads files by drop or button after listing the files they replace", asy
   await entry("in.txt").waitFor();
 });
 
-test("creates, renames and moves entries, and deletes them by typed name", async () => {
+test("creates, renames and moves files, and deletes a folder after its name is typed", async () => {
   await press("New folder");
   await expectAccessible(page);
   await page.getByLabel("Name", { exact: true }).fill("pages");
@@ -206,7 +206,7 @@ test("shows an empty folder and a file that cannot be read", async () => {
   await expectAccessible(page);
 });
 
-test("shows files read-only to a viewer and hides files of built-in apps", async () => {
+test("shows files read-only to a viewer key, and no files of built-in apps", async () => {
   const viewer = await house.open("apps/shop/files?path=workers/shop/1.0.0", { key: await house.key({ role: "viewer" }) });
   await viewer.getByText("This key is read-only.").waitFor();
   expect(
@@ -224,7 +224,7 @@ test("shows files read-only to a viewer and hides files of built-in apps", async
   await expectAccessible(page);
 });
 
-test("shows the error when a saved file breaks an app, and undoes the save", async () => {
+test("shows the error when a saved file breaks an app, and reverts the save on request", async () => {
   const editor = await house.open("apps/coder/files?path=workers/coder/1.0.0&file=index.js", { provoked: [502] });
   const text = editor.getByRole("textbox", { name: "Text of index.js" });
   await text.fill("const greeting = 1;\nnothing.isThere();\nexport default {};\n");
@@ -254,7 +254,7 @@ test("shows the error when a saved file breaks an app, and undoes the save", asy
   expect(await alert.count()).toBe(0);
 });
 
-test("reports an app that fails after a deletion and is restored by an upload", async () => {
+test("reports when a deleted file breaks an app and when an upload repairs the app", async () => {
   const directory = await temporaryDirectory();
   await writeTree(directory, { "index.js": 'export default { fetch: () => new Response("mended") };\n' });
   const folder = await house.open("apps/coder/files?path=workers/coder/1.0.0", { provoked: [502] });
@@ -274,7 +274,7 @@ test("reports an app that fails after a deletion and is restored by an upload", 
   expect(await (await fetch(`${house.daemon.url}/coder/`)).text()).toBe("mended");
 });
 
-test("edits the files of a plugin in the same way", async () => {
+test("edits a plugin's file, reloads the plugin and reports the loaded state", async () => {
   const plugin = path.join(house.daemon.directory, "plugins/greeter");
   await writeTree(plugin, { "manifest.yaml": "name: greeter\nversion: 1.0.0\n", "plugin.js": "export default {};" });
   const headers = { "x-api-key": house.daemon.rootKey };

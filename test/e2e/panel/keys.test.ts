@@ -30,7 +30,7 @@ async function identify(key: string): Promise<number> {
   return (await fetch(`${daemon.url}/api/admin/session`, { headers: { "x-api-key": key } })).status;
 }
 
-test("creates a key with the selected permissions and shows it until marked as stored", async () => {
+test("shows a created key until the user confirms that the key is stored", async () => {
   const page = await openKeys();
   await page.getByText("No keys yet").waitFor();
   await expectAccessible(page);
@@ -97,7 +97,7 @@ test("revokes a key only after the user types its name", async () => {
   expect(await identify(key)).toBe(401);
 });
 
-test("rotates a key, shows the new key and keeps the old one for the grace period", async () => {
+test("rotates a key, shows the new key and keeps the old key for the grace period", async () => {
   const { key, id } = (await connect(daemon.url, daemon.rootKey).keys.create({ body: { name: "turning", role: "viewer" } })).data;
   const page = await openKeys();
   await page.getByRole("button", { name: "Rotate turning" }).click();
@@ -111,7 +111,7 @@ test("rotates a key, shows the new key and keeps the old one for the grace perio
   expect(listed.find((each) => each.id === id)?.expiresAt).toBeLessThan(Date.now() / 1000 + 86_500);
 });
 
-test("marks the own key, which cannot be revoked or exceeded by new keys", async () => {
+test("prevents revoking the key in use and creating keys with more permissions", async () => {
   const permissions = ["keys:read", "keys:create", "keys:revoke", "workers:read"] as const;
   const body = { name: "keeper", role: "custom", permissions: [...permissions], namespaces: ["@team"] } as const;
   const { key } = (
@@ -135,7 +135,7 @@ test("marks the own key, which cannot be revoked or exceeded by new keys", async
   expect((await connect(daemon.url, daemon.rootKey).keys.list()).keys.map(({ name }) => name)).not.toContain("beyond");
 });
 
-test("shows loading, a failed list of keys and a filter without matches", async () => {
+test("shows a placeholder while keys load, a failed list, and a filter without matches", async () => {
   const page = await openKeys({ at: "keys?search=nobody", provoked: [500] });
   await page.getByText("No key matches").waitFor();
   await expectAccessible(page);

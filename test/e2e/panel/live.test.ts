@@ -48,7 +48,7 @@ const toggle = (scope: string, name: string, verb: "disable" | "enable") =>
 const upload = (files: Record<string, string>) => packFiles(files).then((archive) => uploadOf("package.tgz", archive));
 const rowOf = (page: Page, name: string) => page.getByRole("rowheader", { name });
 
-test("shows uploads, disabling and deletion by other clients immediately", async () => {
+test("shows immediately when another client uploads, disables or deletes an app", async () => {
   const [list, overview] = [await openTold("apps"), await openTold("overview")];
   await rowOf(list, "shop").waitFor();
   await overview.getByRole("main").getByRole("link", { name: "2 apps" }).waitFor();
@@ -65,7 +65,7 @@ test("shows uploads, disabling and deletion by other clients immediately", async
   await overview.getByRole("main").getByRole("link", { name: "2 apps" }).waitFor();
 });
 
-test("shows changes of plugins, their pages, keys and files immediately", async () => {
+test("shows immediately when another client changes plugins, keys or files", async () => {
   const page = await openTold("plugins");
   await page.getByRole("table", { name: "Plugins" }).waitFor();
   const manifest = "name: notes\nversion: 1.0.0\nbase: /notes\nmenus:\n  - { title: Notes, icon: note, path: /notes/ }\n";
@@ -87,7 +87,7 @@ test("shows changes of plugins, their pages, keys and files immediately", async 
   await rowOf(files, "assets/").waitFor();
 });
 
-test("sends no requests for events that its key is not allowed to read", async () => {
+test("sends no requests when apps outside of the key's namespaces change", async () => {
   const page = await openTold("apps", { key: await house.key({ role: "editor", namespaces: ["@team"] }) });
   const everything = await openTold("apps");
   // The initial requests are complete once a first change is visible.
@@ -108,7 +108,7 @@ test("sends no requests for events that its key is not allowed to read", async (
   expect(questions).toBeGreaterThan(0);
 });
 
-test("ends the session when its key is revoked, and closes the stream on sign-out", async () => {
+test("ends the session when the key is revoked; closes the event stream on sign-out", async () => {
   const { id, key } = (await client.keys.create({ body: { name: "leaving", role: "admin" } })).data;
   // For up to 1 s after the revocation the stream is still open, so the list can be requested with the revoked key.
   const page = await openTold("apps", { key, provoked: [401] });
@@ -134,7 +134,7 @@ test("ends the session when its key is revoked, and closes the stream on sign-ou
   await end;
 });
 
-test("closes its event stream while hidden and reloads when visible again", async () => {
+test("closes the event stream while the tab is hidden, and reloads when visible again", async () => {
   const page = await openTold("keys");
   const end = untilStreamEnds(page);
   const look = (isHidden: boolean) =>

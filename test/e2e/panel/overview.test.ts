@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => house.dispose());
 
-test("shows counts, live traffic and keys that expire within two weeks", async () => {
+test("shows package counts, live traffic and keys that expire within two weeks", async () => {
   const page = await house.open("overview");
   const main = page.getByRole("main");
   await main.getByRole("link", { name: "1 app" }).waitFor();
@@ -32,7 +32,7 @@ test("shows counts, live traffic and keys that expire within two weeks", async (
   expect(house.browser.complaints).toEqual([]);
 });
 
-test("shows that metrics cannot be read and that the daemon is not ready", async () => {
+test("shows when metrics cannot be read and when the daemon is not ready", async () => {
   const page = await house.open("keys", { provoked: [403] });
   const error = { code: "PERMISSION_DENIED", message: "Something failed in the daemon." };
   await page.route(/\/api\/(?:metrics|health\/ready)/, (route) => route.fulfill({ status: 403, json: { error } }));
@@ -43,7 +43,7 @@ test("shows that metrics cannot be read and that the daemon is not ready", async
   expect(house.browser.complaints).toEqual([]);
 });
 
-test("shows the time since the daemon is unreachable, and badges without color", async () => {
+test("shows since when the daemon is unreachable, and removes the color of badges", async () => {
   const own = await openPanelFixture(versionFiles("shop", "1.0.0", "the shop"));
   onTestFinished(() => own.dispose());
   // The code of a section cannot be loaded while the daemon is away.
@@ -63,7 +63,7 @@ test("shows the time since the daemon is unreachable, and badges without color",
   expect(own.browser.complaints).toEqual([]);
 });
 
-test("shows an error only for a section whose code cannot be loaded", async () => {
+test("shows an error for a section whose code cannot be loaded; other sections work", async () => {
   // React logs the error of a section to the console.
   const page = await house.open("overview", { provoked: [404, /dynamically imported module/] });
   await page.route("**/assets/keys-*.js", (route) => route.fulfill({ status: 404, body: "" }));

@@ -40,7 +40,7 @@ test("shows a plugin's page in a frame without access to the panel or its sessio
   await page.context().close();
 });
 
-test("shows why a page cannot be framed, and rejects paths without a menu entry", async () => {
+test("shows why a plugin's page cannot be framed, and rejects paths not in the menu", async () => {
   const page = await house.open("plugins", { provoked: [404] });
   const menu = page.getByRole("navigation", { name: "Pages of plugins" });
   await menu.getByRole("link", { name: "Missing" }).click();
@@ -58,7 +58,7 @@ test("shows why a page cannot be framed, and rejects paths without a menu entry"
   }
   await page.context().close();
 });
-test("shows plugin pages below a proxy path, and a link with a separate admin listener", async () => {
+test("shows a plugin's page below a proxy path, and a link with an admin listener", async () => {
   const proxy = await startPathProxy(house.daemon.url, "/tools/runtime");
   onTestFinished(proxy.close);
   // Root-relative requests of the page itself do not reach the daemon through the proxy.

@@ -67,7 +67,7 @@ async function countChanges(page: Page): Promise<number> {
 
 const statusOf = async (name: string) => (await client.plugins.list()).find((plugin) => plugin.name === name)?.status;
 
-test("lists plugins with state and reason, filters them, and reloads from disk", async () => {
+test("lists plugins with state and reason, filters the list, and reloads from disk", async () => {
   const page = await open("plugins");
   await rowOf(page, "@team/board").getByText("loaded", { exact: true }).waitFor();
   await rowOf(page, "broken")
@@ -92,7 +92,7 @@ test("lists plugins with state and reason, filters them, and reloads from disk",
   expect(browser.complaints).toEqual([]);
 });
 
-test("disables and enables a plugin and shows its details and dependents", async () => {
+test("disables and enables a plugin, and shows the plugin's details and dependents", async () => {
   const page = await open("plugins");
   await page.getByRole("button", { name: "Disable @team/board" }).click();
   await page.getByText("@team/board is off.").waitFor();
@@ -116,7 +116,7 @@ test("disables and enables a plugin and shows its details and dependents", async
   expect(browser.complaints).toEqual([]);
 });
 
-test("previews an archive, shows why it is rejected, and deletes by typed name", async () => {
+test("previews plugin uploads, shows rejections, and deletes a plugin by its name", async () => {
   const page = await open("plugins", { provoked: [400] });
   const choose = async (name: string, buffer: Buffer) => {
     const chooser = page.waitForEvent("filechooser");
@@ -214,7 +214,7 @@ test("packs a dropped folder as a plugin and shows why it failed to load", async
   expect(browser.complaints).toEqual([]);
 });
 
-test("shows loading, a failed list of plugins, and the list after a retry", async () => {
+test("shows a placeholder while plugins load, a failed list, and the list on retry", async () => {
   const page = await open("overview", { provoked: [500] });
   let answer: (() => void) | undefined;
   const held = new Promise<void>((resolve) => (answer = resolve));
@@ -238,7 +238,7 @@ test("shows loading, a failed list of plugins, and the list after a retry", asyn
   expect(browser.complaints).toEqual([]);
 });
 
-test("offers no changes to a read-only key, and names the missing read permission", async () => {
+test("offers no changes to a read-only key, and rejects a key without plugins:read", async () => {
   const viewer = await open("plugins", { key: await newKey({ role: "viewer" }) });
   await rowOf(viewer, "basis").waitFor();
   expect(await countChanges(viewer)).toBe(0);

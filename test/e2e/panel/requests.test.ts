@@ -23,7 +23,7 @@ async function loadOf(page: Page, isShown: () => Promise<unknown>): Promise<{ pa
   return { paths, bytes };
 }
 
-test("the sign-in page sends at most 8 requests for at most 150 KB", async () => {
+test("loads the sign-in page with at most 8 requests and 150 KB", async () => {
   const page = await house.browser.page(`${house.daemon.url}/cpanel/`);
   const { paths, bytes } = await loadOf(page, () => page.getByLabel("API key").waitFor());
   expect(paths).toContain("/.well-known/runtime");
@@ -32,7 +32,7 @@ test("the sign-in page sends at most 8 requests for at most 150 KB", async () =>
   expect(bytes).toBeLessThanOrEqual(150 * 1024);
 });
 
-test("the overview requests the page, two scripts, one style sheet and the icon", async () => {
+test("loads the overview with one page, two scripts, one style sheet and one icon", async () => {
   const page = await house.open("overview");
   const { paths } = await loadOf(page, () => page.getByText(/since the start/).waitFor());
   const files = paths.filter((path) => path.startsWith("/cpanel/"));

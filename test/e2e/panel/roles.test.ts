@@ -58,34 +58,37 @@ describe.each([
   ["without a proxy", "dark", () => daemon.url],
   ["behind a proxy that serves the daemon below a path", "light", () => proxy.url],
   ["behind a proxy that serves the daemon below a path", "dark", () => proxy.url],
-] as const)("the panel %s, in the theme %s,", (_where, theme, base) => {
-  test.each(cases)("shows %s only the permitted lists and actions", async (who, principal, { apps, plugins, keys, newKey }) => {
-    const key = principal === "root" ? daemon.rootKey : await keyOf(principal);
-    const page = await browser.page(`${base()}/cpanel/apps`, { isDark: theme === "dark" });
-    const expectTheme = async () =>
-      expect(await page.evaluate("getComputedStyle(document.documentElement).backgroundColor")).toBe(grounds[theme]);
-    await signIn(page, key);
-    await expectTheme();
-    const noneOf = (noun: string) => page.getByText(`This key may not see ${noun}s`);
-    if (apps === "no") await noneOf("app").waitFor();
-    else for (const app of apps) await page.getByRole("rowheader", { name: app }).waitFor();
-    if (apps !== "no" && apps.length === 1) expect(await page.getByText("todos").count()).toBe(0);
-    if (apps === "no") await expectAccessible(page);
-    // The check emulates both color schemes.
-    await page.emulateMedia({ colorScheme: theme });
-    const sections = page.getByRole("navigation", { name: "Sections" });
-    await sections.getByRole("link", { name: "Plugins" }).click();
-    await (plugins ? page.getByRole("heading", { name: "Plugins", level: 1 }) : noneOf("plugin")).waitFor();
-    await sections.getByRole("link", { name: "Keys" }).click();
-    await (keys ? page.getByRole("table", { name: "Keys" }) : noneOf("key")).waitFor();
-    expect(await page.getByRole("button", { name: "New key" }).count()).toBe(newKey ? 1 : 0);
-    await sections.getByRole("link", { name: "Overview" }).click();
-    await page.getByText("ready", { exact: true }).waitFor();
-    await page.goto(`${base()}/cpanel/no/such/page`);
-    await page.getByRole("heading", { name: "Page not found" }).waitFor();
-    await expectTheme();
-    if (who === "a viewer") await expectAccessible(page);
-    await page.context().close();
-    expect(browser.complaints).toEqual([]);
-  });
+] as const)("the panel (deployment: %s; theme: %s)", (_where, theme, base) => {
+  test.each(cases)(
+    "shows only the permitted lists and actions when signed in as %s",
+    async (who, principal, { apps, plugins, keys, newKey }) => {
+      const key = principal === "root" ? daemon.rootKey : await keyOf(principal);
+      const page = await browser.page(`${base()}/cpanel/apps`, { isDark: theme === "dark" });
+      const expectTheme = async () =>
+        expect(await page.evaluate("getComputedStyle(document.documentElement).backgroundColor")).toBe(grounds[theme]);
+      await signIn(page, key);
+      await expectTheme();
+      const noneOf = (noun: string) => page.getByText(`This key may not see ${noun}s`);
+      if (apps === "no") await noneOf("app").waitFor();
+      else for (const app of apps) await page.getByRole("rowheader", { name: app }).waitFor();
+      if (apps !== "no" && apps.length === 1) expect(await page.getByText("todos").count()).toBe(0);
+      if (apps === "no") await expectAccessible(page);
+      // The check emulates both color schemes.
+      await page.emulateMedia({ colorScheme: theme });
+      const sections = page.getByRole("navigation", { name: "Sections" });
+      await sections.getByRole("link", { name: "Plugins" }).click();
+      await (plugins ? page.getByRole("heading", { name: "Plugins", level: 1 }) : noneOf("plugin")).waitFor();
+      await sections.getByRole("link", { name: "Keys" }).click();
+      await (keys ? page.getByRole("table", { name: "Keys" }) : noneOf("key")).waitFor();
+      expect(await page.getByRole("button", { name: "New key" }).count()).toBe(newKey ? 1 : 0);
+      await sections.getByRole("link", { name: "Overview" }).click();
+      await page.getByText("ready", { exact: true }).waitFor();
+      await page.goto(`${base()}/cpanel/no/such/page`);
+      await page.getByRole("heading", { name: "Page not found" }).waitFor();
+      await expectTheme();
+      if (who === "a viewer") await expectAccessible(page);
+      await page.context().close();
+      expect(browser.complaints).toEqual([]);
+    },
+  );
 });

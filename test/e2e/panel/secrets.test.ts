@@ -23,7 +23,7 @@ afterAll(async () => {
 
 const served = async () => (await fetch(`${daemon.url}/@team/shop/`)).text();
 
-test("sets a secret that the app reads, shows changes of others, and removes it", async () => {
+test("sets and removes a secret of an app, and shows changes by other clients", async () => {
   expect(await served()).toBe("none");
   const page = await browser.page(`${daemon.url}/cpanel/apps/@team/shop/secrets`);
   await signIn(page, daemon.rootKey);

@@ -37,7 +37,7 @@ test("opens the overview after sign-in and every section by its link", async () 
   expect(browser.complaints).toEqual([]);
 });
 
-test("the first screen loads at most 200 kB of compressed scripts", async () => {
+test("loads at most 200 kB of compressed scripts for the first screen", async () => {
   const page = await browser.page(`${daemon.url}/cpanel/`);
   await signIn(page, daemon.rootKey);
   await page.getByText("per second").waitFor();

@@ -36,7 +36,7 @@ test.each([
   ["overview", "./"],
   ["apps/shop", "../"],
   ["apps/@team/shop", "../../"],
-])("serves the page at %j with a relative base URL, independent of a proxy's path", async (pathBelow, base) => {
+])("serves the panel path %j with a relative base URL, which works behind a proxy", async (pathBelow, base) => {
   expect(await (await page(pathBelow)).text()).toContain(`<base href="${base}">`);
 });
 
@@ -54,7 +54,7 @@ test("serves hashed files with a max-age of one year and pages without inline co
   expect((await fetch(`${daemon.url}/cpanel/manifest.yaml`)).status).toBe(404);
 });
 
-test("lists the panel as built in and rejects its deletion", async () => {
+test("lists the panel as a built-in worker and rejects the panel's deletion", async () => {
   const client = connect(daemon.url, daemon.rootKey);
   expect(await client.workers.list()).toMatchObject([{ name: "cpanel", source: "built-in", removable: false }]);
   const params = { scope: "_", name: "cpanel" };

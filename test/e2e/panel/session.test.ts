@@ -29,7 +29,7 @@ async function kept(page: Page): Promise<string> {
   );
 }
 
-test("shows code and request ID for a wrong key, and does not store a valid key", async () => {
+test("shows error code and request ID for a wrong key; stores no valid key for scripts", async () => {
   const page = await browser.page(`${daemon.url}/cpanel/keys?search=x`, { provoked: [401] });
   await page.getByLabel("API key").fill("rtk_wrong");
   await page.keyboard.press("Enter");
@@ -51,7 +51,7 @@ test("shows code and request ID for a wrong key, and does not store a valid key"
   expect(browser.complaints).toEqual([]);
 });
 
-test("warns before the user types the key when the connection is not encrypted", async () => {
+test("warns on the sign-in page when the connection is not encrypted", async () => {
   const elsewhere = await PanelBrowser.open();
   onTestFinished(() => elsewhere.close());
   const page = await elsewhere.page(`${daemon.url}/cpanel/`);
@@ -99,7 +99,7 @@ test("asks for the key when the session expires, and keeps unsaved changes", asy
   expect(browser.complaints).toEqual([]);
 });
 
-test("warns five minutes before a session expires, and renews it in place", async () => {
+test("warns five minutes before a session expires, and renews the session in place", async () => {
   const short = await startDaemon({ env: { RUNTIME_CPANEL_SESSION_TTL: "4m" } });
   try {
     const page = await browser.page(`${short.url}/cpanel/`);
@@ -121,7 +121,7 @@ test("warns five minutes before a session expires, and renews it in place", asyn
   }
 });
 
-test("keeps the data while the daemon is unreachable and reloads afterwards", async () => {
+test("keeps the displayed data while the daemon is unreachable, and reloads afterwards", async () => {
   const first = await startDaemon();
   const unanswered = /ERR_CONNECTION_REFUSED|ERR_EMPTY_RESPONSE|ERR_CONNECTION_RESET|status of 503/;
   const page = await browser.page(`${first.url}/cpanel/keys`, { provoked: [unanswered] });
