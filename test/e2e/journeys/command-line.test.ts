@@ -53,7 +53,7 @@ test("signs in, shows the status, switches profiles and signs out", async () => 
   expect(await readFile(credentials, "utf8")).not.toContain("prod");
 });
 
-test("does not store a key that the daemon rejects", async () => {
+test("does not store a key or profile when the daemon rejects the key", async () => {
   const before = await readFile(path.join(shell.home, ".config/runtimectl/credentials.json"), "utf8");
   const login = await shell.run(`auth login --profile wrong --url ${daemon.url} --key-stdin`, { input: "not-the-key" });
   expect(login.status).toBe(4);
@@ -92,7 +92,7 @@ test("uploads, serves, disables, enables, replaces and deletes a worker", async 
   expect((await shell.runProgram("workers delete @team/app --yes")).status).toBe(6);
 });
 
-test("uploads an older version and prints the URL that serves it", async () => {
+test("uploads an older version and prints the URL of that version", async () => {
   await writeTree(shell.home, {
     "new/manifest.yaml": "name: two\nversion: 2.0.0\n",
     "new/index.js": 'export default { fetch: () => new Response("2") };',
@@ -148,14 +148,14 @@ test("creates, uses, lists and revokes a key with a role", async () => {
   expect((await shell.run(`keys revoke ${id} --yes`)).status).toBe(6);
 });
 
-test("rejects the revocation of the key in use with exit code 7", async () => {
+test("exits with code 7 when the user revokes the key in use", async () => {
   const created = JSON.parse((await shell.run("keys create --role admin --json")).stdout) as { id: number; key: string };
   const run = await shell.run(`keys revoke ${created.id} --yes --json`, { env: { RUNTIMECTL_KEY: created.key } });
   expect(run).toMatchObject({ status: 7, stdout: "" });
   expect(JSON.parse(run.stderr)).toMatchObject({ error: { code: "KEY_SELF_REVOKE_FORBIDDEN" } });
 });
 
-test("runtimectl api sends any call with the key and an Origin header", async () => {
+test("sends any API call with the key and an Origin header by runtimectl api", async () => {
   expect(JSON.parse(succeeded(await shell.run("api GET keys/meta")).stdout)).toHaveProperty("roles");
   const body = '{"name":"by api","role":"viewer","expiresIn":"1d"}';
   const created = JSON.parse(succeeded(await shell.run("api POST keys -d -", { input: body })).stdout) as {
@@ -169,7 +169,7 @@ test("runtimectl api sends any call with the key and an Origin header", async ()
   expect((await shell.run("api GET //evil/api")).status).toBe(2);
 });
 
-test("runtimectl api prints status and headers, and rejects paths outside the API", async () => {
+test("prints status and headers of an API call, and rejects URLs outside of the API", async () => {
   const whole = succeeded(await shell.run("api GET workers -i")).stdout;
   expect(whole).toMatch(/^status 200\n/);
   expect(whole).toContain("\ncontent-type: application/json");
@@ -190,7 +190,7 @@ test("runtimectl api prints status and headers, and rejects paths outside the AP
     expect(await shell.run(`api GET ${climbing}`), climbing).toMatchObject({ status: 2, stdout: "" });
 });
 
-test("requires the profile name before a deletion on a production profile", async () => {
+test("requires --confirm with the profile name for a deletion on a production profile", async () => {
   succeeded(await shell.run("workers upload app"));
   succeeded(await shell.run(`profile add live --url ${daemon.url} --production`));
   succeeded(await shell.run("auth login -p live --key-file root.key"));
@@ -211,7 +211,7 @@ test("rejects a credentials file that other users can read", async () => {
   expect(JSON.parse(run.stderr)).toMatchObject({ error: { code: "CREDENTIALS_UNSAFE" } });
 });
 
-test("a project file selects a profile and cannot contain other settings", async () => {
+test("reads the profile from a project file, and rejects other settings in the file", async () => {
   await writeTree(shell.home, { ".runtimectl.yaml": "profile: nobody\n" });
   expect((await shell.run("workers list")).stderr).toContain("there is no profile nobody");
   await writeTree(shell.home, { ".runtimectl.yaml": "profile: default\nurl: http://127.0.0.1:1\n" });

@@ -18,7 +18,7 @@ afterAll(async () => {
 
 const get = (url: string) => fetch(house.daemon.url + url);
 
-test("an operator deploys, disables, creates a key and signs out in a real browser", async () => {
+test("uploads and disables an app, creates a key and signs out in a real browser", async () => {
   const folder = path.join(await temporaryDirectory(), "site");
   await writeTree(folder, { "manifest.yaml": "name: site\nversion: 1.0.0\n", "index.html": "the site" });
   const page = await house.open("apps");

@@ -24,7 +24,7 @@ async function configure(settings: string): Promise<void> {
 
 const rowOfGateway = async () => (await root.plugins.list()).find(({ name }) => name === "plugin-gateway");
 
-test("the gateway is off by default, and a manifest enables it until its deletion", async () => {
+test("enables the built-in gateway plugin while an uploaded manifest configures it", async () => {
   const shipped = { source: "built-in", enabled: false, status: "disabled", removable: false };
   expect(await rowOfGateway()).toMatchObject(shipped);
 
@@ -48,14 +48,14 @@ const saveManifest = (settings: string) =>
     files: [uploadOf("manifest.yaml", Buffer.from(manifestOf("plugin-gateway", "1.0.0", settings)))],
   });
 
-describe("invalid settings of the gateway", () => {
+describe("the gateway plugin", () => {
   beforeEach(() => configure("enabled: true\nrateLimits:\n  - { limit: 1, window: 1h, paths: [/limited] }\n"));
   afterEach(() => root.plugins.remove({ params: { name: "plugin-gateway" } }));
 
   test.each([
     ["an upload", configure],
     ["a file change", saveManifest],
-  ])("in %s are rejected, and the previous settings stay in effect", async (_way, change) => {
+  ])("rejects invalid settings in %s and keeps the previous settings", async (_way, change) => {
     const [row, files] = [await rowOfGateway(), await treeDigest(gatewayFolder())];
     await expect(change(invalidSettings)).rejects.toMatchObject({
       code: "INVALID_PACKAGE_METADATA",
@@ -68,7 +68,7 @@ describe("invalid settings of the gateway", () => {
     expect((await fetch(`${daemon.url}/limited`)).status).toBe(429);
   });
 
-  test("on the disk are reported with the name of the setting", async () => {
+  test("reports the name of an invalid setting in a manifest on the disk", async () => {
     await writeFile(path.join(gatewayFolder(), "manifest.yaml"), manifestOf("plugin-gateway", "1.0.0", invalidSettings));
     await root.plugins.reload();
     const row = await rowOfGateway();

@@ -2,10 +2,10 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { pagesIn, runPage } from "../../support/documented-commands.js";
 import { startDaemon } from "../../support/start-daemon.js";
 
-describe("the commands of a tutorial", async () => {
+describe("the commands in a documentation page", async () => {
   const pages = ["README.md", ...(await pagesIn("docs/tutorials"))];
 
-  test.each(pages)("succeed in the order shown, with the documented output: %s", async (page) => {
+  test.each(pages)("succeed in order and print the documented output (page %s)", async (page) => {
     const daemon = await startDaemon();
     onTestFinished(() => daemon.dispose());
 
