@@ -33,7 +33,7 @@ test("delays repeats of a call that failed with 503 while other calls succeed", 
   expect(second - first).toBeGreaterThan(500);
 });
 
-test("shows that the daemon is not ready", async () => {
+test("shows when the daemon is not ready", async () => {
   const notReady = WireAnswer.refusal(503, "NOT_READY", "plugins are loading");
   const dashboard = await renderDashboard({ "/api/health/ready": notReady });
   await dashboard.waitFor(/health +not ready: plugins are loading/);
@@ -64,7 +64,7 @@ test("asks for URL and key when no profile exists, and hides the typed key", asy
   expect(dashboard.transport.requests).toEqual([]);
 });
 
-test("shows which profile is in use, is for production, or has no key", async () => {
+test("lists profiles with the profile in use, production profiles and missing keys", async () => {
   const dashboard = await renderDashboard({}, { environment: {}, config: profiles });
   await dashboard.waitFor(/> home \(in use\) +http:\/\/home\.test +missing/);
   expect(dashboard.text()).toMatch(/prod +http:\/\/prod\.test +missing +PRODUCTION/);
@@ -72,7 +72,7 @@ test("shows which profile is in use, is for production, or has no key", async ()
   await dashboard.waitFor("key for http://prod.test:");
 });
 
-test("polls at the interval of --refresh, and immediately after the key r", async () => {
+test("polls at the interval of --refresh, and immediately when the key r is pressed", async () => {
   const dashboard = await renderDashboard({}, { screen: "workers", refreshMs: 3_600_000 });
   await dashboard.waitFor("no workers");
   await dashboard.waitFor("ready");

@@ -40,7 +40,7 @@ async function openFolder(setup: DashboardSetup = {}, answers: Readonly<Record<s
   return dashboard;
 }
 
-test("esc returns from an opened entry to its folder, up to the directories", async () => {
+test("returns from a folder to its parent folder when esc is pressed", async () => {
   const dashboard = await openFolder();
   dashboard.press(keys.enter);
   await dashboard.waitFor("this folder is empty; esc goes back");
@@ -113,7 +113,7 @@ test("deletes a folder only after the user types its name", async () => {
   expect(dashboard.transport.changes()).toEqual(["DELETE /api/workers/files/delete"]);
 });
 
-test("asks before an upload overwrites files, and uploads new files at once", async () => {
+test("asks before an upload overwrites files, and uploads new files without asking", async () => {
   const files = { "index.js": "new", "logo.svg": "<svg/>" };
   const dashboard = await openFolder({ files }, { "POST /api/workers/files/upload": success });
   await dashboard.waitFor("u upload");
@@ -127,7 +127,7 @@ test("asks before an upload overwrites files, and uploads new files at once", as
   expect(dashboard.transport.requests.findLast(({ method }) => method === "POST")?.body).toContain("<svg/>");
 });
 
-test("esc cancels a running upload", async () => {
+test("cancels a running upload when esc is pressed", async () => {
   const dashboard = await openFolder({ files: { "logo.svg": "<svg/>" } }, { "POST /api/workers/files/upload": success });
   await dashboard.waitFor("u upload");
   dashboard.press("u");
@@ -154,7 +154,7 @@ test("saves a file to the disk and never overwrites an existing file", async () 
 test.each([
   ["read-only mode", { isReadOnly: true, permissions: ["workers:read", "workers:install"] }],
   ["a key with only workers:read", { isReadOnly: false, permissions: ["workers:read"] }],
-])("with %s permits only reading and saving files", async (_who, { isReadOnly, permissions }) => {
+])("permits only reading and saving files with %s", async (_who, { isReadOnly, permissions }) => {
   const dashboard = await openFolder({ isReadOnly }, { "/api/admin/session": sessionOf(permissions) });
   await dashboard.waitFor("s save");
   dashboard.press("?");

@@ -50,7 +50,7 @@ test("does not revoke the key of the current session", async () => {
   expect(dashboard.transport.changes()).toEqual([]);
 });
 
-test("creates a key from the form and shows it until the key y is pressed", async () => {
+test("creates an API key from the form, and shows the key until the user presses y", async () => {
   const dashboard = await openKeys();
   await dashboard.waitFor("c create");
   dashboard.press("c");
@@ -90,7 +90,7 @@ test.each([
   ["no namespace", `a${keys.tab}${keys.tab}\u0015${keys.tab}`, "the namespace is missing"],
   ["an invalid namespace", `a${keys.tab}${keys.tab}\u0015team${keys.tab}`, '"team" is not a namespace'],
   ["an invalid lifetime", `a${keys.tab.repeat(3)}\u0015soon`, '"soon" is not a lifetime'],
-])("the form rejects %s and sends no request", async (_what, typed, reason) => {
+])("rejects a key form with %s and sends no request", async (_what, typed, reason) => {
   const dashboard = await openKeys({ rows: 30 });
   await dashboard.waitFor("c create");
   dashboard.press(`c${typed}${keys.enter}`);
@@ -98,7 +98,7 @@ test.each([
   expect(dashboard.transport.changes()).toEqual([]);
 });
 
-test("asks for a second enter before it creates a key that never expires", async () => {
+test("creates an API key that never expires only after a second press of enter", async () => {
   const dashboard = await openKeys();
   await dashboard.waitFor("c create");
   dashboard.press(`ca${keys.tab.repeat(3)}\u0015never${keys.enter}`);
@@ -111,7 +111,7 @@ test("asks for a second enter before it creates a key that never expires", async
 test.each([
   ["the daemon rejects the key", WireAnswer.refusal(403, "PERMISSION_ESCALATION", "Too much for your key."), "Too much for your key."],
   ["the daemon is unreachable", unreachable(), "cannot reach http://daemon.test"],
-])("keeps the values of the form when %s", async (_when, answer, reason) => {
+])("keeps the values of the key form when %s", async (_when, answer, reason) => {
   const dashboard = await openKeys({}, { "POST /api/keys": answer });
   await dashboard.waitFor("c create");
   dashboard.press(`cpatient${keys.tab.repeat(3)}${keys.enter}`);
@@ -130,7 +130,7 @@ test("ignores other keys of the keyboard while a new API key is shown", async ()
   expect(dashboard.text()).toContain(secret);
 });
 
-test("ctrl-c removes a shown API key from the terminal", async () => {
+test("erases a displayed API key from the terminal when ctrl-c is pressed", async () => {
   const dashboard = await openKeys();
   await dashboard.waitFor("c create");
   dashboard.press(`ca${keys.tab.repeat(3)}${keys.enter}`);
@@ -143,7 +143,7 @@ test("ctrl-c removes a shown API key from the terminal", async () => {
 test.each([
   ["a viewer key", { answers: { "/api/admin/session": sessionOf(rolePermissions.viewer.concat("keys:read")) }, isReadOnly: false }],
   ["read-only mode", { answers: {}, isReadOnly: true }],
-])("with %s permits neither creating nor revoking keys", async (_who, { answers, isReadOnly }) => {
+])("prevents creating and revoking keys with %s", async (_who, { answers, isReadOnly }) => {
   const dashboard = await openKeys({ isReadOnly }, answers);
   await dashboard.waitFor("q quit");
   dashboard.press("cd?");
@@ -152,7 +152,7 @@ test.each([
   expect(dashboard.transport.changes()).toEqual([]);
 });
 
-test("keeps a shown API key above other overlays and clears it when closed", () => {
+test("keeps a displayed API key above other overlays, and erases the key when closed", () => {
   const overlays = new Overlays();
   const shown = new OneTimeSecret(secret);
   overlays.show({ kind: "reveal", secret: shown, about: [] });

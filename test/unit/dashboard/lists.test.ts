@@ -12,7 +12,7 @@ const shops = {
 };
 const many = { "/api/workers": Array.from({ length: 2000 }, (_, index) => listedWorker(`w${String(index).padStart(4, "0")}`)) };
 
-test("a filter shows matching rows, ! inverts it and esc shows all rows", async () => {
+test("filters rows by a word, excludes rows by !word, and shows all rows after esc", async () => {
   const dashboard = await renderDashboard(shops, { screen: "workers" });
   await dashboard.waitFor("> @team/shop");
   dashboard.press(`/shop${keys.enter}`);
@@ -52,7 +52,7 @@ test("moves the selection by row, by page, and to the first and last row", async
   }
 });
 
-test("keeps the same item selected when the list changes", async () => {
+test("keeps the same row selected when the list changes", async () => {
   const dashboard = await renderDashboard(shops, { screen: "workers" });
   await dashboard.waitFor("> @team/shop");
   dashboard.press("G");
@@ -63,7 +63,7 @@ test("keeps the same item selected when the list changes", async () => {
   expect(dashboard.text()).toContain("> todos");
 });
 
-test("shows built-in workers only after the key b and does not change them", async () => {
+test("shows built-in workers only after the key b, and marks them as unchangeable", async () => {
   const dashboard = await renderDashboard(shops, { screen: "workers", columns: 140 });
   await dashboard.waitFor("> @team/shop");
   expect(dashboard.text()).not.toContain("hello");
@@ -81,7 +81,7 @@ test("opens the details in place of the list on a narrow terminal", async () => 
   await dashboard.waitFor("> @team/shop");
 });
 
-test("help lists only the available keys of the current screen", async () => {
+test("lists only the available keys of the current screen in the help", async () => {
   const dashboard = await renderDashboard({}, { screen: "overview" });
   await dashboard.waitFor("ready");
   dashboard.press("?");
@@ -104,7 +104,7 @@ test.each([
   ["ui: { keys: { workers.delete: e } }", "the key e is assigned to both workers.toggle and workers.delete"],
   ["ui: { keys: { workers.remove: e } }", 'no action "workers.remove"'],
   ["ui: { refresh: often }", "ui.refresh in config.yaml: often is not a duration of at least 1s"],
-])("rejects %s before the first frame", async (config, message) => {
+])("rejects the setting %s before the first frame", async (config, message) => {
   const dashboard = await renderDashboard({}, { config });
   await expect(dashboard.ended).rejects.toThrow(message);
   expect(dashboard.screen.written()).toBe("");

@@ -36,7 +36,7 @@ test("shows a hint when the log is empty", async () => {
   await dashboard.waitFor("no entries yet; new entries of talker appear here");
 });
 
-test("filters log lines, esc shows all again, n and N select the next match", async () => {
+test("filters log lines, and selects matches with the keys n and N", async () => {
   const { dashboard } = await openLogs(["order one", "payment", "order two"]);
   dashboard.press(`/order${keys.enter}`);
   await dashboard.waitFor("2 lines · filter: order");
@@ -51,7 +51,7 @@ test("filters log lines, esc shows all again, n and N select the next match", as
   await dashboard.waitFor(/^> .*order two/m);
 });
 
-test("pausing stops the display and counts new log lines", async () => {
+test("counts new log lines without displaying the lines while paused", async () => {
   const { dashboard, write } = await openLogs(["before"]);
   dashboard.press("p");
   await dashboard.waitFor("paused, 0 new lines");
@@ -62,7 +62,7 @@ test("pausing stops the display and counts new log lines", async () => {
   await dashboard.waitFor("during the pause");
 });
 
-test("keeps the selected log line in place until G follows new lines again", async () => {
+test("keeps the selected log line in place until the key G follows new lines", async () => {
   const { dashboard, write } = await openLogs(Array.from({ length: 40 }, (_, index) => `line ${index} of many`));
   dashboard.press("g");
   await dashboard.waitFor(/^> .*line 0 of many/m);
@@ -73,7 +73,7 @@ test("keeps the selected log line in place until G follows new lines again", asy
   await dashboard.waitFor(/^> .*a new line/m);
 });
 
-test("w wraps long log lines and t hides their times", async () => {
+test("wraps long log lines with the key w, and hides times with the key t", async () => {
   const { dashboard } = await openLogs([`${"long ".repeat(30)}END`]);
   expect(dashboard.text()).not.toContain("END");
   dashboard.press("w");

@@ -13,7 +13,7 @@ async function openPalette() {
   return dashboard;
 }
 
-test("tab completes commands, flags, paths and names of installed workers", async () => {
+test("completes commands, flags, paths and worker names with the key tab", async () => {
   const dashboard = await openPalette();
   dashboard.press(`wo${keys.tab}`);
   await dashboard.waitFor("tab: delete · disable");
@@ -27,7 +27,7 @@ test("tab completes commands, flags, paths and names of installed workers", asyn
   await dashboard.waitFor("tab: app · app@1.0.0");
 });
 
-test("runs a command, shows its exit code, and up recalls the command line", async () => {
+test("runs a command, shows the exit code, and recalls the command line with up", async () => {
   const dashboard = await openPalette();
   dashboard.press(`help exit-codes${keys.enter}`);
   await dashboard.waitFor("runtimectl help exit-codes → 0");
@@ -53,7 +53,7 @@ test.each([
   await dashboard.waitFor("> app");
 });
 
-test("does not store a command line that contains a key in the history", async () => {
+test("does not store a command line with an API key in the history", async () => {
   const dashboard = await openPalette();
   dashboard.press(`help exit-codes${keys.enter}`);
   await dashboard.waitFor("→ 0");

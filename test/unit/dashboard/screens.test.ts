@@ -28,7 +28,7 @@ test.each([
   ["keys", /> ci-deploy +viewer +rtk_3 /],
   ["keys", /expires +2001-09-09 01:46 UTC \(expired\)/],
   ["files", /> workers\/ +workers/],
-])("the screen %s shows data of the daemon: %s", async (screen, expected) => {
+])("the screen %s shows the daemon's data as the text %s", async (screen, expected) => {
   const dashboard = await renderDashboard(full, { screen });
   await dashboard.waitFor(expected);
 });
@@ -70,12 +70,12 @@ test.each([
   expect(dashboard.text()).not.toMatch(/shop|guard|ci-deploy|upload|create|follow/);
 });
 
-test("the files screen names both permissions when the key has neither", async () => {
+test("the screen files names both possible permissions when the key has none", async () => {
   const dashboard = await renderDashboard({ ...full, "/api/admin/session": sessionOf([], { name: "blind" }) }, { screen: "files" });
   await dashboard.waitFor("This screen requires the permission workers:read or plugins:read");
 });
 
-test("the overview names the figures that the daemon denies", async () => {
+test("the overview shows why a number is not available when the daemon denies access", async () => {
   const dashboard = await renderDashboard({ ...full, "/api/workers": denied });
   await dashboard.waitFor(/workers +not available: The key has no permission for this\./);
   await dashboard.waitFor(/plugins +3/);
@@ -100,7 +100,7 @@ test.each(["workers", "plugins", "keys", "files"])("the screen %s keeps its list
   expect(dashboard.text()).toContain(selected);
 });
 
-test("number keys and tab switch between screens", async () => {
+test("switches between screens with number keys and the key tab", async () => {
   const dashboard = await renderDashboard(full);
   await dashboard.waitFor("[1 Overview]");
   dashboard.press("4");

@@ -9,7 +9,7 @@ const answers = { "/api/admin/session": admin, "/api/workers": [listedWorker("sh
 test.each([
   ["q", "q"],
   ["ctrl-c", keys.ctrlC],
-])("quits on %s and restores the terminal", async (_key, bytes) => {
+])("quits and restores the terminal when the key %s is pressed", async (_key, bytes) => {
   const dashboard = await renderDashboard(answers);
   await dashboard.waitFor("ready");
   expect(dashboard.screen.isAlternate).toBe(true);
@@ -20,7 +20,7 @@ test.each([
   expect(dashboard.screen.isPasteMarked).toBe(false);
 });
 
-test("ctrl-z restores the terminal, and resuming redraws the dashboard", async () => {
+test("restores the terminal for ctrl-z, and redraws the dashboard when resumed", async () => {
   const dashboard = await renderDashboard(answers, { screen: "workers" });
   await dashboard.waitFor("> shop");
   dashboard.press(keys.ctrlZ);
@@ -60,7 +60,7 @@ test("shows the required size on a small terminal and accepts only ctrl-c", asyn
   await dashboard.ended;
 });
 
-test("ignores answers to a prompt that a small terminal cannot display", async () => {
+test("ignores keys while the terminal is too small to display a prompt", async () => {
   const dashboard = await renderDashboard(answers, { screen: "workers" });
   await dashboard.waitFor("d delete");
   dashboard.press("d");
@@ -75,7 +75,7 @@ test("ignores answers to a prompt that a small terminal cannot display", async (
   expect(dashboard.transport.changes()).toEqual([]);
 });
 
-test("inserts pasted text only into text inputs and never runs it as keys", async () => {
+test("inserts pasted text only into text inputs and never treats text as key presses", async () => {
   const dashboard = await renderDashboard(answers, { screen: "workers" });
   await dashboard.waitFor("d delete");
   dashboard.paste("dyq\r\n:");

@@ -72,7 +72,7 @@ test("shows the installer, time and source of a version", async () => {
   await dashboard.waitFor(/source +uploaded 3h ago by ci, CLI/);
 });
 
-test("deletes a version only after the key y", async () => {
+test("deletes a version only after the user presses the key y", async () => {
   const dashboard = await openApp();
   await dashboard.waitFor("d delete");
   dashboard.press("d");
@@ -102,7 +102,7 @@ test("deletes a worker only after the user types its name", async () => {
   expect(dashboard.transport.changes()).toEqual(["DELETE /api/workers/_/app"]);
 });
 
-test("requires the profile name before a deletion on a production profile", async () => {
+test("requires the typed profile name for a deletion on a production profile", async () => {
   const config = `current: prod\nprofiles:\n  prod:\n    url: ${daemonUrl}\n    production: true\n`;
   const dashboard = await openApp({ config });
   await dashboard.waitFor("runtimectl prod PRODUCTION");
@@ -132,7 +132,7 @@ test("names the missing permission for each action and sends no change", async (
   expect(dashboard.transport.changes()).toEqual([]);
 });
 
-test("hides the keys of an action when the permission is lost", async () => {
+test("hides an action when the API key loses the required permission", async () => {
   const dashboard = await openApp();
   await dashboard.waitFor("d delete");
   dashboard.transport.answers["/api/admin/session"] = sessionOf(["workers:read"]);
@@ -151,7 +151,7 @@ test("offers no action that changes workers in read-only mode", async () => {
   expect(dashboard.transport.changes()).toEqual([]);
 });
 
-test("shows and copies the URL, and lists the equivalent commands", async () => {
+test("shows and copies a worker's URL, and lists the equivalent commands", async () => {
   const dashboard = await openApp({ columns: 140, rows: 45 });
   await dashboard.waitFor("e on/off");
   dashboard.press("o");
@@ -165,7 +165,7 @@ test("shows and copies the URL, and lists the equivalent commands", async () => 
     expect(dashboard.text()).toContain(`runtimectl workers ${line}`);
 });
 
-test("previews an upload and sends it only after enter", async () => {
+test("previews an upload, and sends the archive only after enter", async () => {
   const files = { "shop/manifest.yaml": 'name: "@team/shop"\nversion: 2.0.0\n', "shop/index.html": "shop" };
   const installed = { name: "@team/shop", version: "2.0.0", installedAt: "/srv/workers/@team/shop/2.0.0" };
   const dashboard = await openApp({ rows: 30, columns: 100, files }, { "POST /api/workers/upload": created({ worker: installed }) });
