@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { connect } from "../../support/connect.js";
 import { DashboardSession } from "./dashboard-session.js";
 
-test("shows changes by other clients immediately, even with a refresh of 10 minutes", async () => {
+test("shows changes by other clients immediately with a refresh interval of 10 minutes", async () => {
   const session = await DashboardSession.open();
   onTestFinished(() => session.close());
   const root = connect(session.daemon.url, session.daemon.rootKey);

@@ -19,7 +19,7 @@ beforeEach(async () => {
 afterEach(() => shell.close());
 afterAll(() => daemon?.dispose());
 
-test("asks for URL and key without a profile, hides the key and stores both", async () => {
+test("asks for URL and key when no profile exists, hides the key and stores both", async () => {
   const window = await openTui(shell, "");
   await window.waitFor("No profiles. Press a to sign in to a daemon.");
   window.press("a");
@@ -66,7 +66,7 @@ test("reports an unreachable daemon and retries", async () => {
 test.each([
   ["{workers.delete: e}", "the key e is assigned to both workers.toggle and workers.delete"],
   ["{workers.remove: e}", 'no action "workers.remove"'],
-])("rejects key bindings that conflict or are unknown: %s", async (changes, message) => {
+])("rejects conflicting or unknown key bindings (ui.keys: %s)", async (changes, message) => {
   await writeTree(shell.home, { ".config/runtimectl/config.yaml": `ui:\n  keys: ${changes}\n` });
   const window = await openTui(shell, "");
   expect(await window.ended).toBe(2);
@@ -74,7 +74,7 @@ test.each([
   expect(window.written()).not.toContain("\u001b[?1049h");
 });
 
-test.each(["--screen nowhere", "--refresh 10ms", "--json"])("rejects %s before the first frame", async (words) => {
+test.each(["--screen nowhere", "--refresh 10ms", "--json"])("rejects the flag %s before the first frame", async (words) => {
   const window = await openTui(shell, words);
   expect(await window.ended).toBe(2);
   expect(window.written()).not.toContain("\u001b[?1049h");

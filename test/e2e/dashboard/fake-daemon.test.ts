@@ -29,7 +29,7 @@ test("escapes control characters in names on every screen", async () => {
   expect(window.written()).not.toContain("\u001b]0;");
 });
 
-test("responds to keys within 50 ms with 2,000 workers", async () => {
+test("responds to pressed keys within 50 ms with 2,000 workers", async () => {
   const workers = Array.from({ length: 2000 }, (_, index) => listedWorker(`worker-${String(index).padStart(4, "0")}`));
   const { window } = await lookAt({ "/api/workers": workers }, "--screen workers", { columns: 140, rows: 45 });
   await window.waitFor("> worker-0000");
@@ -50,7 +50,7 @@ test("responds to keys within 50 ms with 2,000 workers", async () => {
   expect(median).toBeLessThan(50);
 });
 
-test("redraws correctly when the window is resized while data loads", async () => {
+test("redraws one complete frame when the terminal is resized while data loads", async () => {
   const { daemon, window } = await lookAt({ "/api/workers": [listedWorker("shop")] }, "--screen workers", { columns: 140, rows: 45 });
   daemon.hold();
   await window.waitFor("Workers");

@@ -65,7 +65,7 @@ test.each([
   [60, 15],
   [80, 24],
   [140, 45],
-])("lists a folder at %dx%d, folders first", async (columns, rows) => {
+])("lists a folder in a terminal of %dx%d, with subfolders first", async (columns, rows) => {
   const window = await inVersion("", { columns, rows });
   await window.waitFor("index.html");
   await window.waitFor("ready");
@@ -73,7 +73,7 @@ test.each([
   await expect(steady(window.text())).toMatchFileSnapshot(`screens/files-${columns}x${rows}.txt`);
 });
 
-test("enter opens folders, and esc returns to the previous selection, up to the root", async () => {
+test("opens folders with the key enter, and selects the previous folder with esc", async () => {
   const window = await inVersion();
   window.press(keys.enter);
   await window.waitFor(`${version}/docs`);
@@ -106,7 +106,7 @@ test("shows a text file with escape codes escaped, and rejects a binary file", a
   await window.waitFor("failed: image.bin is not a text file");
 });
 
-test("serves a renamed file at its new name immediately, and undo restores the name", async () => {
+test("serves a renamed file immediately, and undo restores the previous name", async () => {
   const window = await inVersion();
   await select(window, "about.html");
   window.press("R");
@@ -122,7 +122,7 @@ test("serves a renamed file at its new name immediately, and undo restores the n
   expect(await textOf("/site/about.html")).toContain("first");
 });
 
-test("creates a folder, moves a file into it, and shows why a path is rejected", async () => {
+test("creates a folder, moves a file into it, and shows why a path was rejected", async () => {
   const window = await inVersion();
   window.press("n");
   await window.waitFor(`new folder in ${version}:`);
@@ -158,7 +158,7 @@ test("deletes a file only after the user types its name", async () => {
   expect(await statusOf("/site/about.html")).toBe(404);
 });
 
-test("uploads a folder with its content and asks before it overwrites a file", async () => {
+test("uploads a folder with its content, and asks before a file is overwritten", async () => {
   const window = await inVersion();
   window.press("u");
   await window.waitFor(`file or folder to upload to ${version}: ./`);
@@ -180,7 +180,7 @@ test("uploads a folder with its content and asks before it overwrites a file", a
   await window.waitFor("does not exist");
 });
 
-test("saves a file and a folder on the local disk and never overwrites", async () => {
+test("saves a file and a folder on the local disk and never overwrites local files", async () => {
   const window = await inVersion();
   await select(window, "about.html");
   window.press("s");
@@ -198,7 +198,7 @@ test("saves a file and a folder on the local disk and never overwrites", async (
   expect((await readFile(path.join(session.shell.home, "docs.zip"))).subarray(0, 2).toString()).toBe("PK");
 });
 
-test("shows the progress of an upload; esc cancels it and leaves no file", async () => {
+test("shows the progress of an upload, and leaves no file when esc cancels the upload", async () => {
   await writeFile(path.join(session.shell.home, "large.bin"), Buffer.alloc(16 * 1024 * 1024, 1));
   const way = await HeldWay.to(session.daemon.url, 1024 * 1024);
   onTestFinished(() => way.close());
@@ -211,7 +211,7 @@ test("shows the progress of an upload; esc cancels it and leaves no file", async
   expect(await statusOf("/site/large.bin")).toBe(404);
 });
 
-test("x shows equivalent commands; read-only mode permits only reading and saving", async () => {
+test("shows equivalent commands for the key x; offers no changes in read-only mode", async () => {
   const window = await inVersion("", { rows: 40 });
   await select(window, "about.html");
   window.press("x");

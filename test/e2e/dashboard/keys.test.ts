@@ -40,7 +40,7 @@ test.each([
   [60, 15],
   [80, 24],
   [140, 45],
-])("lists the keys at %dx%d and marks the key in use", async (columns, rows) => {
+])("lists the API keys in a terminal of %dx%d and marks the key in use", async (columns, rows) => {
   const window = await session.tui(`--screen keys --url ${session.daemon.url} --key-file operator.key`, { columns, rows });
   await window.waitFor("as operator (admin)");
   await window.waitFor("operator (in use)");
@@ -63,7 +63,7 @@ test("does not revoke the key in use and shows the reason", async () => {
   expect(await keyNames()).toContain("operator");
 });
 
-test("shows and copies a new key once and removes it from the terminal when closed", async () => {
+test("shows and copies a new API key once, and erases the key when the dialog closes", async () => {
   const window = await session.tui("--screen keys");
   await window.waitFor("ci-deploy");
   window.press("c");
@@ -105,7 +105,7 @@ test("shows and copies a new key once and removes it from the terminal when clos
   expect(window.remembered()).not.toContain(secret.slice(12));
 });
 
-test("removes a shown key from the terminal on ctrl-c", async () => {
+test("erases a displayed API key from the terminal when ctrl-c is pressed", async () => {
   const window = await session.tui("--screen keys");
   await window.waitFor("ci-deploy");
   window.press("c");
@@ -123,7 +123,7 @@ test.each([
   [60, 15],
   [80, 24],
   [140, 45],
-])("the form shows every permission at %dx%d", async (columns, rows) => {
+])("shows every permission in the key form in a terminal of %dx%d", async (columns, rows) => {
   const window = await session.tui("--screen keys", { columns, rows });
   await window.waitFor("as root (admin)");
   await window.waitFor("ci-deploy");
@@ -142,7 +142,7 @@ test.each([
   ["no name", keys.tab + keys.tab + keys.tab, "the name is missing"],
   ["an invalid namespace", `a${keys.tab}${keys.tab}\u0015team${keys.tab}`, '"team" is not a namespace'],
   ["an invalid lifetime", `a${keys.tab}${keys.tab}${keys.tab}\u0015soon`, '"soon" is not a lifetime'],
-])("the form rejects %s and creates no key", async (_what, typed, reason) => {
+])("rejects a key form with %s and creates no key", async (_what, typed, reason) => {
   const before = await keyNames();
   const window = await session.tui("--screen keys");
   await window.waitFor("ci-deploy");
@@ -155,7 +155,7 @@ test.each([
   expect(await keyNames()).toEqual(before);
 });
 
-test("the form shows the daemon's rejection and keeps its values", async () => {
+test("shows the daemon's rejection in the key form and keeps the entered values", async () => {
   const window = await session.tui("--screen keys");
   await window.waitFor("ci-deploy");
   window.press("c");
@@ -184,13 +184,13 @@ test("revokes a key only after the user types its name", async () => {
   expect(await keyNames()).not.toContain("leaving");
 });
 
-test("names the missing permission without keys:read and offers no action", async () => {
+test("names the missing permission keys:read and offers no action", async () => {
   const window = await session.tui(`--screen keys --url ${session.daemon.url} --key-file blind.key`, { columns: 100, rows: 24 });
   await window.waitFor("This screen requires the permission keys:read");
   expect(window.text()).not.toMatch(/create|revoke/);
 });
 
-test("permits a viewer neither creating nor revoking keys", async () => {
+test("rejects creating and revoking keys with a viewer key", async () => {
   await run("keys create --role viewer --name looker --out looker.key");
   const window = await session.tui(`--screen keys --url ${session.daemon.url} --key-file looker.key`);
   await window.waitFor("looker (in use)");
@@ -206,7 +206,7 @@ test("permits a viewer neither creating nor revoking keys", async () => {
   expect(await keyNames()).toEqual(before);
 });
 
-test("permits neither creating nor revoking keys in read-only mode", async () => {
+test("ignores the keys for creating and revoking API keys in read-only mode", async () => {
   const window = await session.tui("--screen keys --readonly");
   await window.waitFor("ci-deploy");
   await window.waitFor("read-only");
@@ -234,7 +234,7 @@ test("shows how to create the first key, and keeps form values after a failed ca
   }
 });
 
-test("revokes a key with control characters in its name, and escapes them", async () => {
+test("revokes an API key whose name has control characters, and escapes the name", async () => {
   const own = await DashboardSession.open();
   try {
     await own.shell.run("keys create --role viewer --name plain --out plain.key");
@@ -259,7 +259,7 @@ test("revokes a key with control characters in its name, and escapes them", asyn
   }
 });
 
-test("does not create keys with --accessible, where the key would remain on screen", async () => {
+test("does not create API keys with --accessible, because the key would stay visible", async () => {
   const before = await keyNames();
   const window = await session.tui("--screen keys --accessible");
   await window.waitFor("ci-deploy");

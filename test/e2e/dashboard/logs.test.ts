@@ -49,7 +49,7 @@ const steady = (text: string) =>
     .replace(/Started in \d+ ms/g, "Started in 1 ms")
     .replace(/(GET \S+ \d{3}) [\d.]+ ms/g, "$1 1 ms");
 
-test("shows new lines immediately, filters lines, and n and N select the next match", async () => {
+test("shows and filters new log lines, and selects matches with the keys n and N", async () => {
   await say("talker", "first order");
   const window = await openLogs("talker", { columns: 100, rows: 24 });
   await window.waitFor("first order");
@@ -79,7 +79,7 @@ test("shows new lines immediately, filters lines, and n and N select the next ma
   await window.waitFor("no matches");
 });
 
-test("pausing stops the display and counts new lines", async () => {
+test("counts new log lines without displaying the lines while paused", async () => {
   await say("talker", "before the pause");
   const window = await openLogs("talker", { columns: 100, rows: 24 });
   await window.waitFor("before the pause");
@@ -93,7 +93,7 @@ test("pausing stops the display and counts new lines", async () => {
   expect(window.text()).not.toContain("paused");
 });
 
-test("keeps the scroll position when new lines arrive; G follows new lines again", async () => {
+test("keeps the scroll position when log lines arrive, until G follows new lines", async () => {
   for (let index = 0; index < 40; index += 1) await say("talker", `line ${index} of many`);
   const window = await openLogs("talker", { columns: 100, rows: 20 });
   await window.waitFor("line 39 of many");
@@ -109,7 +109,7 @@ test("keeps the scroll position when new lines arrive; G follows new lines again
   await window.waitFor(/^> .*something new/m);
 });
 
-test("w wraps long lines and t hides times", async () => {
+test("wraps long log lines with the key w, and hides times with the key t", async () => {
   await say("talker", `${"long ".repeat(30)}END`);
   const window = await openLogs("talker", { columns: 80, rows: 24 });
   await window.waitFor(/long long/);
@@ -129,7 +129,7 @@ test("escapes control characters in log lines", async () => {
   expect(window.text()).toContain("[6 Logs]");
 });
 
-test("shows lines of all workers in order of time by default", async () => {
+test("shows log lines of all workers in chronological order by default", async () => {
   await say("talker", "one of talker");
   await say("other", "two of other");
   await say("talker", "three of talker");
@@ -146,7 +146,7 @@ test("shows lines of all workers in order of time by default", async () => {
   await window.waitFor("runtimectl workers logs other -f");
 });
 
-test("l on a worker opens its log, with a hint when the log is empty", async () => {
+test("opens a worker's log with the key l, and shows a hint when the log is empty", async () => {
   const window = await session.tui("--screen workers");
   await window.waitFor("l logs");
   window.press("l");
@@ -160,7 +160,7 @@ test.each([
   [60, 15],
   [80, 24],
   [140, 45],
-])("shows one row per log line at %dx%d", async (columns, rows) => {
+])("shows one row per log line in a terminal of %dx%d", async (columns, rows) => {
   // Each size adds the same two lines; the screen is compared once all of them are shown.
   await say("shots", "an order\n  of two lines");
   await say("shots", "an error", "error");
@@ -172,7 +172,7 @@ test.each([
   await expect(steady(window.text()).replace(/\d+ lines/, "9 lines")).toMatchFileSnapshot(`screens/logs-${columns}x${rows}.txt`);
 });
 
-test("s shows only output, then only requests, then all lines", async () => {
+test("shows only output, only requests or all log lines when the key s is pressed", async () => {
   await say("shots", "an error", "error");
   const window = await openLogs("shots", { columns: 100, rows: 24 });
   await window.waitFor("an error");
@@ -188,7 +188,7 @@ test("s shows only output, then only requests, then all lines", async () => {
   await window.waitFor("an error");
 });
 
-test("continues the log below a mark after a restart of the daemon", async () => {
+test("marks the gap in a log after a restart of the daemon, and continues the log", async () => {
   const first = await startDaemon();
   const { directory } = first;
   const port = new URL(first.url).port;

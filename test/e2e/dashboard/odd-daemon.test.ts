@@ -18,7 +18,7 @@ const lookAt = (...asked: Asked) => openOnFakeDaemon(shell, ...asked);
 const sessionOf = (permissions: readonly string[]) => ({ authenticated: true, principal: { ...principal, name: "blind", permissions } });
 const refused = WireAnswer.refusal(403, "PERMISSION_DENIED", "The key has no permission workers:read.");
 
-test.each(["workers", "logs"])("the screen %s names the missing permission workers:read and offers no action", async (screen) => {
+test.each(["workers", "logs"])("names the missing permission on the screen %s and offers no action", async (screen) => {
   const answers = { "/api/admin/session": sessionOf(["plugins:read"]), "/api/workers": refused, "/api/metrics.json": refused };
   const { window } = await lookAt(answers, `--screen ${screen}`);
   await window.waitFor("This screen requires the permission workers:read");
@@ -47,7 +47,7 @@ test("removes actions and lists when the key loses a permission", async () => {
   expect(daemon.requests.filter((request) => !request.startsWith("GET "))).toEqual([]);
 });
 
-test("shows the rejection when the key lost a permission, and keeps the list", async () => {
+test("shows the daemon's rejection when the key lost a permission, and keeps the list", async () => {
   const answers = {
     "/api/admin/session": sessionOf(["workers:read", "workers:install"]),
     "/api/workers": [listedWorker("shop")],
@@ -65,7 +65,7 @@ test.each([
   ["an unexpected shape", [{ name: 7 }]],
   ["a body that is not JSON", new WireAnswer(200, "<html>a proxy</html>")],
   ["a truncated body", new WireAnswer(200, '[{"name": "sho')],
-])("shows an error for an invalid response beside the last valid list: %s", async (_name, nonsense) => {
+])("shows an error beside the last valid list for a response with %s", async (_name, nonsense) => {
   const answers: Record<string, unknown> = { "/api/workers": [listedWorker("shop")] };
   const { window } = await lookAt(answers, "--screen workers", { columns: 140 });
   await window.waitFor(/> shop +1\.0\.0 +enabled/);
@@ -98,7 +98,7 @@ test("shows that plugins are loading until the daemon responds", async () => {
   expect(daemon.requests.filter((request) => !request.startsWith("GET "))).toEqual([]);
 });
 
-test("ui.refresh sets the refresh interval and --refresh overrides it", async () => {
+test("reads the refresh interval from ui.refresh, unless --refresh overrides the value", async () => {
   await writeTree(shell.home, { "seldom/config.yaml": "ui: { refresh: 1h }\n" });
   const env = { RUNTIMECTL_CONFIG_DIR: `${shell.home}/seldom` };
   const [seldom, often] = await Promise.all([
@@ -114,7 +114,7 @@ test("ui.refresh sets the refresh interval and --refresh overrides it", async ()
   await expect.poll(() => asked(seldom)).toBe(2);
 });
 
-test("rejects an invalid ui.refresh before the first frame", async () => {
+test("rejects an invalid value of ui.refresh before the first frame", async () => {
   await writeTree(shell.home, { "wrong/config.yaml": "ui: { refresh: often }\n" });
   const window = await openTui(shell, "", { env: { RUNTIMECTL_CONFIG_DIR: `${shell.home}/wrong` } });
   expect(await window.ended).toBe(2);
@@ -122,7 +122,7 @@ test("rejects an invalid ui.refresh before the first frame", async () => {
   expect(window.written()).not.toContain("\u001b[?1049h");
 });
 
-test("inserts pasted text only into text inputs and never runs it as keys", async () => {
+test("inserts pasted text only into text inputs and never treats text as key presses", async () => {
   const answers = {
     "/api/admin/session": sessionOf(["workers:read", "workers:remove"]),
     "/api/workers": [listedWorker("shop", ["1.0.0", "1.1.0"])],
@@ -147,7 +147,7 @@ test("inserts pasted text only into text inputs and never runs it as keys", asyn
 test.each([
   [20, 5],
   [1, 1],
-])("accepts only ctrl-c on a terminal of %dx%d until its size is sufficient", async (columns, rows) => {
+])("accepts only ctrl-c in a terminal of %dx%d, until the terminal is large enough", async (columns, rows) => {
   const answers = { "/api/admin/session": sessionOf(["workers:read", "workers:remove"]), "/api/workers": [listedWorker("shop")] };
   const { daemon, window } = await lookAt(answers, "--screen workers", { columns, rows });
   const asksForRoom = columns === 1 ? /^t$/ : /the\s+terminal\s+is\s+too\s+small:\s+20x5,\s+required\s+60x15/;
@@ -162,7 +162,7 @@ test.each([
   expect(await window.ended).toBe(0);
 });
 
-test("ignores answers to a prompt that a small terminal cannot display", async () => {
+test("ignores keys while the terminal is too small to display a prompt", async () => {
   const answers = {
     "/api/admin/session": sessionOf(["workers:read", "workers:remove"]),
     "/api/workers": [listedWorker("shop", ["1.0.0", "1.1.0"])],
@@ -192,7 +192,7 @@ async function pressed(window: TerminalWindow, text: string): Promise<void> {
   await window.waitFor(() => left() > before && window.isAlternateScreen);
 }
 
-test("draws one complete screen after many resizes", async () => {
+test("draws one complete frame after many changes of the terminal size", async () => {
   const workers = Array.from({ length: 300 }, (_, index) => listedWorker(`worker-${index}`));
   const { window } = await lookAt({ "/api/workers": workers }, "--screen workers", { columns: 140, rows: 45 });
   await window.waitFor("> worker-0");

@@ -17,7 +17,7 @@ afterAll(() => session?.close());
 
 const statusOf = async (path: string) => (await fetch(session.daemon.url + path)).status;
 
-test("tab completes commands, flags, paths and names of installed workers", async () => {
+test("completes commands, flags, paths and worker names with the key tab", async () => {
   const window = await session.tui();
   await window.waitFor("ready");
   window.press(":");
@@ -36,7 +36,7 @@ test("tab completes commands, flags, paths and names of installed workers", asyn
   await window.waitFor("runtimectl workers disable app@1.0.0");
 });
 
-test("runs a command, and the key up recalls earlier lines", async () => {
+test("runs a command line, and recalls earlier command lines with the key up", async () => {
   const window = await session.tui();
   await window.waitFor("ready");
   window.press(`:workers list${keys.enter}`);
@@ -54,7 +54,7 @@ test("runs a command, and the key up recalls earlier lines", async () => {
   await window.waitFor(/runtimectl help exit-codes\s*\n/);
 });
 
-test("confirms a deletion in a dialog and changes nothing when the user declines", async () => {
+test("asks before a deletion in a dialog and changes nothing when the user declines", async () => {
   const upload = await session.shell.run("workers upload other");
   expect(upload.status, upload.stderr).toBe(0);
   const window = await session.tui();
@@ -74,7 +74,7 @@ test("confirms a deletion in a dialog and changes nothing when the user declines
   expect(await statusOf("/other/")).toBe(404);
 });
 
-test("requires the profile name before a deletion on a production profile", async () => {
+test("requires the typed profile name for a deletion on a production profile", async () => {
   const added = await session.shell.run(`auth login --url ${session.daemon.url} --key-file root.key --profile live --production`);
   expect(added.status, added.stderr).toBe(0);
   const window = await session.tui("--profile live", { columns: 100, rows: 24 });
@@ -90,7 +90,7 @@ test("requires the profile name before a deletion on a production profile", asyn
   await session.shell.run("profile use default");
 });
 
-test("shows a key that a command created once and stores it nowhere", async () => {
+test("shows the API key from a command only once and stores the key nowhere", async () => {
   const window = await session.tui();
   await window.waitFor("ready");
   window.press(`:keys create --role viewer --name from-palette${keys.enter}`);
@@ -109,7 +109,7 @@ test("shows a key that a command created once and stores it nowhere", async () =
   expect(window.remembered()).not.toContain(secret.slice(12));
 });
 
-test("rejects a line that contains a key and does not store it in the history", async () => {
+test("rejects a command line with an API key, and stores no such line in the history", async () => {
   const window = await session.tui();
   await window.waitFor("ready");
   window.press(`:workers list${keys.enter}`);
@@ -136,7 +136,7 @@ test("rejects an unknown command without ending the dashboard", async () => {
 test.each([
   [60, 15],
   [80, 24],
-])("help lists every key of the screen at %dx%d, by scrolling when necessary", async (columns, rows) => {
+])("lists every key of the screen in the help, in a terminal of %dx%d", async (columns, rows) => {
   const window = await session.tui("--screen plugins", { columns, rows });
   await window.waitFor("plugin-gateway");
   await window.waitFor("q quit");
@@ -149,7 +149,7 @@ test.each([
   await window.waitFor("plugin-gateway");
 });
 
-test("applies the key bindings of config.yaml and rejects one key for two actions", async () => {
+test("applies key bindings from config.yaml, and rejects the same key for two actions", async () => {
   const own = await DashboardSession.open();
   try {
     const { stdout } = await own.shell.run("auth status --json");

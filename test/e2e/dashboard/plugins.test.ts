@@ -44,7 +44,7 @@ test.each([
   [60, 15],
   [80, 24],
   [140, 45],
-])("lists the plugins with their details at %dx%d", async (columns, rows) => {
+])("lists the plugins with details in a terminal of %dx%d", async (columns, rows) => {
   const window = await session.tui("--screen plugins", { columns, rows });
   await window.waitFor("as root (admin)");
   await window.waitFor(/@team\/guard +1\.2\.0 +loaded/);
@@ -58,7 +58,7 @@ test.each([
   await expect(steadyText(window.text())).toMatchFileSnapshot(`screens/plugins-${columns}x${rows}.txt`);
 });
 
-test("shows the escaped reason why a plugin failed to load", async () => {
+test("shows why a plugin failed to load, with control characters escaped", async () => {
   const window = await session.tui("--screen plugins");
   await window.waitFor(/broken +2\.0\.0 +failed/);
   window.press(`/broken${keys.enter}`);
@@ -83,7 +83,7 @@ test("disables a plugin, and undo enables it", async () => {
   expect(await answer("/guard/")).toBe("guard");
 });
 
-test("warns with the reason when an enabled plugin fails to load", async () => {
+test("shows a warning with the reason when an enabled plugin fails to load", async () => {
   const window = await session.tui("--screen plugins");
   await window.waitFor(/broken +2\.0\.0/);
   window.press(`/broken${keys.enter}`);
@@ -143,7 +143,7 @@ test("does not delete a built-in plugin and shows the reason", async () => {
   expect((await session.shell.run("plugins list")).stdout).toContain("plugin-gateway");
 });
 
-test("uploads a folder whose path tab completed", async () => {
+test("uploads a plugin folder after the key tab has completed its path", async () => {
   const window = await session.tui("--screen plugins");
   await window.waitFor("plugin-gateway");
   window.press("u");

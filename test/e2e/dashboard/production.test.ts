@@ -33,7 +33,7 @@ const deeds = [
   ["keys", "d", "visitor", "keys list", "(visitor) revoked"],
 ] as const;
 
-test.each(deeds)("requires the profile name to delete on the screen %s of a production profile", async (...deed) => {
+test.each(deeds)("requires the profile name for a deletion on the screen %s in production", async (...deed) => {
   const [screen, key, name, list, done] = deed;
   const window = await session.tui(`--screen ${screen} --profile prod --key-file root.key`);
   await window.waitFor("PRODUCTION");
@@ -55,7 +55,7 @@ test.each(deeds)("requires the profile name to delete on the screen %s of a prod
   expect(await listed(list)).not.toContain(name);
 });
 
-test("requires the profile name for a command of the palette, even with --yes", async () => {
+test("requires the profile name for a deletion in the command palette, even with --yes", async () => {
   await session.shell.run("workers upload app");
   const window = await session.tui("--profile prod --key-file root.key");
   await window.waitFor("PRODUCTION");

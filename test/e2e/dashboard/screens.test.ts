@@ -45,7 +45,7 @@ const sizes = [
   [140, 45],
 ] as const;
 
-test.each(sizes)("shows the overview at %dx%d", async (...size) => {
+test.each(sizes)("shows the overview in a terminal of %dx%d", async (...size) => {
   const window = await open("", size);
   await window.waitFor("2 (3 versions)");
   await window.waitFor("in flight");
@@ -53,21 +53,21 @@ test.each(sizes)("shows the overview at %dx%d", async (...size) => {
   await expect(seen(window)).toMatchFileSnapshot(`screens/overview-${size.join("x")}.txt`);
 });
 
-test.each(sizes)("shows the workers at %dx%d", async (...size) => {
+test.each(sizes)("shows the list of workers in a terminal of %dx%d", async (...size) => {
   const window = await open("--screen workers", size);
   await window.waitFor("> @team/shop");
   await window.waitFor("ready");
   await expect(seen(window)).toMatchFileSnapshot(`screens/workers-${size.join("x")}.txt`);
 });
 
-test.each(sizes)("shows the host names at %dx%d", async (...size) => {
+test.each(sizes)("shows the host names in a terminal of %dx%d", async (...size) => {
   const window = await open("--screen hosts", size);
   await window.waitFor("> shop.example.org");
   await window.waitFor("ready");
   await expect(seen(window)).toMatchFileSnapshot(`screens/hosts-${size.join("x")}.txt`);
 });
 
-test.each(sizes)("shows the secrets of a worker at %dx%d", async (...size) => {
+test.each(sizes)("shows the secrets of a worker in a terminal of %dx%d", async (...size) => {
   const window = await open("--screen workers", size);
   await window.waitFor("> @team/shop");
   await window.waitFor("ready");
@@ -76,7 +76,7 @@ test.each(sizes)("shows the secrets of a worker at %dx%d", async (...size) => {
   await expect(seen(window)).toMatchFileSnapshot(`screens/secrets-${size.join("x")}.txt`);
 });
 
-test("enter opens the details and esc returns to the list at 60x15", async () => {
+test("opens details with enter and returns to the list with esc at 60x15", async () => {
   const window = await open("--screen workers", sizes[0]);
   await window.waitFor("> @team/shop");
   await window.waitFor("ready");
@@ -87,7 +87,7 @@ test("enter opens the details and esc returns to the list at 60x15", async () =>
   await window.waitFor("> @team/shop");
 });
 
-test("a filter shows matching rows, !word excludes them and esc shows all rows", async () => {
+test("filters rows by a word, excludes rows by !word, and shows all rows after esc", async () => {
   const window = await open("--screen workers", sizes[1]);
   await window.waitFor("> @team/shop");
   window.press(`/shop${keys.enter}`);
@@ -100,7 +100,7 @@ test("a filter shows matching rows, !word excludes them and esc shows all rows",
   await window.waitFor("> @team/shop");
 });
 
-test("help lists only the available keys of the current screen", async () => {
+test("lists only the available keys of the current screen in the help", async () => {
   const window = await open("", sizes[1]);
   await window.waitFor("ready");
   window.press("?");

@@ -27,7 +27,7 @@ function expectRestored(window: TerminalWindow): void {
   expect(window.text()).not.toContain("Overview");
 }
 
-test.each(["a pipe as stdin", "a pipe as stdout"])("exits without a terminal and suggests another command: %s", async (side) => {
+test.each(["a pipe as stdin", "a pipe as stdout"])("exits and suggests another command when the dashboard has %s", async (side) => {
   const { shell } = session;
   const run = side === "a pipe as stdin" ? await shell.run("tui") : await shell.runInTerminal("tui | cat");
   if (side === "a pipe as stdin") expect(run.status).toBe(2);
@@ -38,7 +38,7 @@ test.each(["a pipe as stdin", "a pipe as stdout"])("exits without a terminal and
 test.each([
   ["q", "q", 0],
   ["ctrl-c", keys.ctrlC, 0],
-])("the key %s quits and restores the terminal", async (_name, bytes, status) => {
+])("quits and restores the terminal when the key %s is pressed", async (_name, bytes, status) => {
   const window = await session.tui();
   await window.waitFor("ready");
   expect(window.isAlternateScreen).toBe(true);
@@ -51,7 +51,7 @@ test.each([
   ["SIGTERM", 143],
   ["SIGINT", 130],
   ["SIGHUP", 129],
-] as const)("the signal %s quits and restores the terminal", async (signal, status) => {
+] as const)("quits and restores the terminal after the signal %s", async (signal, status) => {
   const window = await session.tui();
   await window.waitFor("ready");
   process.kill(dashboardIn(window), signal);
@@ -59,7 +59,7 @@ test.each([
   expectRestored(window);
 });
 
-test("ctrl-z suspends the dashboard, and fg resumes it", async () => {
+test("suspends when ctrl-z is pressed and resumes after the shell command fg", async () => {
   const window = await session.inShell();
   window.press(`${session.line("")}\r`);
   await window.waitFor("Overview");

@@ -48,7 +48,7 @@ async function uploading(): Promise<{ way: HeldWay; window: TerminalWindow }> {
   return { way, window };
 }
 
-test("shows the progress of an upload and completes it after a stalled connection", async () => {
+test("shows the progress of an upload, which completes after a stalled connection", async () => {
   const { way, window } = await uploading();
   window.press("qj:2");
   expect(await statusOf("/heavy/")).toBe(404);
@@ -60,7 +60,7 @@ test("shows the progress of an upload and completes it after a stalled connectio
   await session.shell.run("workers delete heavy --yes");
 });
 
-test("esc cancels an upload and leaves no files on the daemon or the client", async () => {
+test("leaves no files on the daemon or the client when esc cancels an upload", async () => {
   const { way, window } = await uploading();
   window.press(keys.esc);
   await window.waitFor("cancelled; nothing was installed");

@@ -48,7 +48,7 @@ test.each([
   [60, 15],
   [80, 24],
   [140, 45],
-])("shows a version with its state, load and last log lines at %dx%d", async (columns, rows) => {
+])("shows state, load and last log lines of a version in a terminal of %dx%d", async (columns, rows) => {
   expect(await statusOf("/app/hello")).toBe(200);
   const window = await session.tui("--screen workers", { columns, rows });
   await window.waitFor(/app +1\.1\.0 +enabled/);
@@ -84,7 +84,7 @@ test("disables a version, and undo enables it", async () => {
   expect(await window.ended).toBe(0);
 });
 
-test("a rollback activates the previous version, and undo reverts the rollback", async () => {
+test("activates the previous version by rollback, and undo reverts the rollback", async () => {
   const window = await session.tui("--screen workers");
   await window.waitFor("R rollback");
   window.press("R");
@@ -95,7 +95,7 @@ test("a rollback activates the previous version, and undo reverts the rollback",
   expect(await textOf("/app/")).toBe("next");
 });
 
-test("a restart replaces the isolates of the version", async () => {
+test("replaces the isolates of a version when the user restarts the version", async () => {
   expect(await textOf("/app/")).toBe("next");
   const window = await session.tui("--screen workers", { columns: 140, rows: 45 });
   await window.waitFor("t restart");
@@ -104,7 +104,7 @@ test("a restart replaces the isolates of the version", async () => {
   expect(await textOf("/app/")).toBe("next");
 });
 
-test("deletes one version after the key y and keeps it after any other key", async () => {
+test("deletes a version after the key y, and keeps the version after the key enter", async () => {
   const window = await session.tui("--screen workers");
   await window.waitFor("d delete");
   window.press("d");
@@ -138,7 +138,7 @@ test("deletes a whole worker only after the user types its name", async () => {
   expect(await statusOf("/app/")).toBe(404);
 });
 
-test("completes the path of an upload, previews it, cancels it and uploads it", async () => {
+test("completes an upload path, previews the upload, and uploads only when confirmed", async () => {
   const window = await session.tui("--screen workers", { columns: 100, rows: 30 });
   await window.waitFor("u upload");
   window.press("u");
@@ -174,7 +174,7 @@ test("shows why a folder cannot be uploaded and keeps the path for editing", asy
   expect(await window.ended).toBe(0);
 });
 
-test("shows and copies the URL, and x shows equivalent commands", async () => {
+test("shows and copies a worker's URL, and shows equivalent commands for the key x", async () => {
   const window = await session.tui("--screen workers", { columns: 140, rows: 45 });
   await window.waitFor("o open");
   window.press("o");
@@ -224,7 +224,7 @@ test("requires the profile name to delete a version on a production profile", as
   expect(await statusOf("/app@1.1.0/")).toBe(404);
 });
 
-test("shows a hint when no version matches the filter, and esc shows all", async () => {
+test("shows a hint when no version matches the filter, and all versions after esc", async () => {
   const window = await session.tui("--screen workers");
   await window.waitFor(/app +1\.1\.0 +enabled/);
   window.press(`/zzz${keys.enter}`);
@@ -233,7 +233,7 @@ test("shows a hint when no version matches the filter, and esc shows all", async
   await window.waitFor(/app +1\.1\.0 +enabled/);
 });
 
-test("deletes the packed archive of an upload on exit", async () => {
+test("deletes the packed archive of an upload when the dashboard exits", async () => {
   const window = await session.tui("--screen workers");
   await window.waitFor("u upload");
   window.press(`unext${keys.enter}`);
