@@ -15,10 +15,10 @@ const collectMs = 500;
 
 interface ChangeFeedOptions {
   readonly connection: Pick<Connection, "client">;
-  /** Receives whether the event stream works. */
+  /** Callback that receives whether the event stream works. */
   readonly onFed: (isFed: boolean) => void;
   readonly onTouched: (touched: ReadonlySet<EventResource>) => void;
-  /** Runs when the daemon rejects the event stream with status 401. */
+  /** Callback that runs when the daemon rejects the event stream with status 401. */
   readonly onRefused: () => void;
 }
 

@@ -11,7 +11,7 @@ export interface FetchTransportOptions {
   readonly daemonPath: string;
   readonly fetch: typeof fetch;
   readonly onAway: () => void;
-  /** Runs when the daemon rejects the session with status 401. */
+  /** Callback that runs when the daemon rejects the session with status 401. */
   readonly onRefused: () => void;
 }
 

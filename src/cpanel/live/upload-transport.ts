@@ -11,7 +11,7 @@ export interface FilesToSend {
   readonly files: readonly { readonly file: Blob; readonly filename: string }[];
   /** Text fields that precede the files in the form. */
   readonly texts?: readonly FormField[];
-  /** Receives the number of bytes that the browser has sent so far. */
+  /** Callback that receives the number of bytes that the browser has sent so far. */
   readonly onSent: (sentBytes: number) => void;
   /** Aborts the upload. The call then rejects with the signal's reason. */
   readonly signal: AbortSignal;

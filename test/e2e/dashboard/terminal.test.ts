@@ -77,7 +77,7 @@ test("suspends when ctrl-z is pressed and resumes after the shell command fg", a
   await window.ended;
 });
 
-test("restores the terminal before it reports an uncaught error", async () => {
+test("restores the terminal before an uncaught error is reported", async () => {
   const window = await session.tui("", { env: { NODE_OPTIONS: `--require ${session.shell.home}/fault.cjs` } });
   await window.waitFor("ready");
   process.kill(dashboardIn(window), "SIGUSR2");
@@ -88,7 +88,7 @@ test("restores the terminal before it reports an uncaught error", async () => {
 
 const isRunning = (pid: number) => existsSync(`/proc/${pid}`) && !readFileSync(`/proc/${pid}/stat`, "utf8").includes(") Z ");
 
-test("exits without an error when its terminal window is closed", async () => {
+test("exits without an error when the terminal window is closed", async () => {
   const window = await session.tui("2> closed.txt");
   await window.waitFor("ready");
   const dashboard = dashboardIn(window);
@@ -98,7 +98,7 @@ test("exits without an error when its terminal window is closed", async () => {
   expect(readFileSync(path.join(session.shell.home, "closed.txt"), "utf8")).toBe("");
 });
 
-test("exits when its shell is killed", async () => {
+test("exits when the parent shell is killed", async () => {
   const { home: cwd } = session.shell;
   const window = await TerminalWindow.open(`${session.line("2> orphaned.txt")}; true`, { columns: 80, rows: 24, cwd });
   onTestFinished(() => window.close());

@@ -144,7 +144,7 @@ test("shows only apps and actions within the key's permissions and namespaces", 
   await expectAccessible(blind);
 });
 
-test("follows a log live, filters it by level and text, and pauses it", async () => {
+test("shows new log entries live, filters entries by level and text, and pauses", async () => {
   await fetch(`${house.daemon.url}/chatty/before`);
   const page = await house.open("apps/chatty/logs");
   const log = page.getByRole("region", { name: "Log of chatty" });

@@ -58,7 +58,7 @@ test("shows why a plugin's page cannot be framed, and rejects paths not in the m
   }
   await page.context().close();
 });
-test("shows a plugin's page below a proxy path, and a link with an admin listener", async () => {
+test("shows a plugin's page below a proxy path, and only a link on an admin listener", async () => {
   const proxy = await startPathProxy(house.daemon.url, "/tools/runtime");
   onTestFinished(proxy.close);
   // Root-relative requests of the page itself do not reach the daemon through the proxy.

@@ -182,7 +182,7 @@ test("shows why a plugin rejects saved settings, and keeps the previous settings
   expect(browser.complaints).toEqual([]);
 });
 
-test("packs a dropped folder as a plugin and shows why it failed to load", async () => {
+test("packs a dropped folder as a plugin and shows why the plugin failed to load", async () => {
   const page = await open("plugins");
   await rowOf(page, "basis").waitFor();
   const folder = path.join(await temporaryDirectory(), "lonely");
@@ -214,7 +214,7 @@ test("packs a dropped folder as a plugin and shows why it failed to load", async
   expect(browser.complaints).toEqual([]);
 });
 
-test("shows a placeholder while plugins load, a failed list, and the list on retry", async () => {
+test("shows a placeholder, an error for a failed list, and the list after a retry", async () => {
   const page = await open("overview", { provoked: [500] });
   let answer: (() => void) | undefined;
   const held = new Promise<void>((resolve) => (answer = resolve));

@@ -29,7 +29,7 @@ async function kept(page: Page): Promise<string> {
   );
 }
 
-test("shows error code and request ID for a wrong key; stores no valid key for scripts", async () => {
+test("shows the error code for a wrong key, and hides a valid key from scripts", async () => {
   const page = await browser.page(`${daemon.url}/cpanel/keys?search=x`, { provoked: [401] });
   await page.getByLabel("API key").fill("rtk_wrong");
   await page.keyboard.press("Enter");

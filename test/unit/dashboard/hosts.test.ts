@@ -86,7 +86,7 @@ test.each([
   expect(parseHostTarget(text)).toEqual(expected);
 });
 
-test("rejects an invalid typed host without a request", async () => {
+test("sends no request when the typed host is invalid", async () => {
   const dashboard = await openHosts();
   dashboard.press("n");
   await dashboard.waitFor("new host:");

@@ -127,7 +127,7 @@ test("escapes control characters in log lines", async () => {
   expect(dashboard.screen.written()).not.toContain("\u001b]0;owned");
 });
 
-test("shows versions of workers with several versions on a wide terminal", async () => {
+test("shows the worker version of each log line on a wide terminal", async () => {
   const talker = new FakeStream([logEntry(1, "from talker")]);
   const other = new FakeStream([logEntry(2, "from other")]);
   const answers = {

@@ -53,7 +53,7 @@ test("warns when an enabled plugin fails to load", async () => {
   await dashboard.waitFor(String.raw`warning: broken is enabled, but failed to load: \x1b[2Jno database`);
 });
 
-test("names dependent plugins before the user deletes a plugin by its name", async () => {
+test("names the dependent plugins before the user confirms the deletion of a plugin", async () => {
   const dashboard = await openPlugins({ columns: 110 });
   await dashboard.waitFor("d delete");
   dashboard.press("d");

@@ -81,7 +81,7 @@ test("the overview shows why a number is not available when the daemon denies ac
   await dashboard.waitFor(/plugins +3/);
 });
 
-test.each(["workers", "plugins", "keys", "files"])("the screen %s shows that it is loading until the daemon responds", async (screen) => {
+test.each(["workers", "plugins", "keys", "files"])("the screen %s shows a loading text until the daemon responds", async (screen) => {
   const dashboard = await renderDashboard(full, { screen });
   dashboard.transport.hold();
   await dashboard.waitFor("loading…");

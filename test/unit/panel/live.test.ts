@@ -76,7 +76,7 @@ describe("QueryState", () => {
     expect(ask).toHaveBeenCalledTimes(1);
   });
 
-  test("sends no request while the panel must not send requests", async () => {
+  test("sends no request until isOpen returns true", async () => {
     const { ask } = question();
     let isOpen = false;
     const resource = new QueryState<number>({ ...open, isOpen: () => isOpen });

@@ -12,7 +12,7 @@ import { effectOf, notesOf } from "./upload-effect.js";
 
 const operations = { workers: { list } };
 
-/** Returns the description of app uploads for the upload dialog. */
+/** Returns the `UploadTarget` for apps: the texts, permission and functions that the upload dialog uses. */
 export function useAppTarget(): UploadTarget<App> {
   const { connection, resources } = usePanel();
   const api = useApi(operations);

@@ -51,7 +51,7 @@ async function askPlugin(name: string, { client }: AskOptions): Promise<Served |
 }
 
 async function askWorker({ of: { name }, path }: Folder, { client, servedAt, fetch }: AskOptions): Promise<Served | undefined> {
-  // Paths of versions have the form `<mount>/<name>/<version>`.
+  // The path of a version folder is `<package directory>/<name>/<version>`.
   const version = path.split("/")[1 + name.split("/").length];
   if (version === undefined || servedAt.includes("//")) return undefined;
   const listed = installedVersions((await client.workers.list()).filter((worker) => worker.name === name));

@@ -1,6 +1,6 @@
 const byteOrderMark = "\uFEFF";
 
-/** A text file as the editor shows it: every line of `text` ends with `\n`. */
+/** A text file as the editor shows it, with `\n` as the only line ending in `text`. */
 export interface FileText {
   readonly text: string;
   /** Line ending in the stored file. */

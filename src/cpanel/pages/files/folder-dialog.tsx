@@ -18,7 +18,7 @@ interface FolderDialogProps {
   readonly entries: readonly FileEntry[];
   readonly question: FolderQuestion;
   readonly onClose: () => void;
-  /** Runs after a change. Receives the change as text for the user, such as `old.txt is deleted`. */
+  /** Callback after a change. Receives the change as text for the user, such as `old.txt is deleted`. */
   readonly onChanged: (change: string) => Promise<void>;
 }
 

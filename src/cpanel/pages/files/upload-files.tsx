@@ -17,7 +17,7 @@ interface UploadFilesProps {
   readonly entries: readonly FileEntry[];
   readonly files: readonly FileToSend[];
   readonly onClose: () => void;
-  /** Runs after the upload. Receives the change as text for the user, such as `2 files are uploaded`. */
+  /** Callback after the upload. Receives the change as text for the user, such as `2 files are uploaded`. */
   readonly onUploaded: (change: string) => Promise<void>;
 }
 

@@ -82,8 +82,8 @@ async function editConflict(api: FileApi, path: string): Promise<EditConflict> {
 }
 
 /**
- * Returns the ETag of the saved file. Returns `noTag` if another client has changed the file since, so that the next save reports a
- * conflict.
+ * Returns the ETag of the saved file. Returns `noTag` if another client has changed the file after the save, so that the next save reports
+ * a conflict.
  */
 async function etagOfWritten(api: FileApi, path: string, written: string): Promise<string | undefined> {
   const now = await readFile(api, path, new AbortController().signal).catch(() => undefined);

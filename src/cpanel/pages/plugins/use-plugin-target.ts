@@ -10,7 +10,7 @@ import { PluginInstalled } from "./plugin-installed.js";
 
 const operations = { plugins: { list } };
 
-/** Returns the description of plugin uploads for the upload dialog. */
+/** Returns the `UploadTarget` for plugins: the texts, permission and functions that the upload dialog uses. */
 export function usePluginTarget(): UploadTarget<Plugin> {
   const { connection, resources } = usePanel();
   const api = useApi(operations);

@@ -68,7 +68,8 @@ export class LogFollower {
         }
       } catch (error) {
         if (signal.aborted) return;
-        // After a 401, the user can sign in again on the same page, so the follower retries. Other rejections are final.
+        // After a 401, the user can sign in again on the same page, so the follower retries. Other rejections with a status below 500 are
+        // final.
         if (error instanceof ApiError && error.status < 500 && error.status !== 401) return this.#change({ phase: "refused", error });
       }
       if (signal.aborted) return;

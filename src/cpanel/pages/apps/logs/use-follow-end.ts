@@ -5,7 +5,7 @@ const endPixels = 24;
 
 /**
  * Scrolls a growing box to its end after each change. Pauses when the user scrolls up, until the user scrolls to the end again. `isHeld`
- * disables this. Returns the handler of scroll events.
+ * disables the scrolling. Returns the handler of scroll events.
  */
 export function useFollowEnd(box: RefObject<HTMLElement | null>, { content, isHeld }: { content: unknown; isHeld: boolean }): () => void {
   const isAtEnd = useRef(true);
@@ -28,7 +28,7 @@ export function useFollowEnd(box: RefObject<HTMLElement | null>, { content, isHe
   }, [box, follow]);
   return () => {
     const { scrollTop: top, scrollHeight: height, clientHeight } = box.current as HTMLElement;
-    // If the height of the content is unchanged, the user has scrolled up. The browser itself scrolls up only when the content changes.
+    // If the content has the same height as before, the user has scrolled up. The browser itself scrolls up only when the content changes.
     const hasUserScrolledUp = top < seen.current.top && height === seen.current.height;
     if (height - top - clientHeight < endPixels) isAtEnd.current = true;
     else if (hasUserScrolledUp) isAtEnd.current = false;
