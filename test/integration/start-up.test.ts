@@ -26,8 +26,8 @@ function type(words: readonly string[], { cwd, env = {}, isTerminal = false }: S
   return { output: () => output.replaceAll("\r", ""), ended, stop: () => child.kill("SIGTERM") };
 }
 
-describe("the arguments of runtimed", () => {
-  test.each([["--help"], ["-h"]])("prints the usage for %s and starts no daemon", async (word) => {
+describe("runtimed with command-line arguments", () => {
+  test.each([["--help"], ["-h"]])("prints the usage for the flag %s and starts no daemon", async (word) => {
     const cwd = await temporaryDirectory();
     const run = type([word], { cwd });
     expect(await run.ended).toBe(0);
@@ -44,7 +44,7 @@ describe("the arguments of runtimed", () => {
     expect(await readdir(cwd)).toEqual([]);
   });
 
-  test.each([["--version"], ["-V"]])("prints the version for %s and starts no daemon", async (word) => {
+  test.each([["--version"], ["-V"]])("prints the version for the flag %s and starts no daemon", async (word) => {
     const cwd = await temporaryDirectory();
     const run = type([word], { cwd });
     expect(await run.ended).toBe(0);
@@ -61,8 +61,8 @@ describe("the arguments of runtimed", () => {
   });
 });
 
-describe("a start without a root key", () => {
-  test("creates a root key in a terminal, prints file and panel URL, and uses it again", async () => {
+describe("the root key when runtimed starts", () => {
+  test("is created in a terminal and remains valid after a restart", async () => {
     const cwd = await temporaryDirectory();
     const run = type([], { cwd, isTerminal: true });
     await expect.poll(run.output).toContain("runtimectl deploy hello");
@@ -95,14 +95,14 @@ describe("a start without a root key", () => {
     expect((await readFile(file, "utf8")).trim()).toBe(key);
   });
 
-  test("creates no root key without a terminal and logs that none exists", async () => {
+  test("is not created without a terminal, and the log reports the missing key", async () => {
     const cwd = await temporaryDirectory();
     const run = type([], { cwd });
     await expect.poll(run.output).toContain("no root key and no stored key exist");
     expect(await readdir(path.join(cwd, ".runtime/state"))).not.toContain("root.key");
   });
 
-  test("uses a configured root key before the root key of the state directory", async () => {
+  test("is the configured key when the state directory contains another root key", async () => {
     const daemon = await startDaemon();
     onTestFinished(daemon.dispose);
     await daemon.stop();
@@ -135,7 +135,7 @@ describe("an unusable state directory", () => {
       },
       "ENOTDIR",
     ],
-  ])("causes exit code 78 and an error that names its variable: %s", async (_, make, code) => {
+  ])("causes exit code 78 and an error that names RUNTIME_STATE_DIR (path: %s)", async (_, make, code) => {
     const directory = await make();
     const run = type([], { cwd: await temporaryDirectory(), env: { RUNTIME_STATE_DIR: directory, RUNTIME_ROOT_KEY: "k".repeat(32) } });
     expect(await run.ended).toBe(78);
@@ -145,7 +145,7 @@ describe("an unusable state directory", () => {
   });
 });
 
-test("warns only about unknown variables and a short root key", async () => {
+test("logs warnings at the start only for an unknown variable and a short root key", async () => {
   const env = { RUNTIME_STATE_DIRECTORY: "x", RUNTIME_ROOT_KEY: "short-key" };
   const daemon = await startDaemon({ env });
   onTestFinished(daemon.dispose);

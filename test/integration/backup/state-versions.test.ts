@@ -67,7 +67,7 @@ const refusal = expect.objectContaining({
   hint: expect.stringContaining("use the runtimectl of the runtimed that wrote it") as string,
 }) as Error;
 
-test("migrates a restored backup with an older schema at the next start", async () => {
+test("migrates the key store of an older backup when the restored store is opened", async () => {
   const { directories, file, archive } = await stoppedDaemon();
   await writeBackup(directories, archive);
   migrate(file);
@@ -85,7 +85,7 @@ test("migrates a restored backup with an older schema at the next start", async 
   expect(schemaIn(file)).toBe(current + 1);
 });
 
-test("rejects a backup of a key store with a newer schema and writes no file", async () => {
+test("fails to back up a key store with a newer schema and writes no archive", async () => {
   const { directory, directories, file, archive } = await stoppedDaemon();
   migrate(file);
   const before = await readFile(file);
@@ -97,7 +97,7 @@ test("rejects a backup of a key store with a newer schema and writes no file", a
 });
 
 test.each([{ isDryRun: true }, { isDryRun: false }])(
-  "rejects restoring a key store with a newer schema and changes nothing: %o",
+  "rejects a backup with a newer schema and changes nothing (isDryRun: $isDryRun)",
   async ({ isDryRun }) => {
     const { directories, file, archive } = await stoppedDaemon();
     const other = await stoppedDaemon();
@@ -118,7 +118,7 @@ test.each([{ isDryRun: true }, { isDryRun: false }])(
   },
 );
 
-test("rejects moving keys with a newer schema to a primary and changes nothing", async () => {
+test("rejects moving keys from a store with a newer schema to a primary server", async () => {
   const { directories, file } = await stoppedDaemon();
   migrate(file);
   const before = await readFile(file);

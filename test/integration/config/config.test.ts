@@ -162,12 +162,12 @@ const bad: Readonly<Record<string, readonly [takes: RegExp, values: readonly str
   RUNTIME_ROOT_KEY_FILE: [/the path of a file that can be read \(ENOENT\)/, ["/no/such/file"]],
 };
 
-describe("accepted values of variables", () => {
-  test.each(good)("include %s=%j", (variable, value, readValue, expected) => {
+describe("configuration from environment variables", () => {
+  test.each(good)("accepts the variable %s with the value %j", (variable, value, readValue, expected) => {
     expect(readValue(read({ ...neededWith(variable), [variable]: value }))).toEqual(expected);
   });
 
-  test("are the documented defaults when a variable is unset or empty", () => {
+  test("has the documented default for each unset or empty variable", () => {
     const empty = Object.fromEntries(variables.map(({ name }) => [name, ""]));
     const documented = Object.fromEntries(variables.map(({ name, fallback }) => [name, fallback]));
 
@@ -185,14 +185,14 @@ describe("accepted values of variables", () => {
     });
   });
 
-  test("are tested for every variable", () => {
+  test("has at least one tested value for every variable", () => {
     const tried = new Set([...good.map(([variable]) => variable), ...Object.keys(bad)]);
 
     expect(variables.map(({ name }) => name).filter((name) => !tried.has(name))).toEqual([]);
   });
 });
 
-test("hides the password of a rejected URL", () => {
+test("hides the password when an error shows a rejected URL", () => {
   expect(() => read({ RUNTIME_AUTH_DB_MODE: "sync", RUNTIME_AUTH_DB_SYNC_URL: "http://ann:secret@example.org" })).toThrow(
     'RUNTIME_AUTH_DB_SYNC_URL="http://[hidden]@example.org" is not accepted: it takes ',
   );
@@ -201,23 +201,23 @@ test("hides the password of a rejected URL", () => {
   );
 });
 
-describe("a rejected value causes a one-line error with the variable and accepted values", () => {
+describe("configuration with an invalid environment variable", () => {
   const cases = Object.entries(bad).flatMap(([variable, [takes, values]]) => values.map((value) => ({ variable, value, takes })));
 
-  test.each(cases)("for $variable=$value", ({ variable, value, takes }) => {
+  test.each(cases)("names the accepted values in an error when $variable has the value $value", ({ variable, value, takes }) => {
     const readBad = () => read({ ...neededWith(variable), [variable]: value });
     expect(readBad).toThrow(ConfigError);
     expect(readBad).toThrow(`${variable}=${JSON.stringify(value)} is not accepted: it takes `);
     expect(readBad).toThrow(takes);
   });
 
-  test.each(["schlüssel", "two\nlines", "k".repeat(513), "null\0byte"])("for the root key %j, without the key itself", (key) => {
+  test.each(["schlüssel", "two\nlines", "k".repeat(513), "null\0byte"])("omits the invalid root key %j from the error", (key) => {
     expect(() => read({ RUNTIME_ROOT_KEY: key })).toThrow(/^RUNTIME_ROOT_KEY is not accepted: it takes a key of at most 512 [^\n]*$/);
     expect(() => read({ RUNTIME_ROOT_KEY: key })).not.toThrow(key);
   });
 });
 
-describe("the variables of systemd", () => {
+describe("configuration from the environment variables that systemd sets", () => {
   test.each([
     [{ LISTEN_FDS: "1", LISTEN_PID: "4711" }, [3]],
     [{ LISTEN_FDS: "2", LISTEN_PID: "4711", LISTEN_FDNAMES: "http:http" }, [3, 4]],
@@ -225,7 +225,7 @@ describe("the variables of systemd", () => {
     [{ LISTEN_FDS: "1" }, []],
     [{ LISTEN_FDS: "0", LISTEN_PID: "4711" }, []],
     [{ LISTEN_FDS: "x", LISTEN_PID: "4711" }, []],
-  ])("with %j provide the descriptors %j", (environment, expected) => {
+  ])("with the environment %j contains the socket descriptors %j", (environment, expected) => {
     expect(read(environment).service.listenFds).toEqual(expected);
   });
 
@@ -235,16 +235,16 @@ describe("the variables of systemd", () => {
     [{ WATCHDOG_USEC: "30000000", WATCHDOG_PID: "1" }, undefined],
     [{ WATCHDOG_USEC: "0", WATCHDOG_PID: "4711" }, undefined],
     [{ WATCHDOG_USEC: "soon" }, undefined],
-  ])("with %j set a watchdog interval of %j ms", (environment, expected) => {
+  ])("with the environment %j contains the watchdog interval %j in ms", (environment, expected) => {
     expect(read(environment).service.watchdogMs).toBe(expected);
   });
 
-  test.each([["/run/systemd/notify"], ["@abstract"]])("select the notification socket %s", (address) => {
+  test.each([["/run/systemd/notify"], ["@abstract"]])("contains the notification socket %s from NOTIFY_SOCKET", (address) => {
     expect(read({ NOTIFY_SOCKET: address }).service.notifySocket).toBe(address);
   });
 });
 
-test("reads the root key from the credential, else the file, else the variable", async () => {
+test("prefers the root key in the credential, then in the file, then in the variable", async () => {
   const directory = await temporaryDirectory();
   const credentials = path.join(directory, "credentials");
   await mkdir(credentials);
@@ -259,7 +259,7 @@ test("reads the root key from the credential, else the file, else the variable",
   expect(read(all)).toMatchObject({ rootKey: "from the credential", rootKeyFile: { file: path.join(credentials, "root-key") } });
 });
 
-test("reads the primary's token from the credential, else the file, else the variable", async () => {
+test("prefers the primary's token in the credential, then the file, then the variable", async () => {
   const credentials = await temporaryDirectory();
   const file = path.join(await temporaryDirectory(), "token");
   await writeFile(file, "from-the-file\n");
@@ -276,12 +276,15 @@ test("reads the primary's token from the credential, else the file, else the var
   expect(read(all).primary?.token).toBe("from-the-credential");
 });
 
-test.each(["two words", "a\r\nb", "ä", "t".repeat(8193)])("rejects the primary's token %j without repeating it in the error", (token) => {
-  const environment = { ...neededWith("RUNTIME_AUTH_DB_SYNC_TOKEN"), RUNTIME_AUTH_DB_SYNC_TOKEN: token };
+test.each(["two words", "a\r\nb", "ä", "t".repeat(8193)])(
+  "rejects the token %j for the primary with an error that omits the token",
+  (token) => {
+    const environment = { ...neededWith("RUNTIME_AUTH_DB_SYNC_TOKEN"), RUNTIME_AUTH_DB_SYNC_TOKEN: token };
 
-  expect(() => read(environment)).toThrow(/^RUNTIME_AUTH_DB_SYNC_TOKEN is not accepted: it takes a token of at most 8192 [^\n]*$/);
-  expect(() => read(environment)).not.toThrow(token);
-});
+    expect(() => read(environment)).toThrow(/^RUNTIME_AUTH_DB_SYNC_TOKEN is not accepted: it takes a token of at most 8192 [^\n]*$/);
+    expect(() => read(environment)).not.toThrow(token);
+  },
+);
 
 describe("runtimed with environment variables", () => {
   test.each([
@@ -290,7 +293,7 @@ describe("runtimed with environment variables", () => {
     ["RUNTIME_CPANEL_SESSION_TTL", "forever"],
     ["RUNTIME_ROOT_KEY", "schlüssel"],
     ["RUNTIME_AUTH_DB_MODE", "both"],
-  ])("exits with 78 and one line for an invalid %s, and creates no file", async (variable, value) => {
+  ])("exits with 78, prints one line and creates no file when %s is invalid", async (variable, value) => {
     const cwd = await temporaryDirectory();
 
     const { code, stdout, stderr } = await runProgram([program], { cwd, env: { [variable]: value } });
@@ -301,7 +304,7 @@ describe("runtimed with environment variables", () => {
     expect(await readdir(cwd)).toEqual([]);
   });
 
-  test("exits with 1 and names HOST when the machine does not have the address", async () => {
+  test("exits with 1 and an error that names HOST when HOST is not a local address", async () => {
     // 192.0.2.0/24 is reserved for documentation (RFC 5737).
     const { code, stderr } = await runProgram([program], { cwd: await temporaryDirectory(), env: { HOST: "192.0.2.1", PORT: "0" } });
 
@@ -309,7 +312,7 @@ describe("runtimed with environment variables", () => {
     expect(stderr).toMatch(/^runtimed: 192\.0\.2\.1 is not an address of this machine; set HOST [^\n]*\n$/);
   });
 
-  test("deletes every secret from its environment", async () => {
+  test("deletes every secret from process.env", async () => {
     const cwd = await temporaryDirectory();
     await writeFile(path.join(cwd, "root-key"), "secret in a file");
     const main = new URL("../../../dist/server/main.js", import.meta.url).href;

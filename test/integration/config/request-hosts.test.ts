@@ -3,12 +3,12 @@ import { readConfig } from "../../../src/server/config/config.js";
 
 const read = (environment: Record<string, string>) => readConfig(environment, { pid: 1, cwd: "/srv", stdoutIsTerminal: false });
 
-test("rejects a panel host equal to RUNTIME_PUBLIC_URL except for the port", () => {
+test("rejects a panel host that differs from RUNTIME_PUBLIC_URL only in the port", () => {
   const environment = { RUNTIME_PANEL_HOST: "example.org:8443", RUNTIME_PUBLIC_URL: "https://example.org" };
   expect(() => read(environment)).toThrow("another host name than RUNTIME_PUBLIC_URL has");
 });
 
-test("reserves the configured host names, except those below a wildcard", () => {
+test("reserves configured host names for the daemon, except wildcard entries", () => {
   const { ownHostNames } = read({
     RUNTIME_PANEL_HOST: "panel.example.org:8443",
     RUNTIME_PUBLIC_URL: "https://main.example.org",

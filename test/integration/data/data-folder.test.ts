@@ -11,7 +11,7 @@ import { uploadWorker } from "../../support/upload-worker.js";
 
 const files = { "index.js": storageWorker, "package.json": '{"type":"module"}' };
 
-describe.each(daemonUsers)("the data folder of a worker, with a daemon that runs as %s", (_, user) => {
+describe.each(daemonUsers)("the data folder of a worker (daemon user: %s)", (_, user) => {
   let daemon: TestDaemon;
   let client: Client;
   const ask = (name: string, act: string, query = {}) => askStorage(`${daemon.url}/${name}/`, act, query);
@@ -24,13 +24,13 @@ describe.each(daemonUsers)("the data folder of a worker, with a daemon that runs
   });
   afterAll(() => daemon.dispose());
 
-  it("is available as env.DATA_DIR and process.env.DATA_DIR", async () => {
+  it("has its path in env.DATA_DIR and process.env.DATA_DIR", async () => {
     const folder = path.join(daemon.directory, "data/@team/shop");
     expect((await ask("@team/shop", "folders")).result).toMatchObject({ data: folder, variable: folder });
     expect((await ask("plain", "folders")).result).not.toHaveProperty("data");
   });
 
-  it("keeps its files across a new version and a restart of the daemon", async () => {
+  it("keeps its files after an upload of a new version and a restart of the daemon", async () => {
     expect(await ask("@team/shop", "write", { name: "kept", text: "first" })).toEqual({ result: null });
     const next = await packFiles({ ...files, "manifest.yaml": manifestOf("@team/shop", "1.1.0", "data: 10mb\n") });
     await client.workers.upload({ file: uploadOf("package.tgz", next) });
@@ -47,7 +47,7 @@ describe.each(daemonUsers)("the data folder of a worker, with a daemon that runs
     expect(await ask("@team/shop", "insert", { name: "shop.db" })).toEqual({ result: 2 });
   });
 
-  it("cannot be read, written or seen by another worker", async () => {
+  it("is not readable, writable or listable by another worker", async () => {
     await ask("@team/shop", "write", { name: "secret", text: "SECRET" });
     const folder = path.join(daemon.directory, "data/@team/shop");
     for (const [act, query] of [
@@ -64,7 +64,7 @@ describe.each(daemonUsers)("the data folder of a worker, with a daemon that runs
     expect(await ask("@team/shop", "read", { name: "secret" })).toEqual({ result: "SECRET" });
   });
 
-  it("remains after the deletion of the worker until its own removal", async () => {
+  it("remains after the worker is deleted, until a client deletes the folder", async () => {
     await uploadWorker(client, "temporary", files, "data: 1mb\n");
     await ask("temporary", "write", { name: "a" });
     await client.workers.remove({ params: { scope: "_", name: "temporary" } });
@@ -74,7 +74,7 @@ describe.each(daemonUsers)("the data folder of a worker, with a daemon that runs
     expect(await readdir(path.join(daemon.directory, "data"))).toEqual(["@team"]);
   });
 
-  it("is empty after its removal while requests continue without a failure", async () => {
+  it("is empty after its deletion, and no concurrent request fails", async () => {
     const done = new AbortController();
     const failures: unknown[] = [];
     const load = async (): Promise<void> => {
@@ -91,7 +91,7 @@ describe.each(daemonUsers)("the data folder of a worker, with a daemon that runs
     expect(failures).toEqual([]);
   });
 
-  it("is removed while an isolate loads its code, without a failed request", async () => {
+  it("is deleted while an isolate loads code, and the pending request succeeds", async () => {
     const slow = `await new Promise((resolve) => setTimeout(resolve, 1000)); export default { fetch: () => new Response("loaded") };`;
     await uploadWorker(client, "slow", { "index.js": slow, "package.json": files["package.json"] }, "data: 1mb\n");
     const response = fetch(`${daemon.url}/slow/`);
@@ -108,7 +108,7 @@ describe.each(daemonUsers)("the data folder of a worker, with a daemon that runs
     expect(await (await response).text()).toBe("loaded");
   });
 
-  it("is not changed by the check before an upload", async () => {
+  it("is unchanged when the daemon runs the code of an upload to check the upload", async () => {
     const changing = `import fs from "node:fs"; import path from "node:path";
       fs.writeFileSync(path.join(process.env.DATA_DIR, "changed-by-check"), "");
       export default { fetch: () => new Response("new") };`;
@@ -121,7 +121,7 @@ describe.each(daemonUsers)("the data folder of a worker, with a daemon that runs
     expect(await readdir(path.join(daemon.directory, "data/@team/shop"))).not.toContain("changed-by-check");
   });
 
-  it("is limited by the operator's maximum, beyond which an upload is rejected", async () => {
+  it("is not created for an upload that requests more than RUNTIME_WORKER_DATA_MAX", async () => {
     await expect(uploadWorker(client, "large", files, "data: 2gb\n")).rejects.toMatchObject({
       code: "INVALID_PACKAGE_METADATA",
       message: expect.stringContaining("RUNTIME_WORKER_DATA_MAX") as string,

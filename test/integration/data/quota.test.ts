@@ -14,7 +14,7 @@ const limitBytes = 50 * mb;
 const overshootBytes = 64 * mb;
 const files = { "index.js": storageWorker, "package.json": '{"type":"module"}' };
 
-describe.each(daemonUsers)("the quota of a data folder, with a daemon that runs as %s", (_, user) => {
+describe.each(daemonUsers)("the storage quota of a worker (daemon user: %s)", (_, user) => {
   let daemon: TestDaemon;
   let client: Client;
   let workers = 0;
@@ -43,7 +43,7 @@ describe.each(daemonUsers)("the quota of a data folder, with a daemon that runs 
     ["fallocate", "permissions: [child-process]\n", "allocate", { name: "allocated", mb: 45 }],
   ];
 
-  it.each(attempts)("limits %s to 64 MB beyond the quota", async (_title, manifest, act, query) => {
+  it.each(attempts)("stops writes to the data folder at most 64 MB above the quota (method: %s)", async (_title, manifest, act, query) => {
     const store = await addWorker(manifest);
     await store.ask("write", { name: "kept", text: "kept" });
     await store.ask(act, query);
@@ -69,7 +69,7 @@ describe.each(daemonUsers)("the quota of a data folder, with a daemon that runs 
     expect(await store.ask("read", { name: "kept" })).toEqual({ result: "kept" });
   });
 
-  it("includes a deleted file until the process that has it open ends", async () => {
+  it("counts a deleted file until the process that has the file open ends", async () => {
     const store = await addWorker();
     // A file of 40 MB is within the limit, two are not.
     await store.ask("fillDeleted", { name: "first", mb: 40 });
@@ -89,7 +89,7 @@ describe.each(daemonUsers)("the quota of a data folder, with a daemon that runs 
     await expect.poll(() => store.ask("write", { name: "new" })).toEqual({ code: "EACCES" });
   });
 
-  it("includes the blocks of a sparse file, not its size", async () => {
+  it("counts the allocated blocks of a sparse file, not its size", async () => {
     const store = await addWorker();
     expect(await store.ask("sparse", { name: "sparse", mb: 40 })).toEqual({ result: null });
     expect(store.usedBytes()).toBeLessThan(mb);
@@ -97,14 +97,14 @@ describe.each(daemonUsers)("the quota of a data folder, with a daemon that runs 
     expect(await store.isFull()).toBe(false);
   });
 
-  it("has no effect on another worker", async () => {
+  it("does not block writes of other workers when one worker exceeds the quota", async () => {
     const [full, other] = [await addWorker(), await addWorker()];
     await full.ask("fill", { name: "large", mb: 400 });
     await expect.poll(full.isFull).toBe(true);
     expect(await other.ask("write", { name: "a" })).toEqual({ result: null });
   });
 
-  it("limits the temporary folder, which is deleted with the isolate", async () => {
+  it("ends an isolate whose temporary folder is too large and deletes the folder", async () => {
     const store = await addWorker();
     const plain = "plain-writer";
     await uploadWorker(client, plain, files);

@@ -28,7 +28,7 @@ async function statusOf(origin: string, path: string): Promise<number> {
 }
 
 test.each(["/_/api/health", "/_/api/workers", "/_/api/docs", "/.well-known/runtime", "/cpanel/"])(
-  "serves %s only at the admin listener",
+  "serves the path %s at the admin listener but not at the main listener",
   async (path) => {
     const headers = { "x-api-key": daemon.rootKey };
     expect((await fetch(admin + path, { headers })).status).toBe(200);
@@ -49,20 +49,20 @@ test.each([
   "/app/%2e%2e/cpanel/",
   "/app/..%2fcpanel/",
   "/\\cpanel/",
-])("rejects the panel's path at the main listener in the spelling %s", async (path) => {
+])("responds with 404 at the main listener to the panel path written as %s", async (path) => {
   expect(await statusOf(daemon.url, path)).toBe(404);
 });
 
-test("serves workers only at the main listener, at any path", async () => {
+test("serves workers at the main listener but not at the admin listener", async () => {
   expect(await (await fetch(`${daemon.url}/app/cpanels/api`)).text()).toBe("app");
   for (const path of ["/app/", "/", "/cpanels/", "/cpanel/../app/"]) expect(await statusOf(admin, path), path).toBe(404);
 });
 
-test("publishes the public URL of workers at the admin listener", async () => {
+test("publishes RUNTIME_PUBLIC_URL in the discovery document of the admin listener", async () => {
   expect(await (await fetch(`${admin}/.well-known/runtime`)).json()).toMatchObject({ api: "/_/api", apps: "https://apps.example.org" });
 });
 
-test("accepts a sign-in at the admin listener only from its own origin", async () => {
+test("accepts a sign-in at the admin listener only from the listener's own origin", async () => {
   const call = (origin: string) =>
     fetch(`${admin}/_/api/admin/session`, {
       method: "POST",
@@ -75,7 +75,7 @@ test("accepts a sign-in at the admin listener only from its own origin", async (
   expect(((await answer.json()) as { endsAt: number }).endsAt).toBeGreaterThan(Date.now() / 1000 + 86_000);
 });
 
-test("exits with 1 and names RUNTIME_ADMIN_PORT when the admin port is in use", async () => {
+test("exits with 1 and an error that names RUNTIME_ADMIN_PORT when the port is in use", async () => {
   const taken = startDaemon({ env: { RUNTIME_ADMIN_PORT: new URL(daemon.url).port } });
   await expect(taken).rejects.toThrow(/ended with 1[^]*set RUNTIME_ADMIN_PORT to another port/);
 });

@@ -24,7 +24,7 @@ test("closes a connection that its client half-closes between two requests", asy
   expect(await closed()).toBe("");
 });
 
-test("sends a pending response when an invalid request follows it", async () => {
+test("sends a pending response when the next request on the connection is invalid", async () => {
   const url = await openHttpServer((_request, response) => setTimeout(() => response.end("done"), 100));
   const { socket, nextAnswer, closed } = await openConnection(url);
   socket.end(`${get}G`);

@@ -119,7 +119,7 @@ async function expectRow(daemon: TestDaemon, spelling: Spelling, onRequest: (exp
   }
 }
 
-describe("requests with each Host spelling", () => {
+describe("requests with each spelling of the Host header", () => {
   let daemon: TestDaemon;
   let client: ReturnType<typeof connect>;
   /** Ids of the requests that a worker must have served, by worker. */
@@ -130,7 +130,7 @@ describe("requests with each Host spelling", () => {
   });
   afterAll(() => daemon.dispose());
 
-  test.each(rowsOf(spellings))("%s", async (_title, spelling) => {
+  test.each(rowsOf(spellings))("receive the response that belongs to the host (outcome and Host lines: %s)", async (_title, spelling) => {
     await expectRow(daemon, spelling, (expected) => {
       count += 1;
       const requestId = `matrix-${count}`;
@@ -139,7 +139,7 @@ describe("requests with each Host spelling", () => {
     });
   });
 
-  test("are logged only in the log of the worker that served them", async () => {
+  test("appear only in the log of the worker that served the request", async () => {
     expect(count).toBeGreaterThan(300);
     for (const [worker, ids] of Object.entries(served)) {
       expect(ids.length, worker).toBeGreaterThan(10);
@@ -149,16 +149,19 @@ describe("requests with each Host spelling", () => {
   });
 });
 
-describe("requests with each Host spelling and RUNTIME_ALLOWED_HOSTS", () => {
+describe("requests when RUNTIME_ALLOWED_HOSTS is set", () => {
   let daemon: TestDaemon;
   beforeAll(async () => {
     ({ daemon } = await startWithHosts({ RUNTIME_ALLOWED_HOSTS: "127.0.0.1,*.inner.test" }));
   });
   afterAll(() => daemon.dispose());
 
-  test.each(rowsOf(restrictedSpellings))("%s", async (_title, spelling) => {
-    await expectRow(daemon, spelling, () => "restricted");
-  });
+  test.each(rowsOf(restrictedSpellings))(
+    "receive the response that belongs to the host (outcome and Host lines: %s)",
+    async (_title, spelling) => {
+      await expectRow(daemon, spelling, () => "restricted");
+    },
+  );
 });
 
 /** Text of 20,000 bytes, so that compressed copies are stored. Both sites have files of the same names and sizes. */
@@ -200,7 +203,7 @@ describe("several requests on one connection", () => {
     return status === 200 ? (JSON.parse(text) as Exclude<Expected, string>) : status;
   };
 
-  test("get the response of their host when the hosts alternate", async () => {
+  test("receive the response of the requested host when the hosts alternate", async () => {
     const expected = {
       "alpha.test": ownPath("alpha"),
       "beta.test": ownPath("beta"),
@@ -215,7 +218,7 @@ describe("several requests on one connection", () => {
     expect((await ask("panel.test", "/api/health")).text).toContain('"healthy"');
   });
 
-  test("get responses in order and of their host when pipelined", async () => {
+  test("receive pipelined responses in order, each from the requested host", async () => {
     const hosts = Array.from({ length: 60 }, (_, index) => (index % 3 === 0 ? "alpha" : "beta"));
     connection.socket.write(hosts.map((name) => `GET / HTTP/1.1\r\nHost: ${name}.test\r\n\r\n`).join(""));
     const apps: unknown[] = [];
@@ -224,7 +227,7 @@ describe("several requests on one connection", () => {
     expect(apps).toEqual(hosts);
   });
 
-  test.each(["identity", "gzip", "br"])("get the files of their site with content coding %s", async (coding) => {
+  test.each(["identity", "gzip", "br"])("receive the files of the requested site with the content coding %s", async (coding) => {
     const etags = new Map<string, string>();
     const bodies = new Map<string, string>();
     for (let round = 0; round < 6; round += 1)
@@ -246,7 +249,7 @@ describe("several requests on one connection", () => {
     }
   });
 
-  test("follow an added, changed and removed host within 1 s", async () => {
+  test("reach the new worker within 1 s after a host is added or removed", async () => {
     const params = { host: "new.test" };
     const live = { timeout: 1000, interval: 10 };
     // Both spellings are known before the change.

@@ -36,11 +36,11 @@ describe("an invalid HTTP request", () => {
     ["a TLS handshake", "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"],
     ["an HTTP/2 connection preface", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"],
     ["an unknown version", "GET /api/health HTTP/3.0\r\nHost: a\r\n\r\n"],
-  ])("gets a JSON error: %s", async (_, bytes) => {
+  ])("receives a JSON error with the code INVALID_REQUEST (request with %s)", async (_, bytes) => {
     expectRefusal(await exchange(daemon.url, bytes), "INVALID_REQUEST");
   });
 
-  test("with too large headers gets 431", async () => {
+  test("with too large headers receives a 431 response", async () => {
     const answer = await exchange(daemon.url, `GET /api/health HTTP/1.1\r\nHost: a\r\nX-A: ${"a".repeat(20_000)}\r\n\r\n`);
 
     expect(answer.status).toBe(431);
@@ -58,12 +58,12 @@ describe("a request whose body length is ambiguous", () => {
     ["a negative length", "Content-Length: -1\r\n"],
     ["a Transfer-Encoding with chunked not last", "Transfer-Encoding: chunked, identity\r\n"],
     ["a chunk without a size", "Transfer-Encoding: chunked\r\n"],
-  ])("is rejected: %s", async (_, framing) => {
+  ])("is rejected with the code INVALID_REQUEST (ambiguity: %s)", async (_, framing) => {
     expectRefusal(await exchange(daemon.url, `${jsonHead()}${framing}\r\n${createKey}`), "INVALID_REQUEST");
   });
 
   test.each(["xchunked", "gzip", "gzip, chunked", "identity"])(
-    "is rejected as not implemented with Transfer-Encoding: %s",
+    "is rejected with the code NOT_IMPLEMENTED when Transfer-Encoding is %s",
     async (coding) => {
       const body = `${createKey.length.toString(16)}\r\n${createKey}\r\n0\r\n\r\n`;
 
@@ -71,7 +71,7 @@ describe("a request whose body length is ambiguous", () => {
     },
   );
 
-  test("is rejected also without a body", async () => {
+  test("is rejected and deletes nothing when the method is DELETE without a body", async () => {
     const { data } = await connect(daemon.url, daemon.rootKey).keys.create({ body: { name: "stays", role: "viewer" } });
     const head = `DELETE /api/keys/${data.id} HTTP/1.1\r\nHost: a\r\nX-API-Key: ${daemon.rootKey}\r\n`;
 
@@ -82,7 +82,7 @@ describe("a request whose body length is ambiguous", () => {
     await connect(daemon.url, daemon.rootKey).keys.revoke({ params: { id: String(data.id) } });
   });
 
-  test("closes the connection at an invalid chunk without a second response", async () => {
+  test("receives no second response after an invalid chunk, and the connection closes", async () => {
     const { socket, nextAnswer, closed } = await openConnection(daemon.url);
     socket.write("POST /api/docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n");
     expectRefusal(await nextAnswer(), "METHOD_NOT_ALLOWED");
@@ -93,7 +93,7 @@ describe("a request whose body length is ambiguous", () => {
   });
 });
 
-describe("the Host header of a request", () => {
+describe("the host in an HTTP request", () => {
   test.each([
     ["no Host header", "GET /api/health HTTP/1.1\r\n\r\n"],
     ["two different Host headers", "GET /api/health HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n"],
@@ -103,7 +103,7 @@ describe("the Host header of a request", () => {
     ["a target with user info", "GET http://a@evil.example/api/health HTTP/1.1\r\nHost: a\r\n\r\n"],
     ["two Host headers for a worker", "GET /app/ HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n"],
     ["CONNECT", "CONNECT evil.example:443 HTTP/1.1\r\nHost: evil.example:443\r\n\r\n"],
-  ])("is rejected: %s", async (_, bytes) => {
+  ])("is rejected with the code INVALID_REQUEST (request with %s)", async (_, bytes) => {
     expectRefusal(await exchange(daemon.url, bytes), "INVALID_REQUEST");
   });
 
@@ -111,14 +111,14 @@ describe("the Host header of a request", () => {
     ["a target with the same host", "GET http://a:1/api/health HTTP/1.1\r\nHost: A:1\r\n\r\n"],
     ["HTTP/1.0 without a Host", "GET /api/health HTTP/1.0\r\n\r\n"],
     ["an offer to upgrade, which is ignored", "GET /api/health HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n"],
-  ])("is accepted: %s", async (_, bytes) => {
+  ])("is accepted when it is unambiguous (request with %s)", async (_, bytes) => {
     const answer = await exchange(daemon.url, bytes);
 
     expect(answer.status).toBe(200);
     expect(JSON.parse(answer.text)).toMatchObject({ status: "healthy" });
   });
 
-  test("is not replaced by Forwarded headers in the Origin check", async () => {
+  test("is read from Host, not from Forwarded headers, in the Origin check", async () => {
     const body = '{"key":"unknown"}';
     const head = `POST /api/admin/session HTTP/1.1\r\nHost: a\r\nOrigin: http://evil.example\r\nX-Forwarded-Host: evil.example\r\nForwarded: host=evil.example\r\n`;
 
@@ -128,8 +128,8 @@ describe("the Host header of a request", () => {
   });
 });
 
-describe("Expect: 100-continue", () => {
-  test("gets no 100 Continue when the call is rejected", async () => {
+describe("a request with Expect: 100-continue", () => {
+  test("receives no 100 Continue response when the daemon rejects the call", async () => {
     const { socket, nextAnswer, closed } = await openConnection(daemon.url);
     socket.write(expecting("wrong"));
 
@@ -138,7 +138,7 @@ describe("Expect: 100-continue", () => {
     expect(await closed()).toBe("");
   });
 
-  test("gets 100 Continue when the call is permitted", async () => {
+  test("receives a 100 Continue response before its body when the call is permitted", async () => {
     const { socket, nextAnswer } = await openConnection(daemon.url);
     socket.write(expecting(daemon.rootKey));
     expect((await nextAnswer()).status).toBe(100);
@@ -149,12 +149,12 @@ describe("Expect: 100-continue", () => {
     socket.destroy();
   });
 
-  test("is the only accepted expectation", async () => {
+  test("is rejected with EXPECTATION_FAILED when Expect has another value", async () => {
     expectRefusal(await exchange(daemon.url, expecting(daemon.rootKey).replace("100-continue", "the-unexpected")), "EXPECTATION_FAILED");
   });
 });
 
-test("responds to pipelined requests in order", async () => {
+test("sends the responses to pipelined requests in order", async () => {
   const { socket, nextAnswer } = await openConnection(daemon.url);
   const ids = Array.from({ length: 200 }, (_, index) => `request-${index}`);
 

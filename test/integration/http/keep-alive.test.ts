@@ -5,7 +5,7 @@ import { openHttpServer } from "../../support/open-http-server.js";
 
 const serve = () => undefined;
 
-test("keeps a connection open longer than its Keep-Alive header announces", async () => {
+test("keeps an idle connection open longer than the announced Keep-Alive timeout", async () => {
   const { keepAliveTimeout: keptMs } = createHttpServer({ apiBase: "/api", api: serve, serve });
   const url = await openHttpServer((_request, response) => response.end("done"));
   const { socket, nextAnswer } = await openConnection(url);

@@ -52,20 +52,20 @@ describe("a daemon with RUNTIME_PANEL_HOST", () => {
   afterAll(() => daemon.dispose());
 
   test.each(["/cpanel/", "/cpanel/keys", "/api/health", "/api/docs", "/.well-known/runtime"])(
-    "serves %s at the panel's host",
+    "serves the path %s at the panel host",
     async (path) => {
       expect((await ask(daemon.url, panel, { path, headers: { accept: "text/html" } })).status).toBe(200);
     },
   );
 
   test.each(["/app/", "/teller/", "/told", "/nothing", "/%63panel/", "/app/../cpanel/x", "//cpanel/"])(
-    "responds with 404 to %s at the panel's host, on any port",
+    "responds with 404 to the path %s at the panel host, on any port",
     async (path) => {
       for (const host of [panel, `${panel}:8443`]) expectRefusal(await ask(daemon.url, host, { path }), "NOT_FOUND", host);
     },
   );
 
-  test("rejects a WebSocket of a worker at the panel's host with 404", async () => {
+  test("rejects a WebSocket of a worker at the panel host with 404", async () => {
     expect((await WebSocketClient.refusal(`${daemon.url}/app/`, { headers: { host: panel } })).status).toBe(404);
   });
 
@@ -74,24 +74,24 @@ describe("a daemon with RUNTIME_PANEL_HOST", () => {
     ["/cpanel", {}, `http://${panel}/cpanel`],
     ["/cpanel/keys?x=1", { "x-forwarded-proto": "https" }, `https://${panel}/cpanel/keys?x=1`],
     ["/cpanel/", { "x-forwarded-proto": "javascript" }, `http://${panel}/cpanel/`],
-  ])("redirects %s from another host to the panel's host", async (path, headers, location) => {
+  ])("redirects the path %s from another host to the panel host", async (path, headers, location) => {
     const answer = await ask(daemon.url, apps, { path, headers });
     expect([answer.status, answer.headers["location"]]).toEqual([308, location]);
     expect(answer.headers["cache-control"]).toBe("no-store");
   });
 
-  test("redirects / at the panel's host to the panel", async () => {
+  test("redirects the path / at the panel host to the path of the panel", async () => {
     const answer = await ask(daemon.url, `${panel}:8000`, { path: "/" });
     expect([answer.status, answer.headers["location"]]).toEqual([308, `http://${panel}:8000/cpanel/`]);
   });
 
-  test("serves workers and plugins at all other hosts", async () => {
+  test("serves workers and plugins at another host", async () => {
     expect((await ask(daemon.url, apps, { path: "/teller/" })).text).toBe("routes");
     expect((await ask(daemon.url, apps, { path: "/told" })).text).toBe("told");
     expect((await ask(daemon.url, apps, { path: "/app/" })).text).toBe("none");
   });
 
-  test("accepts a session cookie only at the panel's host, and a key header anywhere", async () => {
+  test("accepts a session cookie only at the panel host, and a key header at every host", async () => {
     const path = "/api/admin/session";
     expect((await ask(daemon.url, panel, { path, headers: cookieOf(daemon) })).status).toBe(200);
     for (const name of ["runtime_api_key", "__Host-runtime_api_key"])
@@ -121,19 +121,19 @@ describe("a daemon with RUNTIME_PANEL_HOST and RUNTIME_ADMIN_PORT", () => {
   });
   afterAll(() => daemon.dispose());
 
-  test("serves the panel only at the panel's host of the admin listener", async () => {
+  test("serves the panel only at the admin listener with the panel host", async () => {
     expect((await ask(daemon.adminUrl, panel, { path: "/cpanel/" })).status).toBe(200);
     const elsewhere = await ask(daemon.adminUrl, apps, { path: "/cpanel/" });
     expect([elsewhere.status, elsewhere.headers["location"]]).toEqual([308, `http://${panel}/cpanel/`]);
     for (const host of [panel, apps]) expectRefusal(await ask(daemon.url, host, { path: "/cpanel/" }), "NOT_FOUND", host);
   });
 
-  test("serves no worker at the panel's host on either listener", async () => {
+  test("serves no worker at the panel host on either listener", async () => {
     for (const origin of [daemon.url, daemon.adminUrl]) expectRefusal(await ask(origin, panel, { path: "/app/" }), "NOT_FOUND", origin);
     expect((await ask(daemon.url, apps, { path: "/app/" })).status).toBe(200);
   });
 
-  test("accepts a session cookie only at the panel's host", async () => {
+  test("accepts a session cookie only at the panel host", async () => {
     const path = "/api/admin/session";
     expect((await ask(daemon.adminUrl, panel, { path, headers: cookieOf(daemon) })).status).toBe(200);
     expectRefusal(await ask(daemon.adminUrl, apps, { path, headers: cookieOf(daemon) }), "AUTH_REQUIRED");
@@ -147,15 +147,18 @@ describe("a daemon with RUNTIME_ALLOWED_HOSTS", () => {
   });
   afterAll(() => daemon.dispose());
 
-  test.each(["127.0.0.1:1234", "a.inner.example", panel, apps])("serves the host %s", async (host) => {
+  test.each(["127.0.0.1:1234", "a.inner.example", panel, apps])("serves requests with the allowed host %s", async (host) => {
     expect((await ask(daemon.url, host, { path: "/api/health" })).status).toBe(200);
   });
 
-  test.each(["/api/health", "/app/", "/cpanel/", "/.well-known/runtime"])("responds with 421 to another host at %s", async (path) => {
-    expectRefusal(await ask(daemon.url, "rebound.example:8000", { path, headers: { "x-api-key": daemon.rootKey } }), "HOST_NOT_SERVED");
-  });
+  test.each(["/api/health", "/app/", "/cpanel/", "/.well-known/runtime"])(
+    "responds with 421 at the path %s when the host is not allowed",
+    async (path) => {
+      expectRefusal(await ask(daemon.url, "rebound.example:8000", { path, headers: { "x-api-key": daemon.rootKey } }), "HOST_NOT_SERVED");
+    },
+  );
 
-  test("responds with 421 to a WebSocket handshake for another host", async () => {
+  test("responds with 421 to a WebSocket handshake when the host is not allowed", async () => {
     expect((await WebSocketClient.refusal(`${daemon.url}/app/`, { headers: { host: "rebound.example" } })).status).toBe(421);
   });
 });

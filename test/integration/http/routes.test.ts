@@ -39,8 +39,8 @@ const paths = [...new Set(routes.map(({ sample }) => sample))].map((samplePath) 
   return { path: samplePath, methods: methods.includes("GET") ? [...methods, "HEAD"] : methods };
 });
 
-describe("the methods of a route", () => {
-  test.each(paths)("are $methods at $path, and other methods get 405 with Allow", async ({ path: target, methods }) => {
+describe("an API route", () => {
+  test.each(paths)("accepts $methods at $path and responds to other methods with 405 and Allow", async ({ path: target, methods }) => {
     const allow = [...new Set(methods)].toSorted().join(", ");
     const others = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "TRACE", "PROPFIND", "SEARCH"].filter(
       (method) => !methods.includes(method),
@@ -59,7 +59,7 @@ describe("the methods of a route", () => {
 
   // Event streams never end and downloads need parameters. Both have their own tests.
   test.each(routes.filter(({ endpoint }) => endpoint.method === "GET" && !endpoint.download && (endpoint.result || !endpoint.events)))(
-    "include HEAD for $sample, with the headers of GET and no body",
+    "responds to HEAD at $sample with the headers of GET and no body",
     async ({ endpoint, sample }) => {
       const target = {
         path: sample + (queries[endpoint.path] ?? ""),
@@ -81,12 +81,12 @@ describe("the methods of a route", () => {
     },
   );
 
-  test("require a key for HEAD when GET requires one", async () => {
+  test("requires a key for HEAD when GET requires a key", async () => {
     expect(await send({ method: "HEAD", path: "/api/keys" })).toMatchObject({ status: 401, text: "" });
   });
 });
 
-describe("an unknown path or query", () => {
+describe("a request with an unknown path or query string", () => {
   test.each([
     "/api",
     "/api/",
@@ -123,12 +123,12 @@ describe("an unknown path or query", () => {
     "/%2e%2e/%2e%2e/etc/passwd",
     "/api%2fhealth",
     "/api\\health",
-  ])("gets NOT_FOUND at %s", async (target) => {
+  ])("receives NOT_FOUND at the path %s", async (target) => {
     expectRefusal(await send({ path: target, headers: { "x-api-key": daemon.rootKey } }), "NOT_FOUND", target);
   });
 
   test.each(["?a=1", `?${"a=1&".repeat(2_000)}`, "?__proto__=x&constructor=y", "?a[]=1&a[b]=2", "?%", "?%ff", "?", "??"])(
-    "is ignored: %s",
+    "is served when the query string is %s",
     async (query) => {
       expect((await send({ path: `/api/health/live${query}` })).status).toBe(200);
     },
@@ -138,24 +138,30 @@ describe("an unknown path or query", () => {
 describe("the request ID of a response", () => {
   const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-  test.each(["/api/health/live", "/api/nothing", "/api/keys", "/nothing", "/.well-known/runtime"])("is valid at %s", async (target) => {
-    for (const id of ["a", "~!\"#$%&'()", "f".repeat(128)])
-      expect((await send({ path: target, headers: { "x-request-id": id } })).headers["x-request-id"]).toBe(id);
-  });
+  test.each(["/api/health/live", "/api/nothing", "/api/keys", "/nothing", "/.well-known/runtime"])(
+    "is the client's valid X-Request-Id at the path %s",
+    async (target) => {
+      for (const id of ["a", "~!\"#$%&'()", "f".repeat(128)])
+        expect((await send({ path: target, headers: { "x-request-id": id } })).headers["x-request-id"]).toBe(id);
+    },
+  );
 
-  test.each(["/api/health/live", "/api/nothing", "/api/keys", "/nothing"])("replaces an invalid ID of the client at %s", async (target) => {
-    for (const id of ["", "f".repeat(129), "two words", "tab\tbed", "ünlaut", ["one", "two"]])
-      expect((await send({ path: target, headers: { "x-request-id": id } })).headers["x-request-id"]).toMatch(uuid);
-  });
+  test.each(["/api/health/live", "/api/nothing", "/api/keys", "/nothing"])(
+    "is a new UUID at the path %s when the client's X-Request-Id is invalid",
+    async (target) => {
+      for (const id of ["", "f".repeat(129), "two words", "tab\tbed", "ünlaut", ["one", "two"]])
+        expect((await send({ path: target, headers: { "x-request-id": id } })).headers["x-request-id"]).toMatch(uuid);
+    },
+  );
 
-  test("is different for each request", async () => {
+  test("is different for each request without an X-Request-Id", async () => {
     const answers = [await send({ path: "/api/health/live" }), await send({ path: "/api/health/live" })];
 
     expect(answers[0]?.headers["x-request-id"]).not.toBe(answers[1]?.headers["x-request-id"]);
   });
 });
 
-test("logs an internal error in full and sends no details to the client", async () => {
+test("logs an internal error in full and sends no details of the error to the client", async () => {
   const body = '--B\r\nContent-Disposition: form-data; name="file"; filename="a.tgz"\r\n\r\nx\r\n--B--\r\n';
   const headers = { "x-api-key": daemon.rootKey, "content-type": "multipart/form-data; boundary=B", "x-request-id": "the-failing-call" };
 

@@ -38,7 +38,7 @@ afterAll(async () => {
   await daemon.dispose();
 });
 
-test("never writes a key to the log, a worker or a response", async () => {
+test("never exposes an API key in the log, to a worker or in a response", async () => {
   const client = connect(daemon.url, rootKey);
   const { key, id } = (await client.keys.create({ body: { name: "a key", role: "admin" } })).data;
   const archive = await packFiles({ "manifest.yaml": manifestOf("telling", "1.0.0"), "index.js": tellingWorker });

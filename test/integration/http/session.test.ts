@@ -56,7 +56,7 @@ const createWithoutOrigin = (headers: Record<string, string>) =>
   });
 
 describe("signing in", () => {
-  test("sets an authenticating cookie with exactly the documented attributes", async () => {
+  test("sets a session cookie with exactly the documented attributes", async () => {
     const answer = await signIn(rootKey);
 
     expect(answer.status).toBe(200);
@@ -67,7 +67,7 @@ describe("signing in", () => {
     expect(nameIn(await whoAmI({ cookie: pair }))).toBe("root");
   });
 
-  test("with a stored key returns its principal without isRoot", async () => {
+  test("returns the principal of a stored key without the field isRoot", async () => {
     const { id, key } = await createKey("operator");
 
     const answer = await signIn(key);
@@ -77,7 +77,7 @@ describe("signing in", () => {
     expect(answer.text).not.toContain(key);
   });
 
-  test("with an unknown key fails 1,000 times, without a cookie or a lockout", async () => {
+  test("fails without a cookie for 1,000 unknown keys, and causes no lockout", async () => {
     for (let attempt = 0; attempt < 1_000; attempt += 1) {
       const answer = await signIn(`wrong ${attempt}`);
       expect(answer.status).toBe(401);
@@ -98,7 +98,7 @@ describe("signing in", () => {
     ["", false],
     ["httpsx", false],
     ["wss", false],
-  ])("with X-Forwarded-Proto: %s sets a Secure cookie: %s", async (proto, isSecure) => {
+  ])("with the header X-Forwarded-Proto: %s sets a cookie with Secure = %s", async (proto, isSecure) => {
     const headers = { "x-forwarded-proto": proto };
 
     for (const answer of [await signIn(rootKey, headers), await signOut(headers)])
@@ -110,7 +110,7 @@ describe("a session over HTTPS", () => {
   const https = { "x-forwarded-proto": "https" };
   const attributes = "Path=/; HttpOnly; SameSite=Strict; Secure";
 
-  test("has a second cookie with the __Host- prefix, and sign-out clears both", async () => {
+  test("has a second cookie with the __Host- prefix, and sign-out clears both cookies", async () => {
     expect((await signIn(rootKey, https)).headers["set-cookie"]).toEqual([
       `runtime_api_key=${encodedRootKey}; Max-Age=1800; ${attributes}`,
       `__Host-runtime_api_key=${encodedRootKey}; Max-Age=1800; ${attributes}`,
@@ -121,7 +121,7 @@ describe("a session over HTTPS", () => {
     ]);
   });
 
-  test("prefers the __Host- cookie to the other cookie and accepts either cookie alone", async () => {
+  test("uses the __Host- cookie before the other cookie, and accepts each cookie alone", async () => {
     const { key } = await createKey("second cookie");
     expect(nameIn(await whoAmI({ cookie: `runtime_api_key=${encodedRootKey}; __Host-runtime_api_key=${key}` }))).toBe("second cookie");
     expect(nameIn(await whoAmI({ cookie: `runtime_api_key=${encodedRootKey}` }))).toBe("root");
@@ -136,7 +136,7 @@ describe("signing out", () => {
     ["a malformed cookie", { cookie: "runtime_api_key=%E0%A4%A" }],
     ["the root key", { cookie: `runtime_api_key=${encodedRootKey}` }],
     ["the root key, the second time", { cookie: `runtime_api_key=${encodedRootKey}` }],
-  ])("with %s clears the session cookie", async (_, headers) => {
+  ])("clears the session cookie when the request has %s", async (_, headers) => {
     const answer = await signOut(headers);
 
     expect(answer.status).toBe(204);
@@ -146,7 +146,7 @@ describe("signing out", () => {
 });
 
 describe("request credentials", () => {
-  test("are tried in the order X-API-Key, bearer token, cookie until one is valid", async () => {
+  test("are tried in the order X-API-Key, bearer token, cookie until one key is valid", async () => {
     const first = (await createKey("first")).key;
     const second = (await createKey("second")).key;
 
@@ -163,24 +163,27 @@ describe("request credentials", () => {
     expectRefusal(await whoAmI({ "x-api-key": [key, key] }), "AUTH_REQUIRED");
   });
 
-  test.each([["x"], ["\t"], ["ü"], ["k".repeat(14_000)], ['"']])("are rejected when %j is added to the root key", async (addition) => {
-    const key = rootKey + addition;
-    const expected = addition === "\t" ? 200 : 401;
+  test.each([["x"], ["\t"], ["ü"], ["k".repeat(14_000)], ['"']])(
+    "are rejected when the text %j follows the root key, except a tab in a header",
+    async (addition) => {
+      const key = rootKey + addition;
+      const expected = addition === "\t" ? 200 : 401;
 
-    // White space around a header's value is not part of the value.
-    expect((await whoAmI({ "x-api-key": key })).status).toBe(expected);
-    expect((await whoAmI({ cookie: `runtime_api_key=${encodeURIComponent(key)}` })).status).toBe(401);
-  });
+      // White space around a header's value is not part of the value.
+      expect((await whoAmI({ "x-api-key": key })).status).toBe(expected);
+      expect((await whoAmI({ cookie: `runtime_api_key=${encodeURIComponent(key)}` })).status).toBe(401);
+    },
+  );
 });
 
-describe("a changing call without an Origin header", () => {
-  test("is accepted with the root key in either header", async () => {
+describe("a call that changes data, without an Origin header", () => {
+  test("is accepted with the root key in X-API-Key or Authorization", async () => {
     expect((await createWithoutOrigin({ "x-api-key": rootKey })).status).toBe(201);
     expect((await createWithoutOrigin({ authorization: `Bearer ${rootKey}` })).status).toBe(201);
     expect((await createWithoutOrigin({ "x-api-key": rootKey, origin: "http://evil.example" })).status).toBe(201);
   });
 
-  test("is accepted with X-Runtime-Internal only together with a key", async () => {
+  test("is accepted with X-Runtime-Internal when it has a key, and rejected otherwise", async () => {
     const { key } = await createKey("inside");
 
     expect((await createWithoutOrigin({ "x-api-key": key, "x-runtime-internal": "true" })).status).toBe(201);
@@ -188,7 +191,7 @@ describe("a changing call without an Origin header", () => {
     expectRefusal(await createWithoutOrigin({ "x-runtime-internal": "true" }), "AUTH_REQUIRED");
   });
 
-  test("is rejected with the root key in a cookie and another key in a header", async () => {
+  test("is rejected with the root key in the cookie and another key in X-API-Key", async () => {
     const { key } = await createKey("header first");
 
     expectRefusal(await createWithoutOrigin({ "x-api-key": key, cookie: `runtime_api_key=${encodedRootKey}` }), "CSRF_ORIGIN_REQUIRED");

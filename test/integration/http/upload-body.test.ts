@@ -81,7 +81,7 @@ describe("an invalid multipart body", () => {
     ["with a file that is not an archive", multipart, filePart("a.tgz", "x") + end, "INVALID_ARCHIVE"],
     ["with a file name that contains ..", multipart, filePart("../../../a.tgz", "x") + end, "INVALID_ARCHIVE"],
     ["with a file name of 10,000 characters", multipart, filePart(`${"a".repeat(10_000)}.zip`, "x") + end, "INVALID_ARCHIVE"],
-  ] as const)("%s is rejected and leaves no file", async (_, contentType, body, code) => {
+  ] as const)("is rejected and leaves no file (body %s)", async (_, contentType, body, code) => {
     const sent = [Buffer.from(body), Readable.from([Buffer.from(body)])];
 
     for (const payload of sent) expectRefusal(await upload({ "content-type": contentType }, payload), code);
@@ -92,7 +92,7 @@ describe("an invalid multipart body", () => {
     expectRefusal(await upload({}, "x"), "NO_FILE_PROVIDED");
   });
 
-  test.each(["gzip", "br", "deflate", "identity, gzip"])("with Content-Encoding %s is rejected", async (encoding) => {
+  test.each(["gzip", "br", "deflate", "identity, gzip"])("with the Content-Encoding %s is rejected", async (encoding) => {
     const answer = await upload({ "content-type": multipart, "content-encoding": encoding }, filePart("a.tgz", "x") + end);
 
     expectRefusal(answer, "UNSUPPORTED_MEDIA_TYPE");
@@ -102,7 +102,7 @@ describe("an invalid multipart body", () => {
     ["5,000 fields", fieldPart("a", "b").repeat(5_000)],
     ["3,000 files", filePart("a.tgz", "x").repeat(3_000)],
     ["5,000 fields after the file", filePart("a.tgz", "x") + fieldPart("a", "b").repeat(5_000)],
-  ])("with %s is rejected", async (_, parts) => {
+  ])("with too many parts is rejected (parts: %s)", async (_, parts) => {
     expectRefusal(await upload({ "content-type": multipart }, parts + end), "INVALID_MULTIPART");
   });
 });
@@ -115,7 +115,7 @@ describe("the upload size limit", () => {
     ["ten times the limit, in chunks", 9 * maxUploadSizeBytes, true, "PAYLOAD_TOO_LARGE"],
     ["exactly the limit", 0, false, "INVALID_ARCHIVE"],
     ["exactly the limit, in chunks", 0, true, "INVALID_ARCHIVE"],
-  ] as const)("applies to %s", async (_, excessBytes, inChunks, code) => {
+  ] as const)("rejects a body above the limit and permits a body at the limit (body with %s)", async (_, excessBytes, inChunks, code) => {
     const body = Buffer.from(filePart("a.tgz", "x".repeat(maxUploadSizeBytes + excessBytes)) + end);
 
     const answer = await upload({ "content-type": multipart }, inChunks ? Readable.from([body]) : body);
@@ -123,19 +123,19 @@ describe("the upload size limit", () => {
     expectRefusal(answer, code);
   });
 
-  test("applies to Content-Length before the client sends the body", async () => {
+  test("rejects a larger Content-Length before the client sends the body", async () => {
     const head = `POST /api/workers/upload HTTP/1.1\r\nHost: a\r\nX-API-Key: ${daemon.rootKey}\r\nContent-Type: ${multipart}\r\nContent-Length: 999999999\r\n\r\n`;
 
     expectRefusal(await exchange(daemon.url, head), "PAYLOAD_TOO_LARGE");
   });
 });
 
-describe("a client that disconnects or continues to send", () => {
+describe("an upload client that disconnects or continues to send", () => {
   const body = filePart("a.tgz", "x".repeat(200_000)) + end;
   const head = () =>
     `POST /api/workers/upload HTTP/1.1\r\nHost: a\r\nX-API-Key: ${daemon.rootKey}\r\nContent-Type: ${multipart}\r\nContent-Length: ${body.length}\r\n\r\n`;
 
-  test.each([0, 50, 99])("leaves no file after it sent %i percent of its upload", async (percent) => {
+  test.each([0, 50, 99])("leaves no file on the daemon when it disconnects after %i percent of the upload", async (percent) => {
     const sent = body.slice(0, (body.length * percent) / 100);
     const before = await openDescriptors();
 
@@ -150,7 +150,7 @@ describe("a client that disconnects or continues to send", () => {
     await expect.poll(openDescriptors, { timeout: 10_000 }).toBeLessThanOrEqual(before + 1);
   });
 
-  test("gets the rejection during its upload and can reuse the connection", async () => {
+  test("receives a rejection during the upload and can reuse the connection", async () => {
     const { socket, nextAnswer } = await openConnection(daemon.url);
     const refused = filePart("a.tgz", "x", "wrong") + "x".repeat(100_000);
     socket.write(head().replace(String(body.length), String(refused.length)) + refused.slice(0, 50_000));
@@ -162,7 +162,7 @@ describe("a client that disconnects or continues to send", () => {
     socket.destroy();
   });
 
-  test("is disconnected when it never ends a rejected body", async () => {
+  test("is disconnected when it never completes a rejected body", async () => {
     const { socket, nextAnswer, closed } = await openConnection(daemon.url);
     socket.write(head() + filePart("a.tgz", "x", "wrong"));
     expectRefusal(await nextAnswer(), "INVALID_MULTIPART");
@@ -171,7 +171,7 @@ describe("a client that disconnects or continues to send", () => {
   });
 });
 
-test("leaves no file after 200 uploads that are rejected during file creation", async () => {
+test("deletes the files of 200 uploads that are rejected during file creation", async () => {
   const spoolDirectory = await temporaryDirectory();
   const server = createServer((incoming, response) => {
     const reading = readUpload(incoming, { field: "file", spoolDirectory, maxSizeBytes: maxUploadSizeBytes, assertAllowed: () => {} });

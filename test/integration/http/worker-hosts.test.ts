@@ -61,7 +61,7 @@ async function ask(host: string | undefined, call: Call) {
 
 const appAt = async (host: string, path = "/") => (JSON.parse((await ask(host, { path })).text) as { app: string }).app;
 
-describe("a worker at its host", () => {
+describe("a worker at its own host name", () => {
   test.each([
     ["shop.test", "shop 1"],
     ["SHOP.Test:8443", "shop 1"],
@@ -72,11 +72,11 @@ describe("a worker at its host", () => {
     ["shop--team.apps.test:1", "team shop"],
     ["v1-0-0---shop.apps.test", "shop 1"],
     ["V1-0-0---SHOP--TEAM.apps.test", "team shop"],
-  ])("responds to requests with Host %s", async (host, label) => {
+  ])("responds to requests with the Host header %s", async (host, label) => {
     expect(await appAt(host)).toBe(label);
   });
 
-  test("receives the whole path and an empty base, and can set origin-wide headers", async () => {
+  test("receives the full path and an empty base path, and can set origin-wide headers", async () => {
     const answer = await ask("shop.test", { path: "/api/keys?x=1", headers: { cookie: "own=1; runtime_api_key=secret" } });
 
     expect(JSON.parse(answer.text)).toEqual({ app: "shop 1", path: "/api/keys?x=1", host: "shop.test", base: "", cookie: "own=1" });
@@ -88,14 +88,14 @@ describe("a worker at its host", () => {
     expect(answer.headers).not.toHaveProperty("x-accel-redirect");
   });
 
-  test("cannot set origin-wide headers at its path on the main host", async () => {
+  test("cannot set origin-wide headers at its path on the daemon's main host", async () => {
     const answer = await ask("main.test", { path: "/shop/x" });
     expect(JSON.parse(answer.text)).toMatchObject({ app: "shop 1", path: "/x", base: "/shop" });
     expect(answer.headers).not.toHaveProperty("strict-transport-security");
     expect(answer.headers).not.toHaveProperty("clear-site-data");
   });
 
-  test("serves a static site with its headers and without a redirect at the root", async () => {
+  test("serves a static site at / with the site's headers and without a redirect", async () => {
     const answer = await ask("site.test", { path: "/" });
     expect([answer.status, answer.text]).toEqual([200, "<title>site</title>"]);
     expect(answer.headers).toMatchObject({ "strict-transport-security": "max-age=60", "x-own": "1" });
@@ -105,13 +105,13 @@ describe("a worker at its host", () => {
   });
 
   test.each(["/api/keys", "/api/health", "/.well-known/runtime", "/cpanel/", "/cpanel@1/x", "/%63panel/", "/team/"])(
-    "receives requests for %s, instead of the API or panel",
+    "receives requests for the path %s in place of the API or the panel",
     async (path) => {
       expect(await appAt("shop.test", path)).toBe("shop 1");
     },
   );
 
-  test("opens a WebSocket also at a path of the API", async () => {
+  test("opens a WebSocket at / and at a path below /api", async () => {
     for (const path of ["/", "/api/socket"]) {
       const socket = await WebSocketClient.open(`${daemon.url}${path}`, [], { headers: { host: "shop.test" } });
       expect(await socket.next()).toBe("shop 1");
@@ -127,17 +127,17 @@ describe("a host without a worker", () => {
     "xn--a.apps.test",
     "my-site.apps.test",
     "team--shop.apps.test",
-  ])("responds with 404 for every path when it is %s", async (host) => {
+  ])("responds with 404 at every path when the host is %s", async (host) => {
     for (const path of ["/", "/api/health", "/cpanel/", "/shop/"]) expectRefusal(await ask(host, { path }), "NOT_FOUND", path);
     expect((await WebSocketClient.refusal(`${daemon.url}/`, { headers: { host } })).status).toBe(404);
   });
 
-  test.each(["panel.test", "PANEL.test."])("responds with 404 to a worker's path when it is the panel host %s", async (host) => {
+  test.each(["panel.test", "PANEL.test."])("responds with 404 at a worker's path when the host is the panel host %s", async (host) => {
     expectRefusal(await ask(host, { path: "/shop/" }), "NOT_FOUND");
   });
 
   test.each(["main.test", "apps.test", "127.0.0.1", "[::1]:80", "unknown.test", "shop.test.evil.test", "evilapps.test"])(
-    "serves API and workers by path when it is %s",
+    "serves the API and workers by path when the host is %s",
     async (host) => {
       expect((await ask(host, { path: "/api/health" })).status).toBe(200);
       expect(await appAt(host, "/shop/")).toBe("shop 1");
@@ -146,7 +146,7 @@ describe("a host without a worker", () => {
 });
 
 describe("the hosts of a worker", () => {
-  test("take effect before the response to adding, changing or removing them", async () => {
+  test("take effect before the call that adds, changes or removes a host returns", async () => {
     const host = "new.test";
     await client.hosts.add({ params: { host }, body: { worker: "shop" } });
     expect(await appAt(host)).toBe("shop 1");
@@ -159,7 +159,7 @@ describe("the hosts of a worker", () => {
     await client.workers.removeVersion({ params: { scope: "_", name: "shop", version: "2.0.0" } });
   });
 
-  test("cannot be hosts of another worker, of the daemon or below the app domain", async () => {
+  test("cannot be a host of another worker, of the daemon or below the app domain", async () => {
     const before = await client.hosts.list();
     const add = (host: string) => client.hosts.add({ params: { host }, body: { worker: "@team/shop" } });
     await expect(add("shop.test")).rejects.toMatchObject({ code: "HOST_TAKEN", status: 409 });
@@ -168,7 +168,7 @@ describe("the hosts of a worker", () => {
     expect(await client.hosts.list()).toEqual(before);
   });
 
-  test("can be added by a restricted key only below the suffixes of its namespace", async () => {
+  test("are accepted from a restricted key only below the namespace's host suffixes", async () => {
     const { data } = await client.keys.create({ body: { name: "team", role: "editor", namespaces: ["@team"] } });
     const team = connect(daemon.url, data.key);
     const add = (host: string, worker: string) => team.hosts.add({ params: { host }, body: { worker } });
@@ -183,7 +183,7 @@ describe("the hosts of a worker", () => {
     await team.hosts.remove({ params: { host: "a.team.test" } });
   });
 
-  test("are listed as requested when a manifest declares them, until they are added", async () => {
+  test("are listed as requested when only a manifest declares the hosts", async () => {
     await upload("wishes", app("wishes"), { manifest: "hosts: [Wish.test]\n" });
     expect((await client.hosts.list()).requested).toEqual([{ host: "wish.test", worker: "wishes" }]);
     expect((await ask("wish.test", { path: "/wishes/" })).status).toBe(200);
@@ -205,14 +205,14 @@ const question = (domain: string, headers: Record<string, string> = {}) =>
 
 describe("a proxy's certificate check at /api/hosts/ask", () => {
   test.each(["shop.test", "SHOP.test", "xn--mnchen-3ya.test", "shop.apps.test", "panel.test", "main.test"])(
-    "responds with 200 for %s",
+    "responds with 200 for the host %s",
     async (domain) => {
       expect((await question(domain)).status).toBe(200);
     },
   );
 
   test.each(["unknown.test", "nobody.apps.test", "v9-0-0---shop.apps.test", "", "127.0.0.1", "*.test"])(
-    "responds with 404 for %j",
+    "responds with 404 for the host %j",
     async (domain) => {
       expectRefusal(await question(domain), "HOST_NOT_FOUND");
     },
