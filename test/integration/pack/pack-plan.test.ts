@@ -181,12 +181,12 @@ describe("the packed files of a folder", () => {
       },
       ["manifest.yaml", "out/main.js"],
     ],
-  ])("follow the exclusion rules: %s", async (_, files, expected) => {
+  ])("include and exclude files according to the rules (case: %s)", async (_, files, expected) => {
     expect(await packed(files)).toEqual(expected);
   });
 });
 
-test("exclude files with the rule as reason", async () => {
+test("lists each excluded file with the rule that excludes the file", async () => {
   const plan = await planPack(
     await folderOf({ "manifest.yaml": manifest, "index.js": "", ".env": "", ".runtimeignore": "# notes\n*.map\n", "a.map": "" }),
   );
@@ -197,7 +197,7 @@ test("exclude files with the rule as reason", async () => {
   ]);
 });
 
-test("include targets of links within the folder and exclude other links", async () => {
+test("includes targets of links within the folder and excludes other links", async () => {
   const folder = await folderOf({
     "manifest.yaml": manifest,
     "index.js": "",
@@ -226,7 +226,7 @@ test("include targets of links within the folder and exclude other links", async
   });
 });
 
-test("are found even when a link points to a parent folder", async () => {
+test("finds all files when a link points to a parent folder", async () => {
   const folder = await folderOf({ "manifest.yaml": manifest, "index.js": "", "a/b/c.js": "" });
   await symlink("../..", path.join(folder, "a/b/up"));
   await symlink("..", path.join(folder, "a/b/parent"));
@@ -235,7 +235,7 @@ test("are found even when a link points to a parent folder", async () => {
   expect(plan.links.map((link) => link.path)).toEqual(["a/b/parent", "a/b/up"]);
 });
 
-test("cannot include FIFOs, sockets and invalid names unless these are ignored", async () => {
+test("rejects FIFOs, sockets and invalid names unless .runtimeignore excludes them", async () => {
   const folder = await folderOf({ "manifest.yaml": manifest, "index.js": "", "back\\slash.js": "" });
   execFileSync("mkfifo", [path.join(folder, "pipe")]);
   const server = createServer().listen(path.join(folder, "socket"));
@@ -259,7 +259,7 @@ describe("a package that the daemon would reject", () => {
     ["broken JSON", { "package.json": "{" }, "INVALID_PACKAGE_METADATA"],
     ["an entrypoint outside of the folder", { "manifest.yaml": "name: app\nentrypoint: ../a.js\n" }, "INVALID_PACKAGE_METADATA"],
     ["a missing entrypoint", { "manifest.yaml": "name: app\nentrypoint: dist/a.js\n" }, "ENTRYPOINT_NOT_FOUND"],
-  ])("is rejected before the upload: %s", async (_, files, code) => {
+  ])("is rejected before the upload (defect: %s)", async (_, files, code) => {
     expect((await refusal(await folderOf(files))).code).toBe(code);
   });
 });

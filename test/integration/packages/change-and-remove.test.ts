@@ -31,8 +31,8 @@ afterEach(() => fixture.close());
 const inUploads = (...parts: string[]) => path.join(fixture.uploads, ...parts);
 const answering = (name: string) => fixture.packages.resolve(name, undefined)?.version;
 
-describe("enabling and disabling a version", () => {
-  test("changes the active version and keeps the text of the manifests", async () => {
+describe("enabling and disabling a worker version", () => {
+  test("changes the active version and keeps other text in the manifests", async () => {
     expect(answering("app")).toBe("2.0.0");
     await fixture.packages.setEnabled("app", "2.0.0", false);
     expect(answering("app")).toBe("1.0.0");
@@ -50,7 +50,7 @@ describe("enabling and disabling a version", () => {
     expect(answering("app")).toBe("2.0.0");
   });
 
-  test("calls retire for a disabled version after another version became active", async () => {
+  test("calls the retire callback for a disabled version after the active one changes", async () => {
     let answerAtRetirement: string | undefined = "never retired";
     Object.assign(fixture.options, { retire: async () => void (answerAtRetirement = answering("app")) });
     await fixture.packages.setEnabled("app", "2.0.0", false);
@@ -75,7 +75,7 @@ describe("enabling and disabling a version", () => {
     ["an unknown version", "app", "9.0.0", "WORKER_VERSION_NOT_FOUND"],
     ["a built-in version", "panel", "1.0.0", "BUILT_IN_WORKER_CHANGE_FORBIDDEN"],
     ["a built-in version of a worker that was also uploaded", "mixed", "1.0.0", "BUILT_IN_WORKER_CHANGE_FORBIDDEN"],
-  ] as const)("rejects %s and changes nothing", async ([, name, version, code]) => {
+  ] as const)("fails without any change when the request names %s", async ([, name, version, code]) => {
     const before = await treeLines(fixture.root);
     await expect(fixture.packages.setEnabled(name, version, false)).rejects.toMatchObject({ code });
     expect(await treeLines(fixture.root)).toEqual(before);
@@ -84,7 +84,7 @@ describe("enabling and disabling a version", () => {
 });
 
 describe("deleting workers and versions", () => {
-  test("deletes one version, and with the last version its empty folders", async () => {
+  test("deletes one version, and deletes empty folders with the last version", async () => {
     await fixture.packages.removeVersion("app", "2.0.0");
     expect(answering("app")).toBe("1.0.0");
     await fixture.packages.removeVersion("app", "1.0.0");
@@ -96,7 +96,7 @@ describe("deleting workers and versions", () => {
     await expect.poll(() => entriesOf(fixture.uploads)).toEqual(["mixed"]);
   });
 
-  test("deletes all versions of a worker and calls retire with their new folders", async () => {
+  test("deletes all versions of a worker and calls the retire callback for each version", async () => {
     const filesAtRetirement: string[][] = [];
     Object.assign(fixture.options, {
       retire: async (folder: string, movedTo: string) => {
@@ -129,7 +129,7 @@ describe("deleting workers and versions", () => {
     expect(entriesOf(second)).toEqual([]);
   });
 
-  test("deletes links to a version, but no version of another worker", async () => {
+  test("deletes links to the deleted version, and keeps versions of other workers", async () => {
     await symlink("../app/2.0.0", inUploads("mixed", "linked"));
     await fixture.reopen();
     await fixture.packages.removeVersion("app", "2.0.0");
@@ -137,7 +137,7 @@ describe("deleting workers and versions", () => {
     expect(answering("mixed")).toBe("2.0.0");
   });
 
-  test("keeps other packages in a shared folder", async () => {
+  test("keeps another worker that is stored in the folder of the deleted worker", async () => {
     await writeFiles(fixture.uploads, { "app/tool/manifest.yaml": "name: tool\n" });
     await fixture.reopen();
     await fixture.packages.remove("app");
@@ -152,7 +152,7 @@ describe("deleting workers and versions", () => {
     ["a built-in worker", "panel", undefined, "BUILT_IN_WORKER_REMOVE_FORBIDDEN"],
     ["a built-in version", "panel", "1.0.0", "BUILT_IN_WORKER_VERSION_REMOVE_FORBIDDEN"],
     ["a built-in version of a worker that was also uploaded", "mixed", "1.0.0", "BUILT_IN_WORKER_VERSION_REMOVE_FORBIDDEN"],
-  ] as const)("rejects %s and changes nothing", async ([, name, version, code]) => {
+  ] as const)("fails without any change when the request names %s", async ([, name, version, code]) => {
     const before = await treeLines(fixture.root);
     const removing = version === undefined ? fixture.packages.remove(name) : fixture.packages.removeVersion(name, version);
     await expect(removing).rejects.toMatchObject({ code });
@@ -160,7 +160,7 @@ describe("deleting workers and versions", () => {
     expect(fixture.retirements).toEqual([]);
   });
 
-  test("leaves a consistent state after concurrent installs and deletions", async () => {
+  test("leaves files and list consistent after concurrent installs and deletions", async () => {
     const archive = buildTgz({ name: "manifest.yaml", content: "name: racing\nversion: 1.0.0\n" }, { name: "a", content: "a" });
     for (let round = 0; round < 10; round += 1) {
       const outcomes = await Promise.allSettled([

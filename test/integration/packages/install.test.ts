@@ -32,8 +32,8 @@ function named(name: string): Buffer {
 
 const installedMark = (version: string) => readFile(path.join(fixture.uploads, "app", version, "mark"), "utf8");
 
-describe("replacing a version", () => {
-  test("replaces all files and calls retire with the old version's new folder", async () => {
+describe("replacing a worker version", () => {
+  test("replaces all files and calls the retire callback with the old version's folder", async () => {
     await fixture.install(app("1.0.0", "old", [{ name: "package/only-old" }]));
     const before = fixture.packages.resolve("app", undefined);
     let filesOfOld: string[] = [];
@@ -51,7 +51,7 @@ describe("replacing a version", () => {
     expect(readdirSync(path.join(fixture.uploads, "app", "1.0.0")).toSorted()).toEqual(["manifest.yaml", "mark"]);
   });
 
-  test("keeps the old folder until its isolates have stopped, then deletes it", async () => {
+  test("keeps the old folder until all isolates of the old version have stopped", async () => {
     const running = new EventEmitter();
     let moved: string | undefined;
     Object.assign(fixture.options, {
@@ -82,7 +82,7 @@ describe("replacing a version", () => {
     }
   });
 
-  test("replaces a file or link at the path of the worker's or scope's folder", async () => {
+  test("replaces a file or link at the path of the worker folder or the scope folder", async () => {
     const outside = path.join(fixture.root, "outside");
     await mkdir(outside);
     await symlink(outside, path.join(fixture.uploads, "app"));
@@ -94,7 +94,7 @@ describe("replacing a version", () => {
     expect(readdirSync(outside)).toEqual([]);
   });
 
-  test("moves a worker without a version folder into a folder beside the new version", async () => {
+  test("moves a worker without a version folder into a new version folder", async () => {
     await writeFiles(path.join(fixture.uploads, "app"), { "manifest.yaml": "name: app\nversion: 0.9.0\n", mark: "bare" });
     await fixture.reopen();
     await fixture.install(app("1.0.0", "new"));
@@ -106,7 +106,7 @@ describe("replacing a version", () => {
     await expect.poll(() => entriesOf(fixture.uploads)).toEqual(["app"]);
   });
 
-  test("replaces a worker without a version folder when the version is equal", async () => {
+  test("replaces a worker without a version folder when both versions are equal", async () => {
     await writeFiles(path.join(fixture.uploads, "app"), { "manifest.yaml": "name: app\nversion: 1.0.0\n", mark: "bare" });
     await fixture.reopen();
     await fixture.install(app("1.0.0", "new"));
@@ -115,8 +115,8 @@ describe("replacing a version", () => {
   });
 });
 
-describe("a rejected install", () => {
-  test("changes nothing when the caller lacks permission for the name", async () => {
+describe("an install that the daemon rejects", () => {
+  test("changes nothing when the caller lacks the permission for the package name", async () => {
     await fixture.install(app("1.0.0", "old"));
     const before = await treeLines(fixture.root);
     const spool = path.join(fixture.root, "spool");
@@ -144,21 +144,21 @@ describe("a rejected install", () => {
     ["a version that YAML parses as a number", "name: app\nversion: 1.0\n", "INVALID_PACKAGE_VERSION"],
     ["a field of the wrong type", "name: app\nmemory: plenty\n", "INVALID_PACKAGE_METADATA"],
     ["a manifest nested too deeply to parse", "[".repeat(60_000), "INVALID_PACKAGE_METADATA"],
-  ] as const)("changes nothing for %s", async ([, manifest, code]) => {
+  ] as const)("changes nothing when the package has %s", async ([, manifest, code]) => {
     await fixture.install(app("1.0.0", "old"));
     const before = await treeLines(fixture.root);
     await expect(fixture.install(buildTgz({ name: "manifest.yaml", content: manifest }))).rejects.toMatchObject({ code });
     expect(await treeLines(fixture.root)).toEqual(before);
   });
 
-  test("happens for a built-in version", async () => {
+  test("creates no file when the version is built in", async () => {
     await writeFiles(path.join(fixture.builtIn, "app"), { "manifest.yaml": "name: app\nversion: 1.0.0\n" });
     await fixture.reopen();
     await expect(fixture.install(app("1.0.0"))).rejects.toMatchObject({ code: "BUILT_IN_WORKER_CHANGE_FORBIDDEN" });
     expect(entriesOf(fixture.uploads)).toEqual([]);
   });
 
-  test("happens without a writable directory", async () => {
+  test("creates no file when no package directory is writable", async () => {
     const hidden = path.join(fixture.root, ".image");
     const parentless = path.join(fixture.root, "missing", "workers");
     const file = path.join(fixture.root, "file");
@@ -178,7 +178,7 @@ describe("a rejected install", () => {
     expect(readdirSync(hidden)).toEqual([]);
   });
 
-  test("creates a missing directory for uploads", async () => {
+  test("creates a missing package directory for an accepted upload", async () => {
     const fresh = path.join(fixture.root, "fresh");
     const packages = await WorkerPackages.open({
       ...fixture.options,
@@ -192,7 +192,7 @@ describe("a rejected install", () => {
   });
 });
 
-test("leaves one complete version after 20 concurrent installs", async () => {
+test("leaves one complete version after 20 concurrent installs of that version", async () => {
   const archives = Array.from({ length: 20 }, (_, index) =>
     app(
       "1.0.0",
@@ -221,7 +221,7 @@ test("installs and deletes different workers of one scope concurrently", async (
   await expect.poll(() => entriesOf(fixture.uploads)).toEqual([]);
 });
 
-test("responds with INSUFFICIENT_STORAGE on a full disk and leaves no file", async () => {
+test("responds with INSUFFICIENT_STORAGE on a full disk and deletes all new files", async () => {
   const script = path.join(import.meta.dirname, "full-disk-subject.mjs");
   const content = Buffer.from(Array.from({ length: 3_000_000 }, () => Math.floor(Math.random() * 256)));
   const big = path.join(fixture.root, "big.tgz");
@@ -236,7 +236,7 @@ test("responds with INSUFFICIENT_STORAGE on a full disk and leaves no file", asy
   expect(report).toEqual({ code: "INSUFFICIENT_STORAGE", mark: "old", entries: ["app"], removedAfterwards: true });
 });
 
-test("keeps installed files unchanged across a restart", async () => {
+test("keeps installed files unchanged when the package service restarts", async () => {
   await fixture.install(app("1.0.0", "kept"));
   const before = await treeDigest(fixture.uploads);
   await fixture.reopen();

@@ -28,7 +28,7 @@ const builtInFolder = () => path.join(fixture.builtIn, "gateway");
 const found = (name: string) => fixture.packages.discover().find((plugin) => plugin.name === name);
 const onlyFolders = (...folders: string[]) => expect.poll(() => entriesOf(fixture.uploads)).toEqual(folders);
 
-test("overrides manifest keys but not code, until the override is deleted", async () => {
+test("overrides manifest settings, but not code, until the override is deleted", async () => {
   const before = found("gateway");
   expect(before).toMatchObject({ enabled: false, source: "built-in", config: { limit: 10, cors: "none" } });
 
@@ -54,7 +54,7 @@ test("overrides manifest keys but not code, until the override is deleted", asyn
   await onlyFolders();
 });
 
-test("enabling a built-in plugin creates an override, and disabling deletes it", async () => {
+test("creates an override to enable a built-in plugin, and deletes it to disable", async () => {
   await fixture.packages.setEnabled("gateway", false);
   expect(entriesOf(fixture.uploads)).toEqual([]);
 
@@ -69,7 +69,7 @@ test("enabling a built-in plugin creates an override, and disabling deletes it",
   await onlyFolders();
 });
 
-test("keeps the settings of an override when the plugin is disabled", async () => {
+test("keeps the settings in an override when the plugin is disabled", async () => {
   await fixture.install({ "manifest.yaml": "name: gateway\nenabled: true\ncors: all\n" });
 
   await fixture.packages.setEnabled("gateway", false);
@@ -83,7 +83,7 @@ test.for([
   ["an index module", { "index.js": "1" }],
   ["a module that its manifest names", { "lib/a.js": "1", "manifest.yaml": "name: gateway\npluginEntry: lib/a.js\n" }],
   ["an entrypoint", { "index.html": "1", "manifest.yaml": "name: gateway\nentrypoint: index.html\n" }],
-] as const)("rejects uploaded code for a built-in plugin: %s", async ([, files]) => {
+] as const)("rejects an upload of code for a built-in plugin (the package contains %s)", async ([, files]) => {
   const packed = { "manifest.yaml": "name: gateway\n", ...files };
   await expect(fixture.install(packed)).rejects.toMatchObject({ code: "BUILT_IN_PLUGIN_CHANGE_FORBIDDEN" });
   await writeFiles(inUploads("gateway"), packed);
@@ -93,20 +93,23 @@ test.for([
   await expect(fixture.packages.setEnabled("gateway", true)).rejects.toMatchObject({ code: "BUILT_IN_PLUGIN_CHANGE_FORBIDDEN" });
 });
 
-test("rejects an override that has only a package.json", async () => {
+test("rejects an override that contains only a package.json", async () => {
   const refused = fixture.install({ "package.json": '{"name":"gateway"}' });
   await expect(refused).rejects.toMatchObject({ code: "BUILT_IN_PLUGIN_CHANGE_FORBIDDEN" });
   expect(entriesOf(fixture.uploads)).toEqual([]);
 });
 
-test.for(["base: /api", "config: none", "enabled: maybe", "entrypoint: ../x"])("rejects an override with %s", async (line) => {
-  await expect(fixture.install({ "manifest.yaml": `name: gateway\n${line}\n` })).rejects.toMatchObject({
-    code: "INVALID_PACKAGE_METADATA",
-  });
-  expect(entriesOf(fixture.uploads)).toEqual([]);
-});
+test.for(["base: /api", "config: none", "enabled: maybe", "entrypoint: ../x"])(
+  "rejects an override with the invalid setting %s",
+  async (line) => {
+    await expect(fixture.install({ "manifest.yaml": `name: gateway\n${line}\n` })).rejects.toMatchObject({
+      code: "INVALID_PACKAGE_METADATA",
+    });
+    expect(entriesOf(fixture.uploads)).toEqual([]);
+  },
+);
 
-test("reports an unreadable override as a problem of the plugin", async () => {
+test("reports an override with invalid YAML as a problem of the plugin", async () => {
   await writeFiles(fixture.uploads, { "gateway/manifest.yaml": "name: [" });
   expect(found("gateway")).toMatchObject({ source: "built-in", removable: true, problem: expect.stringContaining("YAML") as string });
   await fixture.packages.remove("gateway");

@@ -21,7 +21,7 @@ const onlyFolders = (...folders: string[]) => expect.poll(() => entriesOf(fixtur
 const plugin = (manifest: string) => ({ "manifest.yaml": manifest, "plugin.js": "new" });
 
 describe("installing a plugin", () => {
-  test("stores it in a folder with its name, below the folder of its scope", async () => {
+  test("stores the plugin in a folder with its name, below the folder of its scope", async () => {
     expect(await fixture.install({ "manifest.yaml": "name: guard\nversion: 1.2.0\n", "plugin.js": "1" })).toEqual({
       name: "guard",
       version: "1.2.0",
@@ -38,7 +38,7 @@ describe("installing a plugin", () => {
     await onlyFolders("@team", "guard");
   });
 
-  test("replaces all files of the installed plugin at any version, and calls retire", async () => {
+  test("replaces all files of an installed plugin, also by a lower version", async () => {
     await fixture.install({ "manifest.yaml": "name: guard\nversion: 1.0.0\n", "plugin.js": "1", "old.js": "1" });
     await fixture.install({ "manifest.yaml": "name: guard\nversion: 0.9.0\n", "plugin.js": "2" });
 
@@ -48,7 +48,7 @@ describe("installing a plugin", () => {
     await onlyFolders("guard");
   });
 
-  test("keeps old files until the code that uses them has ended", async () => {
+  test("keeps the old files until the code that uses the files has ended", async () => {
     let done: (() => void) | undefined;
     let movedTo = "";
     Object.assign(fixture.options, {
@@ -65,7 +65,7 @@ describe("installing a plugin", () => {
     await expect.poll(() => existsSync(movedTo)).toBe(false);
   });
 
-  test("leaves one complete plugin after 20 concurrent installs", async () => {
+  test("leaves one complete plugin after 20 concurrent installs of that plugin", async () => {
     const packed = Array.from({ length: 20 }, (_, index) => ({
       "manifest.yaml": "name: guard\n",
       ...Object.fromEntries(Array.from({ length: 10 }, (__, file) => [`files/${file}`, String(index)])),
@@ -111,7 +111,7 @@ describe("installing a plugin", () => {
     ["a name with ..", plugin("name: ../guard"), "INVALID_PACKAGE_NAME", "guard"],
     ["an invalid version", plugin("name: guard\nversion: 1.0"), "INVALID_PACKAGE_VERSION", "1.0"],
     ["no name", plugin("version: 1.0.0"), "MISSING_PACKAGE_NAME", "name"],
-  ] as const)("rejects %s and changes nothing", async ([, files, code, word]) => {
+  ] as const)("fails without any change when the package has %s", async ([, files, code, word]) => {
     await writeFiles(fixture.builtIn, { "shipped/manifest.yaml": "name: shipped\n", "shipped/plugin.js": "1" });
     await fixture.install({ "manifest.yaml": "name: guard\nversion: 1.0.0\n", "plugin.js": "old" });
     const before = await treeLines(fixture.root);
@@ -123,7 +123,7 @@ describe("installing a plugin", () => {
     expect(fixture.retirements).toEqual([]);
   });
 
-  test("rejects a caller without permission before creating any file", async () => {
+  test("rejects a caller without permission before any file is created", async () => {
     const denied = new Error("denied");
     const refused = fixture.install(plugin("name: '@other/guard'\nbase: /api"), (name) => {
       expect(name).toBe("@other/guard");
@@ -134,7 +134,7 @@ describe("installing a plugin", () => {
     expect(entriesOf(fixture.uploads)).toEqual([]);
   });
 
-  test("fails without a writable directory", async () => {
+  test("fails when no plugin directory is writable", async () => {
     const hidden = path.join(fixture.root, ".image");
     await writeFiles(fixture.builtIn, { "shipped/manifest.yaml": "name: shipped\n" });
     await mkdir(hidden);
@@ -150,7 +150,7 @@ describe("installing a plugin", () => {
 });
 
 describe("enabling and disabling a plugin", () => {
-  test("changes only the enabled flag in the manifest", async () => {
+  test("changes only the value of `enabled` in the manifest", async () => {
     const text = "# ours\nname: guard # the guard\nenabled: true # for now\n\nlimit: 0x10\n";
     await writeFiles(fixture.uploads, { "guard/manifest.yml": text, "guard/plugin.js": "1" });
 
@@ -172,7 +172,7 @@ describe("enabling and disabling a plugin", () => {
     ["an unknown plugin", "nothing", "PLUGIN_NOT_FOUND"],
     ["a plugin with only a package.json", "npm", "PLUGIN_MANIFEST_NOT_FOUND"],
     ["a plugin whose manifest cannot be read", "broken", "INVALID_PACKAGE_METADATA"],
-  ] as const)("rejects %s and changes nothing", async ([, name, code]) => {
+  ] as const)("fails without any change for %s", async ([, name, code]) => {
     await writeFiles(fixture.uploads, { "npm/package.json": '{"name":"npm"}', "broken/manifest.yaml": "name: [" });
     const before = await treeLines(fixture.root);
 
@@ -183,7 +183,7 @@ describe("enabling and disabling a plugin", () => {
 });
 
 describe("deleting a plugin", () => {
-  test("deletes its folder and the empty scope folder, and calls retire", async () => {
+  test("deletes the plugin folder and the empty scope folder", async () => {
     await fixture.install({ "manifest.yaml": "name: '@team/guard'\n", "plugin.js": "1" });
 
     await fixture.packages.remove("@team/guard");
@@ -201,7 +201,7 @@ describe("deleting a plugin", () => {
   });
 });
 
-test("completes a change at the start when a crash interrupted it", async () => {
+test("completes a change of plugin files at the start after a crash", async () => {
   await writeFiles(fixture.uploads, {
     "guard/manifest.yaml": "name: guard\nversion: 1.0.0\n",
     ".staging/one/content/package/manifest.yaml": "name: guard\nversion: 2.0.0\n",

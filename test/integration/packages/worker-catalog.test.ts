@@ -21,7 +21,7 @@ const manifest = (version: string) => `name: app\nversion: ${version}\n`;
 const listed = async () => (await fixture.packages.list()).map(({ name, source, versions }) => `${source} ${name} ${versions.join(" ")}`);
 
 describe("the list of workers", () => {
-  test("contains every folder with metadata, with name and version of the metadata", async () => {
+  test("contains each folder with metadata, under the metadata's name and version", async () => {
     await writeFiles(fixture.uploads, {
       "app/1.0.0/manifest.yaml": "name: app\nversion: 1.0.0\n",
       "app/1.10.0/package.json": '{"name":"app","version":"1.10.0"}',
@@ -64,7 +64,7 @@ describe("the list of workers", () => {
     expect(fixture.packages.resolve("app", undefined)?.version).toBe("1.10.0");
   });
 
-  test("excludes links that leave the directory and follows links within it", async () => {
+  test("excludes links to targets outside of the directory and follows other links", async () => {
     const outside = path.join(fixture.root, "outside");
     await writeFiles(outside, { "manifest.yaml": "name: outside\n", "1.0.0/manifest.yaml": "name: outside\nversion: 1.0.0\n" });
     await writeFiles(fixture.uploads, { "app/1.0.0/manifest.yaml": "name: app\nversion: 1.0.0\n" });
@@ -77,7 +77,7 @@ describe("the list of workers", () => {
     expect(fixture.packages.resolve("app", undefined)?.folder).toBe(path.join(fixture.uploads, "app", "1.0.0"));
   });
 
-  test("contains the first of equal versions, and separate built-in and uploaded rows", async () => {
+  test("contains equal versions once, and separate rows for built-in and uploaded", async () => {
     const second = path.join(fixture.root, "second");
     const image = path.join(fixture.root, ".image");
     await writeFiles(fixture.builtIn, { "app/manifest.yaml": manifest("1.0.0") });
@@ -95,7 +95,7 @@ describe("the list of workers", () => {
     await packages.close();
   });
 
-  test("contains invalid packages with their problem and the name of their folder", async () => {
+  test("contains invalid packages with a problem and the name of the folder", async () => {
     await writeFiles(fixture.uploads, {
       "field/1.0.0/manifest.yaml": "name: field\nversion: 1.0.0\ntimeout: soon\n",
       "broken/1.0.0/manifest.yaml": "name: [",
@@ -117,8 +117,8 @@ describe("the list of workers", () => {
   });
 });
 
-describe("manual changes in the directory", () => {
-  test("are detected for workers, versions and scopes", async () => {
+describe("manual changes in the package directory", () => {
+  test("are detected when a worker, version or scope is added or deleted", async () => {
     await writeFiles(fixture.uploads, { "app/1.0.0/manifest.yaml": "name: app\nversion: 1.0.0\n" });
     await expect.poll(listed, noticed).toEqual(["uploaded app 1.0.0"]);
     await writeFiles(fixture.root, { "aside/manifest.yaml": "name: app\nversion: 2.0.0\n" });
@@ -132,7 +132,7 @@ describe("manual changes in the directory", () => {
     expect(fixture.packages.resolve("@team/tool", undefined)).toBeUndefined();
   });
 
-  test("are detected for new, changed and repaired metadata", async () => {
+  test("are detected when metadata is created, changed or repaired", async () => {
     await mkdir(path.join(fixture.uploads, "app", "1.0.0"), { recursive: true });
     const manifestPath = path.join(fixture.uploads, "app", "1.0.0", "manifest.yaml");
     await expect.poll(listed, noticed).toEqual([]);
@@ -144,7 +144,7 @@ describe("manual changes in the directory", () => {
     expect(fixture.packages.resolve("app", undefined)?.generation).not.toBe(before);
   });
 
-  test("keep the generation number of unchanged packages", async () => {
+  test("keep the catalog entries of unchanged packages", async () => {
     await writeFiles(fixture.uploads, { "app/1.0.0/manifest.yaml": "name: app\nversion: 1.0.0\n" });
     await fixture.reopen();
     const before = fixture.packages.resolve("app", undefined);
@@ -158,7 +158,7 @@ describe("manual changes in the directory", () => {
   });
 });
 
-test("scans 2,000 workers within 40 s and checks them for changes within 2 s", { timeout: 120_000 }, async () => {
+test("scans 2,000 workers within 40 s and rechecks unchanged workers within 2 s", { timeout: 120_000 }, async () => {
   const files = Array.from({ length: 2_000 }, (_, index) => [
     `worker-${index}/1.0.0/manifest.yaml`,
     `name: worker-${index}\nversion: 1.0.0\n`,
@@ -190,7 +190,7 @@ test("scans 2,000 workers within 40 s and checks them for changes within 2 s", {
   expect(resolveMs).toBeLessThan(1_000);
 });
 
-test("resolves only names of installed workers", async () => {
+test("resolves only names that equal the name of an installed worker", async () => {
   await writeFiles(fixture.uploads, { "app/1.0.0/manifest.yaml": "name: app\nversion: 1.0.0\nenv: { A: 1 }\n" });
   await fixture.reopen();
   const worker = fixture.packages.resolve("app", undefined);

@@ -26,7 +26,7 @@ setInterval(() => undefined, 1000);`;
   };
 }
 
-test("locks a file for exactly one of four processes and unlocks it after kill -9", async () => {
+test("locks a file for exactly one of four processes, until kill -9 of that process", async () => {
   const directory = await temporaryDirectory();
   const file = path.join(directory, "lock");
   const holders = await Promise.all(Array.from({ length: 4 }, () => holder(file)));
@@ -45,7 +45,7 @@ test("locks a file for exactly one of four processes and unlocks it after kill -
   }
 });
 
-test("reports a missing lock file as unlocked and does not create it", async () => {
+test("reports a missing lock file as unlocked and does not create the file", async () => {
   const directory = await temporaryDirectory();
   expect(ProcessLock.isHeld(path.join(directory, "none"))).toBe(false);
   expect(await readdir(directory)).toEqual([]);

@@ -59,7 +59,7 @@ afterEach(() => {
 });
 
 describe("a plugin that fails to load", () => {
-  test.each(Object.entries(badCode))("reports the reason when it %s", async (_what, [code, reason]) => {
+  test.each(Object.entries(badCode))("is listed with the reason for the failure (the plugin %s)", async (_what, [code, reason]) => {
     const fixture = await PluginFixture.open();
     await fixture.add("bad", code);
     await fixture.add("good", good);
@@ -74,7 +74,7 @@ describe("a plugin that fails to load", () => {
   test.each([
     ["onInit", "onInit() { globalThis.told.push('opened'); throw new Error('half way'); }"],
     ["provides", "onInit() { globalThis.told.push('opened'); }, provides() { throw new Error('half way'); }"],
-  ])("closes its resources when %s throws", async (_what, hook) => {
+  ])("runs its onShutdown hook when the hook %s throws", async (_what, hook) => {
     const fixture = await PluginFixture.open();
     await fixture.add("bad", `export default () => ({ ${hook}, onShutdown() { globalThis.told.push("closed"); } });`);
     await fixture.add("good", good);
@@ -87,7 +87,7 @@ describe("a plugin that fails to load", () => {
     ["the import", "globalThis.told.push('begun'); await new Promise(() => {}); export default {};"],
     ["the factory", "export default () => { globalThis.told.push('begun'); return new Promise(() => {}); };"],
     ["onInit", "export default { onInit: () => { globalThis.told.push('begun'); return new Promise(() => {}); } };"],
-  ])("is reported after 30 s when %s never ends", async (what, code) => {
+  ])("is reported after 30 s when a step never ends (step: %s)", async (what, code) => {
     const fixture = await PluginFixture.open();
     await fixture.add("bad", code);
     await fixture.add("good", good);
@@ -101,7 +101,7 @@ describe("a plugin that fails to load", () => {
     expect(fixture.names).toEqual(["good"]);
   });
 
-  test("causes all plugins that require it to fail, and no others", async () => {
+  test("causes the failure of all plugins that require the plugin, and of no others", async () => {
     const fixture = await PluginFixture.open();
     await fixture.add("broken", "throw new Error('broken');");
     await fixture.add("child", good, { manifest: { dependencies: ["broken"] } });
@@ -115,7 +115,7 @@ describe("a plugin that fails to load", () => {
     });
   });
 
-  test("reports a required plugin that is missing, disabled or invalid", async () => {
+  test("is reported when a required plugin is missing, disabled or invalid", async () => {
     const fixture = await PluginFixture.open();
     await fixture.add("a", good, { manifest: { dependencies: ["nowhere"] } });
     await fixture.add("b", good, { manifest: { dependencies: ["off"] } });
@@ -133,7 +133,7 @@ describe("a plugin that fails to load", () => {
     });
   });
 
-  test("reports circular dependencies, also through optional dependencies", async () => {
+  test("is reported when dependencies, including optional dependencies, form a cycle", async () => {
     const fixture = await PluginFixture.open();
     await fixture.add("a", good, { manifest: { dependencies: ["b"] } });
     await fixture.add("b", good, { manifest: { optionalDependencies: ["c"] } });
@@ -151,7 +151,7 @@ describe("a plugin that fails to load", () => {
     });
   });
 
-  test("reports a base that is reserved or in use, and the first owner keeps it", async () => {
+  test("is reported when its base path is reserved or used by an earlier plugin", async () => {
     const fixture = await PluginFixture.open();
     const served = `export default { routes: { fetch: () => new Response("served") } };`;
     await fixture.add("shop", served, { manifest: { base: "/shop" } });
@@ -170,7 +170,7 @@ describe("a plugin that fails to load", () => {
   });
 
   test.each(["/api/keys", "/api", "/cpanel/x", "/.well-known/runtime", "/_/api/keys", "/shop/cart"])(
-    "reports the reserved server route %s",
+    "is reported when its server route is reserved (route: %s)",
     async (pattern) => {
       const fixture = await PluginFixture.open();
       await fixture.add("evil", `export default { server: { routes: { ${JSON.stringify(pattern)}: () => new Response("mine") } } };`);
@@ -181,7 +181,7 @@ describe("a plugin that fails to load", () => {
     },
   );
 
-  test("loads at the next reload after its repair", async () => {
+  test("loads at the next reload after its code is repaired", async () => {
     const fixture = await PluginFixture.open();
     await fixture.add("bad", "export default {;");
     await fixture.load();
@@ -190,7 +190,7 @@ describe("a plugin that fails to load", () => {
     expect(await fixture.load()).toEqual({ bad: true });
   });
 
-  test("does not prevent a reload when its onShutdown throws", async () => {
+  test("is unloaded by a reload even when its onShutdown hook throws", async () => {
     const fixture = await PluginFixture.open();
     await fixture.add("bad", `export default { onShutdown() { throw new Error("never"); } };`);
     await fixture.load();

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-test("logs no plugin error when a client disconnects during its body", async () => {
+test("logs no plugin error when a client disconnects while it sends a request body", async () => {
   const failed: string[] = [];
   const read = async (request: Request, by: string) => {
     await request

@@ -33,8 +33,8 @@ afterAll(async () => {
   await server.stop();
 });
 
-describe("server.routes of a plugin", () => {
-  test("respond by pattern and method, with the most literal pattern first", async () => {
+describe("the handlers in server.routes of a plugin", () => {
+  test("are selected by path pattern and method, the most literal pattern first", async () => {
     server.use({
       server: {
         routes: {
@@ -59,14 +59,14 @@ describe("server.routes of a plugin", () => {
     expect(await server.text("/app/x")).toBe("worker /x 0");
   });
 
-  test("send a 404 response and leave other methods to other plugins", async () => {
+  test("can respond with 404, and leave other methods of a path to another plugin", async () => {
     server.use({ server: { routes: { "/app/x": { POST: notMine } } } }, { server: { routes: { "/app/x": { GET: notMine } } } });
     expect(await server.text("/app/x")).toBe("not mine");
   });
 });
 
-describe("server.fetch of plugins", () => {
-  test("runs in order until one response is not 404, each time with an unread body", async () => {
+describe("the server.fetch handlers of plugins", () => {
+  test("run in order until one responds without 404, each with an unread request body", async () => {
     const asked: string[] = [];
     server.use(
       { server: { fetch: (request) => (asked.push(`1 ${new URL(request.url).pathname}`), notMine()) } },
@@ -84,7 +84,7 @@ describe("server.fetch of plugins", () => {
     expect(asked).toEqual(["1 /app/x", "body", "1 /app/x", "body"]);
   });
 
-  test("sends its 404 to the client when it has read the body", async () => {
+  test("send their 404 response to the client after reading the request body", async () => {
     server.use({ server: { fetch: async (request) => (await request.text(), notMine()) } });
     const response = await server.fetch("/app/x", { method: "POST", body: "body" });
     expect([response.status, await response.text()]).toEqual([404, "not mine"]);
@@ -104,7 +104,7 @@ describe("server.fetch of plugins", () => {
     "/%70/x",
     "/.well-known",
     "/%61pi/keys",
-  ])("of another plugin never receives %s", async (path) => {
+  ])("never receive a request for the reserved path %s", async (path) => {
     const asked: string[] = [];
     server.use(
       { server: { fetch: (request) => (asked.push(request.url), new Response("stolen")), routes: { "/*": () => new Response("stolen") } } },
@@ -116,8 +116,8 @@ describe("server.fetch of plugins", () => {
   });
 });
 
-describe("the base of a plugin", () => {
-  test("is removed from the paths that its routes receive", async () => {
+describe("the base path of a plugin", () => {
+  test("is removed from the paths that the plugin's routes receive", async () => {
     const app = new Hono();
     app.use(async (c, next) => {
       await next();
@@ -137,7 +137,7 @@ describe("the base of a plugin", () => {
     expect(await server.text("/px")).toContain("NOT_FOUND");
   });
 
-  test("serves paths of its worker when its routes respond with 404", async () => {
+  test("is served by the plugin's own worker when the routes respond with 404", async () => {
     server.use({
       name: "shop",
       base: "/p",
@@ -149,7 +149,7 @@ describe("the base of a plugin", () => {
     expect(await server.text("/p")).toBe("app of shop: /p ");
   });
 
-  test("with a public route does not expose a worker of the same name", async () => {
+  test("does not expose a worker of the same name when the base has a public route", async () => {
     server.use(
       {
         base: "/p",
@@ -164,7 +164,7 @@ describe("the base of a plugin", () => {
   });
 });
 
-describe("a plugin handler", () => {
+describe("a request handler of a plugin", () => {
   test.each([
     [
       "throws",
@@ -191,7 +191,7 @@ describe("a plugin handler", () => {
         return answer;
       },
     ],
-  ])("that %s causes a 500 for the client and an error in the log", async (_what, handler) => {
+  ])("causes a 500 response without details and a log entry when the handler %s", async (_what, handler) => {
     server.use({ server: { routes: { "/x": handler as never } } });
     const answer = await send({ path: "/x" });
     expectRefusal(answer, "INTERNAL_ERROR");
@@ -200,7 +200,7 @@ describe("a plugin handler", () => {
     expect((await send({ path: "/app/x" })).text).toBe("worker /x 0");
   });
 
-  test("sends its headers except those reserved for the daemon", async () => {
+  test("sends its response headers except the headers reserved for the daemon", async () => {
     const headers = new Headers([
       ["set-cookie", "a=1"],
       ["set-cookie", "b=2; Path=/"],
@@ -232,7 +232,7 @@ describe("a plugin handler", () => {
     expect(await send({ path: "/same" })).toMatchObject({ status: 304, text: "", headers: { etag: '"1"' } });
   });
 
-  test("streams at the speed of the client and is cancelled on disconnect", async () => {
+  test("streams at the client's read speed and is cancelled when the client disconnects", async () => {
     let pulls = 0;
     let cancelled = false;
     let aborted = false;
@@ -260,7 +260,7 @@ describe("a plugin handler", () => {
     await expect.poll(() => [cancelled, aborted]).toEqual([true, true]);
   });
 
-  test("closes the connection when its body fails or has the wrong length", async () => {
+  test("closes the connection when a response body fails or has the wrong length", async () => {
     server.use({
       server: {
         routes: {

@@ -24,7 +24,7 @@ const greedy = {
 };
 
 test.each(["/cpanel/", "/cpanel/?x=1", "/cpanel@1.0.0/", "/app/../cpanel/", "/app/%2e%2e/cpanel/"])(
-  "the panel path %s bypasses all hooks",
+  "serves the panel path %s without calling plugin hooks",
   async (path) => {
     server.use(greedy);
     expect((await send({ path })).text).toBe("the panel");
@@ -33,14 +33,14 @@ test.each(["/cpanel/", "/cpanel/?x=1", "/cpanel@1.0.0/", "/app/../cpanel/", "/ap
 );
 
 test.each(["/app/..%2fcpanel/", "/app/cpanel/", "/cpanels/", "//cpanel/", "/%63panel/"])(
-  "a path that only resembles the panel's runs hooks: %s",
+  "calls plugin hooks for the path %s, which only resembles the panel path",
   async (path) => {
     server.use({ onRequest: () => new Response("guarded", { status: 401 }) });
     expect((await send({ path })).text).toBe("guarded");
   },
 );
 
-test("responds with 404 when a hook redirects a request to the panel", async () => {
+test("responds with 404 when a plugin hook redirects a request to the panel", async () => {
   server.use({ onRequest: (request) => new Request(new URL("/cpanel/", request.url), request) });
   expect((await send({ path: "/app/" })).status).toBe(404);
 });

@@ -23,7 +23,7 @@ const inTwoFiles = (text: string) => ({
 });
 
 describe("a reload of plugins", () => {
-  test("loads plugins in the order of their dependencies and shuts down in reverse", async () => {
+  test("loads plugins in the order of their dependencies and stops them in reverse", async () => {
     const fixture = await PluginFixture.open();
     await fixture.add("a", diary("a"), { manifest: { dependencies: ["b"], optionalDependencies: ["absent"] } });
     await fixture.add("b", diary("b"), { manifest: { optionalDependencies: ["c"] } });
@@ -37,7 +37,7 @@ describe("a reload of plugins", () => {
     expect(fixture.plugins.set.isTransparent).toBe(true);
   });
 
-  test("keeps unchanged plugins, and recreates them when fresh is set", async () => {
+  test("keeps unchanged plugins, and recreates unchanged plugins when fresh is set", async () => {
     const fixture = await PluginFixture.open();
     await fixture.add("kept", diary("kept"));
     await fixture.add("changed", diary("changed"));
@@ -51,7 +51,7 @@ describe("a reload of plugins", () => {
     expect(told().toSorted()).toEqual(["init changed ", "init kept ", "shutdown changed", "shutdown kept"].toSorted());
   });
 
-  test("starts a new plugin before the old one stops, and swaps all plugins at once", async () => {
+  test("starts the new plugin before the old plugin stops", async () => {
     const fixture = await PluginFixture.open();
     await fixture.add("a", diary("a"));
     await fixture.load();
@@ -75,7 +75,7 @@ describe("a reload of plugins", () => {
     expect(told()).toEqual(["import base", "init base ", "init user ", "shutdown user", "shutdown base"]);
   });
 
-  test("restarts the plugin object without new code when only its manifest changed", async () => {
+  test("restarts a plugin without importing its code when only the manifest changed", async () => {
     const fixture = await PluginFixture.open();
     const object = `export default {
       onInit(ctx) { globalThis.told.push("init " + ctx.config.say); }, onShutdown() { globalThis.told.push("shutdown"); } };`;
@@ -88,7 +88,7 @@ describe("a reload of plugins", () => {
     expect(told()).toEqual(["init one", "shutdown", "init two"]);
   });
 
-  test("detects changes of imported files and loads separate modules per plugin", async () => {
+  test("detects changes of imported files and loads separate modules for each plugin", async () => {
     const fixture = await PluginFixture.open();
     await fixture.add("one", inTwoFiles("first"));
     await fixture.add("two", inTwoFiles("first"));
@@ -101,7 +101,7 @@ describe("a reload of plugins", () => {
     expect(fixture.plugins.set.plugins.map(({ hooks }) => hooks.provides?.())).toEqual(["second", "first"]);
   });
 
-  test("follows links of npm and skips entries that are not files", async () => {
+  test("follows links inside node_modules and skips entries that are not files", async () => {
     const fixture = await PluginFixture.open();
     await fixture.add("linked", {
       "plugin.js": `export { default } from "dependency";`,
@@ -119,7 +119,7 @@ describe("a reload of plugins", () => {
     expect(fixture.plugins.set.plugins[0]?.hooks.provides?.()).toBe("through a link");
   });
 
-  test("detects changes in a linked folder", async () => {
+  test("detects changes in the target of a linked plugin folder", async () => {
     const fixture = await PluginFixture.open();
     await fixture.add("real", inTwoFiles("first"));
     const link = path.join(fixture.directory, "link");
@@ -131,7 +131,7 @@ describe("a reload of plugins", () => {
     expect(fixture.plugins.set.plugins[0]?.hooks.provides?.()).toBe("second");
   });
 
-  test("does not delay a shutdown while 100 other reloads wait", async () => {
+  test("does not delay a shutdown by more than 2 s while 100 reloads wait", async () => {
     const fixture = await PluginFixture.open();
     await fixture.add("one", diary("one"));
     await fixture.add("slow", `export default () => ({ onInit: () => new Promise((resolve) => setTimeout(resolve, 100)) });`);
@@ -145,7 +145,7 @@ describe("a reload of plugins", () => {
     expect(fixture.names).toEqual([]);
   });
 
-  test("runs after all earlier reloads, one at a time", async () => {
+  test("starts after all earlier reloads have ended", async () => {
     const fixture = await PluginFixture.open();
     await fixture.add(
       "slow",
@@ -156,7 +156,7 @@ describe("a reload of plugins", () => {
     expect(told()).toEqual(["in 1", "out 1", "in 1", "out 1", "in 1", "out 1"]);
   });
 
-  test("keeps the loaded plugins when the directories cannot be read", async () => {
+  test("keeps the loaded plugins when the plugin directories cannot be read", async () => {
     const fixture = await PluginFixture.open();
     await fixture.add("a", diary("a"));
     await fixture.load();
@@ -170,7 +170,7 @@ describe("a reload of plugins", () => {
     expect(await fixture.load()).toEqual({ a: true });
   });
 
-  test("calls onServerStart of plugins that are loaded after the start", async () => {
+  test("calls onServerStart in plugins that are loaded after the server has started", async () => {
     const fixture = await PluginFixture.open();
     await fixture.add("early", diary("early"));
     await fixture.load();

@@ -32,8 +32,8 @@ afterAll(() => server.stop());
 
 const seen = async (target: string, init?: RequestInit): Promise<Seen> => (await (await server.fetch(target, init)).json()) as Seen;
 
-describe("a plugin without request hooks", () => {
-  test("leaves requests to the workers unchanged", async () => {
+describe("the request pipeline with a plugin that has no request hooks", () => {
+  test("passes requests to the workers unchanged", async () => {
     server.use({ onShutdown: () => undefined });
     expect(await server.text("/app/ok")).toBe("ok");
     expect(await server.text("/api/x")).toBe("api /api/x");
@@ -49,7 +49,7 @@ describe("an onRequest hook", () => {
     expect(server.complaints).toEqual([]);
   });
 
-  test("receives a Request without the daemon's credentials, and the target worker", async () => {
+  test("receives the target worker and a Request without the daemon's credentials", async () => {
     const calls: unknown[] = [];
     server.use({
       onRequest(request, info) {
@@ -75,7 +75,7 @@ describe("an onRequest hook", () => {
     expect((calls[0] as unknown[])[3]).not.toHaveProperty("x-base");
   });
 
-  test("gets the principal from the request, its clone and its replacement", async () => {
+  test("can read the caller's principal from a request, its clone and its replacement", async () => {
     const keys: unknown[] = [];
     const keyOf = (request: Request) => server.router.messageOf(request)?.headers["x-api-key"];
     server.use(
@@ -88,7 +88,7 @@ describe("an onRequest hook", () => {
     expect(keys).toEqual(["k", "k", "k", "k", undefined]);
   });
 
-  test("that returns a Response ends the request, and later hooks do not run", async () => {
+  test("ends the request and skips later hooks when it returns a Response", async () => {
     server.use(
       { onRequest: () => new Response("no", { status: 401, headers: { "www-authenticate": "x" } }) },
       {
@@ -105,7 +105,7 @@ describe("an onRequest hook", () => {
     expect(server.complaints).toEqual([]);
   });
 
-  test("that returns a Request replaces path, method, headers and body", async () => {
+  test("replaces path, method, headers and body when it returns a Request", async () => {
     const paths: string[] = [];
     server.use(
       {
@@ -125,14 +125,14 @@ describe("an onRequest hook", () => {
     expect(paths).toEqual(["/other/new", "other"]);
   });
 
-  test("can add a header while a large body is streamed", async () => {
+  test("can add a header while a large request body is streamed", async () => {
     server.use({ onRequest: (request) => new Request(request, { headers: [...request.headers, ["x-added", "1"]] }) });
     const answer = await seen("/app/a", { method: "POST", body: "x".repeat(2_000_000), headers: { "x-forwarded-for": "10.0.0.1" } });
     expect(answer).toMatchObject({ length: 2_000_000 });
     expect(answer.headers).toMatchObject({ "x-added": "1", "x-forwarded-for": "10.0.0.1, 127.0.0.1" });
   });
 
-  test("can read the body of a clone while the worker gets the whole body", async () => {
+  test("can read the body of a cloned Request, and the worker receives the whole body", async () => {
     const bodies: number[] = [];
     server.use({ onRequest: async (request) => void bodies.push((await request.clone().text()).length) });
     expect(await seen("/app/a", { method: "POST", body: "x".repeat(500_000) })).toMatchObject({ length: 500_000 });
@@ -140,7 +140,7 @@ describe("an onRequest hook", () => {
     expect(bodies).toEqual([500_000, 5]);
   });
 
-  test("that changes the method keeps HEAD responses empty and correctly framed", async () => {
+  test("can change the method, and responses to HEAD still have no body", async () => {
     server.use({ onRequest: (request) => new Request(request.url) });
     const head = await server.fetch("/app/ok", { method: "HEAD" });
     expect([head.status, head.headers.get("content-length"), await head.text()]).toEqual([200, "2", ""]);
@@ -155,7 +155,7 @@ describe("an onRequest hook", () => {
   });
 
   test.each(["/api/keys", "/.well-known/x", "/cpanel/", "/cpanel", "/x/%2e%2e/api/keys", "/%61pi/keys", "/cpanel%2f", "//api/x"])(
-    "cannot redirect a request to %s",
+    "cannot redirect a request to the reserved path %s",
     async (path) => {
       server.use({ onRequest: (request) => new Request(new URL(request.url).origin + path) });
       expect(await server.refusal("/app/")).toMatchObject({ status: 404, code: "NOT_FOUND" });
@@ -163,7 +163,7 @@ describe("an onRequest hook", () => {
     },
   );
 
-  test("receives the resolved URL of a target with dot segments", async () => {
+  test("receives the resolved URL when the request path contains dot segments", async () => {
     const urls: string[] = [];
     server.use({ onRequest: (request, info) => void urls.push(`${new URL(request.url).pathname} ${info?.name}`) });
     const send = createSender(server.url);
@@ -178,7 +178,7 @@ describe("an onRequest hook", () => {
     await send.close();
   });
 
-  describe("that fails", () => {
+  describe("when it fails", () => {
     const failures: [string, () => unknown][] = [
       [
         "throws",
@@ -192,7 +192,7 @@ describe("an onRequest hook", () => {
       ["resolves with a number", async () => 1],
       ["returns Response.error()", () => Response.error()],
     ];
-    test.each(failures)("causes a 503 when it %s, and the next request succeeds", async (_what, onRequest) => {
+    test.each(failures)("causes a 503 when the hook %s, and the next request succeeds", async (_what, onRequest) => {
       server.use({ onRequest: onRequest as never });
       expect(await server.refusal("/app/ok")).toEqual({ status: 503, code: "PLUGIN_HOOK_FAILED", retryAfter: "5" });
       expect(server.complaints).toMatchObject([{ plugin: "plugin-1", hook: "onRequest" }]);
@@ -202,7 +202,7 @@ describe("an onRequest hook", () => {
       expect(server.complaints).toHaveLength(1);
     });
 
-    test("causes PLUGIN_HOOK_FAILED when it read the body, also with fail-open", async () => {
+    test("causes PLUGIN_HOOK_FAILED after reading the body, also with onRequestFailOpen", async () => {
       for (const onRequestFailOpen of [false, true]) {
         server.use({ onRequest: async (request) => void (await request.text()), onRequestFailOpen });
         expect(await server.refusal("/app/a", { method: "POST", body: "x" })).toMatchObject({ code: "PLUGIN_HOOK_FAILED" });
@@ -210,7 +210,7 @@ describe("an onRequest hook", () => {
       }
     });
 
-    test("causes PAYLOAD_TOO_LARGE when it reads a body above the limit", async () => {
+    test("causes PAYLOAD_TOO_LARGE when the hook reads a body above the size limit", async () => {
       server.use({ onRequest: async (request) => void (await request.text()) });
       expect(await server.refusal("/app/a", { method: "POST", body: Buffer.alloc(5 * 1024 * 1024) })).toMatchObject({
         status: 413,
@@ -219,7 +219,7 @@ describe("an onRequest hook", () => {
     });
   });
 
-  test("is skipped for a valid key in a header, but not in a cookie", async () => {
+  test("is skipped when a header, not a cookie, contains a valid key", async () => {
     let asked = 0;
     server.use({ onRequest: () => void (asked += 1) });
     await server.text("/app/ok", { headers: { "x-api-key": ourKey } });
@@ -252,7 +252,7 @@ describe("an onRequest hook", () => {
     await send.close();
   });
 
-  test("gets an aborted request.signal when the client disconnects", async () => {
+  test("receives an aborted request.signal when the client disconnects", async () => {
     let release: (() => void) | undefined;
     const isAborted = new Promise<void>((resolve) => {
       server.use({
@@ -272,7 +272,7 @@ describe("an onRequest hook", () => {
     expect(server.passedOn).toEqual([]);
   });
 
-  test("is not called for a request with an invalid Host", async () => {
+  test("is not called for a request with an invalid Host header", async () => {
     server.use({ onRequest: () => undefined, onRequestFailOpen: true });
     const socket = connect(server.port, "127.0.0.1");
     socket.write("GET /app/ok HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n");
@@ -285,7 +285,7 @@ describe("an onRequest hook", () => {
 });
 
 describe("a WebSocket handshake", () => {
-  test("reaches the worker unchanged, or with headers that a hook added", async () => {
+  test("reaches the worker unchanged, or with headers that an onRequest hook added", async () => {
     const seenUpgrade: unknown[] = [];
     server.use({ onRequest: (request) => void seenUpgrade.push(request.headers.get("upgrade")), onResponse: () => undefined });
     const client = await WebSocketClient.open(`${server.url}/sockets/echo`);
@@ -298,7 +298,7 @@ describe("a WebSocket handshake", () => {
     await second.close();
   });
 
-  test("can be rejected by a hook, also on a public GET route", async () => {
+  test("can be rejected by an onRequest hook at a public GET route", async () => {
     server.use({ onRequest: () => new Response("no", { status: 401 }) });
     expect(await WebSocketClient.refusal(`${server.url}/sockets/echo`)).toMatchObject({ status: 401 });
     expect((await server.fetch("/sockets/seen")).status).toBe(200);

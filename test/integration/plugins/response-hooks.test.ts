@@ -58,7 +58,7 @@ const silent: [string, (response: Response) => unknown][] = [
 ];
 
 describe("an onResponse hook", () => {
-  test.each(silent)("that %s leaves responses unchanged", async (_what, onResponse) => {
+  test.each(silent)("leaves the response unchanged when the hook %s", async (_what, onResponse) => {
     const paths = ["/app/", "/app/cookies", "/app/none", "/app/throw", "/app", "/site/", "/site/small.txt", "/nobody/", "/site/none"];
     for (const method of ["GET", "HEAD"])
       for (const path of paths) {
@@ -71,7 +71,7 @@ describe("an onResponse hook", () => {
       }
   });
 
-  test("receives status, headers, worker and request", async () => {
+  test("receives the status, the headers, the worker and the request", async () => {
     const seen: unknown[] = [];
     server.use({
       onResponse: (response, info, request) =>
@@ -88,7 +88,7 @@ describe("an onResponse hook", () => {
     expect(seen).toEqual([200, "1", ["a=1"], "app", "/app/", 404, null, [], undefined, "/nobody/"]);
   });
 
-  test("changes headers by a new Response or in place and keeps Content-Length", async () => {
+  test("can change headers by a new Response or in place, and keeps Content-Length", async () => {
     for (const onResponse of [
       withHeader,
       (response: Response) => response.headers.set("x-added", "1"),
@@ -118,7 +118,7 @@ describe("an onResponse hook", () => {
     }
   });
 
-  test("can replace the response, except for headers reserved for the daemon", async () => {
+  test("can replace the response, except the headers reserved for the daemon", async () => {
     server.use({
       onResponse: async (response) =>
         new Response(`${(await response.text()).length} bytes`, {
@@ -133,7 +133,7 @@ describe("an onResponse hook", () => {
     expect((await send({ path: "/app/stream" })).text).toBe("104857600 bytes");
   });
 
-  test("runs after other hooks in order, also for responses of plugins", async () => {
+  test("runs in plugin order, also for responses of plugins", async () => {
     server.use(
       { onResponse: (response) => withHeader(response) },
       { onResponse: (response) => new Response(`added ${response.headers.get("x-added")}`) },
@@ -145,14 +145,14 @@ describe("an onResponse hook", () => {
     for (const path of ["/app/", "/own", "/stop"]) expect((await send({ path })).text, path).toBe("added 1");
   });
 
-  test("causes a 503 when it consumed a streamed body, but not a short body", async () => {
+  test("causes a 503 after reading a streamed body, and no error after a short body", async () => {
     server.use({ onResponse: async (response) => void (await response.arrayBuffer()) });
     expect((await send({ path: "/app/" })).text).toBe("ok");
     expect(await server.refusal("/app/stream")).toMatchObject({ code: "PLUGIN_HOOK_FAILED" });
     expect((await send({ path: "/app/" })).text).toBe("ok");
   });
 
-  test("runs from the plugin set that was loaded when the request arrived", async () => {
+  test("is called in the plugin set that was loaded when the request arrived", async () => {
     server.use({ onRequest: async () => server.use({ onResponse: () => new Response("new") }), onResponse: () => new Response("old") });
     expect((await send({ path: "/app/" })).text).toBe("old");
     expect((await send({ path: "/app/" })).text).toBe("new");
@@ -169,7 +169,7 @@ describe("an onResponse hook", () => {
         void copy.body?.cancel();
       },
     ],
-  ])("streams 100 MB with constant memory: %s", async (_what, onResponse) => {
+  ])("passes a stream of 100 MB with constant memory (%s)", async (_what, onResponse) => {
     server.use({ onResponse });
     const response = await server.fetch("/app/stream");
     const hash = createHash("sha256");
@@ -195,7 +195,7 @@ describe("an onResponse hook", () => {
     ["unchanged", async () => undefined],
     ["with other headers", withHeader],
     ["wrapped", (response: Response) => new Response(response.body?.pipeThrough(new TransformStream()), response)],
-  ])("keeps truncation, immediate events and cancellation of a stream: %s", async (_what, onResponse) => {
+  ])("keeps truncation, flushing and cancellation of a stream (response %s)", async (_what, onResponse) => {
     server.use({ onResponse });
     await expect(send({ path: "/app/broken" })).rejects.toThrow();
     const socket = connect(server.port, "127.0.0.1");

@@ -40,7 +40,7 @@ const secret = (name: string, value: string, owner = "@team/shop") => ({ owner, 
 const valuesOf = (store: SecretStore) => store.environmentOf("@team/shop", manifest);
 
 describe("the encryption key of secrets", () => {
-  test("is created with mode 0600 at the first secret, and read after a restart", async () => {
+  test("is created with mode 0600 for the first secret, and read after a restart", async () => {
     const directory = path.join(await temporaryDirectory(), "state");
     const file = path.join(directory, "secrets.key");
     await withStore({ directory }, async (store) => {
@@ -57,7 +57,7 @@ describe("the encryption key of secrets", () => {
     await withStore({ directory }, async (store) => expect(valuesOf(store)).toEqual({ A: "1", B: "2" }));
   });
 
-  test("is read from the systemd credential before a file, and never written there", async () => {
+  test("is read from the systemd credential first, and no key file is created", async () => {
     const directory = await temporaryDirectory();
     const credentials = path.join(directory, "credentials");
     await mkdir(credentials);
@@ -83,7 +83,7 @@ describe("the encryption key of secrets", () => {
   });
 
   test.each(["", "\n", "short", "A".repeat(44), `${keyLine()} ${keyLine()}`])(
-    "in an invalid format (%#) prevents the start",
+    "prevents the start when the key file has an invalid format",
     async (text) => {
       const directory = await temporaryDirectory();
       await writeFile(path.join(directory, "keys"), text);
@@ -92,7 +92,7 @@ describe("the encryption key of secrets", () => {
     },
   );
 
-  test("makes stored secrets unreadable when lost, or with a primary prevents the start", async () => {
+  test("makes secrets unreadable when lost, and with a primary also prevents the start", async () => {
     const directory = await temporaryDirectory();
     await withStore({ directory }, (store) => store.set(secret("A", "1")));
     await rm(path.join(directory, "secrets.key"));
@@ -108,7 +108,7 @@ describe("the encryption key of secrets", () => {
 });
 
 describe("a rotation of the encryption key", () => {
-  test("uses the first key of the operator's file and then no longer needs the old key", async () => {
+  test("uses the first key in the operator's file, and then the old key can be deleted", async () => {
     const directory = await temporaryDirectory();
     const environment = { RUNTIME_SECRETS_KEY_FILE: "keys" };
     const [first, second] = [keyLine(), keyLine()];
@@ -125,7 +125,7 @@ describe("a rotation of the encryption key", () => {
     await withStore(opening, async (store) => expect(valuesOf(store)).toEqual({ A: "1" }));
   });
 
-  test("keeps concurrent changes, changes no value and starts no isolate", async () => {
+  test("keeps concurrent changes and all values, and reports no change to workers", async () => {
     const directory = await temporaryDirectory();
     await withStore({ directory }, async (store, changed) => {
       for (let index = 0; index < 90; index += 1) await store.set(secret(`KEY_${index}`, String(index)));
@@ -140,7 +140,7 @@ describe("a rotation of the encryption key", () => {
     });
   });
 
-  test("that was interrupted is completed at the next start", async () => {
+  test("is completed at the next start after an interruption", async () => {
     const directory = await temporaryDirectory();
     await withStore({ directory }, async (store) => {
       for (let index = 0; index < 90; index += 1) await store.set(secret(`KEY_${index}`, String(index)));
@@ -165,8 +165,8 @@ describe("a rotation of the encryption key", () => {
   });
 });
 
-describe("the limits of a namespace with its workers", () => {
-  test("reject one more secret and change nothing", async () => {
+describe("the limits for secrets of a namespace and its workers", () => {
+  test("reject a secret beyond the maximum of 1000 and change nothing", async () => {
     const directory = await temporaryDirectory();
     await withStore({ directory }, async (store, changed) => {
       for (let index = 0; index < 999; index += 1) await store.set(secret(`KEY_${index}`, "x", `@team/w${index % 10}`));
@@ -208,7 +208,7 @@ describe("the limits of a namespace with its workers", () => {
   });
 });
 
-test("restores the old value when an upload fails, unless the value was changed", async () => {
+test("restores the old secret when an upload fails, unless the secret was changed", async () => {
   const directory = await temporaryDirectory();
   await withStore({ directory }, async (store, changed) => {
     await store.set(secret("A", "old"));

@@ -19,7 +19,7 @@ async function pour(socket: Socket, forMs: number): Promise<void> {
   }
 }
 
-test("reads an endless body that the handler ignores at a limited rate", async () => {
+test("reads an endless request body at a limited rate when the handler ignores it", async () => {
   let taken: Socket | undefined;
   const url = await openHttpServer((request, response) => {
     taken = request.socket;
@@ -38,7 +38,7 @@ test("reads an endless body that the handler ignores at a limited rate", async (
   expect(taken!.bytesRead).toBeLessThan(bursts * (burstBytes + readBytes));
 });
 
-test("responds to the request that follows an ignored body", async () => {
+test("responds to the next request after a request with an ignored body", async () => {
   const asked: string[] = [];
   const url = await openHttpServer((request, response) => {
     asked.push(request.method!);

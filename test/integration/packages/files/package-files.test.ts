@@ -56,7 +56,7 @@ async function openPackageFiles(): Promise<number> {
 }
 const namesIn = async (folder: string) => (await root.workerFiles.list({ query: { path: folder } })).data.entries.map(({ name }) => name);
 
-test("lists the mounted directories without a path, and no hidden entries", async () => {
+test("lists the package directories at the empty path and omits hidden entries", async () => {
   await mkdir(path.join(daemon.directory, "workers", ".hidden"), { recursive: true });
   const { name } = await addWorker({ "index.html": "hello" });
 
@@ -81,7 +81,7 @@ test("serves the new bytes of a static file before the upload call returns", asy
   expect((await stat(path.join(folder, "index.html"))).mode & 0o777).toBe(0o644);
 });
 
-test("serves new code immediately while old code completes its pending response", async () => {
+test("serves new code immediately, and old code completes its pending response", async () => {
   const { unit, name } = await addWorker({ "index.js": slowWorker("old") });
   const begun = await request(`${daemon.url}/${name}/`);
 
@@ -91,7 +91,7 @@ test("serves new code immediately while old code completes its pending response"
   expect(await begun.body.text()).toBe("old to the end");
 });
 
-test("applies a changed manifest immediately", async () => {
+test("applies a changed manifest before the upload call returns", async () => {
   const { unit, name } = await addWorker({ "index.html": "page", "other.html": "other" });
 
   await put(unit, { "manifest.yaml": `${manifestOf(name, "1.0.0")}entrypoint: other.html\n` });
@@ -101,7 +101,7 @@ test("applies a changed manifest immediately", async () => {
   expect((await served(`/${name}/`))[0]).toBe(404);
 });
 
-test("serves a version created file by file and deletes it with its empty folders", async () => {
+test("serves a version that was created file by file, and deletes its empty folders", async () => {
   await root.workerFiles.mkdir({ body: { path: "workers/@made/by-hand/2.0.0" } });
   await put("workers/@made/by-hand/2.0.0", { "index.html": "made", "manifest.yaml": manifestOf("@made/by-hand", "2.0.0") });
   expect(await served("/@made/by-hand/")).toEqual([200, "made"]);
@@ -112,7 +112,7 @@ test("serves a version created file by file and deletes it with its empty folder
   expect(await readdir(path.join(daemon.directory, "workers"))).not.toContain("@made");
 });
 
-test("renames, moves and deletes files and never overwrites an existing file", async () => {
+test("renames, moves and deletes files, and rejects a rename that would overwrite", async () => {
   const { unit } = await addWorker({ "index.html": "", "a.txt": "a", "b.txt": "b", "sub/c.txt": "c" });
 
   await root.workerFiles.rename({ body: { path: `${unit}/a.txt`, newName: "ä.txt" } });
@@ -129,7 +129,7 @@ test("renames, moves and deletes files and never overwrites an existing file", a
   expect(await namesIn(unit)).toEqual(["index.html", "manifest.yaml"]);
 });
 
-test("writes no file when one file of the upload is rejected", async () => {
+test("writes no file when the upload contains an invalid path", async () => {
   const { unit } = await addWorker({ "index.html": "old" });
 
   await rejectsWith(put(unit, { "index.html": "new", "../../x": "out" }), "PATH_TRAVERSAL");
@@ -144,7 +144,7 @@ test("writes no file when one file of the upload is rejected", async () => {
   expect(await readdir(path.join(daemon.directory, "state", "spool"))).toEqual([]);
 });
 
-test("downloads files whole or in ranges, always as an attachment", async () => {
+test("downloads a file completely or in byte ranges, always as an attachment", async () => {
   const { unit, folder } = await addWorker({ "index.html": "", empty: "" });
   await writeFile(path.join(folder, 'name é".txt'), "0123456789");
   const query = `download?path=${encodeURIComponent(`${unit}/name é".txt`)}`;
@@ -171,7 +171,7 @@ test("downloads files whole or in ranges, always as an attachment", async () => 
   expect([empty.statusCode, await empty.body.text()]).toEqual([200, ""]);
 });
 
-test("keeps the ETag of a module's file when an isolate starts", async () => {
+test("keeps the ETag of a worker's source file when an isolate starts", async () => {
   const { unit, name } = await addWorker({ "index.js": "export default { fetch: () => new Response('ok') };" });
   const query = `download?path=${unit}/index.js`;
   const before = (await download(query, {}, "HEAD")).headers.etag;
@@ -191,7 +191,7 @@ test("downloads folders as valid zip archives without links", async () => {
   expect(both).toEqual(["a.txt", "index.html", "sub/a.txt", "sub/b.bin"]);
 });
 
-test("closes all files when a client disconnects during a download", async () => {
+test("closes all open files when the client disconnects during a download", async () => {
   const { unit, folder } = await addWorker({ "index.html": "page" });
   for (let index = 0; index < 3; index += 1) await writeFile(path.join(folder, `large-${index}`), Buffer.alloc(24 * 1024 * 1024, index));
   await served("/nothing");
@@ -207,7 +207,7 @@ test("closes all files when a client disconnects during a download", async () =>
   await expect.poll(openPackageFiles).toBeLessThanOrEqual(before);
 });
 
-test("lists and deletes links themselves and never follows them", async () => {
+test("lists, replaces and deletes links, and never follows a link", async () => {
   const { unit, folder } = await addWorker({ "index.html": "page", "real/a.txt": "a" });
   await writeFile(path.join(daemon.directory, "outside.txt"), "outside");
   await symlink(path.join(daemon.directory, "outside.txt"), path.join(folder, "file-link"));
@@ -231,7 +231,7 @@ test("lists and deletes links themselves and never follows them", async () => {
   expect(await readFile(path.join(folder, "file-link"), "utf8")).toBe("now a file");
 });
 
-test("reloads a plugin before the response when its files change", async () => {
+test("reloads a plugin before the API call that changes a plugin file returns", async () => {
   const manifest = manifestOf("@team/greeter", "1.0.0", "base: /greeter\n");
   await root.plugins.upload({ file: uploadOf("p.tgz", await packFiles({ "manifest.yaml": manifest, "plugin.js": greeter("old") })) });
   expect(await served("/greeter/")).toEqual([200, "old"]);
@@ -243,7 +243,7 @@ test("reloads a plugin before the response when its files change", async () => {
   expect((await served("/greeter/"))[0]).toBe(404);
 });
 
-test("numbers directories with equal base names and protects hidden directories", async () => {
+test("adds numbers to equal directory names and rejects changes in hidden directories", async () => {
   const directory = path.join(daemon.directory, "more");
   const directories = ["a/apps", "b/apps", ".image"].map((name) => path.join(directory, name));
   for (const folder of directories) await mkdir(path.join(folder, "x", "1.0.0"), { recursive: true });
@@ -276,7 +276,7 @@ async function listZip(answer: Awaited<ReturnType<typeof download>>): Promise<st
   return names.toSorted();
 }
 
-test("overwrites a file only when the file still has the ETag that was read", async () => {
+test("overwrites a file only when the file still has the ETag that the client read", async () => {
   const { unit, folder } = await addWorker({ "index.html": "as read", "other.txt": "other" });
   const file = path.join(folder, "index.html");
   const tagOf = async (name: string) => {

@@ -50,22 +50,22 @@ async function refusalOf(change: () => Promise<unknown>): Promise<ApiError> {
   return error as ApiError;
 }
 
-describe("an invalid manifest", () => {
+describe("an invalid worker manifest", () => {
   beforeEach(install);
 
-  test.each(unusable)("is rejected: %s", async (_, text, place) => {
+  test.each(unusable)("is rejected when a client uploads the file (defect: %s)", async (_, text, place) => {
     const error = await refusalOf(() => write("manifest.yaml", text));
     expect(error.code).toBe("INVALID_PACKAGE_METADATA");
     expect(error.message).toContain(place);
   });
 
-  test("is rejected as package.json, with the position, and as manifest.yml", async () => {
+  test("is rejected also in package.json, with the error's position, and manifest.yml", async () => {
     const json = await refusalOf(() => write("package.json", '{\n  "name": "app",\n}'));
     expect(json.message).toContain("package.json cannot be used: it is not valid JSON (line 3, column 1)");
     expect((await refusalOf(() => write("manifest.yml", "name: [\n"))).code).toBe("INVALID_PACKAGE_METADATA");
   });
 
-  test("cannot become the manifest by a rename, a move or a batch move", async () => {
+  test("is rejected when a rename or move gives the file the name of a manifest", async () => {
     await client.workerFiles.remove({ body: { path: `${folder}/manifest.yaml` } }).catch(() => undefined);
     await install();
     const rename = () => client.workerFiles.rename({ body: { path: `${folder}/spare.yaml`, newName: "manifest.yml" } });
@@ -79,13 +79,13 @@ describe("an invalid manifest", () => {
     expect(data, "a file that is not a manifest of the package moves").toBeUndefined();
   });
 
-  test("causes the rejection of all files of its upload", async () => {
+  test("causes the rejection of all files in the same upload", async () => {
     const files = [uploadOf("manifest.yaml", Buffer.from("name: [\n")), uploadOf("index.html", Buffer.from("new"))];
     const error = await refusalOf(() => client.workerFiles.upload({ fields: { path: folder }, files }));
     expect(error.code).toBe("INVALID_PACKAGE_METADATA");
   });
 
-  test("cannot become active by deleting the valid manifest that overrides it", async () => {
+  test("is rejected when the deletion of a valid manifest would activate the invalid one", async () => {
     await write("manifest.yaml", `${good}publicRoutes: []\n`);
     const files = [uploadOf("package.json", Buffer.from('{ "name": "app", "version": "1.0" }'))];
     await client.workerFiles.upload({ fields: { path: folder }, files });
@@ -100,7 +100,7 @@ describe("an invalid manifest", () => {
   });
 });
 
-test("accepts repairs of an invalid package file by file", async () => {
+test("accepts repairs of an invalid package, one file per upload", async () => {
   await writeTree(path.join(daemon.directory, "workers/broken/1.0.0"), {
     "manifest.yaml": "name: [\n",
     "package.json": "{",
@@ -113,7 +113,7 @@ test("accepts repairs of an invalid package file by file", async () => {
   await expect.poll(async () => await (await fetch(`${daemon.url}/broken/`)).text()).toBe("mended");
 });
 
-test("rejects an invalid manifest of a plugin or of an override", async () => {
+test("rejects an invalid manifest for a plugin or a plugin override", async () => {
   const plugin = {
     "manifest.yaml": manifestOf("teller", "1.0.0", "base: /teller\n"),
     "plugin.js": "export default { routes: { fetch: () => new Response('told') } };",
