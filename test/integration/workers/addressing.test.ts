@@ -27,8 +27,8 @@ async function raw(target: string, lines = "Host: example.test"): Promise<string
   return answer;
 }
 
-describe("the path of a worker", () => {
-  test("serves an unscoped worker below its name, and strips the name from the path", async () => {
+describe("the URL path of a worker", () => {
+  test("serves a worker at /<name>/ and removes the name from the worker's URL", async () => {
     expect(await (await server.fetch("/app/a/b?x=1&y=%20")).json()).toEqual({
       url: `${server.url}/a/b?x=1&y=%20`,
       method: "GET",
@@ -36,11 +36,11 @@ describe("the path of a worker", () => {
     });
   });
 
-  test("serves a scoped worker below @scope/name", async () => {
+  test("serves a scoped worker at /@scope/<name>/", async () => {
     expect(await (await server.fetch("/@team/app/")).json()).toEqual({ url: `${server.url}/`, method: "GET", base: "/@team/app" });
   });
 
-  test("includes a pinned version in the base", async () => {
+  test("includes a pinned version in the x-base header", async () => {
     expect(await (await server.fetch("/app@1.4.2/x")).json()).toMatchObject({ url: `${server.url}/x`, base: "/app@1.4.2" });
     expect(await (await server.fetch("/app@1%2E4%2E2/x")).json()).toMatchObject({ base: "/app@1%2E4%2E2" });
   });
@@ -58,18 +58,18 @@ describe("the path of a worker", () => {
     "/app%2fx",
     "/.hidden/",
     "/app@%E0%A4%A/",
-  ])("responds with 404 NOT_FOUND to %s", async (target) => {
+  ])("responds with 404 NOT_FOUND to the path %s", async (target) => {
     expect(await server.refusal(target)).toMatchObject({ status: 404, code: "NOT_FOUND" });
   });
 
-  test("without a final slash redirects GET and HEAD with the query", async () => {
+  test("redirects GET and HEAD to the path with a final slash, and keeps the query", async () => {
     const response = await server.fetch("/app?x=1", { redirect: "manual" });
     expect([response.status, response.headers.get("location")]).toEqual([308, "/app/?x=1"]);
     expect((await server.fetch("/@team/app", { method: "HEAD", redirect: "manual" })).headers.get("location")).toBe("/@team/app/");
     expect(await (await server.fetch("/app", { method: "POST" })).json()).toMatchObject({ url: `${server.url}/`, method: "POST" });
   });
 
-  test("responds with the reason when a package cannot start, also without the slash", async () => {
+  test("responds with WORKER_START_FAILED and the reason when a package cannot start", async () => {
     expect(await server.refusal("/off/")).toMatchObject({
       status: 502,
       code: "WORKER_START_FAILED",
@@ -80,7 +80,7 @@ describe("the path of a worker", () => {
   });
 });
 
-describe("an unusual request target", () => {
+describe("a request with an unusual target", () => {
   test.each([
     ["http://evil.test/app/x", "http://example.test/x"],
     ["/app//evil.test/x", "http://example.test//evil.test/x"],
@@ -88,20 +88,20 @@ describe("an unusual request target", () => {
     ["/app/%2e%2e/%2e%2e/secret", "http://example.test/secret"],
     ["/app/a%2fb%00c%zz", "http://example.test/a%2fb%00c%zz"],
     ["/app/\\evil.test", "http://example.test//evil.test"],
-  ])("%s is mapped to %s within the worker", async (target, url) => {
+  ])("with the target %s reaches the worker with the URL %s", async (target, url) => {
     expect(await raw(target)).toContain(JSON.stringify(url));
   });
 
-  test.each(["//app/x", "//evil.test/app", "*", "http://evil.test", "/app#x"])("%s finds no worker", async (target) => {
+  test.each(["//app/x", "//evil.test/app", "*", "http://evil.test", "/app#x"])("with the target %s reaches no worker", async (target) => {
     expect(await raw(target)).toMatch(/^HTTP\/1\.1 40[04] /);
   });
 
-  test("redirects to no other host", async () => {
+  test("is never redirected to another host", async () => {
     expect(await raw("//evil.test/..")).toMatch(/^HTTP\/1\.1 404 /);
     expect(await raw("http://evil.test/app")).toContain("location: /app/\r\n");
   });
 
-  test.each(["evil:x@host", "a b", "a:99999", "a/b", "[::1"])("with the Host %s is rejected", async (host) => {
+  test.each(["evil:x@host", "a b", "a:99999", "a/b", "[::1"])("with the Host header %s is rejected", async (host) => {
     expect(await raw("/app/", `Host: ${host}`)).toMatch(/^HTTP\/1\.1 400 /);
   });
 });

@@ -42,7 +42,7 @@ afterAll(() => server.stop());
 
 const pids = (name: string) => server.engine.numbers().find(({ meter }) => meter.name === name)?.currentLoad?.pids ?? [];
 
-describe("the assets of a module", () => {
+describe("the static assets of a worker module", () => {
   test("are served without starting an isolate", async () => {
     await server.add("quiet", { files, manifest: { entrypoint: "server/index.mjs", assets: "client" } });
     expect(await server.text("/quiet/")).toBe("<!doctype html>home");
@@ -53,7 +53,7 @@ describe("the assets of a module", () => {
     expect(pids("quiet")).toHaveLength(1);
   });
 
-  test("have type, ETag, headers of the manifest, ranges and compression", async () => {
+  test("are served with type, ETag, manifest headers, ranges and compression", async () => {
     const response = await server.fetch("/app/app-1a2b.js", { headers: { "accept-encoding": "gzip" } });
     expect(Object.fromEntries(response.headers)).toMatchObject({
       "content-type": "text/javascript; charset=utf-8",
@@ -68,21 +68,21 @@ describe("the assets of a module", () => {
     expect((await server.fetch("/app/about", { method: "HEAD" })).headers.get("content-length")).toBe("5");
   });
 
-  test("leave other methods, missing paths and requests with a body to the module", async () => {
+  test("pass other methods, missing paths and requests with a body to the module", async () => {
     expect(await server.text("/app/about", { method: "POST", body: "x" })).toBe("module POST /about");
     expect(await server.text("/app/missing", { headers: navigation })).toBe("module GET /missing");
     expect(await server.text("/app/about/", { headers: navigation })).toBe("module GET /about/");
   });
 
   test.each(["/.hidden", "/_headers", "/_worker.js/index.js", "/..%2fsecret.txt", "/server/index.mjs"])(
-    "do not include %s",
+    "do not include the path %s",
     async (target) => {
       expect(await server.text(`/app${target}`)).toMatch(/^module GET /);
       expect((await server.fetch(`/first/?asset=${encodeURIComponent(target)}`)).status).toBe(404);
     },
   );
 
-  test("are read by the module with env.ASSETS", async () => {
+  test("are available to the module through env.ASSETS", async () => {
     for (const [target, text] of [
       ["/", "<!doctype html>home"],
       ["/about", "about"],
@@ -103,7 +103,7 @@ describe("the assets of a module", () => {
     expect((await server.fetch("/first/?asset=/about", { method: "POST" })).status).toBe(405);
   });
 
-  test("send the entry page or 404.html to navigations, by notFound", async () => {
+  test("serve a missing page by the entry page or 404.html, according to notFound", async () => {
     expect(await server.text("/spa/some/route", { headers: navigation })).toBe("<!doctype html>home");
     expect(await server.text("/spa/some/route")).toBe("module GET /some/route");
     const missing = await server.fetch("/page/some/route", { headers: navigation });
@@ -117,7 +117,7 @@ describe("the assets of a module", () => {
     expect((await server.fetch("/page/x?asset=/some/route")).status).toBe(404);
   });
 
-  test("are found below the base path when the module sees full paths", async () => {
+  test("are found below the base path when the module receives full paths", async () => {
     expect(await server.text("/full/about")).toBe("about");
     expect(await server.text("/full/api?x=1")).toBe("module GET /full/api");
     expect(await server.text("/full/x?asset=/full/about")).toBe("about");
@@ -126,7 +126,7 @@ describe("the assets of a module", () => {
     expect(await server.text("/full/x?url&asset=/about")).toBe("about");
   });
 
-  test("do not include the folder of the module, if it is below that of assets", async () => {
+  test("exclude the module's folder when the assets folder contains this folder", async () => {
     const output = { "dist/index.html": "home", "dist/server/index.mjs": module, "dist/server/chunks/secret.mjs": "secret" };
     await server.add("mixed", { files: output, manifest: { entrypoint: "dist/server/index.mjs", assets: "dist" } });
     expect(await server.text("/mixed/")).toBe("home");
@@ -136,7 +136,7 @@ describe("the assets of a module", () => {
     }
   });
 
-  test("that do not exist prevent the start with a reason", async () => {
+  test("prevent the start with a reason when the assets folder does not exist", async () => {
     await server.add("none", { files, manifest: { entrypoint: "server/index.mjs", assets: "dist" } });
     expect(await server.refusal("/none/")).toMatchObject({
       code: "WORKER_START_FAILED",
@@ -144,7 +144,7 @@ describe("the assets of a module", () => {
     });
   });
 
-  test("that were deleted leave the request to the module", async () => {
+  test("pass a request to the module when the requested file was deleted", async () => {
     const version = await server.add("gone", { files, manifest: { entrypoint: "server/index.mjs", assets: "client" } });
     expect(await server.text("/gone/docs/")).toBe("docs");
     await rm(path.join(version.folder, "client/docs"), { recursive: true });

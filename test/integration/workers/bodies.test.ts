@@ -75,20 +75,26 @@ function upload(bytes: number): ReadableStream<Uint8Array> {
 const counters = async () => (await (await server.fetch("/bodies/counters")).json()) as { aborted: number; cancelled: number };
 
 describe("a request or response body", () => {
-  test.each([0, 1, 1000, 16 * 1024, 16 * 1024 + 1, 300_000, 5 * megabyte])("of %i bytes is echoed unchanged", async (bytes) => {
-    const body = Buffer.alloc(bytes, "abcdefghij");
-    const echoed = Buffer.from(await (await server.fetch("/bodies/echo", { method: "POST", body })).arrayBuffer());
-    expect(echoed.equals(body)).toBe(true);
-    expect(await server.text("/bodies/length", { method: "POST", body })).toBe(String(bytes));
-  });
+  test.each([0, 1, 1000, 16 * 1024, 16 * 1024 + 1, 300_000, 5 * megabyte])(
+    "of %i bytes is returned unchanged by an echo",
+    async (bytes) => {
+      const body = Buffer.alloc(bytes, "abcdefghij");
+      const echoed = Buffer.from(await (await server.fetch("/bodies/echo", { method: "POST", body })).arrayBuffer());
+      expect(echoed.equals(body)).toBe(true);
+      expect(await server.text("/bodies/length", { method: "POST", body })).toBe(String(bytes));
+    },
+  );
 
-  test.each([0, 1, 5000, 100_000, 200_000, 3 * megabyte])("of %i text characters arrives complete with its length", async (length) => {
-    const response = await server.fetch(`/bodies/plain?length=${length}`);
-    expect(response.headers.get("content-length")).toBe(String(2 * length));
-    expect(await response.text()).toBe("é".repeat(length));
-  });
+  test.each([0, 1, 5000, 100_000, 200_000, 3 * megabyte])(
+    "of %i non-ASCII characters is received complete, with its Content-Length",
+    async (length) => {
+      const response = await server.fetch(`/bodies/plain?length=${length}`);
+      expect(response.headers.get("content-length")).toBe(String(2 * length));
+      expect(await response.text()).toBe("é".repeat(length));
+    },
+  );
 
-  test("arrives in chunks while the worker is still writing it", async () => {
+  test("is received in chunks while the worker is still writing the body", async () => {
     const reader = (await server.fetch("/bodies/two-parts")).body!.pipeThrough(new TextDecoderStream()).getReader();
     expect((await reader.read()).value).toBe("one,");
     await server.text("/bodies/write-second-part");
@@ -104,7 +110,7 @@ describe("a request or response body", () => {
     expect(watch.stop()).toBeLessThan(2 * boundedGrowthBytes);
   });
 
-  test("of 200 MB is downloaded with bounded memory by a slow reader", async () => {
+  test("of 200 MB is downloaded with bounded memory by a client that pauses", async () => {
     const watch = watchMemory();
     const response = await request("/bodies/download?bytes=209715200");
     response.pause();
@@ -117,7 +123,7 @@ describe("a request or response body", () => {
     expect(watch.stop()).toBeLessThan(2 * boundedGrowthBytes);
   });
 
-  test("of 20 endless responses waits in the worker while no client reads", async () => {
+  test("in 20 endless responses uses bounded memory while no client reads", async () => {
     const watch = watchMemory();
     const responses = await Promise.all(Array.from({ length: 20 }, () => request("/bodies/endless-response")));
     for (const response of responses) response.pause();
@@ -128,40 +134,43 @@ describe("a request or response body", () => {
     await expect.poll(async () => (await counters()).cancelled - before).toBe(20);
   });
 
-  test("that the worker ignores blocks neither the response nor the next request", async () => {
+  test("that the worker does not read blocks neither the response nor the next request", async () => {
     expect(await server.text("/bodies/ignore", { method: "POST", body: Buffer.alloc(2 * megabyte) })).toBe("ignored");
     expect(await server.text("/bodies/first", { method: "POST", body: Buffer.alloc(2 * megabyte) })).toBe("enough");
     expect(await server.text("/bodies/ignore", { method: "POST", body: upload(2 * megabyte), duplex: "half" })).toBe("ignored");
   });
 
-  test.each(["/cancel-later", "/read-later"])("that the worker uses after its response keeps the isolate (%s)", async (target) => {
-    const pid = await server.text("/bodies/pid");
-    for (let count = 0; count < 5; count += 1) {
-      expect(await server.text(`/bodies${target}`, { method: "POST", body: Buffer.alloc(2 * megabyte) })).toBe("early");
-    }
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    expect(await server.text("/bodies/pid")).toBe(pid);
-  });
+  test.each(["/cancel-later", "/read-later"])(
+    "that the worker reads or cancels after its response keeps the isolate (path %s)",
+    async (target) => {
+      const pid = await server.text("/bodies/pid");
+      for (let count = 0; count < 5; count += 1) {
+        expect(await server.text(`/bodies${target}`, { method: "POST", body: Buffer.alloc(2 * megabyte) })).toBe("early");
+      }
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      expect(await server.text("/bodies/pid")).toBe(pid);
+    },
+  );
 });
 
-describe("a request body above the limit", () => {
+describe("a request body above the size limit", () => {
   const tooLarge = { status: 413, code: "PAYLOAD_TOO_LARGE" };
 
-  test("is rejected by its Content-Length before the worker receives it", async () => {
+  test("is rejected because of its Content-Length before the worker receives the body", async () => {
     expect(await server.refusal("/small/echo", { method: "POST", body: Buffer.alloc(20 * 1024 + 1) })).toMatchObject(tooLarge);
   });
 
-  test("is rejected by its counted bytes when it has no Content-Length", async () => {
+  test("without Content-Length is rejected when the received bytes exceed the limit", async () => {
     expect(await server.refusal("/small/length", { method: "POST", body: upload(100 * 1024), duplex: "half" })).toMatchObject(tooLarge);
   });
 
-  test("does not affect the next request", async () => {
+  test("does not affect the next request to the worker", async () => {
     expect(await server.text("/small/length", { method: "POST", body: Buffer.alloc(20 * 1024) })).toBe(String(20 * 1024));
   });
 });
 
 describe("a client that disconnects", () => {
-  test("aborts request.signal", async () => {
+  test("aborts the request.signal of the worker", async () => {
     const before = (await counters()).aborted;
     const abort = new AbortController();
     const response = server.fetch("/bodies/slow", { signal: abort.signal });
@@ -171,7 +180,7 @@ describe("a client that disconnects", () => {
     await expect.poll(async () => (await counters()).aborted - before).toBe(1);
   });
 
-  test("cancels the response, 1,000 times", async () => {
+  test("cancels the response body in the worker, for each of 1,000 clients", async () => {
     const before = (await counters()).cancelled;
     for (let batch = 0; batch < 10; batch += 1) {
       const responses = await Promise.all(Array.from({ length: 100 }, () => request("/bodies/endless-response")));
@@ -181,7 +190,7 @@ describe("a client that disconnects", () => {
     expect(await server.text("/bodies/ignore")).toBe("ignored");
   });
 
-  test("within its request body does not affect other requests", async () => {
+  test("while sending a request body does not affect other requests", async () => {
     const socket = connect(server.port, "127.0.0.1");
     socket.write("POST /bodies/count HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n" + "x".repeat(50_000));
     await once(connectionProbe(), "seen");
@@ -190,12 +199,15 @@ describe("a client that disconnects", () => {
   });
 });
 
-describe("a truncated response", () => {
-  test.each(["/broken", "/die-midway", "/claims-more", "/claims-less"])("of %s closes the connection", async (target) => {
-    await expect(server.text(`/bodies${target}`)).rejects.toThrow();
-  });
+describe("an incomplete response of a worker", () => {
+  test.each(["/broken", "/die-midway", "/claims-more", "/claims-less"])(
+    "closes the client's connection (worker path %s)",
+    async (target) => {
+      await expect(server.text(`/bodies${target}`)).rejects.toThrow();
+    },
+  );
 
-  test("with a chunk that is not bytes causes an error or closes the connection", async () => {
+  test("with a body chunk that is not bytes causes an error or closes the connection", async () => {
     const outcome = await server.text("/bodies/not-bytes").then(
       (text) => text,
       () => "cut",
@@ -203,7 +215,7 @@ describe("a truncated response", () => {
     expect(outcome === "cut" || outcome.includes("WORKER_BAD_RESPONSE")).toBe(true);
   });
 
-  test("that stalls longer than the timeout closes the connection", async () => {
+  test("that stalls longer than the timeout closes the client's connection", async () => {
     await expect(server.text("/small/stall")).rejects.toThrow();
     expect(await server.text("/small/ignore")).toBe("ignored");
   });

@@ -41,7 +41,7 @@ describe("a static file for a client that accepts compression", () => {
     ["gzip over plain http", "gzip, deflate", "gzip", gunzipSync],
     ["gzip when br is not accepted", "br;q=0, gzip", "gzip", gunzipSync],
     ["br when the client accepts any encoding", "*", "br", brotliDecompressSync],
-  ] as const)("is compressed with %s", async (_, acceptEncoding, coding, decompress) => {
+  ] as const)("is compressed (coding: %s)", async (_, acceptEncoding, coding, decompress) => {
     for (const [target, content] of [
       ["/site/app.js", script],
       ["/site/large.js", largeScript],
@@ -54,12 +54,15 @@ describe("a static file for a client that accepts compression", () => {
     }
   });
 
-  test.each(["identity", "", "zstd", "gzip;q=0"])("is not compressed for Accept-Encoding: %j, but has Vary", async (acceptEncoding) => {
-    const { headers, body } = await get("/site/app.js", { "accept-encoding": acceptEncoding });
-    expect([headers["content-encoding"], headers["vary"], body.toString()]).toEqual([undefined, "accept-encoding", script]);
-  });
+  test.each(["identity", "", "zstd", "gzip;q=0"])(
+    "is not compressed for Accept-Encoding %j, and the response has a Vary header",
+    async (acceptEncoding) => {
+      const { headers, body } = await get("/site/app.js", { "accept-encoding": acceptEncoding });
+      expect([headers["content-encoding"], headers["vary"], body.toString()]).toEqual([undefined, "accept-encoding", script]);
+    },
+  );
 
-  test("has an own ETag and 304 response for each encoding", async () => {
+  test("has a different ETag for each coding, and a 304 response for each ETag", async () => {
     const etags = new Set<string>();
     for (const acceptEncoding of ["br", "gzip", "identity"]) {
       const first = await get("/site/app.js", { "accept-encoding": acceptEncoding });
@@ -71,7 +74,7 @@ describe("a static file for a client that accepts compression", () => {
     expect(etags.size).toBe(3);
   });
 
-  test("has the same headers for HEAD as for GET", async () => {
+  test("has the same headers in the responses to HEAD and GET", async () => {
     for (const target of ["/site/app.js", "/site/large.js"]) {
       const whole = await get(target, { "accept-encoding": "br" });
       const head = await get(target, { "accept-encoding": "br" }, "HEAD");
@@ -80,7 +83,7 @@ describe("a static file for a client that accepts compression", () => {
     }
   });
 
-  test("is uncompressed in range responses, and whole when If-Range does not match", async () => {
+  test("is uncompressed in range responses, and complete when If-Range does not match", async () => {
     const compressed = await get("/site/app.js", { "accept-encoding": "br" });
     const part = await get("/site/app.js", { "accept-encoding": "br", range: "bytes=2-9" });
     expect([part.status, part.headers["content-encoding"], part.body.toString()]).toEqual([206, undefined, script.slice(2, 10)]);
@@ -93,14 +96,14 @@ describe("a static file for a client that accepts compression", () => {
     expect([mixed.status, mixed.body.toString()]).toEqual([200, script]);
   });
 
-  test("is compressed again after the file changed", async () => {
+  test("is compressed again after a change of the file", async () => {
     const version = await server.add("edited", { files: { "index.html": "<p>", "a.js": script } });
     expect(await decompressed("/edited/a.js")).toBe(script);
     await writeFile(path.join(version.folder, "a.js"), script.replaceAll("42", "43"));
     await expect.poll(() => decompressed("/edited/a.js"), { timeout: 5000 }).toBe(script.replaceAll("42", "43"));
   });
 
-  test("is distinct from another file of equal size and time", async () => {
+  test("is not replaced by the compressed copy of a file with equal size and time", async () => {
     const other = largeScript.replaceAll("more", "less");
     const version = await server.add("twins", { files: { "index.html": "<p>", "a.js": largeScript, "b.js": other } });
     const time = new Date(1_000_000_000_000);
@@ -115,7 +118,7 @@ describe("a static file for a client that accepts compression", () => {
     }
   });
 
-  test("contains the base and variables of its page", async () => {
+  test("contains the base path and the public variables when the file is a page", async () => {
     await server.add("injected", { files, manifest: { injectBase: "relative", env: { PUBLIC_A: "1" } } });
     for (const [target, base] of [
       ["/injected/", "./"],
@@ -130,14 +133,14 @@ describe("a static file for a client that accepts compression", () => {
 });
 
 describe("a static file that is excluded from compression", () => {
-  test.each(["small.js", "too-large.js", "picture.png", "plain.bin"])("is sent uncompressed and without Vary: %s", async (name) => {
+  test.each(["small.js", "too-large.js", "picture.png", "plain.bin"])("is sent uncompressed and without Vary (file %s)", async (name) => {
     const { status, headers, body } = await get(`/site/${name}`, { "accept-encoding": "br, gzip" });
     expect([status, headers["content-encoding"], headers["vary"]]).toEqual([200, undefined, undefined]);
     expect(body.equals(Buffer.from(files[name as keyof typeof files]))).toBe(true);
   });
 
   test.each([{ "content-encoding": "gzip" }, { "cache-control": "public, no-transform" }])(
-    "is sent unchanged on a site with the header %j",
+    "is sent unchanged when the site's manifest sets the header %j",
     async (headers) => {
       await server.add("own-coding", { files, manifest: { headers } });
       const { body } = await get("/own-coding/app.js", { "accept-encoding": "br, gzip" });
@@ -145,15 +148,15 @@ describe("a static file that is excluded from compression", () => {
     },
   );
 
-  test("keeps the Vary header of its site", async () => {
+  test("keeps the Vary header that the site's manifest sets", async () => {
     await server.add("varied", { files, manifest: { headers: { vary: "cookie" } } });
     expect((await get("/varied/app.js", { "accept-encoding": "br" })).headers["vary"]).toBe("cookie, accept-encoding");
     expect((await get("/varied/small.js")).headers["vary"]).toBe("cookie");
   });
 });
 
-describe("compressed copies of files", () => {
-  test("are stored once per content digest for all sites", async () => {
+describe("compressed copies of static files", () => {
+  test("are stored once for equal content in several sites", async () => {
     const content = text(randomBytes(8).toString("hex"), 5000);
     const digest = createHash("sha256").update(content).digest("base64url");
     await server.add("one", { files: { "index.html": "<p>", "a.js": content } });
@@ -163,7 +166,7 @@ describe("compressed copies of files", () => {
     expect((await storedFiles()).filter((name) => name.startsWith(digest))).toEqual([`${digest}.br`]);
   });
 
-  test("are sent even when they cannot be stored", async () => {
+  test("are sent even when the copies cannot be stored", async () => {
     const content = text(randomBytes(8).toString("hex"), 5000);
     await writeFile(path.join(server.directory, "a-file"), "");
     const blocked = await WorkerServer.start({ compressedFilesDirectory: path.join(server.directory, "a-file") });
@@ -176,7 +179,7 @@ describe("compressed copies of files", () => {
     }
   });
 
-  test("are readable only by the daemon's user", async () => {
+  test("are accessible only to the daemon's user", async () => {
     const { mode } = await stat(path.join(server.directory, ".compressed-files"));
     expect(mode & 0o077).toBe(0);
   });

@@ -48,40 +48,40 @@ async function attempt(name: string, value = "", app = "app"): Promise<unknown> 
 const logged = () => server.log.map(({ msg }) => msg).join("\n");
 
 describe("the environment of a worker", () => {
-  test("has NODE_ENV=production and a home folder that ends with the isolate", async () => {
+  test("has NODE_ENV=production and a temporary home folder", async () => {
     expect(await attempt("mode")).toEqual(["production", true, true]);
   });
 
-  test("has NODE_ENV and HOME of the manifest", async () => {
+  test("has the values of NODE_ENV and HOME that the manifest sets", async () => {
     expect(await attempt("mode", "", "granted")).toEqual(["test", false, false]);
   });
 
-  test.each(["app", "granted"])("has the package folder as working directory (%s)", async (app) => {
+  test.each(["app", "granted"])("has the package folder as working directory (worker %s)", async (app) => {
     expect(await attempt("directory", "", app)).toEqual([true, "data", "a"]);
     expect(await attempt("change", "", app)).toEqual(["a", "ERR_ACCESS_DENIED", "ERR_ACCESS_DENIED", "ENOENT", true]);
   });
 
-  test("has a process.report with the version of the C library only", async () => {
+  test("has a process.report that contains only the header and the shared objects", async () => {
     expect(await attempt("report")).toEqual([true, "string", ["header", "sharedObjects"], null]);
   });
 
-  test("has self, navigator and handler attributes", async () => {
+  test("has the globals self, navigator and onerror", async () => {
     expect(await attempt("self")).toEqual([true, "string", null]);
   });
 });
 
 describe("an error outside of a request", () => {
-  test("that the app reports is in its log, and the isolate continues", async () => {
+  test("is logged, and the isolate continues, when the app calls reportError", async () => {
     expect(await attempt("reportError")).toBe(await attempt("pid"));
     await expect.poll(logged).toContain("reported by the app");
   });
 
-  test("that onerror handles is not in the log", async () => {
+  test("is not logged when the app's onerror handler prevents the default", async () => {
     expect(await attempt("onerror")).toContain("handled");
     expect(logged()).not.toContain("Error: handled");
   });
 
-  test("that a listener of unhandledrejection handles keeps the isolate", async () => {
+  test("keeps the isolate when a listener of unhandledrejection handles the error", async () => {
     const pid = await attempt("reject", "expected");
     await expect
       .poll(() => attempt("seen"))
@@ -90,13 +90,13 @@ describe("an error outside of a request", () => {
     expect(logged()).not.toContain("Error: expected");
   });
 
-  test("that no listener handles replaces the isolate", async () => {
+  test("replaces the isolate when no listener handles the error", async () => {
     const pid = await attempt("reject", "unexpected");
     await expect.poll(() => attempt("pid")).not.toBe(pid);
     expect(logged()).toContain("Error: unexpected");
   });
 
-  test("that was thrown and handled by onerror keeps the isolate", async () => {
+  test("keeps the isolate when the app's onerror handler prevents the default", async () => {
     const pid = await attempt("throw");
     await new Promise((resolve) => setTimeout(resolve, 100));
     expect(await attempt("pid")).toBe(pid);

@@ -68,8 +68,8 @@ async function attempt(what: string, value = ""): Promise<{ value?: unknown; err
   return (await response.json()) as { value?: unknown; error?: string };
 }
 
-describe("an isolated worker", () => {
-  test("gets only the variables of its manifest and four of the daemon", async () => {
+describe("a worker in its sandbox", () => {
+  test("has only the environment variables of its manifest and four of the daemon", async () => {
     expect(await attempt("environment")).toEqual({
       value: {
         NAME: "value",
@@ -83,26 +83,26 @@ describe("an isolated worker", () => {
     expect(await attempt("env")).toEqual({ value: { NAME: "value", COUNT: "3" } });
   });
 
-  test("can read its own files and use the platform APIs", async () => {
+  test("can read its own files and use network and built-in modules", async () => {
     expect(await attempt("own")).toEqual({ value: "own file" });
     expect(await attempt("network")).toEqual({ value: "reached" });
     expect(((await attempt("modules")).value as string).startsWith("string,function")).toBe(true);
   });
 
-  test("gets no data of the daemon in its arguments", async () => {
+  test("has no data of the daemon in its arguments", async () => {
     const { value } = await attempt("arguments");
     expect(value).not.toContain("rtk_");
     expect(value).not.toContain(ownFolder);
   });
 
   test.each(["/etc/passwd", "/proc/self/environ", "/proc/self/mem", "/proc/1/environ", `/proc/${process.pid}/environ`, "/"])(
-    "cannot read %s",
+    "cannot read the path %s",
     async (file) => {
       for (const how of ["read", "list", "stat", "open"]) expect(await attempt(how, file)).toEqual({ error: "ERR_ACCESS_DENIED" });
     },
   );
 
-  test("cannot read other workers, other sandbox folders or its own real path", async () => {
+  test("cannot read other workers, other sandbox folders or the real path of its folder", async () => {
     for (const file of [
       path.join(otherFolder, "secret.txt"),
       path.join(ownFolder, "own.txt"),
@@ -125,23 +125,26 @@ describe("an isolated worker", () => {
     expect(await attempt("own")).toEqual({ value: "own file" });
   });
 
-  test.each(["exec", "fork", "thread", "inspector", "wasi"])("cannot use %s", async (what) => {
+  test.each(["exec", "fork", "thread", "inspector", "wasi"])("cannot use the Node.js feature %s", async (what) => {
     expect(await attempt(what)).toEqual({ error: "ERR_ACCESS_DENIED" });
   });
 
-  test.each(["kill", "killTwin", "binding", "linkedBinding", "dlopen", "debugProcess", "setuid"])("cannot call %s", async (what) => {
-    expect(await attempt(what, String(process.pid))).toEqual({ error: "TypeError" });
-  });
+  test.each(["kill", "killTwin", "binding", "linkedBinding", "dlopen", "debugProcess", "setuid"])(
+    "cannot call the process function %s",
+    async (what) => {
+      expect(await attempt(what, String(process.pid))).toEqual({ error: "TypeError" });
+    },
+  );
 
-  test("cannot change to a folder outside of its package", async () => {
+  test("cannot change its working directory to a folder outside of the package", async () => {
     expect(await attempt("chdir")).toEqual({ error: "ERR_ACCESS_DENIED" });
   });
 
-  test("reads no environment in process.report", async () => {
+  test("has no environment variables in process.report", async () => {
     expect(await attempt("report")).toEqual({ value: null });
   });
 
-  test("cannot change the priority of the daemon", async () => {
+  test("cannot change the process priority of the daemon", async () => {
     expect(await attempt("priority", String(process.pid))).toEqual({ error: "Error" });
   });
 });

@@ -55,22 +55,22 @@ describe("a worker module", () => {
         "text.ts": `export const text: string = "ok"; enum Kind { One }`,
       },
     ],
-  ])("serves requests as %s", async (_, files) => {
+  ])("serves requests (form of the module: %s)", async (_, files) => {
     expect(await answer(files)).toBe("ok");
   });
 
-  test("can take waitUntil off its context", async () => {
+  test("can destructure waitUntil from the context", async () => {
     const source = `export default { fetch: (request, env, { waitUntil, passThroughOnException }) => { waitUntil(Promise.resolve()); return new Response(typeof passThroughOnException); } }`;
     expect(await answer({ "index.js": source })).toBe("function");
   });
 
-  test("can be an entrypoint that the manifest names", async () => {
+  test("can be the entrypoint that the manifest names", async () => {
     const files = { "index.html": "page", "server/app.js": `export default () => new Response("ok")` };
     expect(await answer(files, "", { entrypoint: "server/app.js" })).toBe("ok");
   });
 });
 
-describe("the routes of a worker", () => {
+describe("the routes that a worker exports", () => {
   const source = `export default {
     routes: {
       "/": new Response("home", { headers: { "x-kept": "1" } }),
@@ -80,7 +80,7 @@ describe("the routes of a worker", () => {
     },
   };`;
 
-  test("apply literal before named before wildcard patterns, on every request", async () => {
+  test("match literal patterns before named patterns, and wildcards last", async () => {
     await server.add("routed", { files: { "index.js": source } });
     expect(await server.text("/routed/")).toBe("home");
     expect(await server.text("/routed/")).toBe("home");
@@ -100,8 +100,8 @@ describe("the routes of a worker", () => {
   });
 });
 
-describe("a TypeScript worker", () => {
-  test("can import its packages, JSON and its own files", async () => {
+describe("a worker in TypeScript", () => {
+  test("can import its packages, JSON files and own files", async () => {
     expect(
       await answer({
         "index.ts": `import { greet } from "greeter"; import data from "./data.json"; import { readFileSync } from "node:fs";
@@ -115,7 +115,7 @@ describe("a TypeScript worker", () => {
     ).toBe("hello you,note");
   });
 
-  test("cannot import files outside of its folder", async () => {
+  test("cannot import files outside of its package folder", async () => {
     const outside = await server.add("outside", { files: { "secret.json": `{"secret":true}`, "index.html": "" } });
     for (const source of [
       `import secret from ${JSON.stringify(path.join(outside.folder, "secret.json"))}; export default () => Response.json(secret);`,
@@ -130,14 +130,14 @@ describe("a TypeScript worker", () => {
     }
   });
 
-  test("has the position of a syntax error in the response and the log", async () => {
+  test("with a syntax error has the error's position in the response and the log", async () => {
     names += 1;
     await server.add(`shape-${names}`, { files: { "index.ts": "export default {\n  fetch( {" } });
     expect((await server.refusal(`/shape-${names}/`)).message).toMatch(/index\.ts:2:11: .* in: fetch\( \{$/);
     await expect.poll(() => server.log.map((line) => line.msg).join("\n")).toMatch(/index\.ts:2:10:\n +2 │ +fetch\( \{\n/);
   });
 
-  test("can crash the compiler without effect on other workers", async () => {
+  test("that crashes the compiler does not affect other workers", async () => {
     const nested = "[".repeat(3_000_000) + "]".repeat(3_000_000);
     await server.add("crashes-compiler", { files: { "index.ts": `export default () => Response.json(${nested});` } });
     expect(await server.refusal("/crashes-compiler/")).toMatchObject({ status: 502, code: "WORKER_START_FAILED" });
@@ -155,8 +155,8 @@ describe("a TypeScript worker", () => {
   });
 });
 
-describe("a worker with a framework from npm", () => {
-  test("runs Hono", async () => {
+describe("a worker that uses a framework from npm", () => {
+  test("serves requests with Hono", async () => {
     const version = await server.add("hono", {
       files: {
         "index.js": `
@@ -190,7 +190,7 @@ describe("a worker with a framework from npm", () => {
     expect((await server.fetch("/hono/none")).status).toBe(404);
   });
 
-  test("runs itty-router", async () => {
+  test("serves requests with itty-router", async () => {
     const version = await server.add("itty", {
       files: {
         "package.json": `{"type":"module"}`,

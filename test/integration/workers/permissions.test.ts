@@ -44,8 +44,8 @@ async function attempt(name: string, what: string, value = ""): Promise<unknown>
 
 const denied = { error: "ERR_ACCESS_DENIED" };
 
-describe("an isolate", () => {
-  test("has only the permissions of its manifest that the operator allows", async () => {
+describe("an isolate of a worker", () => {
+  test("has each permission that manifest and operator allow, and no other", async () => {
     await server.add("runner", { files: { "index.js": prober }, manifest: { permissions: ["child-process"] } });
     await server.add("threads", { files: { "index.js": prober }, manifest: { permissions: ["worker-threads"] } });
     expect(await attempt("runner", "exec")).toEqual({ value: "ran" });
@@ -55,12 +55,12 @@ describe("an isolate", () => {
     expect(await attempt("threads", "exec")).toEqual(denied);
   });
 
-  test.runIf(process.getuid?.() === 0)("with child-process has a process limit for all isolates of its worker", async () => {
+  test.runIf(process.getuid?.() === 0)("with child-process has one process limit for all isolates of the worker", async () => {
     await server.add("forker", { files: { "index.js": prober }, manifest: { permissions: ["child-process"] } });
     expect(await attempt("forker", "processes")).toEqual({ value: "2048" });
   });
 
-  test("has four libuv threads regardless of its environment", async () => {
+  test("ignores a worker's value of UV_THREADPOOL_SIZE", async () => {
     const code = `import { randomBytes } from "node:crypto";
 process.env.UV_THREADPOOL_SIZE = "100";
 export default { async fetch() {
@@ -72,12 +72,12 @@ export default { async fetch() {
     expect(Number(/^Threads:\t(\d+)$/m.exec(status)?.[1])).toBeLessThan(20);
   });
 
-  test("lacks permissions that only the operator allows", async () => {
+  test("does not have permissions that only the operator allows", async () => {
     await server.add("modest", { files: { "index.js": prober } });
     for (const what of ["exec", "thread"]) expect(await attempt("modest", what)).toEqual(denied);
   });
 
-  test.runIf(process.getuid?.() === 0)("keeps files in its own folder across processes", async () => {
+  test.runIf(process.getuid?.() === 0)("can write to its permitted folder, and a later process can read the file", async () => {
     // Without this mode the isolate cannot reach the folder.
     await chmod(path.dirname(data), 0o711);
     const permissions = [`fs-read:${data}`, `fs-write:${data}`];
@@ -91,7 +91,7 @@ export default { async fetch() {
 
 const addon = fileURLToPath(new URL(`../../../node_modules/better-sqlite3/prebuilds/linux-${process.arch}.node`, import.meta.url));
 
-test("loads a native addon only with the permission addons", async () => {
+test("loads a native addon only with the permission `addons`", async () => {
   const addonServer = await WorkerServer.start({ permissions: ["addons"] });
   onTestFinished(() => addonServer.stop());
   const files = {
@@ -108,8 +108,8 @@ export default { fetch() {
   expect(await addonServer.text("/plain/")).toMatch(/^denied: /);
 });
 
-describe("a permission that the operator does not allow", () => {
-  test("blocks the version with an error that names permission and operator variable", async () => {
+describe("a manifest permission that the operator does not allow", () => {
+  test("prevents the start with an error that names the permission and the variable", async () => {
     await server.add("greedy", { files: { "index.js": prober }, manifest: { permissions: ["child-process", "addons"] } });
     expect(await server.refusal("/greedy/")).toMatchObject({
       status: 502,
@@ -118,7 +118,7 @@ describe("a permission that the operator does not allow", () => {
     });
   });
 
-  test("can be a path that no allowed path of the same kind contains", () => {
+  test("can be a path outside of each allowed path of the same kind", () => {
     const ceiling = new PermissionPolicy(["fs-read:/srv/data"]);
     for (const permission of ["fs-read:/srv/data", "fs-read:/srv/data/", "fs-read:/srv/data/a/b"]) {
       expect(ceiling.refusal({ permissions: [permission] })).toBeUndefined();
@@ -128,13 +128,16 @@ describe("a permission that the operator does not allow", () => {
     }
   });
 
-  test.runIf(!process.allowedNodeEnvironmentFlags.has("--allow-inspector"))("can be one that this Node.js version does not support", () => {
-    expect(new PermissionPolicy(["inspector"]).refusal({ permissions: ["inspector"] })).toContain(process.version);
-  });
+  test.runIf(!process.allowedNodeEnvironmentFlags.has("--allow-inspector"))(
+    "can be a permission that this Node.js version does not support",
+    () => {
+      expect(new PermissionPolicy(["inspector"]).refusal({ permissions: ["inspector"] })).toContain(process.version);
+    },
+  );
 });
 
 test.each([["fs-read:relative"], ["fs-read:/a/../b"], ["fs-read:/a,/b"], ["fs-write:/*"], ["root"], ["network"], [""]])(
-  "rejects the permission %j",
+  "rejects the manifest permission %j",
   (permission) => {
     const parsed = WorkerManifest.safeParse({ permissions: [permission] });
     expect(parsed.error?.issues[0]?.message).toContain("child-process");

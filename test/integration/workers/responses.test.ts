@@ -62,7 +62,7 @@ describe("an invalid response of a worker", () => {
     "/huge-header",
     "/faked",
     "/no-such-handler",
-  ])("causes WORKER_BAD_RESPONSE for %s", async (target) => {
+  ])("causes a 502 with WORKER_BAD_RESPONSE (worker path %s)", async (target) => {
     expect(await server.refusal(`/answers${target}`)).toMatchObject({ status: 502, code: "WORKER_BAD_RESPONSE" });
     expect(await server.text("/answers/body")).toBe("body");
   });
@@ -81,8 +81,8 @@ async function exchange(...requests: string[]): Promise<string> {
   return text;
 }
 
-describe("a worker's response on the wire", () => {
-  test("has correct framing headers instead of the worker's", async () => {
+describe("the bytes of a worker's response", () => {
+  test("contain the daemon's framing headers in place of the worker's", async () => {
     const text = await exchange("GET /answers/framing", "GET /answers/body");
     expect(text).toContain("content-length: 6\r\n");
     expect(text).not.toMatch(/transfer-encoding: gzip|upgrade|trailer|content-length: 3/i);
@@ -91,7 +91,7 @@ describe("a worker's response on the wire", () => {
   });
 
   test.each(["GET /answers/no-content", "GET /answers/not-modified", "HEAD /answers/body", "HEAD /answers/stream", "GET /answers/reset"])(
-    "has no body for %s",
+    "contain no body for the request %s",
     async (line) => {
       const text = await exchange(line, "GET /answers/body");
       expect(text.split("\r\n\r\n")[1]).toMatch(/^HTTP\/1\.1 200/);
@@ -99,22 +99,22 @@ describe("a worker's response on the wire", () => {
     },
   );
 
-  test("has for HEAD the Content-Length of GET", async () => {
+  test("contain in a response to HEAD the Content-Length of GET", async () => {
     expect(await exchange("HEAD /answers/body")).toContain("content-length: 4\r\n");
     expect(await exchange("HEAD /answers/sized-head")).toContain("content-length: 1234\r\n");
   });
 
-  test("has separate cookies and never the session cookie from a worker", async () => {
+  test("contain each cookie of the worker separately, except the session cookie", async () => {
     expect((await server.fetch("/answers/cookies")).headers.getSetCookie()).toEqual(["a=1", "b=2", "runtime_api_key2=mine"]);
   });
 
-  test("has no headers that affect other workers", async () => {
+  test("contain no headers that affect other workers", async () => {
     const { headers } = await server.fetch("/answers/reach");
     expect([headers.get("clear-site-data"), headers.get("service-worker-allowed"), headers.get("x-own")]).toEqual([null, null, "kept"]);
     expect(headers.get("x-request-id")).toMatch(/^request-/);
   });
 
-  test("has the worker's status and Latin-1 values", async () => {
+  test("contain the worker's status and Latin-1 header values", async () => {
     expect((await server.fetch("/answers/teapot")).status).toBe(418);
     expect((await server.fetch("/answers/latin")).headers.get("x-latin")).toBe("café");
   });
@@ -130,7 +130,7 @@ async function seen(headers: Record<string, string | string[]>): Promise<Record<
 }
 
 describe("the request that a worker receives", () => {
-  test("has no credentials of the daemon, in any spelling", async () => {
+  test("contains no credentials of the daemon, in any spelling", async () => {
     const headers = await seen({
       "X-API-Key": ourKey,
       "X-Runtime-Internal": "true",
@@ -144,7 +144,7 @@ describe("the request that a worker receives", () => {
     expect(Object.keys(await seen({ Cookie: "runtime_api_key=x" }))).not.toContain("cookie");
   });
 
-  test("has the worker's own credentials and cookies", async () => {
+  test("contains the worker's own credentials and cookies", async () => {
     expect(await seen({ Authorization: "Bearer own-token", Cookie: "session=1" })).toMatchObject({
       authorization: "Bearer own-token",
       cookie: "session=1",
@@ -152,7 +152,7 @@ describe("the request that a worker receives", () => {
     expect(await seen({ Authorization: "Basic own" })).toMatchObject({ authorization: "Basic own" });
   });
 
-  test("has no client values of base, request ID and connection headers", async () => {
+  test("contains the daemon's values in place of the client's x-base and x-request-id", async () => {
     const headers = await seen({
       "X-Base": "/evil",
       "X-Request-Id": "evil",
@@ -176,7 +176,7 @@ describe("the request that a worker receives", () => {
     expect(body.url).toBe(`https://127.0.0.1:${server.port}/x`);
   });
 
-  test("has no body for GET", async () => {
+  test("has no body for the method GET", async () => {
     const socket = connect(server.port, "127.0.0.1");
     socket.write("GET /echo/ HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nConnection: close\r\n\r\nabc");
     let text = "";

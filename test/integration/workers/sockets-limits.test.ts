@@ -19,8 +19,8 @@ const app = (path: string) => `${server.url}/app${path}`;
 const handshake = (path: string, lines = "") =>
   `GET /app${path} HTTP/1.1\r\nHost: a\r\nConnection: keep-alive, Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n${lines}\r\n`;
 
-describe("the close code of a WebSocket", () => {
-  test("is 1009 after a message that is too large", async () => {
+describe("the close code of a worker's WebSocket", () => {
+  test("is 1009 after a message above the size limit", async () => {
     const client = await WebSocketClient.open(app("/echo"));
     client.send(Buffer.alloc(1024 * 1024 + 1));
     expect((await client.closed).code).toBe(1009);
@@ -34,7 +34,7 @@ describe("the close code of a WebSocket", () => {
     expect((await client.closed).code).toBe(1011);
   });
 
-  test("is 1012 after the worker was replaced, and the old process ends", async () => {
+  test("is 1012 after the worker is replaced, and the old process ends", async () => {
     const version = await server.add("replaced", { fixture: "sockets" });
     const client = await WebSocketClient.open(`${server.url}/replaced/echo`);
     await server.add("replaced", { fixture: "sockets" });
@@ -44,7 +44,7 @@ describe("the close code of a WebSocket", () => {
     await retired;
   });
 
-  test("is 1013 when a worker sends much more than its client reads", async () => {
+  test("is 1013 when a worker sends much more than the client reads", async () => {
     const client = await WebSocketClient.open(app("/flood?bytes=20000000"));
     expect((await client.closed).code).toBe(1013);
   });
@@ -61,11 +61,11 @@ test("closes only the WebSocket of a client that sends invalid frames", async ()
   expect(await server.text("/app/")).toBe("ok");
 });
 
-describe("an upgrade request", () => {
+describe("an HTTP upgrade request", () => {
   test.each([
     ["h2c", "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAARAAAAAAAIAAAAA\r\n"],
     ["an unknown protocol", "Connection: upgrade\r\nUpgrade: foo/2\r\n"],
-  ])("to %s is ignored, and the request is served with its body", async (_, lines) => {
+  ])("to another protocol is ignored, and the request is served (protocol: %s)", async (_, lines) => {
     const answer = await exchange(server.url, `POST /app/ HTTP/1.1\r\nHost: a\r\n${lines}Content-Length: 5\r\n\r\nhello`);
     expect(answer).toMatchObject({ status: 200, text: "ok" });
   });
@@ -74,14 +74,14 @@ describe("an upgrade request", () => {
     ["with a request body", handshake("/echo", "Content-Length: 5\r\n") + "hello", 400],
     ["without Sec-WebSocket-Key", handshake("/echo").replace("Sec-WebSocket-Key", "X-Key"), 400],
     ["to another version of the protocol", handshake("/echo").replace("Version: 13", "Version: 8"), 426],
-  ])("%s is rejected", async (_, bytes, status) => {
+  ])("is rejected with an error when invalid (request %s)", async (_, bytes, status) => {
     const answer = await exchange(server.url, bytes);
     expect(answer.status).toBe(status);
     expect(answer.text).toContain('{"error":{"code":');
   });
 });
 
-test("releases 200 WebSockets that clients close or terminate", async () => {
+test("releases 200 WebSockets after the clients close or terminate", async () => {
   const clients = await Promise.all(Array.from({ length: 200 }, () => WebSocketClient.open(app("/chat"))));
   for (const [index, client] of clients.entries()) {
     if (index % 2 === 0) client.webSocket.terminate();
@@ -90,7 +90,7 @@ test("releases 200 WebSockets that clients close or terminate", async () => {
   await expect.poll(() => server.text("/app/peers")).toBe("0");
 });
 
-test("runs Hono's upgradeWebSocket unchanged", async () => {
+test("runs the function upgradeWebSocket of Hono unchanged", async () => {
   const { outputFiles } = await build({
     stdin: {
       contents: `import { Hono } from "hono";

@@ -14,8 +14,8 @@ afterAll(() => server.stop());
 const app = (path: string) => `${server.url}/app${path}`;
 const seen = async () => JSON.parse(await server.text("/app/seen")) as string[];
 
-describe("a worker that responds with 101", () => {
-  test("exchanges text and bytes of any size with the client", async () => {
+describe("a worker that accepts a WebSocket", () => {
+  test("exchanges text and bytes of different sizes with the client", async () => {
     const client = await WebSocketClient.open(app("/echo"));
     expect(await client.ask("ä 🙂")).toBe("ä 🙂");
     expect(await client.ask("")).toBe("");
@@ -27,7 +27,7 @@ describe("a worker that responds with 101", () => {
     expect(await client.close(1000, "bye")).toEqual({ code: 1000, reason: "bye" });
   });
 
-  test("sends every kind of data in the order of its calls", async () => {
+  test("sends each type of data in the order of the send calls", async () => {
     const client = await WebSocketClient.open(app("/kinds"));
     expect(await client.next()).toBe("text ä 🙂");
     expect(await client.next()).toEqual(Buffer.from([1, 2, 3]));
@@ -40,7 +40,7 @@ describe("a worker that responds with 101", () => {
     await client.close();
   });
 
-  test("broadcasts a message to all its clients", async () => {
+  test("broadcasts a message to 20 clients", async () => {
     const clients = await Promise.all(Array.from({ length: 20 }, () => WebSocketClient.open(app("/chat"))));
     clients[3]?.send("hello");
     expect(await Promise.all(clients.map((client) => client.next()))).toEqual(clients.map(() => "hello"));
@@ -48,7 +48,7 @@ describe("a worker that responds with 101", () => {
     await expect.poll(() => server.text("/app/peers")).toBe("0");
   });
 
-  test("adds its headers to the handshake, except headers of the protocol", async () => {
+  test("adds its headers to the handshake response, except headers of the protocol", async () => {
     const client = new WebSocketClient(app("/headers"), [], {
       headers: { cookie: "a=1; runtime_api_key=secret", "x-api-key": "k", authorization: `Bearer ${ourKey}` },
     });
@@ -83,11 +83,11 @@ describe("a worker that responds with 101", () => {
     await plain.close();
   });
 
-  test("is called without a redirect at its path without a final slash", async () => {
+  test("is called without a redirect when the path has no final slash", async () => {
     expect((await WebSocketClient.refusal(`${server.url}/app`)).text).toBe("ok");
   });
 
-  test("has WebSocket objects of type EventTarget with the methods of Cloudflare", async () => {
+  test("has standard WebSocket objects that also have Cloudflare's attachment methods", async () => {
     const client = await WebSocketClient.open(app("/instance"));
     expect(JSON.parse((await client.next()) as string)).toEqual([
       true,
@@ -105,12 +105,12 @@ describe("a worker that responds with 101", () => {
     await client.close();
   });
 
-  test("can use both ends of a WebSocketPair itself", async () => {
+  test("can use both ends of one WebSocketPair", async () => {
     expect(JSON.parse(await server.text("/app/inside"))).toEqual(["echo hello", "right 4000 enough", "left 4000 enough true 33"]);
     expect(await server.text("/app/unaccepted")).toBe("TypeError: accept() must be called before send().");
   });
 
-  test("keeps its WebSocket after listeners threw, and logs their errors", async () => {
+  test("keeps a WebSocket open when a listener throws, and logs the error", async () => {
     const client = await WebSocketClient.open(app("/handler-throws"));
     expect(await client.ask("1")).toBe("still here: 1");
     expect(await client.ask("2")).toBe("still here: 2");
@@ -122,56 +122,59 @@ describe("a worker that responds with 101", () => {
   });
 });
 
-describe("a worker that responds to an upgrade without 101", () => {
-  test("can reject it with status, headers and body", async () => {
+describe("a worker that does not accept a WebSocket handshake", () => {
+  test("can reject the handshake with status, headers and body", async () => {
     const answer = await WebSocketClient.refusal(app("/refuse"));
     expect(answer).toMatchObject({ status: 401, text: "who are you?" });
     expect(answer.headers).toMatchObject({ "www-authenticate": "Bearer", connection: "close" });
   });
 
-  test("can stream 4 MB", async () => {
+  test("can stream 4 MB as the response to the handshake", async () => {
     const answer = await WebSocketClient.refusal(app("/stream"));
     expect(answer.status).toBe(403);
     expect(answer.text).toBe("a".repeat(64 * 65_536));
   });
 
-  test("can be a static site with a page", async () => {
+  test("can be a static site that responds with a page", async () => {
     expect(await WebSocketClient.refusal(`${server.url}/site/`)).toMatchObject({ status: 200, text: "<p>page</p>" });
   });
 
-  test("causes a 504 when it exceeds the timeout", async () => {
+  test("causes a 504 when the response exceeds the timeout", async () => {
     await server.add("slow", { fixture: "sockets", manifest: { timeout: "200ms" } });
     const answer = await WebSocketClient.refusal(`${server.url}/slow/slow`);
     expect(answer.status).toBe(504);
     expect(answer.text).toContain("WORKER_TIMEOUT");
   });
 
-  test.each(["/no-socket", "/not-an-end", "/used", "/throw"])("causes a 502 with an invalid socket: %s", async (path) => {
-    const answer = await WebSocketClient.refusal(app(path));
-    expect(answer.status).toBe(502);
-    expect(answer.text).toContain("WORKER_BAD_RESPONSE");
-  });
+  test.each(["/no-socket", "/not-an-end", "/used", "/throw"])(
+    "causes a 502 when the worker's response is invalid (worker path %s)",
+    async (path) => {
+      const answer = await WebSocketClient.refusal(app(path));
+      expect(answer.status).toBe(502);
+      expect(answer.text).toContain("WORKER_BAD_RESPONSE");
+    },
+  );
 
-  test("causes a 502 with a WebSocket end that was used before", async () => {
+  test("causes a 502 when the worker returns a WebSocket end for the second time", async () => {
     const client = await WebSocketClient.open(app("/twice"));
     await client.closed;
     expect((await WebSocketClient.refusal(app("/again"))).status).toBe(502);
   });
 
-  test("causes a 502 with a WebSocket in the response to a plain request", async () => {
+  test("causes a 502 when a response to a request without an upgrade has a WebSocket", async () => {
     expect(await server.refusal("/app/echo")).toMatchObject({ status: 502, code: "WORKER_BAD_RESPONSE" });
     await expect.poll(seen).toEqual(["error", "close 1006  false"]);
     expect(await server.text("/app/")).toBe("ok");
   });
 });
 
-describe("a WebSocket close", () => {
+describe("the close of a WebSocket", () => {
   test.each([
     ["1000 and a reason", "?code=1000&reason=done", { code: 1000, reason: "done" }],
     ["1011", "?code=1011", { code: 1011, reason: "" }],
     ["4999", "?code=4999", { code: 4999, reason: "" }],
     ["no code", "", { code: 1005, reason: "" }],
-  ])("by the worker with %s reaches the client as its last message", async (_, query, expected) => {
+  ])("by the worker is the last message to the client (close with %s)", async (_, query, expected) => {
     const client = await WebSocketClient.open(app(`/close${query}`));
     client.send("close!");
     expect(await client.closed).toEqual(expected);
@@ -187,32 +190,32 @@ describe("a WebSocket close", () => {
     ["2999", "InvalidAccessError"],
     ["5000", "InvalidAccessError"],
     [`1000&reason=${"ä".repeat(62)}`, "SyntaxError"],
-  ])("by the worker with %s throws the error of the standard", async (query, name) => {
+  ])("by the worker throws the standard's error when the close code is %s", async (query, name) => {
     const client = await WebSocketClient.open(app(`/close?code=${query}`));
     expect(await client.ask("close!")).toMatch(new RegExp(`^${name}: `));
     await client.close();
     await expect.poll(seen).toHaveLength(2);
   });
 
-  test("by the client reaches the worker with code and reason", async () => {
+  test("by the client reaches the worker with the code and the reason", async () => {
     const client = await WebSocketClient.open(app("/echo"));
     await client.close(4001, "leaving ä");
     await expect.poll(seen).toEqual(["close 4001 leaving ä true"]);
   });
 
-  test("arrives after all messages that were sent before it", async () => {
+  test("arrives after all earlier messages of the worker", async () => {
     const client = await WebSocketClient.open(app("/messages?count=5000"));
     for (let index = 0; index < 5000; index += 1) expect(await client.next()).toBe(String(index));
     expect(await client.closed).toEqual({ code: 1000, reason: "all said" });
   });
 
-  test("has code 1006 in a worker whose client connection broke", async () => {
+  test("has the code 1006 in the worker when the client's connection breaks", async () => {
     const client = await WebSocketClient.open(app("/echo"));
     client.webSocket.terminate();
     await expect.poll(seen).toEqual(["error", "close 1006  false"]);
   });
 
-  test("has code 1006 when the client connection broke before the response", async () => {
+  test("has the code 1006 when the client's connection breaks before the response", async () => {
     const client = new WebSocketClient(app("/late"));
     await expect.poll(() => client.webSocket.readyState).toBe(0);
     setTimeout(() => client.webSocket.terminate(), 100);

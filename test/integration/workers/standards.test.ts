@@ -52,7 +52,7 @@ describe("the Request object that a worker receives", () => {
     ["byob", streamed(), ['{"a"']],
     ["clone", streamed(), [true, text, text, "1", "POST"]],
     ["rebuild", streamed(), [text, true, "1", "PUT"]],
-  ])("supports %s", async (name, init, wanted) => {
+  ])("behaves according to the Fetch standard (case %s)", async (name, init, wanted) => {
     expect(await (await server.fetch(`/standards/request/${name}`, init)).json()).toEqual(wanted);
   });
 });
@@ -78,7 +78,7 @@ describe("the Response object that a worker returns", () => {
     ["others", ["application/x-www-form-urlencoded;charset=UTF-8", "text/b", "multipart/form-data", "A", "12", ""]],
     ["cookies", [["a=1", "b=2"]]],
     ["wrapped", [201, "b", "inner"]],
-  ])("supports %s", async (name, wanted) => {
+  ])("behaves according to the Fetch standard (case %s)", async (name, wanted) => {
     expect(await (await server.fetch(`/standards/response/${name}`)).json()).toEqual(wanted);
   });
 });

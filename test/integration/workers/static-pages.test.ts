@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-describe("a navigation to a missing path of a static site", () => {
+describe("a browser navigation to a missing path of a static site", () => {
   const withPage = { "index.html": "home", "404.html": "missing page" };
 
   test.each([
@@ -16,7 +16,7 @@ describe("a navigation to a missing path of a static site", () => {
     ["gets the entry page without a 404.html", { "index.html": "home" }, {}, [200, "home"]],
     ["gets the entry page with notFound: spa", withPage, { notFound: "spa" }, [200, "home"]],
     ["gets 404.html with notFound: 404", withPage, { notFound: 404 }, [404, "missing page"]],
-  ] as const)("%s", async (name, files, manifest, expected) => {
+  ] as const)("receives a page (case: %s)", async (name, files, manifest, expected) => {
     await server.add("site", { files: { ...files }, manifest, version: `1.0.${name.length}` });
     const response = await server.fetch("/site/some/route", navigation);
     expect([response.status, await response.text()]).toEqual(expected);
@@ -25,12 +25,12 @@ describe("a navigation to a missing path of a static site", () => {
     expect((await server.fetch("/site/missing.js")).status).toBe(404);
   });
 
-  test("gets an error with notFound: 404 and no 404.html", async () => {
+  test("receives a 404 error with notFound: 404 and without a 404.html", async () => {
     await server.add("bare", { files: { "index.html": "home" }, manifest: { notFound: "404" } });
     expect(await server.refusal("/bare/some/route", navigation)).toMatchObject({ status: 404, code: "NOT_FOUND" });
   });
 
-  test("ignores If-None-Match and Range for 404.html", async () => {
+  test("receives the complete 404.html despite If-None-Match and Range", async () => {
     await server.add("plain", { files: withPage });
     const etag = (await server.fetch("/plain/404")).headers.get("etag") ?? "";
     const headers = { ...navigation.headers, "if-none-match": etag, range: "bytes=0-1" };
@@ -39,13 +39,13 @@ describe("a navigation to a missing path of a static site", () => {
   });
 });
 
-describe("injectBase: rewrite", () => {
+describe("the manifest setting injectBase: rewrite", () => {
   const page = `<!doctype html><html><head><link rel="stylesheet" href="/assets/app.css?v=1">
 <script type="module" src='/assets/app.js'></script></head><body>
 <a href="/">home</a><a href="/about">about</a><a href="/missing">route</a><a href="//cdn.example/x.js">cdn</a><img src="assets/a.png">
 <p>href="/assets/app.js"</p></body></html>`;
 
-  test("puts the base path before paths of the site's files in src and href", async () => {
+  test("adds the base path to paths of the site's files in src and href", async () => {
     await server.add("built", {
       files: { "index.html": page, "about.html": "about", "assets/app.css": "", "assets/app.js": "" },
       manifest: { injectBase: "rewrite", env: { PUBLIC_X: "1" } },
@@ -63,8 +63,8 @@ describe("injectBase: rewrite", () => {
   });
 });
 
-describe("path: full", () => {
-  test("keeps the base path in the URL of a module and of a Node server", async () => {
+describe("the manifest setting path: full", () => {
+  test("keeps the base path in the URL that a module or a Node.js server receives", async () => {
     await server.add("module", {
       files: {
         "index.js": "export default { fetch: (request) => new Response(new URL(request.url).pathname + request.headers.get('x-base')) };",

@@ -50,7 +50,7 @@ async function answerOf(headers: Record<string, string>) {
 const get = (target: string, headers: Record<string, string> = {}) => server.fetch(`/site/${target}`, { headers });
 
 describe("a static site", () => {
-  test("serves its page at the root with type, length, validators and nosniff", async () => {
+  test("serves its page at / with type, length, ETag, Last-Modified and nosniff", async () => {
     const response = await get("");
     expect([response.status, await response.text()]).toEqual([200, page]);
     expect(Object.fromEntries(response.headers)).toMatchObject({
@@ -65,7 +65,7 @@ describe("a static site", () => {
     });
   });
 
-  test("serves every file with its type", async () => {
+  test("serves each file with the content type of its extension", async () => {
     expect((await get("style.css")).headers.get("content-type")).toBe("text/css; charset=utf-8");
     expect((await get("with%20space.txt")).headers.get("content-type")).toBe("text/plain; charset=utf-8");
     expect((await get("large.bin")).headers.get("content-type")).toBe("application/octet-stream");
@@ -73,7 +73,7 @@ describe("a static site", () => {
     expect((await get("empty.txt")).headers.get("content-length")).toBe("0");
   });
 
-  test("responds to HEAD like to GET, without a body", async () => {
+  test("responds to HEAD with the headers of GET and no body", async () => {
     const response = await server.fetch("/site/large.bin", { method: "HEAD" });
     expect([response.status, response.headers.get("content-length"), await response.text()]).toEqual([200, String(large.length), ""]);
   });
@@ -100,13 +100,13 @@ describe("a static site", () => {
     expect((await get("style")).status).toBe(404);
   });
 
-  test("responds to other methods with 405 and Allow", async () => {
+  test("responds with 405 and Allow to methods other than GET and HEAD", async () => {
     const response = await server.fetch("/site/", { method: "POST", body: "x".repeat(100_000) });
     expect([response.status, response.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
     expect(await response.json()).toMatchObject({ error: { code: "METHOD_NOT_ALLOWED" } });
   });
 
-  test("serves its page for a missing path to navigations, and 404 to other requests", async () => {
+  test("serves the entry page to navigations to a missing path, and 404 otherwise", async () => {
     expect(await (await get("deep/link", { accept: "text/html,*/*;q=0.8" })).text()).toBe(page);
     expect((await get("deep/link", { accept: "application/json" })).status).toBe(404);
     expect((await get("missing.js")).status).toBe(404);
@@ -139,7 +139,7 @@ describe("the hidden files of a static site", () => {
     "style.css/",
     "style.css/x",
     "x".repeat(5000),
-  ])("get a 404 at %s", async (target) => {
+  ])("cause a 404 at the path %s", async (target) => {
     const response = await new Promise<http.IncomingMessage>((resolve, reject) =>
       http.get({ host: "127.0.0.1", port: server.port, path: `/site/${target}` }, resolve).on("error", reject),
     );
@@ -147,13 +147,13 @@ describe("the hidden files of a static site", () => {
     expect(response.statusCode).toBe(404);
   });
 
-  test("do not include package.json below the root", async () => {
+  test("do not include a package.json below the site's root", async () => {
     expect((await get("docs/package.json")).status).toBe(200);
   });
 });
 
-describe("conditional and range requests", () => {
-  test("get a 304 for If-None-Match and If-Modified-Since", async () => {
+describe("conditional and range requests to a static site", () => {
+  test("receive a 304 for a matching If-None-Match or If-Modified-Since", async () => {
     const first = await get("style.css");
     const etag = first.headers.get("etag") ?? "";
     for (const headers of [
@@ -168,7 +168,7 @@ describe("conditional and range requests", () => {
     expect((await get("style.css", { "if-none-match": '"other"', "if-modified-since": new Date().toUTCString() })).status).toBe(200);
   });
 
-  test("get the same response on kept and closed connections", async () => {
+  test("receive equal responses with Connection: keep-alive and Connection: close", async () => {
     const etag = (await get("style.css")).headers.get("etag") ?? "";
     for (const headers of [{}, { "if-none-match": etag }]) {
       const answers = await Promise.all(["keep-alive", "close"].map((connection) => answerOf({ ...headers, connection })));
@@ -186,7 +186,7 @@ describe("conditional and range requests", () => {
     ["bytes=0-1,4-5", 200, undefined, large],
     ["lines=1-2", 200, undefined, large],
     ["bytes=-", 200, undefined, large],
-  ] as const)("with Range: %s get status %i", async (range, status, contentRange, body) => {
+  ] as const)("with the header Range: %s receive the status %i", async (range, status, contentRange, body) => {
     const response = await get("large.bin", { range });
     expect(response.status).toBe(status);
     expect(response.headers.get("content-range")).toBe(contentRange ? `${contentRange}/${large.length}` : null);
@@ -194,13 +194,13 @@ describe("conditional and range requests", () => {
     expect(Buffer.from(await response.arrayBuffer()).equals(body)).toBe(true);
   });
 
-  test("beyond the end get 416 with the size", async () => {
+  test("beyond the end of the file receive a 416 with the file size", async () => {
     const response = await get("large.bin", { range: "bytes=99999999-" });
     expect([response.status, response.headers.get("content-range")]).toEqual([416, `bytes */${large.length}`]);
     expect((await get("empty.txt", { range: "bytes=0-" })).status).toBe(416);
   });
 
-  test("with If-Range get a range only while the file is unchanged", async () => {
+  test("with If-Range receive a range only while the file is unchanged", async () => {
     const first = await get("style.css");
     const range = "bytes=0-3";
     expect((await get("style.css", { range, "if-range": first.headers.get("etag") ?? "" })).status).toBe(206);
@@ -210,7 +210,7 @@ describe("conditional and range requests", () => {
 });
 
 describe("the manifest setting injectBase", () => {
-  test("inserts base and public variables into pages, escaped", async () => {
+  test("inserts the base path and the public variables into pages, escaped", async () => {
     await server.add("injected", {
       files: { "index.html": "<!doctype html><html><HEAD data-x='1'><title>$& é</title></HEAD></html>", "a.txt": "<head>" },
       manifest: { injectBase: true, env: { PUBLIC_TEXT: "</script><b>$&", SECRET: "hidden" } },
@@ -231,14 +231,14 @@ describe("the manifest setting injectBase", () => {
     ["/near/page", "./"],
     ["/near/deep/page", "../"],
     ["/near/deep/er/", "../../"],
-  ])("inserts the relative base at %s: %s", async (target, base) => {
+  ])("inserts at the path %s the relative base %s", async (target, base) => {
     await server.add("near", { files: { "index.html": "<head></head>" }, manifest: { injectBase: "relative" } });
     expect(await server.text(target, { headers: { accept: "text/html" } })).toBe(`<head><base href="${base}"></head>`);
   });
 });
 
-describe("manifest settings for files", () => {
-  test("add the manifest's headers to every file, except reserved headers", async () => {
+describe("manifest settings for files of a static site", () => {
+  test("add the headers of the manifest to each file, except reserved headers", async () => {
     const headers = {
       "Content-Security-Policy": "default-src 'self'",
       "content-length": "1",
@@ -260,7 +260,7 @@ describe("manifest settings for files", () => {
     }
   });
 
-  test("mark only files of immutable folders as cacheable", async () => {
+  test("permit long caching only for files in the folders that `immutable` lists", async () => {
     const files = { "index.html": "<p>", "assets/a-1f2e.js": "1", "assets/deep/b-3d4c.css": "2", "assets.txt": "3" };
     await server.add("kept", { files, manifest: { immutable: ["assets"] } });
     const cacheOf = async (target: string) => (await server.fetch(target)).headers.get("cache-control");

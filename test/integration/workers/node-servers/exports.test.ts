@@ -19,7 +19,7 @@ async function add(
   return `/export-${names}/`;
 }
 
-describe("a worker", () => {
+describe("a worker that is written for Node.js", () => {
   test.each<[string, string, { packages?: readonly string[]; file?: string }?]>([
     ["an http.Server", `import http from "node:http"; export default http.createServer((req, res) => res.end("ok"))`],
     ["a handler of Node", `export default (req, res) => { res.setHeader("x-a", "1"); res.end("ok"); }`],
@@ -76,11 +76,11 @@ describe("a worker", () => {
       "a program with a second server on PORT",
       `import http from "node:http"; http.createServer((req, res) => res.end("admin")).listen(9000); http.createServer((req, res) => res.end("ok")).listen(process.env.PORT)`,
     ],
-  ])("can be %s", async (_, source, options) => {
+  ])("is served when the worker is %s", async (_, source, options) => {
     expect(await server.text(await add(source, options))).toBe("ok");
   });
 
-  test("responds to a method without a function with 405, and to HEAD with GET", async () => {
+  test("responds to HEAD by GET, and with 405 to a method without an exported function", async () => {
     const target = await add(`export const GET = () => new Response("ok"); export const POST = () => new Response("posted")`);
     expect(await server.text(`${target}any/path`, { method: "POST" })).toBe("posted");
     expect((await server.fetch(target, { method: "HEAD" })).status).toBe(200);
@@ -98,7 +98,7 @@ describe("a worker", () => {
     ],
     ["a forked server", `import { fork } from "node:child_process"; fork("./server.js");`, /cannot start other processes.*`instances`/],
     ["a server on a socket path", `import http from "node:http"; http.createServer().listen("/tmp/s");`, /cannot listen on a socket path/],
-  ])("fails at load with the reason when it has %s", async (_, source, reason) => {
+  ])("fails to load with a reason when the worker starts %s", async (_, source, reason) => {
     const refusal = await server.refusal(await add(source));
     expect(refusal).toMatchObject({ status: 502, code: "WORKER_START_FAILED" });
     expect(refusal.message).toMatch(reason);

@@ -32,7 +32,7 @@ server.on("listening", () => events.push("listening"));
 server.listen(8080, "0.0.0.0", () => events.push("callback"));
 `;
 
-describe("a program that listens with node:http", () => {
+describe("a worker that listens with node:http", () => {
   beforeAll(() => server.add("raw", { files: { "index.mjs": source } }));
 
   test("is served at the worker's path", async () => {
@@ -47,7 +47,7 @@ describe("a program that listens with node:http", () => {
     ["with trailers, which are dropped", "/raw/trailers", 200, "ab"],
     ["that closes the connection", "/raw/close", 200, "closed"],
     ["with status 404", "/raw/none", 404, "none"],
-  ])("sends a response %s", async (_, target, status, body) => {
+  ])("sends a complete response of each kind (response %s)", async (_, target, status, body) => {
     const response = await server.fetch(target);
     expect([response.status, await response.text()]).toEqual([status, body]);
     expect(await server.text("/raw/")).toBe("hello /raw");
@@ -58,12 +58,12 @@ describe("a program that listens with node:http", () => {
     expect([response.status, response.headers.getSetCookie(), response.headers.get("x-kept")]).toEqual([201, ["a=1", "b=2"], "café"]);
   });
 
-  test("sends one Date header, that of the app if it sets one", async () => {
+  test("sends one Date header, with the app's value if the app sets the header", async () => {
     expect(Math.abs(Date.parse((await server.fetch("/raw/")).headers.get("date") ?? "") - Date.now())).toBeLessThan(60_000);
     expect((await server.fetch("/raw/dated")).headers.get("date")).toBe("Thu, 01 Jan 2026 00:00:00 GMT");
   });
 
-  test("sends the length of a response to HEAD", async () => {
+  test("sends the Content-Length in a response to HEAD", async () => {
     const response = await server.fetch("/raw/length", { method: "HEAD" });
     expect(response.headers.get("content-length")).toBe("5");
     expect(await server.text("/raw/length")).toBe("12345");
@@ -72,20 +72,20 @@ describe("a program that listens with node:http", () => {
   test.each([
     ["small", 10],
     ["large", 3_000_000],
-  ])("echoes a %s body", async (_, size) => {
+  ])("returns a request body unchanged (%s body)", async (_, size) => {
     const response = await server.fetch("/raw/echo", { method: "POST", body: "x".repeat(size) });
     expect(response.headers.get("x-length")).toBe(String(size));
     expect((await response.text()).length).toBe(size);
   });
 
-  test("echoes 12 large bodies, three at a time", async () => {
+  test("returns 12 large request bodies completely, with three requests at a time", async () => {
     for (let count = 0; count < 4; count += 1) {
       const bodies = Array.from({ length: 3 }, () => server.text("/raw/echo", { method: "POST", body: "x".repeat(3_000_000) }));
       expect((await Promise.all(bodies)).map((body) => body.length)).toEqual([3_000_000, 3_000_000, 3_000_000]);
     }
   });
 
-  test("echoes a body of unknown length", async () => {
+  test("returns a request body of unknown length completely", async () => {
     const body = new ReadableStream<Uint8Array>({
       async start(controller) {
         for (let count = 0; count < 20; count += 1) {
@@ -99,11 +99,11 @@ describe("a program that listens with node:http", () => {
     expect((await response.arrayBuffer()).byteLength).toBe(200_000);
   });
 
-  test("has the members of a socket", async () => {
+  test("provides socket properties on its request objects", async () => {
     expect(await (await server.fetch("/raw/socket?a=1")).json()).toEqual(["127.0.0.1", "1.1", "/socket?a=1", expect.any(Boolean)]);
   });
 
-  test("has the port that it requested, and PORT is 3000", async () => {
+  test("reports the port that the app requested, and PORT is 3000", async () => {
     expect(await (await server.fetch("/raw/address")).json()).toEqual([
       { address: "0.0.0.0", family: "IPv4", port: 8080 },
       true,
@@ -112,13 +112,13 @@ describe("a program that listens with node:http", () => {
     ]);
   });
 
-  test("responds with 502 when the handler throws or closes the connection", async () => {
+  test("causes a 502 when the handler throws or closes the connection", async () => {
     expect(await server.refusal("/raw/throws")).toMatchObject({ status: 502, code: "WORKER_BAD_RESPONSE" });
     expect(await server.refusal("/raw/destroys")).toMatchObject({ status: 502, code: "WORKER_BAD_RESPONSE" });
     expect(await server.text("/raw/")).toBe("hello /raw");
   });
 
-  test("fails only the first request whose handler throws", async () => {
+  test("serves the next request after a handler that throws", async () => {
     await server.add("throws", {
       files: {
         "index.mjs": `import http from "node:http"; let count = 0;
@@ -129,7 +129,7 @@ describe("a program that listens with node:http", () => {
     expect(await server.text("/throws/")).toBe("request 2");
   });
 
-  test("emits errors of listen like Node", async () => {
+  test("emits the errors of listen() and close() like Node.js", async () => {
     await server.add("listens-twice", {
       files: {
         "index.mjs": `import http from "node:http"; const codes = [];

@@ -58,8 +58,8 @@ function open(target: string, options: http.RequestOptions = {}): http.ClientReq
   return request;
 }
 
-describe("a Node server", () => {
-  test("streams a response while it writes", async () => {
+describe("a worker that listens with node:http", () => {
+  test("streams a response while the app writes the body", async () => {
     const response = await server.fetch("/streams/parts");
     const reader = (response.body as ReadableStream<Uint8Array>).getReader();
     expect(Buffer.from((await reader.read()).value as Uint8Array).toString()).toBe("first");
@@ -68,7 +68,7 @@ describe("a Node server", () => {
     expect((await reader.read()).done).toBe(true);
   });
 
-  test("sends headers before the body", async () => {
+  test("sends the response headers before the body", async () => {
     const request = open("/streams/events");
     request.end();
     const [response] = (await once(request, "response")) as [http.IncomingMessage];
@@ -78,7 +78,7 @@ describe("a Node server", () => {
     request.destroy();
   });
 
-  test("waits for a client that does not read, and closes when that client disconnects", async () => {
+  test("pauses while the client does not read, and closes when the client disconnects", async () => {
     const request = open("/streams/flood");
     request.end();
     const [response] = (await once(request, "response")) as [http.IncomingMessage];
@@ -99,7 +99,7 @@ describe("a Node server", () => {
     await expect.poll(async () => (await seen()).events).toContain("flood closed false");
   });
 
-  test("makes a client wait whose body it does not read", async () => {
+  test("slows down a client whose body the app does not read", async () => {
     const size = 30_000_000;
     const request = open("/streams/slow", { method: "POST", headers: { "content-length": size } });
     let sent = 0;
@@ -120,13 +120,13 @@ describe("a Node server", () => {
     expect(((await response.toArray()) as Buffer[]).join("")).toBe(String(size));
   });
 
-  test("responds without reading the body", async () => {
+  test("responds without reading the request body", async () => {
     const response = await server.fetch("/streams/unread", { method: "POST", body: Buffer.alloc(2_000_000) });
     expect(await response.text()).toBe("unread");
     expect(await server.text("/streams/unread")).toBe("unread");
   });
 
-  test("gets the end of a connection whose client disconnects", async () => {
+  test("receives close events when the client disconnects before the response", async () => {
     const request = open("/streams/waits");
     request.end();
     await server.text("/streams/seen");
@@ -135,7 +135,7 @@ describe("a Node server", () => {
     await expect.poll(async () => (await seen()).events).toEqual(expect.arrayContaining(["request closed", "response closed"]));
   });
 
-  test("gets the end of a body whose client disconnects", async () => {
+  test("receives an aborted event when the client disconnects within the body", async () => {
     const request = open("/streams/slow", { method: "POST", headers: { "content-length": 1_000_000 } });
     request.write(Buffer.alloc(50_000));
     await new Promise((resolve) => setTimeout(resolve, 200));
@@ -143,17 +143,17 @@ describe("a Node server", () => {
     await expect.poll(async () => (await seen()).events).toContain("upload aborted");
   });
 
-  test.each(["fails", "short"])("cuts the connection of a client when its response %s midway", async (route) => {
+  test.each(["fails", "short"])("closes the client's connection when a response ends early (path /%s)", async (route) => {
     await expect(server.text(`/streams/${route}`)).rejects.toThrow(/^(?:terminated|fetch failed)$/);
     expect(await server.text("/streams/unread")).toBe("unread");
   });
 
-  test("keeps the length of a streamed response", async () => {
+  test("sends the Content-Length of a streamed response", async () => {
     const response = await server.fetch("/streams/file");
     expect([response.headers.get("content-length"), await response.text()]).toEqual(["10", "1234567890"]);
   });
 
-  test("receives a body that the client sends after 100 Continue", async () => {
+  test("receives a request body that the client sends after 100 Continue", async () => {
     const request = open("/streams/unread", { method: "POST", headers: { expect: "100-continue", "content-length": 20_000 } });
     request.flushHeaders();
     await once(request, "continue");
