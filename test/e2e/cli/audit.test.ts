@@ -41,11 +41,11 @@ test.each([
   [["audit", "--limit", "1001"], "--limit"],
   [["events", "--type", "worker.exploded"], "--type"],
   [["events", "--since", "soon"], "--since"],
-])("runtimectl audit rejects %j before it sends a request", async (words, named) => {
+])("runtimectl rejects the invalid arguments %j before sending a request", async (words, named) => {
   expect(await run(...words)).toMatchObject({ status: 2, stdout: "", stderr: expect.stringContaining(named) });
 });
 
-test("audit -f prints new entries, reconnects after a restart and stops on Ctrl-C", async () => {
+test("runtimectl audit -f prints new entries, also after a restart, until Ctrl-C", async () => {
   const { child, shown, ended } = start("audit", "-f", "--action", "key", "--limit", "1");
   await expect.poll(() => shown.stdout).toContain("first");
   await createKey("second");
@@ -61,7 +61,7 @@ test("audit -f prints new entries, reconnects after a restart and stops on Ctrl-
   expect(await ended).toBe(130);
 });
 
-test("runtimectl events --json prints one JSON document per line for each new event", async () => {
+test("runtimectl events --json prints each new event as one line of JSON", async () => {
   const { child, shown, ended } = start("events", "--type", "key", "--since", "1h", "--json");
   await expect.poll(() => shown.stdout).toContain("\n");
   await createKey("fourth");

@@ -97,10 +97,10 @@ const shop = {
   ].join("\n"),
 };
 
-describe("a bundle of --bundle", () => {
+describe("a bundle that --bundle creates", () => {
   beforeAll(() => folder("shop", shop, ["hono", "itty-router"]));
 
-  test("contains one code file as the entrypoint and the files that the worker reads", async () => {
+  test("contains one code file as the entrypoint and the files that the code reads", async () => {
     const { files, leftOut, entrypoint } = await bundlePlan("shop");
     expect(entrypoint).toBe("src/index.mjs");
     expect(files.map((file) => file.path)).toEqual([
@@ -114,25 +114,25 @@ describe("a bundle of --bundle", () => {
     expect(leftOut.map((entry) => entry.path)).toEqual(["node_modules/", "src/index.ts", "src/lib/old.cjs", "src/lib/page.tsx"]);
   });
 
-  test("is byte-identical when built twice or from another folder", async () => {
+  test("has the same bytes when built twice or from another folder", async () => {
     const { sha256 } = await bundlePlan("shop");
     await folder("elsewhere/shop", shop, ["itty-router", "hono"]);
     expect((await bundlePlan("elsewhere/shop")).sha256).toBe(sha256);
   });
 
-  test("behaves like its sources: packages, CommonJS, tsconfig paths, file reads", async () => {
+  test("behaves like the sources with packages, CommonJS, path aliases and file reads", async () => {
     const run = await runtimectl("workers upload shop --bundle");
     expect(run.status, run.stderr).toBe(0);
     expect(run.stdout).toBe(`${daemon.url}/shop/\n`);
     expect(await (await fetch(`${daemon.url}/shop/`)).text()).toBe("page page /");
   });
 
-  test("maps stack traces to file and line of the sources", async () => {
+  test("maps stack traces to the file and line of the sources", async () => {
     expect((await fetch(`${daemon.url}/shop/boom`)).status).toBe(502);
     await expect.poll(() => daemon.output()).toMatch(/a boom of the shop[^]*src\/index\.ts:25:9/);
   });
 
-  test("keeps its source map private, even when the worker serves its whole folder", async () => {
+  test("keeps the source map private when the worker serves its whole folder", async () => {
     const fetched = async (file: string) => (await fetch(`${daemon.url}/shop/file/${file}`)).status;
     expect(await fetched("index.mjs")).toBe(200);
     expect(await fetched("public/page.html")).toBe(200);
@@ -146,7 +146,7 @@ describe("a bundle of --bundle", () => {
     expect((await fetch(`${daemon.url}/shop/.source-maps/src/index.mjs.map`)).status).toBe(404);
   });
 
-  test("can have a JavaScript entrypoint and no manifest", async () => {
+  test("can contain a JavaScript entrypoint and no manifest", async () => {
     const files = {
       "package.json": JSON.stringify({ name: "plain", main: "index.js" }),
       "index.js": 'import { AutoRouter } from "itty-router"; export default { ...AutoRouter().get("/", () => "routed") };',
@@ -158,7 +158,7 @@ describe("a bundle of --bundle", () => {
   });
 });
 
-test("compiles JSX with the options of tsconfig.json", async () => {
+test("--bundle compiles JSX with the options in tsconfig.json", async () => {
   const files = {
     ...shop,
     "manifest.yaml": "name: jsx\nentrypoint: src/index.tsx\n",
@@ -169,8 +169,8 @@ test("compiles JSX with the options of tsconfig.json", async () => {
   expect(await (await fetch(`${daemon.url}/jsx/`)).text()).toBe("<b>tsx</b>");
 });
 
-describe("workers upload --bundle fails and uploads nothing", () => {
-  test("for a syntax error, with file, line, column and source line", async () => {
+describe("runtimectl workers upload --bundle fails before the upload", () => {
+  test("when the code has a syntax error, and prints file, line, column and source line", async () => {
     const words = await refusal({ "index.ts": 'import "./src/b";\n', "src/b.ts": "const a = 1;\nconst b = ;\n" });
     expect(words).toContain("src/b.ts:2:11: Unexpected");
     expect(words).toContain("2 | const b = ;\n");
@@ -178,17 +178,17 @@ describe("workers upload --bundle fails and uploads nothing", () => {
     expect(words).toContain("BUNDLE_FAILED");
   });
 
-  test("for an import of a missing package, with the packages to install", async () => {
+  test("when a package is missing, and prints the npm command that installs the package", async () => {
     const words = await refusal({ "index.ts": 'import a from "@team/a/deep";\nimport b from "left-pad";\nexport default { a, b };\n' });
     expect(words).toContain('index.ts:1:15: Could not resolve "@team/a/deep"');
     expect(words).toContain("hint: npm install @team/a left-pad\n");
   });
 
-  test("for an import of a missing file, with its name", async () => {
+  test("when an imported file is missing, and prints the file name", async () => {
     expect(await refusal({ "index.ts": 'export { x } from "./Lib/x.js";\n' })).toContain("hint: ./Lib/x.js does not exist");
   });
 
-  test("for a native addon that is imported by its path", async () => {
+  test("when the code imports a native addon by its path", async () => {
     const words = await refusal({
       "index.ts": 'import db from "fast-db"; export default db;\n',
       "node_modules/fast-db/package.json": '{"name":"fast-db","main":"index.js"}',
@@ -200,7 +200,7 @@ describe("workers upload --bundle fails and uploads nothing", () => {
     );
   });
 
-  test("for a package that builds a native addon", async () => {
+  test("when the code imports a package that builds a native addon", async () => {
     const words = await refusal({
       "index.ts": 'import db from "fast-db"; export default db;\n',
       "node_modules/fast-db/package.json": '{"name":"fast-db","main":"index.js"}',
@@ -210,7 +210,7 @@ describe("workers upload --bundle fails and uploads nothing", () => {
     expect(words).toContain("fast-db is a native addon");
   });
 
-  test("for a static page and for an archive", async () => {
+  test("when the upload is a static page or an archive", async () => {
     await folder("page", { "manifest.yaml": "name: page\n", "index.html": "page" });
     const page = await runtimectl("workers upload page --bundle");
     expect(page.status).toBe(1);

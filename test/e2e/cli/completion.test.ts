@@ -80,7 +80,7 @@ describe("bash completion", () => {
     ["runtimectl workers delete @te", ["@team/app"]],
     ["runtimectl workers delete @team/app@", ["@1.0.0"]],
     ["runtimectl workers enable @te", ["@team/app@1.0.0"]],
-  ])("completes names of installed packages: %s", (line, expected) => {
+  ])("completes names of packages and keys (command line: %s)", (line, expected) => {
     expect(pressUntilAnswered(line)).toEqual(expected);
   });
 
@@ -99,11 +99,11 @@ describe("bash completion", () => {
     ["runtimectl help exit", ["exit-codes"]],
     ["runtimectl workers list -- ", []],
     ["runtimectl nothing here ", []],
-  ])("completes commands, flags and values: %s", (line, expected) => {
+  ])("completes commands, flags and values (command line: %s)", (line, expected) => {
     expect(completeInBash(line)).toEqual(expected);
   });
 
-  test("inserts the whole name when the user presses Tab", async () => {
+  test("inserts the whole name of a worker when the user presses Tab", async () => {
     const line = "stty cols 100; exec bash --norc --noprofile -i";
     const child = spawn("script", ["--quiet", "--return", "--flush", "--command", line, "/dev/null"], {
       cwd: shell.home,
@@ -134,10 +134,10 @@ describe("bash completion", () => {
   }, 30_000);
 });
 
-describe("completion prints nothing and exits with 0", () => {
+describe("runtimectl's shell completion", () => {
   const nothing = { status: 0, stdout: "", stderr: "" };
 
-  test("without a daemon, a valid key, the given profile or a readable config file", async () => {
+  test("prints nothing without a reachable daemon, valid key, profile or config file", async () => {
     expect(await shell.run("__complete bash workers delete @", { env: { RUNTIMECTL_URL: "http://127.0.0.1:1" } })).toEqual(nothing);
     expect(await shell.run("__complete bash workers delete @", { env: { RUNTIMECTL_KEY: "wrong" } })).toEqual(nothing);
     expect(await shell.run("__complete bash -p nobody workers delete @")).toEqual(nothing);
@@ -145,7 +145,7 @@ describe("completion prints nothing and exits with 0", () => {
     expect(await shell.run("__complete bash profile use d", { env: { RUNTIMECTL_CONFIG_DIR: `${shell.home}/broken` } })).toEqual(nothing);
   });
 
-  test("within 3 s when the daemon does not respond", async () => {
+  test("prints nothing and exits within 3 s when the daemon does not respond", async () => {
     const url = await serve(() => {});
     const startedAtMs = performance.now();
     expect(await shell.run("__complete bash workers delete @", { env: { RUNTIMECTL_URL: url, RUNTIMECTL_KEY: "some-key" } })).toEqual(
@@ -154,7 +154,7 @@ describe("completion prints nothing and exits with 0", () => {
     expect(performance.now() - startedAtMs).toBeLessThan(3000);
   });
 
-  test("for names with shell or terminal syntax, and never prints the key", async () => {
+  test("omits names with shell syntax, escapes terminal codes and hides the key", async () => {
     const names = ["\u001b]0;owned\u0007", "$(touch owned)", "a b", "`id`", "good"];
     const rows = names.map((name) => ({
       name,
@@ -182,7 +182,7 @@ function isThere(file: string): boolean {
   }
 }
 
-test("the completion scripts for zsh and fish parse in the installed shells", () => {
+test("runtimectl's completion scripts for zsh and fish parse in the installed shells", () => {
   for (const name of installed) execFileSync(name, ["-n", path.join(shell.home, `completion.${name}`)]);
   expect(Object.keys(completionScripts)).toEqual(["bash", "zsh", "fish"]);
 });

@@ -109,7 +109,7 @@ const lasting = ["dev", "tui", "events", "files get"];
 /** Commands that need systemd, the directories of a daemon, or a host name that resolves. Other files test them. */
 const elsewhere = ["daemon backup", "daemon migrate-keys", "daemon restore", "daemon status", "hosts check"];
 
-test("the examples cover every command", async () => {
+test("the examples in this file cover every command of runtimectl", async () => {
   expect([...Object.keys(successes), ...lasting, ...elsewhere].toSorted()).toEqual(
     (await commandTree()).map(({ words }) => words).toSorted(),
   );
@@ -122,9 +122,9 @@ function undeclaredFields(document: object, fields: readonly string[]): string[]
   return rows.flatMap((row) => Object.keys(row)).filter((field) => !fields.includes(field));
 }
 
-describe("each command prints exactly one JSON document with --json", () => {
+describe("runtimectl with --json", () => {
   test.each(["in a pipe", "with CI set", "on a terminal"])(
-    "%s",
+    "prints exactly one JSON document for each successful command (%s)",
     async (where) => {
       let id = 0;
       const commands = new Map((await commandTree()).map(({ words, definition }) => [words, definition]));
@@ -147,7 +147,7 @@ describe("each command prints exactly one JSON document with --json", () => {
   );
 });
 
-describe("a failed command with --json writes an error document only to stderr", () => {
+describe("a failed runtimectl command with --json", () => {
   test.each<[string, string, number, string]>([
     ["an unknown command", "wrokers", 2, "USAGE"],
     ["an unknown verb", "workers lsit", 2, "USAGE"],
@@ -220,20 +220,20 @@ describe("a failed command with --json writes an error document only to stderr",
     ["a missing Node executable", "daemon install --user --node nowhere --dry-run", 2, "USAGE"],
     ["a host check without a listening server", "status --url http://127.0.0.1:1", 8, "UNREACHABLE"],
     ["an unknown host name", "status --url http://nowhere.invalid", 8, "UNREACHABLE"],
-  ])("exits with the documented code for %s", async (_, words, status, code) => {
+  ])("exits with the documented exit code and error code (error: %s)", async (_, words, status, code) => {
     await expectFailure(shell, words, { status, code });
   });
 
-  test("exits with 4 for an unknown key", async () => {
+  test("exits with 4 when the daemon does not know the key", async () => {
     await expectFailure(shell, "workers list", { status: 4, code: "AUTH_REQUIRED", env: key });
   });
 
-  test("exits with 1 for an invalid archive", async () => {
+  test("exits with 1 when the archive is invalid", async () => {
     await writeTree(shell.home, { "broken.tgz": "not a tar" });
     await expectFailure(shell, "workers upload broken.tgz", { status: 1, code: "INVALID_ARCHIVE" });
   });
 
-  test("exits with 7 for an existing version, 12 for a failed check, 11 when rolled back", async () => {
+  test("exits with 7, 12 or 11 for an existing version, a failed check or a rollback", async () => {
     await shell.run("deploy app --version 3.0.0");
     await expectFailure(shell, "deploy app --version 3.0.0", { status: 7, code: "VERSION_EXISTS" });
     const check = "--check /=204 --check-timeout 100ms";
@@ -245,7 +245,7 @@ describe("a failed command with --json writes an error document only to stderr",
     await shell.run("workers delete app --yes");
   });
 
-  test("exits with 8 when the daemon does not respond in time", async () => {
+  test("exits with 8 when the daemon does not respond before the timeout", async () => {
     const url = await standIn(() => {});
     await expectFailure(shell, `status --url ${url} --timeout 300ms`, { status: 8, code: "TIMEOUT" });
   });
@@ -255,12 +255,12 @@ describe("a failed command with --json writes an error document only to stderr",
     await expectFailure(shell, `status --url ${url}`, { status: 8, code: "UNREACHABLE" });
   });
 
-  test("exits with 1 when a web server responds in place of the daemon", async () => {
+  test("exits with 1 when another web server responds in place of the daemon", async () => {
     const url = await standIn((_request, response) => response.end("<html>"));
     await expectFailure(shell, `status --url ${url}`, { status: 1, code: "UNEXPECTED_ANSWER" });
   });
 
-  test("exits with 8 when a proxy cannot reach the daemon", async () => {
+  test("exits with 8 when a proxy responds that the daemon is unreachable", async () => {
     const url = await standIn((_request, response) => response.writeHead(502).end("Bad Gateway"));
     await expectFailure(shell, `status --url ${url}`, { status: 8, code: "UNEXPECTED_ANSWER" });
   });

@@ -57,7 +57,7 @@ const createKey = async (daemon: TestDaemon): Promise<string> => {
 const isKnown = async (daemon: TestDaemon, key: string) =>
   (await fetch(`${daemon.url}/api/workers`, { headers: { authorization: `Bearer ${key}` } })).status === 200;
 
-test("restores a backup made during uploads and key changes into an empty directory", { timeout: 60_000 }, async () => {
+test("daemon restore restores a backup that was made during uploads and key changes", { timeout: 60_000 }, async () => {
   const daemon = await start();
   const archives = await Promise.all(["x", "y"].map(workerOf));
   await upload(daemon, "workers", archives[0] as Buffer);
@@ -96,7 +96,7 @@ test("restores a backup made during uploads and key changes into an empty direct
   expect(await (await call(next, "/api/plugins")).text()).toContain("@team/plugin");
 });
 
-test("restore replaces all files and keeps the old state; --dry-run changes nothing", async () => {
+test("daemon restore keeps the replaced files, and changes nothing with --dry-run", async () => {
   const daemon = await start();
   await upload(daemon, "workers", await workerOf("x"));
   const key = await createKey(daemon);
@@ -144,7 +144,7 @@ test("restore replaces all files and keeps the old state; --dry-run changes noth
   expect(await (await call(next, "/app/a.txt")).text()).toBe("x");
 });
 
-test("restore rejects a changed, truncated or invalid backup and changes nothing", async () => {
+test("daemon restore rejects a changed, truncated or invalid backup without any change", async () => {
   const daemon = await start();
   await upload(daemon, "workers", await workerOf("x"));
   await daemon.stop();
@@ -179,7 +179,7 @@ test("restore rejects a changed, truncated or invalid backup and changes nothing
   }
 });
 
-test("backup skips and reports a link, and fails without a key store", async () => {
+test("daemon backup skips and reports a link, and fails without a key store", async () => {
   const directory = await temporaryDirectory();
   const missing = await run(directory, ["backup", "b.tgz"]);
   expect(missing.status).toBe(6);
@@ -203,7 +203,7 @@ test("backup skips and reports a link, and fails without a key store", async () 
   expect(entriesOf(path.join(directory, "workers"))).toEqual(["by-hand"]);
 });
 
-test("a daemon rejects a damaged key store and starts after a restore", async () => {
+test("runtimed rejects a damaged key store and starts after daemon restore", async () => {
   const daemon = await start();
   const key = await createKey(daemon);
   expect((await run(daemon.directory, ["backup", "b.tgz"])).status).toBe(0);
@@ -218,7 +218,7 @@ test("a daemon rejects a damaged key store and starts after a restore", async ()
   expect(await isKnown(await start({ directory: daemon.directory }), key)).toBe(true);
 });
 
-test("restore fails while another daemon uses the same package directories", async () => {
+test("daemon restore fails while another daemon uses the same package directories", async () => {
   const daemon = await start();
   await upload(daemon, "workers", await workerOf("x"));
   expect((await run(daemon.directory, ["backup", "b.tgz"])).status).toBe(0);

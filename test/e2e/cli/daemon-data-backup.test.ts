@@ -41,8 +41,8 @@ async function hiddenEntriesOf(directory: string): Promise<string[]> {
   return (await readdir(path.join(directory, "data"))).filter((name) => name.startsWith(".copy-"));
 }
 
-describe.each(daemonUsers)("data folders of workers, with a daemon that runs as %s", (_, user) => {
-  test("are backed up with a consistent database during successful writes", { timeout: 120_000 }, async () => {
+describe.each(daemonUsers)("the backup of worker data folders (daemon user: %s)", (_, user) => {
+  test("contains a consistent database when the worker writes during the backup", { timeout: 120_000 }, async () => {
     const daemon = await start(user);
     const url = await addStore(daemon);
     await askStorage(url, "insert", { name: "rows.db" });
@@ -73,7 +73,7 @@ describe.each(daemonUsers)("data folders of workers, with a daemon that runs as 
     expect(await hiddenEntriesOf(daemon.directory)).toEqual([]);
   });
 
-  test("are replaced by a restore, and the worker can use them", async () => {
+  test("replaces changed data folders at a restore, and the worker can use the folders", async () => {
     const daemon = await start(user);
     const url = await addStore(daemon);
     await askStorage(url, "write", { name: "file", text: "backed up" });
@@ -94,7 +94,7 @@ describe.each(daemonUsers)("data folders of workers, with a daemon that runs as 
   });
 });
 
-test("restoring a backup of format 1 leaves existing data folders unchanged", async () => {
+test("daemon restore with a backup of format 1 keeps the existing data folders", async () => {
   const daemon = await start();
   const file = path.join(daemon.directory, "backup.tgz");
   expect(await run(daemon.directory, ["backup", file])).toMatchObject({ status: 0 });
@@ -111,7 +111,7 @@ test("restoring a backup of format 1 leaves existing data folders unchanged", as
   expect(await readFile(path.join(daemon.directory, "data/store/file"), "utf8")).toBe("kept");
 });
 
-test("a backup that is killed leaves no copy of a data folder", async () => {
+test("daemon backup leaves no copy of a data folder when killed", async () => {
   const daemon = await start();
   const at = (name: string) => path.join(daemon.directory, name);
   // Random bytes: compressing them takes longer than noticing the copy.
@@ -128,7 +128,7 @@ test("a backup that is killed leaves no copy of a data folder", async () => {
   expect(await readdir(at("data"))).toEqual(["large"]);
 });
 
-test("a backup without a running daemon contains data folders", async () => {
+test("daemon backup includes the data folders when the daemon is stopped", async () => {
   const daemon = await start();
   await askStorage(await addStore(daemon), "write", { name: "file", text: "stopped" });
   await daemon.stop();

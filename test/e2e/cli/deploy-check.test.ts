@@ -18,7 +18,7 @@ afterAll(async () => {
 
 const answer = async () => (await fetch(`${daemon.url}/fragile/`)).text();
 
-test("deploy reads the name from package.json when the manifest has no name", async () => {
+test("deploy uses the name in package.json when the manifest has no name", async () => {
   const code = "export default { fetch: () => new Response('npm') };";
   await writeTree(shell.home, {
     "npm-only/package.json": '{ "name": "npm-only", "version": "1.0.0" }',
@@ -33,7 +33,7 @@ test("deploy reads the name from package.json when the manifest has no name", as
   }
 });
 
-test("deploy rejects code that throws while loading, with file, line and column", async () => {
+test("deploy rejects code that throws at load, and prints file, line and column", async () => {
   await writeTree(shell.home, {
     "thrower/manifest.yaml": "name: thrower\nversion: 1.0.0\n",
     "thrower/index.js": 'import { url } from "./lib/database.js";\nexport default { fetch: () => new Response(url) };\n',

@@ -52,7 +52,7 @@ async function refused(words: string, expected: { status: number; code: string }
   return run.stderr;
 }
 
-test("deploys a version, rejects its repetition, deploys the next and undoes it", async () => {
+test("deploy installs each version once and prints the command that undoes the change", async () => {
   await shop("app");
   const first = succeeded(await shell.run("deploy app --message first"));
   expect(first.stdout).toBe(`${daemon.url}/app/\n`);
@@ -82,7 +82,7 @@ test("deploys a version, rejects its repetition, deploys the next and undoes it"
   expect(await answerOf(`${daemon.url}/app/`)).toBe("1.0.0");
 });
 
-test("keeps the comments of the manifest and adds the deployment note", async () => {
+test("deploy keeps the comments in the manifest and adds the deployment record", async () => {
   await shop("noted");
   await deployJson("noted --message shown");
   const manifest = await readFile(path.join(daemon.directory, "workers/noted/1.0.0/manifest.yaml"), "utf8");
@@ -91,7 +91,7 @@ test("keeps the comments of the manifest and adds the deployment note", async ()
   expect(manifest).toContain('message: "shown"');
 });
 
-test("records the commit and whether the working tree had uncommitted changes", async () => {
+test("deploy records the Git commit and whether the working tree had changes", async () => {
   await shop("tracked");
   const git = (...words: string[]) =>
     execFileSync("git", ["-c", "user.name=Ada", "-c", "user.email=ada@example.org", ...words], {
@@ -113,7 +113,7 @@ test("records the commit and whether the working tree had uncommitted changes", 
 });
 
 describe("deploy --if-changed", () => {
-  test("sends nothing for unchanged content of a folder or its archive", async () => {
+  test("uploads nothing when the content of a folder or archive is unchanged", async () => {
     await shop("same");
     const { digest } = await deployJson("same");
     const installed = (await workerNamed("same"))?.deploys;
@@ -126,7 +126,7 @@ describe("deploy --if-changed", () => {
     expect((await workerNamed("same"))?.deploys).toEqual(installed);
   });
 
-  test("enables an installed version that is disabled", async () => {
+  test("enables an installed version that was disabled", async () => {
     succeeded(await shell.run("workers disable same@1.0.0"));
     expect(await deployJson("same --if-changed")).toMatchObject({ action: "enable", enabled: true });
     expect(await answerOf(`${daemon.url}/same/`)).toBe("1.0.0");
@@ -134,7 +134,7 @@ describe("deploy --if-changed", () => {
 });
 
 describe("deploy --dry-run", () => {
-  test("prints the plan, exits with 10 when it contains changes, and changes nothing", async () => {
+  test("prints the plan without any change, and exits with 10 with --exit-code", async () => {
     await shop("planned");
     await writeTree(shell.home, { "planned/.env": "SECRET=1" });
     const run = await shell.run("deploy planned --dry-run --exit-code --json");
@@ -146,7 +146,7 @@ describe("deploy --dry-run", () => {
     succeeded(await shell.run("deploy planned --dry-run --exit-code"));
   });
 
-  test("reports the error that the deployment would cause", async () => {
+  test("exits with the error that a deployment without --dry-run would cause", async () => {
     await shop("planned", { text: "other" });
     await refused("deploy planned --dry-run --exit-code", { status: 7, code: "VERSION_EXISTS" });
     await refused("deploy planned --exit-code", { status: 2, code: "USAGE" });
@@ -154,14 +154,14 @@ describe("deploy --dry-run", () => {
 });
 
 describe("deploy --check", () => {
-  test("polls a path of the version's URL until the response has the expected status", async () => {
+  test("requests the path until the response has the expected status", async () => {
     await shop("checked");
     const { check } = await deployJson("checked --check /health?a=b=200");
     expect(check).toMatchObject({ url: `${daemon.url}/checked/health?a=b`, status: 200 });
     succeeded(await shell.run("deploy checked --version 1.0.1 --check /broken=500"));
   });
 
-  test("exits with 12 when the check fails and keeps the deployed version", async () => {
+  test("exits with 12 when the check fails, and keeps the deployed version", async () => {
     const run = await shell.run("deploy checked --version 1.1.0 --check /broken --check-timeout 1500ms --json");
     expect(run).toMatchObject({ status: 12, stdout: "" });
     expect(JSON.parse(run.stderr)).toMatchObject({
@@ -171,7 +171,7 @@ describe("deploy --check", () => {
     expect((await workerNamed("checked"))?.disabledVersions).toEqual([]);
   });
 
-  test("with --rollback-on-fail exits with 11 and restores the previous version", async () => {
+  test("exits with 11 and restores the previous version with --rollback-on-fail", async () => {
     await shop("checked", { text: "bad" });
     const run = await shell.run("deploy checked --version 2.0.0 --check /broken --check-timeout 1500ms --rollback-on-fail --json");
     expect(run).toMatchObject({ status: 11, stdout: "" });
@@ -187,12 +187,12 @@ describe("deploy --check", () => {
     ["a rollback without a check", "--rollback-on-fail", 2, "USAGE"],
     ["a check of a disabled version", "--no-enable --check /", 2, "USAGE"],
     ["a rollback of an overwritten version", "--replace --version 1.0.0 --check / --rollback-on-fail", 7, "NO_WAY_BACK"],
-  ])("rejects %s", async (_, words, status, code) => {
+  ])("rejects %s without any change", async (_, words, status, code) => {
     await refused(`deploy checked ${words}`, { status, code });
   });
 });
 
-test("--no-enable installs a disabled version and keeps the active version", async () => {
+test("deploy --no-enable installs a disabled version and keeps the active version", async () => {
   await shop("quiet");
   await deployJson("quiet");
   await shop("quiet", { version: "2.0.0" });
@@ -206,7 +206,7 @@ test("--no-enable installs a disabled version and keeps the active version", asy
   expect(await answerOf(`${daemon.url}/quiet/`)).toBe("2.0.0");
 });
 
-test("--keep deletes the oldest versions except the active and the deployed version", async () => {
+test("deploy --keep deletes the oldest versions, except the active and the new version", async () => {
   for (const version of ["1.0.0", "1.1.0", "1.2.0"]) {
     await shop("kept", { version });
     await deployJson("kept");
@@ -221,7 +221,7 @@ test("--keep deletes the oldest versions except the active and the deployed vers
   await refused("deploy kept --keep 0", { status: 2, code: "USAGE" });
 });
 
-test("--keep deploys and exits with 9 when the key is not allowed to delete", async () => {
+test("deploy --keep exits with 9 when the key is not allowed to delete old versions", async () => {
   await shop("kept", { version: "1.5.0" });
   const words = "keys create --permission workers:read --permission workers:install --expires 1d -o ci.key";
   succeeded(await shell.run(words));
@@ -230,7 +230,7 @@ test("--keep deploys and exits with 9 when the key is not allowed to delete", as
   expect((await workerNamed("kept"))?.versions).toEqual(["1.5.0", "1.3.0", "1.0.5"]);
 });
 
-test("--replace and --keep require typing the profile name on a production profile", async () => {
+test("deploy --replace or --keep to a production profile requires --confirm", async () => {
   await shop("replaced");
   await deployJson("replaced");
   await shop("replaced", { text: "second" });
@@ -248,7 +248,7 @@ test("--replace and --keep require typing the profile name on a production profi
   succeeded(await shell.run("profile use default"));
 });
 
-test("--name and --version override or complete the manifest", async () => {
+test("deploy --name and --version override or complete the manifest", async () => {
   await writeTree(shell.home, { "bare/package.json": "{}", "bare/index.js": "export default { fetch: () => new Response('bare') };" });
   await refused("deploy bare", { status: 1, code: "MISSING_PACKAGE_NAME" });
   await refused("deploy bare --name Bare", { status: 2, code: "USAGE" });
@@ -258,7 +258,7 @@ test("--name and --version override or complete the manifest", async () => {
   expect(await answerOf(`${daemon.url}/@team/bare/`)).toBe("bare");
 });
 
-test("--bundle deploys the code as one file", async () => {
+test("deploy --bundle deploys the code as one file", async () => {
   await writeTree(shell.home, {
     "typed/manifest.yaml": "name: typed\nversion: 1.0.0\nentrypoint: src/index.ts\n",
     "typed/src/index.ts": 'import { text } from "./text";\nexport default { fetch: (): Response => new Response(text) };\n',
@@ -269,7 +269,7 @@ test("--bundle deploys the code as one file", async () => {
   expect(await deployJson("typed --bundle --if-changed")).toMatchObject({ action: "none" });
 });
 
-test("deploys a zip archive like a folder", async () => {
+test("deploy installs a ZIP archive with the same digest as its folder", async () => {
   const files = { "manifest.yaml": "name: zipped\nversion: 1.0.0\nentrypoint: public/index.html\n", "public/index.html": "zip" };
   await writeTree(path.join(shell.home, "zipped"), files);
   await writeFile(path.join(shell.home, "zipped.zip"), buildZip(Object.entries(files).map(([name, content]) => ({ name, content }))));
@@ -287,8 +287,8 @@ function answering(text: string): string {
   return `export default { routes: { fetch: () => new Response(${JSON.stringify(text)}) } };`;
 }
 
-describe("the deployment of a plugin", () => {
-  test("detects the plugin by its manifest and replaces it by its next version", async () => {
+describe("deploy with a plugin folder", () => {
+  test("detects the plugin by its manifest and replaces the previous version", async () => {
     await guard(answering("one"));
     expect(await deployJson("guard --check / --rollback-on-fail")).toMatchObject({ kind: "plugin", url: `${daemon.url}/guarded/` });
     expect(await answerOf(`${daemon.url}/guarded/`)).toBe("one");
@@ -303,14 +303,14 @@ describe("the deployment of a plugin", () => {
     expect(listed?.deploy).toMatchObject({ digest: expect.stringMatching(/^[0-9a-f]{64}$/) as string });
   });
 
-  test("exits with 12 and the reason when the plugin fails to load", async () => {
+  test("exits with 12 and prints the reason when the plugin fails to load", async () => {
     await guard("throw new Error('no luck');", "2.0.0");
     const run = await shell.run("deploy guard --json");
     expect(run).toMatchObject({ status: 12, stdout: "" });
     expect(run.stderr).toContain("it failed to load: No luck.");
   });
 
-  test("is forced by --kind plugin when the package could also be a worker", async () => {
+  test("deploys an ambiguous package as a plugin with --kind plugin", async () => {
     await writeTree(shell.home, {
       "both/manifest.yaml": "name: both\nversion: 1.0.0\n",
       "both/index.js": answering("plugin").replace("routes", "server"),
@@ -319,14 +319,14 @@ describe("the deployment of a plugin", () => {
   });
 });
 
-test("rejects an invalid manifest with line and column, and sends nothing", async () => {
+test("deploy prints line and column of errors in a manifest, and uploads nothing", async () => {
   await writeTree(shell.home, { "wrong/manifest.yaml": "name: wrong\ntimeout: soon\n  \nmemory: lots\n", "wrong/index.js": "" });
   const words = await refused("deploy wrong", { status: 1, code: "INVALID_PACKAGE_METADATA" });
   expect(words).toContain("manifest.yaml:2:10: timeout");
   expect(words).toContain("manifest.yaml:4:9: memory");
 });
 
-test("leaves no files in the temporary folder", async () => {
+test("deploy leaves no files in the temporary folder", async () => {
   await shop("tidy");
   await deployJson("tidy");
   expect((await readdir(shell.home)).filter((name) => name.startsWith("runtimectl-"))).toEqual([]);

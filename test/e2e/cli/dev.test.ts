@@ -20,14 +20,14 @@ app.get("/boom", boom);
 export default app;
 `;
 
-test("waits for a change when the first code does not load", async () => {
+test("dev waits for a change when the first code does not load", async () => {
   const run = await DevRun.forTest({ ...app, "index.js": "export default (" });
   await run.shows("no code is served yet; waiting for a change");
   await run.save("index.js", answering("at last"));
   expect(await run.text()).toBe("at last");
 });
 
-test("--bundle serves TypeScript with packages and maps errors to the sources", async () => {
+test("dev --bundle serves TypeScript with npm packages and maps errors to the sources", async () => {
   const run = await DevRun.forTest(
     {
       "manifest.yaml": "name: app\nentrypoint: src/index.ts\n",
@@ -47,7 +47,7 @@ test("--bundle serves TypeScript with packages and maps errors to the sources", 
   await expect.poll(() => run.text()).toBe("two");
 });
 
-test("reads secrets from .env and .dev.vars, and waits for a required secret", async () => {
+test("dev reads secrets from .env and .dev.vars, and waits for a required secret", async () => {
   const run = await DevRun.forTest({
     "manifest.yaml": "name: app\nsecrets: [A, B, { name: C, optional: true }]\n",
     ".env": "A=env\nB=env\n",
@@ -62,7 +62,7 @@ test("reads secrets from .env and .dev.vars, and waits for a required secret", a
   await expect.poll(() => run.text()).toBe("dev,dev,");
 });
 
-test("passes variables of .dev.vars and --vars-file to the worker without packing", async () => {
+test("dev passes variables from .dev.vars and --vars-file without packing the files", async () => {
   const run = await DevRun.forTest(
     {
       "manifest.yaml": "name: app\nenv:\n  A: manifest\n  B: manifest\n  C: manifest\n",
@@ -80,7 +80,7 @@ test("passes variables of .dev.vars and --vars-file to the worker without packin
   await expect.poll(() => run.text()).toBe("manifest,changed,env file");
 });
 
-test("reloads a static site", async () => {
+test("dev serves the changed page of a static site", async () => {
   const run = await DevRun.forTest({ "manifest.yaml": "name: site\nentrypoint: public/index.html\n", "public/index.html": "<h1>one</h1>" });
   expect(await run.text()).toContain("one");
   await run.save("public/index.html", "<h1>two</h1>");
@@ -94,7 +94,7 @@ async function occupy(port: number): Promise<number> {
   return (server.address() as { port: number } | null)?.port ?? port;
 }
 
-test("uses the next free port when 8787 is in use, and reports the port", async () => {
+test("dev uses and prints the next free port when port 8787 is in use", async () => {
   await occupy(8787);
   const run = await DevRun.forTest(app, { words: "app" });
   const { port } = new URL(await run.url());
@@ -102,7 +102,7 @@ test("uses the next free port when 8787 is in use, and reports the port", async 
   expect(run.stderr).toContain(`port 8787 is in use; using ${port}\n`);
 });
 
-test("exits with 7 when the port of --port is in use", async () => {
+test("dev exits with 7 when the port in --port is in use", async () => {
   const port = await occupy(0);
   const run = await DevRun.forTest(app, { words: `app --port ${port}` });
   expect(await run.ended).toMatchObject({ status: 7 });
@@ -113,7 +113,7 @@ test.each([
   ["SIGINT", 130, null],
   ["SIGTERM", 143, null],
   ["SIGKILL", null, "SIGKILL"],
-] as const)("leaves no process and no folder after %s, and does not print the key", async (name, status, signal) => {
+] as const)("dev leaves no process and no folder after the signal %s, and hides the key", async (name, status, signal) => {
   const run = await DevRun.forTest({ ...app, "index.js": "export default { fetch: () => { for (;;); } };\n" });
   const url = await run.url();
   void fetch(url).catch(() => {});
@@ -128,7 +128,7 @@ test.each([
   await run.seenToLeaveNothing();
 });
 
-test("leaves no folder when its parent process is killed during a request", async () => {
+test("dev leaves no folder when its parent process is killed during a request", async () => {
   const run = await DevRun.forTest(app);
   const { port, hostname } = new URL(await run.url());
   const client = connect(Number(port), hostname);
@@ -146,7 +146,7 @@ test("leaves no folder when its parent process is killed during a request", asyn
   await run.seenToLeaveNothing();
 });
 
-test("reloads after the key r and quits after the key q in a terminal", async () => {
+test("dev reloads when the user types r, and quits when the user types q", async () => {
   const run = await DevRun.forTest(app, { inTerminal: true });
   await run.url();
   await run.shows("keys: r reload");
@@ -157,7 +157,7 @@ test("reloads after the key r and quits after the key q in a terminal", async ()
   await run.seenToLeaveNothing();
 });
 
-test("leaves no process and no folder when it quits during a reload", async () => {
+test("dev leaves no process and no folder when the user quits during a reload", async () => {
   const run = await DevRun.forTest(
     { ...app, "index.js": honoApp("one").replace(/.*boom.*\n/g, "") },
     {
@@ -173,7 +173,7 @@ test("leaves no process and no folder when it quits during a reload", async () =
   await run.seenToLeaveNothing();
 });
 
-test("exits with 130 on Ctrl-C in a terminal", async () => {
+test("dev exits with 130 on Ctrl-C in a terminal", async () => {
   const run = await DevRun.forTest(app, { inTerminal: true });
   await run.url();
   run.process.stdin?.write("\u0003");
@@ -187,14 +187,14 @@ test.each([
   ["a folder without a name", ". --port 0", 1, "neither manifest.yaml nor package.json"],
   ["an invalid port", "app --port http", 2, "http is not a port"],
   ["a missing variables file", "app --port 0 --vars-file none", 2, "none does not exist"],
-])("exits immediately for %s", async (_, words, status, message) => {
+])("dev exits immediately when started with %s", async (_, words, status, message) => {
   const run = await DevRun.forTest(app, { words });
   expect(await run.ended).toMatchObject({ status });
   expect(run.stderr).toContain(message);
   expect(run.stdout).toBe("");
 });
 
-test("exits while files keep changing", async () => {
+test("dev exits for a package without a name while files continue to change", async () => {
   const run = await DevRun.forTest({ "index.js": answering("one") });
   const changes = { isOver: false };
   const changing = (async () => {

@@ -64,7 +64,7 @@ const almostDaemon = (own: RequestListener): RequestListener => {
 
 const fixture = (name: string) => fileURLToPath(new URL(`../../fixtures/tls/${name}.pem`, import.meta.url));
 
-test("reports no failure and exits with 0 for a working setup", async () => {
+test("doctor reports no failed check and exits with 0 for a working setup", async () => {
   const { status, report } = await examine();
   expect(status).toBe(0);
   expect(report.findings.map(({ check, status: result }) => `${check} ${result}`)).toEqual([
@@ -104,7 +104,7 @@ test("reports no failure and exits with 0 for a working setup", async () => {
   expect((await shell.run("doctor")).stdout).toMatch(/^ok\tnode\t/);
 });
 
-test("reports an unreachable daemon and an unknown host name, each with a hint", async () => {
+test("doctor reports an unreachable daemon and an unknown host name with a hint", async () => {
   const nothing = await examine("--url http://127.0.0.1:1");
   expect(nothing.status).toBe(1);
   expect(nothing.of("tcp")).toMatchObject({ status: "fail", hint: "check that runtimed is running and that the port is correct" });
@@ -112,7 +112,7 @@ test("reports an unreachable daemon and an unknown host name, each with a hint",
   expect((await examine("--url http://nowhere.invalid")).of("dns")).toMatchObject({ status: "fail" });
 });
 
-test("reports a wrong server, rejected key or origin, and version or clock mismatch", async () => {
+test("doctor reports a wrong server, key, origin, version or clock", async () => {
   const stranger = await serve(createServer((_request, response) => response.end("<html>")));
   expect((await examine(`--url http://127.0.0.1:${stranger}`)).of("discovery")).toMatchObject({ status: "fail" });
   const refusal = '{"error":{"code":"CSRF_ORIGIN_MISMATCH","message":"The Origin header names another host."}}';
@@ -132,7 +132,7 @@ test("reports a wrong server, rejected key or origin, and version or clock misma
   expect(of("key")).toMatchObject({ status: "fail", hint: "unset RUNTIMECTL_KEY, or set it to a key of this daemon" });
 });
 
-test("sends the key only to a verified daemon, and only in read requests", async () => {
+test("doctor sends the key only to a verified daemon, and only in GET requests", async () => {
   const seen: unknown[] = [];
   const port = await serve(
     createServer(
@@ -145,7 +145,7 @@ test("sends the key only to a verified daemon, and only in read requests", async
   expect(seen).toEqual(["GET /api/health/ready?verbose=1", "GET /api/admin/session"]);
 });
 
-test("rejects an untrusted certificate, except when --cacert names it", async () => {
+test("doctor rejects an untrusted certificate unless --cacert contains the certificate", async () => {
   const pair = { key: await readFile(fixture("key")), cert: await readFile(fixture("certificate")) };
   const port = await serve(
     createTlsServer(
@@ -163,7 +163,7 @@ test("rejects an untrusted certificate, except when --cacert names it", async ()
   expect(trusted.of("discovery")).toMatchObject({ status: "ok" });
 });
 
-test("checks DNS and certificate of each added host", async () => {
+test("doctor checks DNS and certificate of each host that was added to a worker", async () => {
   for (const host of ["nowhere.invalid", "shop.localhost"]) await shell.run(`hosts add ${host} shop`);
   const { status, of } = await examine();
   for (const host of ["nowhere.invalid", "shop.localhost"]) await shell.run(`hosts remove ${host} --yes`);
@@ -172,7 +172,7 @@ test("checks DNS and certificate of each added host", async () => {
   expect(of("host:shop.localhost")).toMatchObject({ status: "ok" });
 });
 
-test("reports files that other users can read or change", async () => {
+test("doctor reports CLI files that other users can read or change", async () => {
   const folder = path.join(shell.home, ".config/runtimectl");
   await chmod(path.join(folder, "config.yaml"), 0o666);
   await chmod(path.join(shell.home, "root.key"), 0o644);
@@ -189,7 +189,7 @@ test("reports files that other users can read or change", async () => {
   expect(unsafe.of("settings")).toMatchObject({ status: "fail" });
 });
 
-test("--bundle writes a report without secrets and never overwrites a file", async () => {
+test("doctor --bundle writes a report without secrets and never overwrites a file", async () => {
   const config = path.join(shell.home, ".config/runtimectl/config.yaml");
   const before = await readFile(config, "utf8");
   await writeTree(shell.home, {
@@ -212,7 +212,7 @@ test("--bundle writes a report without secrets and never overwrites a file", asy
   await writeTree(shell.home, { ".config/runtimectl/config.yaml": before });
 });
 
-test("warns when the configuration lets keys exceed their permissions", async () => {
+test("doctor warns about missing daemon settings when a restricted key exists", async () => {
   expect((await examine()).of("panel-origin")).toBeUndefined();
   await shell.run("keys create --role editor --namespace @team");
 

@@ -30,7 +30,7 @@ const names = async () =>
     ({ name }) => name,
   );
 
-test("uploads, lists, downloads, moves and deletes files of a worker", async () => {
+test("runtimectl files uploads, lists, downloads, moves and deletes files of a worker", async () => {
   expect(succeeded(await shell.run("files ls")).stdout).toMatch(/^workers\/\t\t/);
   const missing = await shell.run("files ls app");
   expect(missing.status).toBe(6);
@@ -52,7 +52,7 @@ test("uploads, lists, downloads, moves and deletes files of a worker", async () 
   expect(await names()).toEqual(["index.html", "manifest.yaml"]);
 });
 
-test("changes nothing on the daemon or the client when a files command fails", async () => {
+test("runtimectl files changes nothing on daemon or client when a command fails", async () => {
   expect(await shell.run(`files rm ${unit}/index.html`)).toMatchObject({ status: 2 });
   expect(await shell.run(`files put index.html workers`)).toMatchObject({ status: 5 });
   expect(await shell.run(`files get ${unit}/nothing.txt`)).toMatchObject({ status: 6 });

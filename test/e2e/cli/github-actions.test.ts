@@ -23,7 +23,7 @@ afterAll(async () => {
   await shell?.close();
 });
 
-test("writes url, version and digest for later steps, and a table to the job summary", async () => {
+test("deploy writes url, version and digest to GITHUB_OUTPUT, and a job summary", async () => {
   await writeTree(shell.home, { outputs: "before=1\n", summary: "" });
   const env = { GITHUB_OUTPUT: path.join(shell.home, "outputs"), GITHUB_STEP_SUMMARY: path.join(shell.home, "summary") };
   const deployed = await shell.run("deploy shop --json", { env });
@@ -33,13 +33,13 @@ test("writes url, version and digest for later steps, and a table to the job sum
   expect(await readFile(env.GITHUB_STEP_SUMMARY, "utf8")).toContain(`| \`shop\` | worker | 1.0.0 | ${action} | ${daemon.url}/shop/ |`);
 });
 
-test("deploys even when the output file cannot be written", async () => {
+test("deploy succeeds with a warning when GITHUB_OUTPUT cannot be written", async () => {
   const deployed = await shell.run("deploy shop --replace", { env: { GITHUB_OUTPUT: "/nowhere/outputs" } });
   expect(deployed).toMatchObject({ status: 0 });
   expect(deployed.stderr).toContain("GITHUB_OUTPUT: /nowhere/outputs cannot be written: ENOENT");
 });
 
-test("masks a new key in the job log before it prints the key", async () => {
+test("keys create masks the new key in the job log before printing the key", async () => {
   const made = await shell.run("keys create --preset viewer --json", { env: { GITHUB_ACTIONS: "true" } });
   const { key } = JSON.parse(made.stdout) as { key: string };
   expect(made.stderr.split("\n")[0]).toBe(`::add-mask::${key}`);

@@ -114,7 +114,7 @@ const answers: Answers = {
   "DELETE /api/keys/7": { success: true },
 };
 
-describe("control characters in server data are escaped by", () => {
+describe("runtimectl with control characters in the server's data", () => {
   test.each([
     "workers show app",
     "workers open app",
@@ -125,7 +125,7 @@ describe("control characters in server data are escaped by", () => {
     "keys revoke 7 --yes",
     "keys revoke 7 8 --yes",
     "workers rollback app",
-  ])("%s", async (words) => {
+  ])("prints no control characters (command: %s)", async (words) => {
     const url = await serve(answers);
 
     const pipe = await shell.run(`${words} --url ${url}`, { env });
@@ -143,7 +143,7 @@ describe("control characters in server data are escaped by", () => {
   });
 });
 
-test("requires the escaped form of a name with control characters as confirmation", async () => {
+test("requires the user to type the escaped form of a key name to revoke the key", async () => {
   const seen: string[] = [];
   const url = await serve(answers, seen);
   let shown = "";
@@ -165,7 +165,7 @@ test("requires the escaped form of a name with control characters as confirmatio
   for (const obeyed of ["\u001b]", "\u009b", "\u202e", "\u2028"]) expect(run.stdout).not.toContain(obeyed);
 });
 
-test("a rollback that fails and cannot be undone exits with 12 and prints commands", async () => {
+test("workers rollback exits with 12 when the check fails and the undo also fails", async () => {
   const seen: string[] = [];
   const url = await serve(
     {
@@ -186,7 +186,7 @@ test("a rollback that fails and cannot be undone exits with 12 and prints comman
   expect(seen).toEqual(["POST /api/workers/_/app/1.0.0/enable", "POST /api/workers/_/app/1.0.0/disable"]);
 });
 
-test("a rollback that cannot disable a newer version disables the older one again", async () => {
+test("workers rollback reverts all changes when it cannot disable a newer version", async () => {
   const seen: string[] = [];
   const url = await serve(
     {

@@ -24,7 +24,7 @@ afterAll(async () => {
   await shell?.close();
 });
 
-test("adds, lists and removes a host, and prints the command that undoes each change", async () => {
+test("runtimectl hosts adds, lists and removes a host, and prints undo commands", async () => {
   const added = await shell.run("hosts add Shop.Test. shop --version ^1");
   expect(added).toMatchObject({ status: 0 });
   expect(added.stderr).toContain("shop.test leads to shop@^1");
@@ -42,14 +42,14 @@ test("adds, lists and removes a host, and prints the command that undoes each ch
   expect(JSON.parse((await shell.run("hosts list --json")).stdout)).toMatchObject({ hosts: [] });
 });
 
-test("hosts add reports the daemon's error, and hosts remove an unknown host", async () => {
+test("runtimectl hosts prints the error for a reserved host or an unknown host", async () => {
   const refused = await shell.run("hosts add shop.localhost shop");
   expect(refused).toMatchObject({ status: 5 });
   expect(refused.stderr).toContain("RUNTIME_APP_DOMAIN");
   expect((await shell.run("hosts remove nobody.test --yes")).stderr).toContain("no worker has the host name nobody.test");
 });
 
-test("hosts check tests the name, the port and the response of a host", async () => {
+test("runtimectl hosts check tests DNS, port and HTTP response of a host", async () => {
   const { port } = new URL(daemon.url);
   const good = await shell.run(`hosts check shop.localhost:${port} --http`);
   expect(good, good.stdout + good.stderr).toMatchObject({ status: 0 });
@@ -59,8 +59,8 @@ test("hosts check tests the name, the port and the response of a host", async ()
   expect(bad.stdout).toContain("runtimectl hosts add shop.invalid NAME");
 });
 
-describe("validate, deploy and workers show", () => {
-  test("print the automatic host", async () => {
+describe("runtimectl validate, deploy and workers show", () => {
+  test("print the automatic host of a worker", async () => {
     expect((await shell.run("validate shop")).stderr).toContain("automatic host: shop below RUNTIME_APP_DOMAIN");
     expect((await shell.run("deploy shop --replace")).stderr).toMatch(/Host\s+shop\.localhost/);
     expect((await shell.run("workers show shop")).stdout).toMatch(/hosts\s+shop\.localhost/);
@@ -68,7 +68,7 @@ describe("validate, deploy and workers show", () => {
     expect(JSON.parse(version.stdout)).toEqual({ automaticHost: "v1-0-0---shop.localhost", automaticHostReason: null });
   });
 
-  test("print requested hosts, and the reason for a missing automatic host", async () => {
+  test("print requested hosts, and the reason why a worker has no automatic host", async () => {
     await shell.run("hosts add granted.test my.site");
     const reason = '"my.site" is not valid in a host name: use a-z, 0-9 and single hyphens between them';
     const validated = await shell.run("validate my.site --json");

@@ -19,8 +19,8 @@ afterAll(async () => {
   await shell?.close();
 });
 
-describe.each(["fetch", "typescript", "static", "plugin"])("init --template %s", (template) => {
-  test("creates a valid project that deploys unchanged", async () => {
+describe.each(["fetch", "typescript", "static", "plugin"])("runtimectl init --template %s", (template) => {
+  test("creates a valid project that `deploy` accepts unchanged", async () => {
     const init = succeeded(await shell.run(`init new-${template} --template ${template}`));
     expect(init.stderr).toContain(`runtimectl deploy new-${template}`);
     expect(succeeded(await shell.run(`validate new-${template}`)).stderr).not.toContain("warning");
@@ -29,7 +29,7 @@ describe.each(["fetch", "typescript", "static", "plugin"])("init --template %s",
     expect(await (await fetch(deploy.stdout.trim())).text()).toContain("Hello");
   });
 
-  test("overwrites no file", async () => {
+  test("overwrites no existing file", async () => {
     const folder = path.join(shell.home, `new-${template}`);
     await rm(path.join(folder, "manifest.yaml"));
     const before = await treeDigest(folder);
@@ -39,7 +39,7 @@ describe.each(["fetch", "typescript", "static", "plugin"])("init --template %s",
   });
 });
 
-test("init creates a project in a path with spaces that validates and deploys", async () => {
+test("runtimectl init prints a quoted deploy command for a path with spaces", async () => {
   const init = succeeded(await shell.run("init 'my projects/first worker' --name spaced --template fetch"));
   // The printed command can be pasted into a shell.
   const [, command = ""] = /runtimectl (deploy '.+')/.exec(init.stderr) ?? [];
@@ -49,7 +49,7 @@ test("init creates a project in a path with spaces that validates and deploys", 
   expect(await (await fetch(`${daemon.url}/spaced/`)).text()).toContain("Hello");
 });
 
-test("init asks before it writes into a folder with other files", async () => {
+test("runtimectl init asks before it writes into a folder that contains other files", async () => {
   await writeTree(shell.home, { "mine/notes.txt": "mine" });
   const before = await treeDigest(path.join(shell.home, "mine"));
   const declined = await shell.runInTerminal("init mine", { input: "n\n" });
@@ -61,7 +61,7 @@ test("init asks before it writes into a folder with other files", async () => {
   expect(await readFile(path.join(shell.home, "mine/.gitignore"), "utf8")).toContain(".runtime/");
 });
 
-test("init rejects an invalid name and writes nothing", async () => {
+test("runtimectl init rejects an invalid name and writes nothing", async () => {
   expect((await shell.run("init Not..A_Näme")).status).toBe(2);
   expect((await shell.run("init fresh --name UPPER")).status).toBe(2);
   expect(await treeDigest(shell.home)).not.toContain("fresh");

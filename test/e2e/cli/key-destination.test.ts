@@ -19,7 +19,7 @@ afterAll(async () => {
   await shell?.close();
 });
 
-describe("a stored API key", () => {
+describe("a stored API key of runtimectl", () => {
   test("is not sent to the target of a redirect", async () => {
     const seen: unknown[] = [];
     const thief = await standIn((request, response) => {
@@ -35,7 +35,7 @@ describe("a stored API key", () => {
   });
 
   test.each(["//evil.example/api", "http://evil.example/api", "/../api", "/api?x=", "api", ""])(
-    "is not sent when the discovery document names %j",
+    "is not sent when the discovery document names the invalid API path %j",
     async (api) => {
       const seen: unknown[] = [];
       const url = await standIn((request, response) => {
@@ -47,13 +47,13 @@ describe("a stored API key", () => {
     },
   );
 
-  test("is not sent to an origin other than that of the profile", async () => {
+  test("is not sent to an origin other than the origin of the profile", async () => {
     const url = await standIn((_request, response) => response.end(discovery("/api")));
     const message = await expectFailure(shell, `workers list --url ${url}`, { status: 4, code: "NOT_SIGNED_IN" });
     expect(message).toContain(`is for ${daemon.url} and is not sent to ${url}`);
   });
 
-  test("is sent to the known API path; a changed path is discovered without the key", async () => {
+  test("is not sent in the request that discovers a changed API path", async () => {
     const seen: unknown[] = [];
     let base = "/first";
     const url = await standIn((request, response) => {
@@ -80,7 +80,7 @@ describe("a stored API key", () => {
     ]);
   });
 
-  test("is hidden in verbose output and in errors", async () => {
+  test("is hidden in verbose output and in error messages", async () => {
     const secret = `rtk_${"s".repeat(43)}`;
     const verbose = await shell.run("workers list --verbose", { env: { RUNTIMECTL_KEY: secret } });
     expect(verbose.stderr).toContain("> GET");
@@ -91,7 +91,7 @@ describe("a stored API key", () => {
   });
 });
 
-test("escapes control characters in names from a server", async () => {
+test("runtimectl escapes control characters in names that a server sends", async () => {
   const name = "\u001b]0;owned\u0007\u202eevil";
   const worker = { name, path: "/x", removable: true, source: "uploaded", versions: ["1.0.0"], disabledVersions: [] };
   const url = await standIn((request, response) =>

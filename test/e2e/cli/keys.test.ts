@@ -38,8 +38,8 @@ const keys = async () => (await connect(daemon.url, daemon.rootKey).keys.list())
 const works = async (key: string) => (await shell.run("auth status", { env: { RUNTIMECTL_KEY: key } })).status === 0;
 const daySeconds = 86_400;
 
-describe("keys create --preset", () => {
-  test("ci permits uploads to one namespace and expires in 90 days", async () => {
+describe("runtimectl keys create --preset", () => {
+  test("creates a key that can upload to one namespace for 90 days (preset ci)", async () => {
     const made = await make("--preset ci --namespace @team");
 
     expect(made).toMatchObject({
@@ -56,7 +56,7 @@ describe("keys create --preset", () => {
     expect((await shell.run("plugins list", { env })).status).toBe(5);
   });
 
-  test("ci prompts for the namespace in a terminal", async () => {
+  test("prompts for the namespace in a terminal (preset ci)", async () => {
     let shown = "";
     let isAnswered = false;
     const run = await shell.runInTerminal("keys create --preset ci --name asked", {
@@ -73,7 +73,7 @@ describe("keys create --preset", () => {
     expect((await keys()).find(({ name }) => name === "asked")).toMatchObject({ namespaces: ["@team"] });
   });
 
-  test("viewer can read, ops can also restart and enable, and flags override both", async () => {
+  test("creates keys with the documented permissions (presets viewer and ops)", async () => {
     expect(await make("--preset viewer --expires 1d --name eyes")).toMatchObject({ role: "viewer", name: "eyes", namespaces: ["*"] });
     const ops = await make("--preset ops");
     expect(ops).toMatchObject({
@@ -84,7 +84,7 @@ describe("keys create --preset", () => {
   });
 });
 
-test("lists and shows keys with expiry, last use and the key in use", async () => {
+test("runtimectl keys list and show print expiry, last use and the key in use", async () => {
   const mine = await make("--role admin --expires 30d --name mine");
   const other = await make("--role viewer --expires never --name other");
   const env = { RUNTIMECTL_KEY: mine.key };
@@ -107,8 +107,8 @@ test("lists and shows keys with expiry, last use and the key in use", async () =
   expect(shown + JSON.stringify(document)).not.toContain(other.key.slice(12));
 });
 
-describe("keys rotate", () => {
-  test("writes the new key to a private file and keeps the old one in the grace period", async () => {
+describe("runtimectl keys rotate", () => {
+  test("writes the new key to a private file, and the old key is valid in the overlap", async () => {
     const old = await make("--preset ci --namespace @team --name pipeline");
 
     const run = succeeded(await shell.run(`keys rotate ${old.id} --overlap 2h --out rotated.key`));
@@ -126,7 +126,7 @@ describe("keys rotate", () => {
     expect(after).toMatchObject({ permissions: ["workers:read", "workers:install"], namespaces: ["@team"] });
   });
 
-  test("never overwrites a file, and then creates no key", async () => {
+  test("creates no key when the output file already exists", async () => {
     const { id } = await make("--role viewer");
     await writeTree(shell.home, { "taken.key": "precious" });
     const before = await keys();
@@ -138,13 +138,13 @@ describe("keys rotate", () => {
     expect(await readFile(path.join(shell.home, "taken.key"), "utf8")).toBe("precious");
   });
 
-  test("leaves no key file when it fails", async () => {
+  test("leaves no key file when the rotation fails", async () => {
     expect((await shell.run("keys rotate 4711 --out never.key")).status).toBe(6);
 
     await expect(stat(path.join(shell.home, "never.key"))).rejects.toMatchObject({ code: "ENOENT" });
   });
 
-  test("without grace period requires confirmation, and rejects rotating the own key", async () => {
+  test("requires confirmation for --overlap 0, and rejects --overlap 0 for the own key", async () => {
     const own = await make("--role admin");
     const env = { RUNTIMECTL_KEY: own.key };
     // A key can only create keys that expire before itself.
@@ -167,8 +167,8 @@ describe("keys rotate", () => {
   });
 });
 
-describe("keys create without --expires", () => {
-  test("sets an expiry within the lifetime of the creating key", async () => {
+describe("runtimectl keys create without --expires", () => {
+  test("creates a key that expires before the key that creates it", async () => {
     const own = await make("--role admin --expires 30d");
 
     const made = documentOf(await shell.run("keys create --role viewer --json", { env: { RUNTIMECTL_KEY: own.key } }));
@@ -178,8 +178,8 @@ describe("keys create without --expires", () => {
   });
 });
 
-describe("keys revoke with several keys", () => {
-  test("revokes each key once", async () => {
+describe("runtimectl keys revoke with several keys", () => {
+  test("revokes each key once when an ID is repeated", async () => {
     const [one, two] = [await make("--role viewer --name one"), await make("--role viewer --name two")];
 
     const run = succeeded(await shell.run(`keys rm ${one.id} ${two.id} ${one.id} --yes --json`));
@@ -193,7 +193,7 @@ describe("keys revoke with several keys", () => {
     expect([await works(one.key), await works(two.key)]).toEqual([false, false]);
   });
 
-  test("continues after a rejected key and exits with 9 and a list of results", async () => {
+  test("continues after a rejected key, exits with 9 and prints a list of results", async () => {
     const own = await make("--role admin --name own");
     const [one, two] = [await make("--role viewer --name one"), await make("--role viewer --name two")];
     const env = { RUNTIMECTL_KEY: own.key };
@@ -208,7 +208,7 @@ describe("keys revoke with several keys", () => {
     expect([await works(one.key), await works(own.key), await works(two.key)]).toEqual([false, true, false]);
   });
 
-  test("requires typing the number of keys; other input revokes none", async () => {
+  test("requires the user to type the number of keys, and otherwise revokes none", async () => {
     const [one, two] = [await make("--role viewer"), await make("--role viewer")];
     const type = (answer: string) => {
       let shown = "";

@@ -32,8 +32,8 @@ const follow = (...words: string[]) => startRuntimectl(daemon, ["workers", "logs
 
 const patient = { timeout: 15_000 };
 
-describe("workers logs", () => {
-  test("prints a hint when there are no entries, and rejects invalid flags", async () => {
+describe("runtimectl workers logs", () => {
+  test("prints a hint for an empty log, and rejects invalid flags", async () => {
     expect(await read("silent")).toMatchObject({ status: 0, stdout: "", stderr: expect.stringContaining("console.log()") });
     expect(await read("silent", "--level", "warn")).toMatchObject({ status: 0, stderr: expect.stringContaining("no matching entries") });
     expect(await read("none")).toMatchObject({ status: 6, stderr: expect.stringContaining("WORKER_NOT_FOUND") });
@@ -42,7 +42,7 @@ describe("workers logs", () => {
     expect(await read("silent", "--limit", "0")).toMatchObject({ status: 2, stderr: expect.stringContaining("--limit") });
   });
 
-  test("prints requests, filters by status and ID, and reads several workers", async () => {
+  test("prints requests, filters by status and request ID, and reads several workers", async () => {
     await say("hello");
     const failed = await fetch(`${daemon.url}/talker/nothing?key=hidden`);
     const found = await read("--status", "5xx");
@@ -78,8 +78,8 @@ describe("workers logs", () => {
   });
 });
 
-describe("workers logs -f", () => {
-  test("prints new entries, and on Ctrl-C exits with 130 without further output", async () => {
+describe("runtimectl workers logs -f", () => {
+  test("prints new entries until Ctrl-C, and then exits with 130", async () => {
     const { child, shown, ended } = follow("talker", "--level", "warn");
     await expect.poll(() => shown.stdout, patient).toContain("two");
     await say("not this");
@@ -91,7 +91,7 @@ describe("workers logs -f", () => {
     expect(shown.stderr).toBe("");
   });
 
-  test("writes one JSON document per line with --json and exits on a closed pipe", async () => {
+  test("prints each entry as one line of JSON with --json, until the pipe closes", async () => {
     const { child, shown, ended } = follow("talker", "--json", "--grep", "document");
     await say("document 1");
     await expect.poll(() => shown.stdout, patient).toContain("\n");
@@ -101,7 +101,7 @@ describe("workers logs -f", () => {
     expect(await ended).toBe(0);
   });
 
-  test("reconnects after a restart of the daemon and reports the reconnection", async () => {
+  test("prints a warning and reconnects when the daemon restarts", async () => {
     const { child, shown, ended } = follow("talker", "--grep", "restart");
     await say("before the restart");
     await expect.poll(() => shown.stdout, patient).toContain("before the restart");

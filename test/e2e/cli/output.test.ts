@@ -32,14 +32,14 @@ const narrow = async (columns: string) =>
 
 const plainRow = /^app\t1\.0\.0\ton\tlive\tuploaded\t\d{4}-\d\d-\d\dT[\d:]+Z\r?\n$/;
 
-describe("the output format of lists", () => {
-  test("is tab-separated with --plain, also on a terminal; --header adds a heading", async () => {
+describe("the output format of lists in runtimectl", () => {
+  test("is tab-separated with --plain, also in a terminal, with a heading for --header", async () => {
     expect((await shell.run("workers list --plain", { isTerminal: true })).stdout).toMatch(plainRow);
     expect((await shell.run("workers list --header")).stdout).toMatch(/^NAME\tVERSION\tSTATE\tLIVE\tSOURCE\tDEPLOYED\napp\t/);
     expect((await shell.run("status --plain")).stdout).toContain(`daemon\t${daemon.url}\n`);
   });
 
-  test("is set by RUNTIMECTL_OUTPUT and overridden by a flag", async () => {
+  test("is set by RUNTIMECTL_OUTPUT unless a flag overrides the variable", async () => {
     expect(JSON.parse((await withOutput("json", "workers list")).stdout)).toMatchObject({ workers: [{ name: "app" }] });
     expect((await withOutput("json", "workers list --plain")).stdout).toMatch(plainRow);
     expect((await withOutput("table", "workers list")).stdout).toMatch(
@@ -51,43 +51,43 @@ describe("the output format of lists", () => {
     expect((await fetch(`${daemon.url}/app/`)).status).toBe(200);
   });
 
-  test("is JSON for failures too with RUNTIMECTL_OUTPUT=json, which disables prompts", async () => {
+  test("is JSON for errors with RUNTIMECTL_OUTPUT=json, which also disables prompts", async () => {
     const run = await shell.run("workers delete app", { env: { RUNTIMECTL_OUTPUT: "json" }, isTerminal: true });
     expect(run).toMatchObject({ status: 2, stdout: "" });
     expect(JSON.parse(run.stderr)).toMatchObject({ error: { code: "USAGE" } });
   });
 
-  test("drops the rightmost columns of a table that is wider than the terminal", async () => {
+  test("omits the last columns of a table that is wider than the terminal", async () => {
     expect(await narrow("20")).toEqual(["NAME  VERSION  STATE", "app   1.0.0    on"]);
     expect(await narrow("3")).toEqual(["NA…", "app"]);
   });
 });
 
-describe("--json=FIELDS", () => {
-  test("selects fields of rows or of the document, in the given order", async () => {
+describe("the runtimectl flag --json=FIELDS", () => {
+  test("selects fields of each row or of the document, in the order of the flag", async () => {
     expect((await shell.run("workers list --json=source,name")).stdout).toBe('{"workers":[{"source":"uploaded","name":"app"}]}\n');
     expect((await shell.run("status --json=ready")).stdout).toBe('{"ready":true}\n');
   });
 
-  test("rejects an unknown field before any request and lists the known fields", async () => {
+  test("rejects an unknown field before any request and lists the accepted fields", async () => {
     const run = await shell.run("workers delete app --yes --json=nam");
     expect(run).toMatchObject({ status: 2, stdout: "" });
     expect(JSON.parse(run.stderr)).toMatchObject({ error: { code: "USAGE", hint: "fields: name, version, deleted, error" } });
     expect((await fetch(`${daemon.url}/app/`)).status).toBe(200);
   });
 
-  test("cannot be combined with --plain or with commands that print a raw document", async () => {
+  test("is rejected with --plain and for commands that print a raw document", async () => {
     expect((await shell.run("workers list --plain --json")).status).toBe(2);
     expect((await shell.run("api GET workers --json=name")).status).toBe(2);
   });
 
-  test("does not consume the next argument", async () => {
+  test("does not consume the next argument when FIELDS is omitted", async () => {
     expect(JSON.parse((await shell.run("workers enable --json app@1.0.0")).stdout)).toMatchObject({ name: "app", enabled: true });
   });
 });
 
-describe("the file in RUNTIMECTL_OUTPUT_FILE", () => {
-  test("gets one line per result or failure, without keys, readable only by its owner", async () => {
+describe("the file that RUNTIMECTL_OUTPUT_FILE names", () => {
+  test("receives one line per command, without keys, and is readable only by its owner", async () => {
     const env = { RUNTIMECTL_OUTPUT_FILE: "results.ndjson" };
     await shell.run("workers list", { env });
     await shell.run("workers delete nobody --yes", { env });
@@ -104,15 +104,15 @@ describe("the file in RUNTIMECTL_OUTPUT_FILE", () => {
     expect((await stat(file)).mode & 0o777).toBe(0o600);
   });
 
-  test("prevents the command when it cannot be written", async () => {
+  test("prevents the command when the file cannot be written", async () => {
     const run = await shell.run("workers delete app --yes", { env: { RUNTIMECTL_OUTPUT_FILE: "nowhere/results" } });
     expect(run).toMatchObject({ status: 2, stdout: "" });
     expect((await fetch(`${daemon.url}/app/`)).status).toBe(200);
   });
 });
 
-describe("messages on stderr", () => {
-  test("include calls with -v and headers with -vv or RUNTIMECTL_DEBUG, never the key", async () => {
+describe("messages of runtimectl on stderr", () => {
+  test("include requests with -v and headers with -vv, and never the key", async () => {
     const once = await shell.run("workers list -v");
     expect(once.stderr).toMatch(/^> GET .*\n< 200 in \d+ ms, request .*\n$/);
     for (const run of [await shell.run("workers list -vv"), await shell.run("workers list", { env: { RUNTIMECTL_DEBUG: "1" } })]) {
@@ -128,18 +128,18 @@ describe("messages on stderr", () => {
     expect((await shell.run("workers delete nobody --yes -q")).stderr).toContain("error:");
   });
 
-  test("contain a warning for --insecure every time, also with -q", async () => {
+  test("include a warning for each use of --insecure, also with -q", async () => {
     expect((await shell.run("workers list --insecure -q")).stderr).toContain("warning: --insecure");
     expect((await shell.run("workers list --insecure -q")).stderr).toContain("warning: --insecure");
   });
 
-  test("have color in a pipe with FORCE_COLOR, unless NO_COLOR is set", async () => {
+  test("are colored in a pipe with FORCE_COLOR, unless NO_COLOR is set", async () => {
     expect((await shell.run("wrokers", { env: { FORCE_COLOR: "1", NO_COLOR: "" } })).stderr).toContain("\u001b[31merror:");
     expect((await shell.run("wrokers", { env: { FORCE_COLOR: "1", NO_COLOR: "1" } })).stderr).not.toContain("\u001b");
     expect((await shell.run("wrokers", { env: { NO_COLOR: "" } })).stderr).not.toContain("\u001b");
   });
 
-  test.each(["--no-input", "RUNTIMECTL_NO_INPUT"])("name the flag to use when %s disables prompts", async (how) => {
+  test.each(["--no-input", "RUNTIMECTL_NO_INPUT"])("name the missing flag when %s disables prompts", async (how) => {
     const env: Record<string, string> = how.startsWith("-") ? {} : { [how]: "1" };
     const run = await shell.run(`workers delete app ${how.startsWith("-") ? how : ""}`, { env, isTerminal: true });
     expect(run.status).toBe(2);
@@ -147,7 +147,7 @@ describe("messages on stderr", () => {
   });
 });
 
-test("masks a key in the message of an uncaught exception", async () => {
+test("runtimectl masks the key in the message of an uncaught exception", async () => {
   const throwing = `const { Socket } = require("node:net");
 const { write } = Socket.prototype;
 Socket.prototype.write = function (chunk, ...rest) {
@@ -169,7 +169,7 @@ Socket.prototype.write = function (chunk, ...rest) {
 });
 
 describe("runtimectl status --watch", () => {
-  test("prints a line when the daemon stops and when it responds again", async () => {
+  test("prints a line when the daemon stops and when the daemon is ready again", async () => {
     const own = await startDaemon();
     const seen: { ready: boolean; workers?: number | null }[] = [];
     let again: Promise<TestDaemon> | undefined;

@@ -21,7 +21,7 @@ beforeAll(async () => {
 
 afterAll(() => shell?.close());
 
-test("pack writes equal archives after touch or chmod and from another folder", async () => {
+test("pack writes equal archives after touch and chmod, and from a copied folder", async () => {
   const first = await shell.run("pack app");
   expect(first.status, first.stderr).toBe(0);
   expect(first.stdout).toMatch(/^[0-9a-f]{64} {2}app-1\.0\.0\.tgz\n$/);
@@ -38,13 +38,13 @@ test("pack writes equal archives after touch or chmod and from another folder", 
   for (const name of ["other.tgz", "again.tgz"]) expect((await readFile(path.join(shell.home, name))).equals(bytes), name).toBe(true);
 });
 
-test("pack writes the same bytes that upload would send", async () => {
+test("pack writes the same bytes that workers upload sends", async () => {
   const { sha256 } = JSON.parse((await shell.run("pack app --json")).stdout) as { sha256: string };
   const upload = JSON.parse((await shell.run("workers upload app --dry-run --json")).stdout) as { sha256: string };
   expect(upload.sha256).toBe(sha256);
 });
 
-test("pack --list prints each file with size and rule, and writes no file", async () => {
+test("pack --list prints each file with its size and rule, and writes no file", async () => {
   const before = await readdir(shell.home);
   const run = await shell.run("pack app --list");
   expect(run.stdout.split("\n").map((line) => line.split("\t"))).toEqual([
@@ -73,7 +73,7 @@ test.each<[string, string, number]>([
   expect([await readdir(shell.home), await readdir(path.join(shell.home, "app"))]).toEqual(before);
 });
 
-test("validate reports the same problems for a folder and for its archive", async () => {
+test("validate reports the same problems for a folder and for its package archive", async () => {
   const told = async (what: string) => JSON.parse((await shell.run(`validate ${what} --json`)).stdout) as { files: number };
   expect(await told("app")).toMatchObject({ valid: true, kind: "worker", name: "app", warnings: [{ code: "LOOKS_SECRET" }] });
   expect((await told("app-1.0.0.tgz")).files).toBe((await told("app")).files);

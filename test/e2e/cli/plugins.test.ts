@@ -32,7 +32,7 @@ const rowOf = async (name: string) => {
   return stdout.split("\n").find((line) => line.startsWith(`${name}\t`));
 };
 
-test("uploads, lists, disables, enables, replaces, reloads and deletes a plugin", async () => {
+test("runtimectl plugins manages a plugin from upload to deletion", async () => {
   const dryRun = succeeded(await shell.run("plugins upload guard --dry-run"));
   expect(
     dryRun.stdout.split("\n").map((line) =>
@@ -83,7 +83,7 @@ test("uploads, lists, disables, enables, replaces, reloads and deletes a plugin"
   expect((await shell.run("plugins delete @team/guard --yes")).status).toBe(6);
 });
 
-test("uploads a folder that contains only a manifest without a warning", async () => {
+test("runtimectl plugins upload accepts a folder that contains only a manifest", async () => {
   await writeTree(shell.home, { "settings/manifest.yaml": "name: plugin-gateway\nenabled: false\n" });
   const dryRun = JSON.parse(succeeded(await shell.run("plugins upload settings --dry-run --json")).stdout) as object;
   expect(dryRun).toMatchObject({ name: "plugin-gateway", version: "latest", entrypoint: null, files: [{ path: "manifest.yaml" }] });
@@ -95,13 +95,13 @@ test("uploads a folder that contains only a manifest without a warning", async (
   expect(upload.stderr).not.toContain("nothing in the folder can be served");
 });
 
-test("uploads an existing archive unchanged", async () => {
+test("runtimectl plugins upload accepts an existing archive", async () => {
   execFileSync("tar", ["czf", path.join(shell.home, "ready.tgz"), "-C", path.join(shell.home, "guard"), "dist", "manifest.yaml"]);
   expect(succeeded(await shell.run("plugins upload ready.tgz")).stdout).toMatch(/^@team\/guard 1\.1\.0 /);
   succeeded(await shell.run("plugins delete @team/guard --yes"));
 });
 
-test("enabling a plugin that fails to load prints the reason and exits with 1", async () => {
+test("runtimectl plugins enable exits with 1 when the plugin fails to load", async () => {
   await writeTree(path.join(daemon.directory, "plugins"), { "bad/manifest.yaml": "name: bad\nenabled: false\nbase: /api\n" });
 
   const run = await shell.run("plugins enable bad --json");
@@ -116,7 +116,7 @@ test("enabling a plugin that fails to load prints the reason and exits with 1", 
   expect(succeeded(await shell.run("status")).stdout).toMatch(/^plugins +\d+$/m);
 });
 
-test("prints a hint for an empty list, and requires the typed name to delete", async () => {
+test("runtimectl plugins prints a hint for an empty list, and confirms a deletion", async () => {
   const listed = await shell.run("plugins loaded", { isTerminal: true });
   expect(listed.stderr).toContain("to see why: runtimectl plugins list");
   succeeded(await shell.run("plugins upload settings"));
@@ -125,7 +125,7 @@ test("prints a hint for an empty list, and requires the typed name to delete", a
   expect(await rowOf("plugin-gateway")).toBeDefined();
 });
 
-test("plugins show prints state, reason, base, dependencies and menus", async () => {
+test("runtimectl plugins show prints state, error, base path and dependencies", async () => {
   await writeTree(shell.home, {
     "menus/manifest.yaml":
       "name: menus\nversion: 1.0.0\nbase: /menus\ndependencies: [basis]\noptionalDependencies: [extra]\nmenus:\n  - title: Sales\n    icon: chart\n    path: /sales\n",

@@ -29,7 +29,7 @@ afterAll(async () => {
   await shell?.close();
 });
 
-test("profile set changes the given settings and keeps the others", async () => {
+test("profile set changes the settings in its flags and keeps other settings", async () => {
   await shell.run("profile add spare --url http://127.0.0.1:1 --production");
   expect((await shell.run("profile set spare --readonly")).status).toBe(0);
   expect(JSON.parse((await shell.run("profile show spare --json")).stdout)).toEqual({
@@ -47,7 +47,7 @@ test("profile set changes the given settings and keeps the others", async () => 
   expect((await shell.run("profile show")).stdout).toContain("default (current)");
 });
 
-test("profile set without a valid setting or profile changes nothing", async () => {
+test("profile set changes nothing for an unknown profile or an invalid setting", async () => {
   const before = await readFile(configFile(), "utf8");
   expect((await shell.run("profile set default")).status).toBe(2);
   expect((await shell.run("profile set nobody --readonly")).status).toBe(6);
@@ -55,7 +55,7 @@ test("profile set without a valid setting or profile changes nothing", async () 
   expect(await readFile(configFile(), "utf8")).toBe(before);
 });
 
-test("a read-only profile rejects every changing command and permits reading", async () => {
+test("a read-only profile rejects each command that changes data and permits others", async () => {
   await shell.run("profile set default --readonly");
   const before = [await treeDigest(`${daemon.directory}/workers`), await treeDigest(`${daemon.directory}/plugins`)];
   const changes = [
@@ -89,7 +89,7 @@ test("a read-only profile rejects every changing command and permits reading", a
   expect((await shell.run("workers disable app@1.0.0")).status).toBe(0);
 }, 30_000);
 
-test("auth login --store none checks a key and stores nothing", async () => {
+test("auth login --store none checks the key and stores nothing", async () => {
   const env = { RUNTIMECTL_CONFIG_DIR: path.join(shell.home, "nothing") };
   const good = await shell.run(`auth login --store none --url ${daemon.url} --key-file root.key --json`, { env });
   expect(JSON.parse(good.stdout)).toMatchObject({ profile: null, store: null, principal: { name: "root" } });

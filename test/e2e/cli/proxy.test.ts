@@ -57,7 +57,7 @@ function through(words: string, env: Readonly<Record<string, string>> = {}): Pro
   return shell.run(behindFront(words), { env: { HTTPS_PROXY: proxy.url, ...env } });
 }
 
-test("sends reads, uploads and streams encrypted through the proxy", async () => {
+test("runtimectl sends reads, uploads and streams encrypted through HTTPS_PROXY", async () => {
   const upload = await through("workers upload app");
   expect(upload.status, upload.stderr).toBe(0);
   const list = await through("workers list --json=name");
@@ -75,19 +75,19 @@ test("sends reads, uploads and streams encrypted through the proxy", async () =>
 test.each([
   ["a host in NO_PROXY", { NO_PROXY: "example.org, 127.0.0.1" }],
   ["every host with NO_PROXY=*", { no_proxy: "*" }],
-])("bypasses the proxy for %s", async (_name, env) => {
+])("runtimectl bypasses the proxy when NO_PROXY matches (%s)", async (_name, env) => {
   const list = await through("workers list", env);
   expect(list.status, list.stderr).toBe(0);
   expect(proxy.targets).toEqual([]);
 });
 
-test("bypasses the proxy for an http origin", async () => {
+test("runtimectl bypasses the proxy when the daemon's URL starts with http:", async () => {
   const list = await shell.run(`workers list --url ${daemon.url} --key-file root.key`, { env: { HTTPS_PROXY: proxy.url } });
   expect(list.status, list.stderr).toBe(0);
   expect(proxy.targets).toEqual([]);
 });
 
-test("sends the credentials of the proxy URL only to the proxy and never prints them", async () => {
+test("runtimectl sends proxy credentials only to the proxy and never prints them", async () => {
   const secret = proxy.url.replace("//", "//me:pass%20word@");
   const list = await through("workers list -vv", { https_proxy: secret, HTTPS_PROXY: "http://127.0.0.1:1" });
   expect(list.status, list.stderr).toBe(0);
@@ -97,13 +97,13 @@ test("sends the credentials of the proxy URL only to the proxy and never prints 
   for (const run of [list, doctor]) expect(run.stdout + run.stderr).not.toMatch(/pass(?:%20| )word|bWU6cGFzcyB3b3Jk/);
 });
 
-test("rejects an untrusted certificate behind a proxy", async () => {
+test("runtimectl rejects an untrusted daemon certificate behind a proxy", async () => {
   const env = { HTTPS_PROXY: proxy.url };
   await expectFailure(shell, `workers list --url ${origin} --key-file root.key`, { status: 8, code: "CERTIFICATE_REFUSED", env });
   expect(proxy.targets).not.toEqual([]);
 });
 
-test("returns different error codes for a rejecting, unreachable or unsupported proxy", async () => {
+test("runtimectl reports a different error for each kind of proxy failure", async () => {
   const refusing = await startForwardProxy(407);
   const words = `workers list --url ${origin} --key-file root.key`;
   const cases = [

@@ -26,8 +26,8 @@ afterAll(async () => {
 
 const read = async () => (await (await fetch(`${daemon.url}/@team/shop/`)).json()) as Record<string, string>;
 
-describe("secrets set", () => {
-  test("prompts in a terminal and shows the value neither on screen nor in history", async () => {
+describe("runtimectl secrets set", () => {
+  test("prompts in a terminal without showing the value", async () => {
     const line = `${process.execPath} ${runtimectlProgram} secrets set @team/shop STRIPE_KEY`;
     const window = await TerminalWindow.open(line, { columns: 100, rows: 20, cwd: shell.home });
     try {
@@ -44,14 +44,14 @@ describe("secrets set", () => {
     expect(await read()).toEqual({ STRIPE_KEY: "sk_live_of_the_prompt" });
   });
 
-  test("reads a file or standard input without the final line break", async () => {
+  test("reads a value from a file or stdin without the final line break", async () => {
     await writeTree(shell.home, { "tls.pem": "-----BEGIN-----\nabc\n-----END-----\n" });
     succeeded(await shell.run("secrets set @team/shop TLS_KEY --from-file tls.pem"));
     succeeded(await shell.run("secrets set @team/shop PIPED", { input: "from a pipe\r\n" }));
     expect(await read()).toMatchObject({ TLS_KEY: "-----BEGIN-----\nabc\n-----END-----", PIPED: "from a pipe" });
   });
 
-  test("sets a secret of a namespace, and stages a secret for the next deployment", async () => {
+  test("sets a secret for a namespace, and --stage waits for the next deployment", async () => {
     succeeded(await shell.run("secrets set @team SHARED", { input: "for all" }));
     const staged = succeeded(await shell.run("secrets set @team/shop PIPED --stage", { input: "of the next" }));
     expect(staged.stderr).toContain("staged PIPED of @team/shop; deploy the worker to apply it");
@@ -60,7 +60,7 @@ describe("secrets set", () => {
     expect(await read()).toMatchObject({ PIPED: "of the next" });
   });
 
-  test("never prints a value, not even a rejected value", async () => {
+  test("never prints the value of a secret, even when the value is rejected", async () => {
     const given = await shell.run("secrets set @team/shop TOKEN=sk_live_1234567");
     expect(given).toMatchObject({ status: 2 });
     expect(given.stderr).toContain("shell history");
@@ -76,7 +76,7 @@ describe("secrets set", () => {
 });
 
 describe("runtimectl secrets import", () => {
-  test("sets all variables of a .env file, or none when a line is invalid", async () => {
+  test("sets all variables from a .env file, or none when one line is invalid", async () => {
     await writeTree(shell.home, {
       ".env": "# comment\nexport ONE=1\nTWO=\"two words\" # comment\nTHREE='$5'\n",
       "bad.env": "FOUR=4\nEMPTY=\n",
@@ -96,7 +96,7 @@ describe("runtimectl secrets import", () => {
 });
 
 describe("runtimectl secrets list and remove", () => {
-  test("list names and missing secrets, and confirm a removal or require --force", async () => {
+  test("list set and missing secrets, and remove a required secret only with --force", async () => {
     await writeTree(shell.home, { "needs/manifest.yaml": 'name: "@team/needs"\nsecrets: [NEEDED]\n', "needs/index.js": app });
     const missing = await shell.run("workers upload needs");
     expect(missing).toMatchObject({ status: 7 });
@@ -117,7 +117,7 @@ describe("runtimectl secrets list and remove", () => {
   });
 });
 
-test("secrets rotate-key encrypts all values with a new key, and workers keep them", async () => {
+test("secrets rotate-key encrypts all secrets with a new key and keeps the values", async () => {
   const before = await read();
   const keyFile = path.join(daemon.directory, "state", "secrets.key");
   const key = await readFile(keyFile, "utf8");

@@ -40,14 +40,14 @@ async function inTerminal(words: string, dialogue: readonly (readonly [question:
   });
 }
 
-test("prompts for the key and does not echo the input", async () => {
+test("auth login prompts for the key and does not echo the input", async () => {
   const run = await inTerminal(`auth login --url ${daemon.url}`, [["Key for", `${daemon.rootKey}\r`]]);
   expect(run.status, run.stdout).toBe(0);
   expect(run.stdout).toContain("signed in to");
   expect(run.stdout).not.toContain(daemon.rootKey);
 });
 
-test("prompts for the key again when the daemon rejects it", async () => {
+test("auth login prompts for the key again when the daemon rejects the key", async () => {
   const run = await inTerminal(`auth login --url ${daemon.url}`, [
     ["Key for", "wrong\r"],
     ["rejects the key", `${daemon.rootKey}\r`],
@@ -57,7 +57,7 @@ test("prompts for the key again when the daemon rejects it", async () => {
   expect(run.stdout).not.toContain("X-API-Key");
 });
 
-test("prints lists as tables with a heading, and a hint for an empty list", async () => {
+test("workers list prints a table with a heading, or a hint when no worker exists", async () => {
   expect((await shell.runInTerminal("workers list")).stdout).toContain("no workers; to upload a folder: runtimectl workers upload");
   const upload = await shell.runInTerminal("workers upload app");
   expect(upload.stdout).toContain(`${daemon.url}/app/`);
@@ -71,7 +71,7 @@ test("prints lists as tables with a heading, and a hint for an empty list", asyn
   );
 });
 
-test("shows upload progress on a terminal only", async () => {
+test("workers upload shows a progress bar only in a terminal", async () => {
   // Random bytes do not compress, and 16 MB exceed the buffers between client and daemon.
   const pieces = Array.from({ length: 256 }, () => crypto.getRandomValues(new Uint8Array(65_536)));
   await writeTree(shell.home, {
@@ -97,7 +97,7 @@ test("shows upload progress on a terminal only", async () => {
   expect((await shell.run("workers delete heavy --yes")).status).toBe(0);
 });
 
-test("requires typing the name to delete; other input changes nothing", async () => {
+test("workers delete deletes only after the user types the name of the worker", async () => {
   const declined = await inTerminal("workers delete app", [["Type app", "ap\r"]]);
   expect(declined.status).toBe(3);
   expect((await fetch(`${daemon.url}/app/`)).status).toBe(200);
@@ -109,13 +109,16 @@ test("requires typing the name to delete; other input changes nothing", async ()
   expect((await fetch(`${daemon.url}/app/`)).status).toBe(404);
 });
 
-test.each([["workers delete app --no-input"], ["CI"]])("disables prompts: %s", async (words) => {
-  const run = words === "CI" ? await shell.runInTerminal("workers delete app", { env: { CI: "1" } }) : await shell.runInTerminal(words);
-  expect(run.status).toBe(2);
-  expect(run.stdout).toContain("add --yes");
-});
+test.each([["workers delete app --no-input"], ["CI"]])(
+  "workers delete does not prompt when prompts are disabled (by %s)",
+  async (words) => {
+    const run = words === "CI" ? await shell.runInTerminal("workers delete app", { env: { CI: "1" } }) : await shell.runInTerminal(words);
+    expect(run.status).toBe(2);
+    expect(run.stdout).toContain("add --yes");
+  },
+);
 
-test("prints no escape codes with NO_COLOR, --no-color or TERM=dumb", async () => {
+test("runtimectl prints no escape codes with NO_COLOR, --no-color or TERM=dumb", async () => {
   const plain = [
     await shell.runInTerminal("wrokers", { env: { NO_COLOR: "1" } }),
     await shell.runInTerminal("wrokers --no-color", { env: { NO_COLOR: "" } }),
@@ -125,7 +128,7 @@ test("prints no escape codes with NO_COLOR, --no-color or TERM=dumb", async () =
   expect((await shell.runInTerminal("wrokers", { env: { NO_COLOR: "" } })).stdout).toContain("\u001b[31merror:");
 });
 
-test("exits with 0 and prints no error when the reader closes the pipe", async () => {
+test("runtimectl exits with 0 and without an error when the reader closes the pipe", async () => {
   const run = await shell.runProgram("workers upload --help", {
     started: (child) => {
       child.stdin?.end();
@@ -138,7 +141,7 @@ test("exits with 0 and prints no error when the reader closes the pipe", async (
 test.each([
   ["SIGINT", 130],
   ["SIGTERM", 143],
-] as const)("%s during an upload leaves no files on the daemon or the client", async (signal, status) => {
+] as const)("workers upload leaves no files on the daemon or the client after the signal %s", async (signal, status) => {
   await writeTree(shell.home, {
     "large/manifest.yaml": "name: large\n",
     "large/index.js": "",

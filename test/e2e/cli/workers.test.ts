@@ -48,8 +48,8 @@ const installed = () => connect(daemon.url, daemon.rootKey).workers.list();
 const errorOf = (run: Run) =>
   (JSON.parse(run.stderr.trim().split("\n").at(-1) ?? "") as { error: { code: string; details?: string[] } }).error;
 
-describe("workers show", () => {
-  test("prints the active version, URLs, disabled versions and metrics", async () => {
+describe("runtimectl workers show", () => {
+  test("prints the active version, URLs, disabled versions and metrics of a worker", async () => {
     succeeded(await shell.run("workers disable @team/app@1.1.0"));
     expect(await answer()).toBe("1.2.0");
 
@@ -75,7 +75,7 @@ describe("workers show", () => {
     expect(JSON.parse((await shell.run("workers show @team/app@1.1.0 --json")).stdout)).toMatchObject({ versions: [{ version: "1.1.0" }] });
   });
 
-  test("reports that no version is enabled when all are disabled", async () => {
+  test("reports that no version is enabled when all versions are disabled", async () => {
     for (const version of ["1.0.0", "1.1.0", "1.2.0"]) succeeded(await shell.run(`workers disable @team/app@${version}`));
 
     expect((await shell.run("workers show @team/app")).stdout).toMatch(/^url +none: no version is enabled$/m);
@@ -84,8 +84,8 @@ describe("workers show", () => {
   });
 });
 
-describe("workers rollback", () => {
-  test("checks the previous version, activates it and prints the undo command", async () => {
+describe("runtimectl workers rollback", () => {
+  test("checks and activates the previous version, and prints the undo command", async () => {
     expect(await answer()).toBe("1.2.0");
 
     const run = succeeded(await shell.run("rollback @team/app --verbose"));
@@ -103,7 +103,7 @@ describe("workers rollback", () => {
     expect(await answer()).toBe("1.2.0");
   });
 
-  test("--to enables the given version and disables all newer versions", async () => {
+  test("enables the version in --to and disables all newer versions", async () => {
     succeeded(await shell.run("workers disable @team/app@1.0.0"));
 
     const run = succeeded(await shell.run("workers rollback @team/app --to 1.0.0 --check /health=202 --json"));
@@ -119,7 +119,7 @@ describe("workers rollback", () => {
     expect(errorOf(await shell.run("rollback @team/app --to 1.0.0 --json"))).toMatchObject({ code: "ANSWERS_ALREADY", exitCode: 7 });
   });
 
-  test("accepts a redirect as a response and does not follow it", async () => {
+  test("accepts a redirect as the response to a check and does not follow the redirect", async () => {
     const run = succeeded(await shell.run("workers rollback @team/app --check /moved --json"));
 
     expect(JSON.parse(run.stdout)).toMatchObject({ to: "1.1.0", check: { status: 302 } });
@@ -129,7 +129,7 @@ describe("workers rollback", () => {
     ["an unexpected status", "--to 1.0.0 --check /health=200"],
     ["a failure status", "--check /health"],
     ["a timeout", "--to 1.0.0 --check /hang --timeout 700ms"],
-  ])("changes nothing and exits with 11 after %s", async (_, words) => {
+  ])("changes nothing and exits with 11 when the check fails (cause: %s)", async (_, words) => {
     succeeded(await shell.run("workers disable @team/app@1.0.0"));
     const before = await installed();
 
@@ -159,7 +159,7 @@ describe("workers rollback", () => {
     expect(await installed()).toEqual(before);
   });
 
-  test("changes nothing with a read-only key", async () => {
+  test("changes nothing when the key has only read permissions", async () => {
     const env = { RUNTIMECTL_KEY: succeeded(await shell.run("keys create --preset viewer")).stdout.trim() };
     const before = await installed();
 
@@ -181,8 +181,8 @@ const desktop = async () => {
 /** Arguments that the browser of `desktop` received. */
 const opened = () => readFile(path.join(shell.home, "opened"), "utf8");
 
-describe("workers open", () => {
-  test("prints the URL and opens it in the browser on a desktop", async () => {
+describe("runtimectl workers open", () => {
+  test("prints the URL and opens the URL in the browser on a desktop", async () => {
     const env = await desktop();
 
     const run = await shell.run("workers open @team/app", { env, isTerminal: true });
@@ -209,14 +209,14 @@ describe("workers open", () => {
     await expect.poll(opened).toBe(`${daemon.url}/@team/app@1.1.0/\n`);
   });
 
-  test("fails for a disabled version", async () => {
+  test("fails when the version is disabled", async () => {
     succeeded(await shell.run("workers disable @team/app@1.0.0"));
 
     expect(errorOf(await shell.run("workers open @team/app@1.0.0 --json"))).toMatchObject({ code: "WORKER_OFF", exitCode: 7 });
   });
 });
 
-test("workers delete continues after a failure and exits with 9 and a list", async () => {
+test("workers delete continues after a failure, exits with 9 and lists all results", async () => {
   const run = await shell.run("workers rm @team/app@1.0.0 nobody @team/app@1.1.0 --yes --json");
 
   expect(run.status).toBe(9);
