@@ -87,9 +87,9 @@ async function navigate(page: Page): Promise<void> {
   await page.getByRole("heading", { name: "Home" }).waitFor();
 }
 
-describe("the build of a framework, unchanged from npm", () => {
+describe("the build of a framework, deployed as a worker", () => {
   test.each(["astro", "next", "nuxt", "react-router", "solid-start", "sveltekit", "tanstack-start"])(
-    "of %s has page, scripts, client navigation and a form post",
+    "works in a browser with scripts, navigation and a form (framework: %s)",
     { timeout: buildTimeoutMs },
     async (name) => {
       const { page, problems } = await openDeployed(name);
@@ -102,7 +102,7 @@ describe("the build of a framework, unchanged from npm", () => {
   );
 
   test.each(["astro-static", "next-export"])(
-    "of %s has page, scripts, client navigation and its own 404 page",
+    "works in a browser with scripts, navigation and its 404 page (framework: %s)",
     { timeout: buildTimeoutMs },
     async (name) => {
       const { page, problems, origin } = await openDeployed(name);

@@ -31,10 +31,10 @@ const opened: Record<string, () => Promise<RecordStore>> = {
   "a primary": async () => (await openReplicatedStore((await startPrimary()).url)).store.records,
 };
 
-describe.each(Object.keys(opened))("records in %s", (name) => {
+describe.each(Object.keys(opened))("a record store (storage: %s)", (name) => {
   const open = opened[name] as () => Promise<RecordStore>;
 
-  test("are stored, changed and removed, and listeners are called", async () => {
+  test("stores, changes and removes records, and calls its listeners", async () => {
     const records = await open();
     let calls = 0;
     const unsubscribe = records.onChange(() => (calls += 1));
@@ -60,7 +60,7 @@ describe.each(Object.keys(opened))("records in %s", (name) => {
     expect(calls).toBe(before);
   });
 
-  test("are changed all together or not at all when a condition fails", async () => {
+  test("rejects all changes in a transaction when one condition fails", async () => {
     const records = await open();
     const [a] = (await records.transact([{ kind: "host", key: "a", value: "1", ifRevision: 0 }])) ?? [];
 
@@ -78,7 +78,7 @@ describe.each(Object.keys(opened))("records in %s", (name) => {
     expect(await records.transact([{ kind: "host", key: "a", value: "3", ifRevision: 0 }])).toHaveLength(1);
   });
 
-  test("accept one of many concurrent writes with the same condition", async () => {
+  test("accepts exactly one of 20 concurrent writes with the same condition", async () => {
     const records = await open();
 
     const results = await Promise.all(
@@ -89,7 +89,7 @@ describe.each(Object.keys(opened))("records in %s", (name) => {
   });
 });
 
-test("local records survive a restart, and a deleted file rejects changes", async () => {
+test("a local store keeps records after a restart, and fails without its file", async () => {
   const { store, directory } = await openLocal();
   const stored = await store.records.transact([{ kind: "host", key: "a", value: "1" }]);
   store.close();
@@ -101,8 +101,8 @@ test("local records survive a restart, and a deleted file rejects changes", asyn
   await expect(next.records.transact([{ kind: "host", key: "b", value: "1" }])).rejects.toMatchObject({ code: "KEY_STORE_UNAVAILABLE" });
 });
 
-describe("several daemons with one primary", () => {
-  test("receive each other's records, and one of two concurrent writes succeeds", async () => {
+describe("the record stores of several daemons with one primary", () => {
+  test("exchange records, and only one of two concurrent writes succeeds", async () => {
     const { url } = await startPrimary();
     const { store: one } = await openReplicatedStore(url);
     const { store: other } = await openReplicatedStore(url);
@@ -117,7 +117,7 @@ describe("several daemons with one primary", () => {
     await expect.poll(() => one.records.fetchSince(0)).toEqual(winner);
   });
 
-  test("notify their listeners of exactly the changed rows", async () => {
+  test("call their listeners with exactly the changed records", async () => {
     const { url } = await startPrimary();
     const { store: one } = await openReplicatedStore(url);
     const { store: other } = await openReplicatedStore(url);
@@ -134,7 +134,7 @@ describe("several daemons with one primary", () => {
     expect(changes.slice(0, 3)).toEqual([added, removed, own]);
   });
 
-  test("create the table in an older primary, and return 503 while the primary is down", async () => {
+  test("add the records table to an older primary, and reject changes without a primary", async () => {
     const primary = await startPrimary();
     const { store } = await openReplicatedStore(primary.url);
     await store.create(newKey());
@@ -147,7 +147,7 @@ describe("several daemons with one primary", () => {
     expect(store.records.fetchSince(0)).toHaveLength(1);
   });
 
-  test("move local records to the primary, and a copy of the replica contains them", async () => {
+  test("receive local records that migrate-keys moves, and copies include the records", async () => {
     const { url } = await startPrimary();
     const { store, directory } = await openLocal();
     store.create(newKey());

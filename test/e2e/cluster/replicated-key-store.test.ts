@@ -8,7 +8,7 @@ async function primary(): Promise<Sqld> {
   return sqld;
 }
 
-test("two daemons that start at the same time on an empty primary share all keys", async () => {
+test("two stores that are opened together on an empty primary share all keys", async () => {
   const { url } = await primary();
   const [a, b] = await Promise.all([openReplicatedStore(url), openReplicatedStore(url)]);
   const [one, other] = [newKey("one"), newKey("other")];
@@ -24,7 +24,7 @@ test("two daemons that start at the same time on an empty primary share all keys
   }
 });
 
-test("applies a change at once locally and later on other daemons, which emit events", async () => {
+test("changes a key at once in its own store, and soon in others, which emit events", async () => {
   const { url } = await primary();
   const a = await openReplicatedStore(url);
   const b = await openReplicatedStore(url);
@@ -54,7 +54,7 @@ test("applies a change at once locally and later on other daemons, which emit ev
   ]);
 });
 
-test("rotation without grace period expires the old key on every daemon", async () => {
+test("expires the old key in every store after a rotation without grace period", async () => {
   const { url } = await primary();
   const a = await openReplicatedStore(url);
   const b = await openReplicatedStore(url, { syncIntervalMs: 60_000 });
@@ -74,7 +74,7 @@ test("rotation without grace period expires the old key on every daemon", async 
   expect(c.store.list()).toEqual([stored]);
 });
 
-test("replicates the time of last use and never sets it back", async () => {
+test("replicates the time when a key was last used, and never sets an earlier time", async () => {
   const { url } = await primary();
   const a = await openReplicatedStore(url);
   const b = await openReplicatedStore(url);
@@ -93,7 +93,7 @@ test("replicates the time of last use and never sets it back", async () => {
   expect(c.heard).toEqual([]);
 });
 
-test("replicates 600 keys completely to a new daemon and to a running one", async () => {
+test("replicates 600 keys completely to an open store and to a new store", async () => {
   const { url } = await primary();
   const a = await openReplicatedStore(url);
   const b = await openReplicatedStore(url);

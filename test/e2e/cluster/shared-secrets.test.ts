@@ -42,7 +42,7 @@ async function start(name: string, keys: readonly string[]): Promise<TestInstanc
 const read = async ({ url }: TestInstance) => (await fetch(`${url}/@team/shop/`)).text();
 const set = ({ client }: TestInstance, value: string) => client.secrets.set({ params, body: { value } });
 
-test("daemons with one encryption key share secrets; without it a start fails with 78", async () => {
+test("daemons share secrets of one primary when all have the same encryption key", async () => {
   const [old, next] = [keyLine(), keyLine()];
   const keyless = await start("keyless", []);
   await expect(set(keyless, "x")).rejects.toMatchObject({ code: "SECRETS_KEY_UNAVAILABLE", status: 503 });
@@ -84,7 +84,7 @@ test("daemons with one encryption key share secrets; without it a start fails wi
   expect(await read(b)).toBe("of b");
 });
 
-test("a daemon without the key of a changed secret serves the previous value", async () => {
+test("a daemon without the new encryption key serves the previous value of a secret", async () => {
   const [shared, other] = [keyLine(), keyLine()];
   const primary = sqld;
   sqld = await startSqld();

@@ -23,7 +23,7 @@ const clientOf = ({ url, rootKey }: TestDaemon) => connect(url, rootKey);
 const statusWith = async ({ url }: TestDaemon, key: string) =>
   (await fetch(`${url}/api/workers`, { headers: { "X-API-Key": key } })).status;
 
-test("a daemon serves while its primary does not respond, and rejects key changes", async () => {
+test("a daemon serves and rejects key changes while its primary does not respond", async () => {
   const sqld = await primary();
   const daemon = await startOn(sqld);
   const client = clientOf(daemon);
@@ -52,7 +52,7 @@ test("a daemon serves while its primary does not respond, and rejects key change
   expect((await client.keys.list()).keys.map(({ name }) => name)).toEqual(["stays", "later"]);
 });
 
-test("readiness checks and metrics report problems of the key store, by permission", async () => {
+test("readiness checks and metrics report key store problems to permitted keys", async () => {
   const sqld = await primary();
   const daemon = await startOn(sqld);
   const client = clientOf(daemon);
@@ -84,7 +84,7 @@ test("readiness checks and metrics report problems of the key store, by permissi
   expect(valueOf("runtimed_key_replica_renewals_total")).toBe(0);
 });
 
-test("a daemon without replica accepts only the root key until it reaches the primary", async () => {
+test("a daemon without a replica accepts only the root key until the primary responds", async () => {
   const sqld = await primary();
   const other = await startOn(sqld);
   const { data } = await clientOf(other).keys.create({ body: { name: "known to others", role: "viewer" } });
@@ -110,7 +110,7 @@ test("a daemon without replica accepts only the root key until it reaches the pr
   expect(await clientOf(daemon).health.ready()).toMatchObject({ ok: true });
 });
 
-test("a daemon emits events for changes of keys on another daemon", async () => {
+test("a daemon emits events when another daemon creates or revokes a key", async () => {
   const sqld = await primary();
   const [a, b] = [await startOn(sqld), await startOn(sqld)];
   const ending = new AbortController();

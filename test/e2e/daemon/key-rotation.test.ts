@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { connect } from "../../support/connect.js";
 import { startDaemon } from "../../support/start-daemon.js";
 
-test("a daemon restarted in the grace period accepts both keys until the old expires", async () => {
+test("a rotated key stays valid after a daemon restart until its grace period ends", async () => {
   const own = await startDaemon();
   try {
     const client = connect(own.url, own.rootKey);

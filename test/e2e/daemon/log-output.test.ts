@@ -28,7 +28,7 @@ async function flood(daemon: TestDaemon): Promise<void> {
   for (let turn = 0; turn < floods; turn += 1) expect(await textOf(`${daemon.url}/loud/flood`)).toBe("flooded");
 }
 
-test("keeps serving while its log is not read, and then logs the number of lost lines", async () => {
+test("the daemon serves while its log is not read, and later logs the dropped lines", async () => {
   const daemon = await startLoud();
   daemon.process.stdout?.pause();
   await flood(daemon);
@@ -44,7 +44,7 @@ test("keeps serving while its log is not read, and then logs the number of lost 
   expect(Number(told) + written).toBeGreaterThanOrEqual(floods * entriesOfFlood);
 });
 
-test.each(["pause", "destroy"] as const)("the daemon serves requests and exits with 0 while its log is not read (%s)", async (turnAway) => {
+test.each(["pause", "destroy"] as const)("the daemon serves and exits with 0 while its log is not read (stdout: %s)", async (turnAway) => {
   const daemon = await startLoud();
   daemon.process.stdout?.[turnAway]();
   await flood(daemon);

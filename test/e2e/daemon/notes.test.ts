@@ -8,8 +8,8 @@ import { temporaryDirectory } from "../../support/temporary-directory.js";
 /** Long enough for a busy machine to start an isolate, short enough to see several watchdog notifications in a test. */
 const watchdogMs = 2000;
 
-describe("the service manager", () => {
-  test.each(["path", "abstract name"])("is notified at its %s when the daemon serves and when it stops", async (kind) => {
+describe("the service manager of a daemon", () => {
+  test.each(["path", "abstract name"])("receives READY and STOPPING notifications at its socket (address: %s)", async (kind) => {
     const directory = await temporaryDirectory();
     const address = kind === "path" ? path.join(directory, "notify") : `@runtimed-test-${path.basename(directory)}`;
     const manager = await listenForNotes(address);
@@ -26,7 +26,7 @@ describe("the service manager", () => {
     expect(manager.notes[1]).toBe("STOPPING=1\nSTATUS=finishing what is in flight");
   });
 
-  test("can stop listening, which the daemon logs without stopping", async () => {
+  test("can stop listening: the daemon logs the failed notification and continues", async () => {
     const directory = await temporaryDirectory();
     const daemon = await startDaemon({ env: { NOTIFY_SOCKET: path.join(directory, "nobody") } });
     onTestFinished(daemon.dispose);
@@ -36,7 +36,7 @@ describe("the service manager", () => {
     expect(await daemon.stop()).toBe(0);
   });
 
-  test("receives watchdog notifications only while isolates respond", async () => {
+  test("receives watchdog notifications only while the isolates respond", async () => {
     const address = path.join(await temporaryDirectory(), "notify");
     const manager = await listenForNotes(address);
     const daemon = await startDaemon({ env: { NOTIFY_SOCKET: address, WATCHDOG_USEC: String(watchdogMs * 1000) } });

@@ -40,7 +40,7 @@ describe.runIf(isRoot)("isolates of a daemon that runs as root", () => {
     (await server.fetch(`/${name}/`, { method: "POST", body: code })).json();
   const pidOf = async (name: string): Promise<number> => Number(await server.text(`/${name}/pid`));
 
-  test("run as different users and groups without any privilege", async () => {
+  test("run as different users and groups, without capabilities", async () => {
     const pids = [await pidOf("one"), await pidOf("two")];
     const users = pids.map((pid) => statusOf(pid, "Uid")?.split("\t"));
     for (const [index, pid] of pids.entries()) {
@@ -55,19 +55,19 @@ describe.runIf(isRoot)("isolates of a daemon that runs as root", () => {
     expect(users[0]).not.toEqual(users[1]);
   });
 
-  test("start at a random user of the range, so that two daemons rarely share a user", () => {
+  test("receive users from a random position in the uid range", () => {
     const firstUsers = Array.from({ length: 5 }, () => UidPool.find({ first: 1_900_300_000, last: 1_900_309_999 })?.take());
     expect(new Set(firstUsers).size).toBeGreaterThan(1);
   });
 
-  test("cannot read the daemon's files, even when Node.js permits reading", async () => {
+  test("cannot read the daemon's files, even with the permission to read all files", async () => {
     expect(await attempt("one", read("/etc/hostname"))).toHaveProperty("value");
     for (const file of [`/proc/${process.pid}/environ`, `/proc/${process.pid}/mem`, path.join(server.directory, "keys.db")]) {
       expect(await attempt("one", read(file)), file).toEqual({ error: expect.stringMatching(/EACCES|EPERM/) });
     }
   });
 
-  test("cannot read or signal each other or the daemon", async () => {
+  test("cannot read files of another isolate or send signals to other processes", async () => {
     const two = await pidOf("two");
     expect(await attempt("one", `() => require("fs").readFileSync("/proc/${two}/environ").length`)).toEqual({ error: "EACCES" });
     expect(await attempt("one", `() => require("fs").readdirSync("/proc/${two}/cwd/")`)).toEqual({ error: "EACCES" });
@@ -76,7 +76,7 @@ describe.runIf(isRoot)("isolates of a daemon that runs as root", () => {
     }
   });
 
-  test("cannot change their sandbox folder or files", async () => {
+  test("cannot change files or folders of their sandbox folder", async () => {
     for (const file of ["new", "index.js", "../new", "../package.json"]) {
       const code = `() => require("fs").writeFileSync(${JSON.stringify(file)}, "changed")`;
       expect(await attempt("one", code)).toEqual({ error: expect.stringMatching(/EACCES|EFBIG/) });
@@ -101,7 +101,7 @@ describe.runIf(isRoot)("a daemon that runs as root", () => {
     return directory;
   }
 
-  test("uses the configured uids and deletes the sandbox folders of a killed daemon", async () => {
+  test("runs isolates as the configured uids, and deletes old sandbox folders", async () => {
     const directory = await directoryWithApp(0o755);
     const env = { RUNTIME_WORKER_UIDS: "1900200000-1900200009" };
     const killed = await startDaemon({ directory, env });
@@ -125,7 +125,7 @@ describe.runIf(isRoot)("a daemon that runs as root", () => {
     expect(() => statSync(slots)).toThrow("ENOENT");
   });
 
-  test("runs workers as its own user with a warning when other users cannot read them", async () => {
+  test("runs workers as root with a warning when other users cannot read the files", async () => {
     const daemon = await startDaemon({ directory: await directoryWithApp(0o700) });
     onTestFinished(daemon.dispose);
     expect(await (await fetch(`${daemon.url}/app/`)).text()).toBe("0");
@@ -133,7 +133,7 @@ describe.runIf(isRoot)("a daemon that runs as root", () => {
     expect(daemon.output()).toContain("cannot read");
   });
 
-  test("runs workers as its own user without a warning when configured", async () => {
+  test("runs workers as root without a warning when RUNTIME_WORKER_UIDS is off", async () => {
     const daemon = await startDaemon({ directory: await directoryWithApp(0o755), env: { RUNTIME_WORKER_UIDS: "off" } });
     onTestFinished(daemon.dispose);
     expect(await (await fetch(`${daemon.url}/app/`)).text()).toBe("0");

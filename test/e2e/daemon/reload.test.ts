@@ -33,8 +33,8 @@ async function hangUp(daemon: TestDaemon): Promise<void> {
   await expect.poll(() => countOf(daemon.output(), '"msg":"reloaded"')).toBeGreaterThan(before);
 }
 
-describe("SIGHUP", () => {
-  test("reloads all plugins and notifies the service manager at start and end", async () => {
+describe("a daemon that receives SIGHUP", () => {
+  test("reloads all plugins and notifies the service manager before and after", async () => {
     const address = path.join(await temporaryDirectory(), "notify");
     const manager = await listenForNotes(address);
     const daemon = await startWithKeyFile({ NOTIFY_SOCKET: address });
@@ -55,7 +55,7 @@ describe("SIGHUP", () => {
     expect(clock).toBeLessThan(process.hrtime.bigint() / 1000n);
   });
 
-  test("loads a new root key from its file and rejects the previous key", async () => {
+  test("reads a new root key from the key file and rejects the previous key", async () => {
     const daemon = await startWithKeyFile();
     expect(await isAccepted(daemon, "the first key")).toBe(true);
     await writeFile(daemon.keyFile, "the second key\n");
@@ -72,7 +72,7 @@ describe("SIGHUP", () => {
   test.each([
     ["is empty", "\n", "is empty"],
     ["contains an invalid key", "schlüssel\n", "could not be read"],
-  ])("keeps the root key when its file %s, and logs the reason without the content", async (_case, text, words) => {
+  ])("keeps the root key and logs the reason for an invalid key file (the file %s)", async (_case, text, words) => {
     const daemon = await startWithKeyFile();
     await writeFile(daemon.keyFile, text);
 
@@ -84,7 +84,7 @@ describe("SIGHUP", () => {
   });
 });
 
-test("SIGUSR2 toggles debug logs of daemon and workers; SIGHUP resets the level", async () => {
+test("SIGUSR2 toggles debug logs of daemon and workers, and SIGHUP restores the level", async () => {
   const daemon = await startWithKeyFile();
   const archive = await packFiles({
     "manifest.yaml": manifestOf("talker", "1.0.0"),

@@ -28,7 +28,7 @@ const connectionRefused = (url: string) =>
   );
 
 describe("a stopping daemon", () => {
-  test("completes and installs a running upload, then exits with 0", async () => {
+  test("completes a running upload, installs the worker and exits with 0", async () => {
     const daemon = await startDaemon();
     onTestFinished(daemon.dispose);
     const archive = await packFiles({ "manifest.yaml": manifestOf("late", "1.0.0"), "index.html": "late" });
@@ -58,7 +58,7 @@ describe("a stopping daemon", () => {
     expect((await connect(next.url, next.rootKey).workers.list()).map(({ name }) => name)).toContain("late");
   });
 
-  test("closes WebSockets with 1001 and does not wait for their clients", async () => {
+  test("closes WebSockets with the code 1001 and exits with 0", async () => {
     const daemon = await startDaemon();
     onTestFinished(daemon.dispose);
     const archive = await packFiles({
@@ -76,7 +76,7 @@ describe("a stopping daemon", () => {
     expect(await code).toBe(0);
   });
 
-  test("closes idle connections, accepts no new ones and reports not ready on open ones", async () => {
+  test("closes idle connections, rejects new connections and reports NOT_READY", async () => {
     const daemon = await startDaemon();
     onTestFinished(daemon.dispose);
     const idle = await openConnection(daemon.url);
@@ -100,7 +100,7 @@ describe("a stopping daemon", () => {
     expect(await exited).toEqual([0, null]);
   });
 
-  test("is delayed neither by idle clients nor by a client that stops reading", async () => {
+  test("exits within its limit despite idle clients and a client that stops reading", async () => {
     const daemon = await startDaemon();
     onTestFinished(daemon.dispose);
     const silent = await openConnection(daemon.url);
@@ -122,7 +122,7 @@ describe("a stopping daemon", () => {
     expect(performance.now() - startedAt).toBeLessThan(promptMs);
   });
 
-  test("completes responses that a slow client has not read yet", async () => {
+  test("completes responses that a slow client has not yet read", async () => {
     const daemon = await startDaemon();
     onTestFinished(daemon.dispose);
     const { socket, nextAnswer } = await openConnection(daemon.url);
@@ -141,7 +141,7 @@ describe("a stopping daemon", () => {
     expect(await exited).toEqual([0, null]);
   });
 
-  test.each(["SIGTERM", "SIGINT"] as const)("logs the shutdown and exits with 0 once when %s arrives twice", async (signal) => {
+  test.each(["SIGTERM", "SIGINT"] as const)("logs the shutdown once and exits with 0 when the signal %s arrives twice", async (signal) => {
     const daemon = await startDaemon();
     onTestFinished(daemon.dispose);
     const exited = once(daemon.process, "exit");
@@ -155,7 +155,7 @@ describe("a stopping daemon", () => {
   });
 });
 
-test("a daemon exits with one line on stderr when its port is in use", async () => {
+test("a daemon exits with 1 and one line on stderr when its port is in use", async () => {
   const first = await startDaemon();
   onTestFinished(first.dispose);
   const { port } = new URL(first.url);
@@ -192,7 +192,7 @@ describe("a daemon without a required resource", () => {
 
   const expectReady = async () => expect((await connect(daemon.url, daemon.rootKey).health.ready()).ok).toBe(true);
 
-  test("is live but not ready while the file of its key store is missing", async () => {
+  test("reports live, but not ready, while the key store file is missing", async () => {
     const file = path.join(daemon.directory, "state", "keys.db");
     await rename(file, `${file}.away`);
 
@@ -202,7 +202,7 @@ describe("a daemon without a required resource", () => {
     await expectReady();
   });
 
-  test("is not ready and creates no key while another process locks its key store", async () => {
+  test("is not ready and creates no key while another process locks the key store", async () => {
     const intruder = new Database(path.join(daemon.directory, "state", "keys.db"));
     onTestFinished(() => void intruder.close());
     intruder.exec("BEGIN IMMEDIATE");
@@ -216,7 +216,7 @@ describe("a daemon without a required resource", () => {
     expect(await connect(daemon.url, daemon.rootKey).keys.list()).toEqual({ keys: [] });
   });
 
-  test("is not ready while a file is at the path of the worker directory", async () => {
+  test("is not ready while a file replaces the worker directory", async () => {
     const directory = path.join(daemon.directory, "workers");
     await rename(directory, `${directory}.away`);
     await rename(path.join(daemon.directory, "state", "lock.db"), directory);

@@ -8,7 +8,7 @@ import { runProgram } from "../../support/run-program.js";
 import { startDaemon } from "../../support/start-daemon.js";
 import { temporaryDirectory } from "../../support/temporary-directory.js";
 
-test("a state directory can be locked once, and again after its release", async () => {
+test("a state directory can be locked once, and again after the release of the lock", async () => {
   const directory = await temporaryDirectory();
   const lock = new StateLock(directory);
 
@@ -18,7 +18,7 @@ test("a state directory can be locked once, and again after its release", async 
   new StateLock(directory).release();
 });
 
-test("a second daemon on a state directory exits with an error while the first serves", async () => {
+test("a second daemon exits with 1 when another daemon uses its state directory", async () => {
   const first = await startDaemon();
   onTestFinished(first.dispose);
   const stateDirectory = path.join(first.directory, "state");
@@ -35,7 +35,7 @@ test("a second daemon on a state directory exits with an error while the first s
   expect(await connect(first.url, first.rootKey).health.ready()).toMatchObject({ ok: true });
 });
 
-test("a daemon starts with its keys after kill -9 of the previous daemon", async () => {
+test("a daemon starts with all keys after kill -9 of the previous daemon", async () => {
   const killed = await startDaemon();
   onTestFinished(killed.dispose);
   const created = await connect(killed.url, killed.rootKey).keys.create({ body: { name: "kept", role: "viewer" } });
@@ -48,14 +48,14 @@ test("a daemon starts with its keys after kill -9 of the previous daemon", async
   expect(keys.map(({ id, name }) => ({ id, name }))).toEqual([{ id: created.data.id, name: "kept" }]);
 });
 
-test("a daemon creates the state directory with access only for its owner", async () => {
+test("a daemon creates a state directory that only the owner can access", async () => {
   const daemon = await startDaemon();
   onTestFinished(daemon.dispose);
 
   expect((await stat(path.join(daemon.directory, "state"))).mode & 0o777).toBe(0o700);
 });
 
-test("exactly one of several daemons started on one state directory serves", async () => {
+test("exactly one of three daemons that start on one state directory serves", async () => {
   const directory = await temporaryDirectory();
   const starts = await Promise.allSettled(Array.from({ length: 3 }, () => startDaemon({ directory })));
   for (const start of starts) if (start.status === "fulfilled") onTestFinished(start.value.kill);

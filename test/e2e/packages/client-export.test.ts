@@ -43,25 +43,25 @@ async function printed(code: string): Promise<unknown> {
   return JSON.parse(await project.printed(`import { connect } from "runtimectl/client";\n${code}`));
 }
 
-describe("the types of runtimectl/client", () => {
-  test("compile with the types of Node.js and library checks", { timeout: compileTimeoutMs }, async () => {
+describe("the type declarations of the module runtimectl/client", () => {
+  test("compile in a Node.js project with library checks", { timeout: compileTimeoutMs }, async () => {
     await project.addNodeTypes();
     const options = { module: "nodenext", lib: ["es2023"], types: ["node"], skipLibCheck: false, exactOptionalPropertyTypes: true };
     expect(await project.typeErrors(program, options)).toBe("");
   });
 
-  test("compile with the types of a browser and library checks", { timeout: compileTimeoutMs }, async () => {
+  test("compile in a browser project with library checks", { timeout: compileTimeoutMs }, async () => {
     const options = { module: "preserve", moduleResolution: "bundler", lib: ["es2023", "dom"], types: [], skipLibCheck: false };
     expect(await project.typeErrors(program, options)).toBe("");
   });
 
-  test("import no other package", async () => {
+  test("import no other module", async () => {
     const declarations = await readFile(path.join(root, "dist/client/index.d.ts"), "utf8");
     expect(declarations).not.toMatch(/\bimport\b|\bZod|: any\b/);
   });
 });
 
-describe("the client of runtimectl/client", () => {
+describe("the API client of the module runtimectl/client", () => {
   let daemon: TestDaemon;
 
   beforeAll(async () => {
@@ -70,7 +70,7 @@ describe("the client of runtimectl/client", () => {
 
   afterAll(() => daemon.dispose());
 
-  test("uploads a worker, lists it and follows the events", async () => {
+  test("uploads a worker, lists the worker and receives the event of the upload", async () => {
     const archive = path.join(project.directory, "hello.tgz");
     await writeTree(project.directory, {
       "hello.tgz": await packFiles({
@@ -93,14 +93,14 @@ describe("the client of runtimectl/client", () => {
     expect(result).toEqual({ worker: "hello", listed: true });
   });
 
-  test("rejects with the error code of the daemon when the key is unknown", async () => {
+  test("rejects with the daemon's error code when the key is unknown", async () => {
     const result = await printed(`
       const error = await connect({ url: "${daemon.url}", key: "unknown" }).workers.list().catch((error) => error);
       console.log(JSON.stringify({ name: error.name, code: error.code, status: error.status, hasId: error.requestId !== undefined }));`);
     expect(result).toEqual({ name: "ApiError", code: "AUTH_REQUIRED", status: 401, hasId: true });
   });
 
-  test("does not send the key to a redirect target", async () => {
+  test("does not follow a redirect with the key", async () => {
     const result = await printed(`
       import { createServer } from "node:http";
       import { once } from "node:events";

@@ -44,9 +44,9 @@ async function deploy(build: string, name: string): Promise<string> {
 
 const headingOf = (page: Page) => page.locator("h1").first().textContent();
 
-describe("a default build at a worker's automatic host", () => {
+describe("a default build of a framework, deployed to the worker's automatic host", () => {
   test.each(["react-ts", "vue-ts"])(
-    "with Vite's template %s is served, also at a client-side route",
+    "from Vite's template %s serves the page, also at a client-side route",
     { timeout: buildTimeoutMs },
     async (name) => {
       await npm("", "create", "vite@9.3.0", name, "--", "--template", name, "--no-interactive");
@@ -67,7 +67,7 @@ describe("a default build at a worker's automatic host", () => {
     },
   );
 
-  test("of a VitePress site is served, and each page also after a reload", { timeout: buildTimeoutMs }, async () => {
+  test("from VitePress serves each page, also after a reload in the browser", { timeout: buildTimeoutMs }, async () => {
     await writeTree(shell.home, {
       "guide/package.json": JSON.stringify({ private: true, type: "module" }),
       "guide/create.js": `import { scaffold } from "vitepress";

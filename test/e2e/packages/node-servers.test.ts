@@ -89,10 +89,10 @@ const programs: Readonly<Record<string, { packages: readonly string[]; source: s
   },
 };
 
-describe.each(Object.entries(programs))("%s", (name, program) => {
+describe.each(Object.entries(programs))("a Node.js program with %s, deployed as a worker", (name, program) => {
   beforeAll(() => addProgram(name, program));
 
-  test("serves its routes unchanged", async () => {
+  test("serves its routes without changes to the program", async () => {
     expect(await server.text(`/${name}/`)).toBe("root");
     const user = await server.fetch(`/${name}/users/7?q=a%20b`);
     expect(await user.json()).toEqual({ id: "7", query: "a b", protocol: "http" });
@@ -100,14 +100,14 @@ describe.each(Object.entries(programs))("%s", (name, program) => {
     expect((await server.fetch(`/${name}/none`)).status).toBe(404);
   });
 
-  test("reads bodies and streams responses", async () => {
+  test("reads request bodies and streams responses", async () => {
     const data = { text: "x".repeat(60_000) };
     const init = { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(data) };
     expect(await (await server.fetch(`/${name}/json`, init)).json()).toEqual(data);
     expect(await server.text(`/${name}/stream`)).toBe("abc");
   });
 
-  test("handles its own errors", async () => {
+  test("responds with 500 for an error in a route and continues", async () => {
     expect((await server.fetch(`/${name}/fails`)).status).toBe(500);
     expect(await server.text(`/${name}/`)).toBe("root");
   });
@@ -118,7 +118,7 @@ async function askYoga(query: string, accept: string): Promise<string> {
   return server.text("/yoga/", { method: "POST", headers, body: JSON.stringify({ query }) });
 }
 
-test("GraphQL Yoga responds to queries and streams subscriptions", async () => {
+test("a worker with GraphQL Yoga responds to queries and streams subscriptions", async () => {
   await addProgram("yoga", {
     packages: ["graphql-yoga", "graphql"],
     source: `

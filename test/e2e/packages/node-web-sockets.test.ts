@@ -33,7 +33,7 @@ async function open(target: string, protocols: string[] = []): Promise<{ socket:
   return { socket, next };
 }
 
-describe("ws", () => {
+describe("a worker that uses the npm package ws", () => {
   beforeAll(() =>
     addProgram("sockets", {
       packages: ["ws"],
@@ -56,7 +56,7 @@ describe("ws", () => {
     }),
   );
 
-  test("exchanges messages of all sizes in both directions", async () => {
+  test("exchanges text and binary messages of different sizes with a client", async () => {
     expect(await server.text("/sockets/")).toBe("page");
     const { socket, next } = await open("/sockets/chat", ["v1", "v2"]);
     expect([await next(), socket.protocol]).toEqual(["hello /sockets", "v1"]);
@@ -71,7 +71,7 @@ describe("ws", () => {
     socket.close();
   });
 
-  test("closes with the code of either side", async () => {
+  test("closes a WebSocket with the close code of the worker or the client", async () => {
     const closedBy = async (message: string): Promise<unknown[]> => {
       const { socket, next } = await open("/sockets/chat");
       await next();
@@ -87,12 +87,12 @@ describe("ws", () => {
     await expect.poll(() => loggedTexts("sockets")).toContain("closed 4002 by the client");
   });
 
-  test("rejects a handshake for another path", async () => {
+  test("rejects a WebSocket handshake for another path", async () => {
     await expect(open("/sockets/other")).rejects.toThrow("Unexpected server response: 400");
   });
 });
 
-describe("socket.io", () => {
+describe("a worker that uses the npm package socket.io", () => {
   beforeAll(() =>
     addProgram("io", {
       packages: ["socket.io"],
@@ -110,7 +110,7 @@ describe("socket.io", () => {
     }),
   );
 
-  test.each(["websocket", "polling"])("serves its own client over %s", async (transport) => {
+  test.each(["websocket", "polling"])("exchanges events with a socket.io client (transport: %s)", async (transport) => {
     const socket = io(server.url, { path: "/io/socket.io/", transports: [transport] });
     try {
       expect(await new Promise((resolve, reject) => socket.once("welcome", resolve).once("connect_error", reject))).toBe(transport);

@@ -33,20 +33,20 @@ beforeEach(async () => {
   project = await DependentProject.create();
 });
 
-describe("the module runtimectl/plugin", () => {
-  test("type-checks a plugin with the types and library checks of Node.js", { timeout: compileTimeoutMs }, async () => {
+describe("the published module runtimectl/plugin", () => {
+  test("type-checks a plugin in a Node.js project with library checks", { timeout: compileTimeoutMs }, async () => {
     await project.addNodeTypes();
     const options = { module: "nodenext", lib: ["es2023"], types: ["node"], skipLibCheck: false, exactOptionalPropertyTypes: true };
     expect(await project.typeErrors(plugin, options)).toBe("");
   });
 
-  test("type-checks a plugin with the types of a browser", { timeout: compileTimeoutMs }, async () => {
+  test("type-checks a plugin in a browser project", { timeout: compileTimeoutMs }, async () => {
     const options = { module: "preserve", moduleResolution: "bundler", lib: ["es2023", "dom"], types: [], skipLibCheck: true };
     // Declarations are not checked here: fromNodeHandler has parameter types of node:http.
     expect((await project.typeErrors(plugin, options)).split("\n").filter((line) => line.includes("error"))).toEqual([]);
   });
 
-  test("exports functions at run time", async () => {
+  test("exports the functions definePlugin and fromNodeHandler", async () => {
     const program =
       'import { definePlugin, fromNodeHandler } from "runtimectl/plugin"; console.log(typeof definePlugin({}), typeof fromNodeHandler);';
     expect(await project.printed(program)).toBe("object function\n");

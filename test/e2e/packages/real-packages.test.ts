@@ -62,7 +62,7 @@ async function browse(url: string): Promise<{ page: Awaited<ReturnType<Browser["
 }
 
 test(
-  "the unchanged npm tarball of swagger-ui-dist shows Swagger UI in a browser",
+  "the npm tarball of swagger-ui-dist, uploaded unchanged, works in a browser",
   async () => {
     const url = await upload(await npmPack("swagger-ui-dist"));
     const { page, failures } = await browse(url);
@@ -75,7 +75,7 @@ test(
 );
 
 test(
-  "the unchanged npm tarball of reveal.js shows its slides in a browser",
+  "the npm tarball of reveal.js, uploaded unchanged, works in a browser",
   async () => {
     const url = await upload(await npmPack("reveal.js"));
     const { page, failures } = await browse(url);
@@ -86,7 +86,7 @@ test(
   browserTestTimeoutMs,
 );
 
-test("a Hono app with node_modules serves routes, parameters and middleware", async () => {
+test("a worker with Hono in node_modules serves routes, parameters and middleware", async () => {
   const folder = await appFolder("hono-app", "hono", {
     "index.js": `
       import { Hono } from "hono";
@@ -113,7 +113,7 @@ test("a Hono app with node_modules serves routes, parameters and middleware", as
   expect((await fetch(`${url}nothing`)).status).toBe(404);
 });
 
-test("an itty-router app with node_modules serves routes and parameters", async () => {
+test("a worker with itty-router in node_modules serves routes and parameters", async () => {
   const folder = await appFolder("itty-app", "itty-router", {
     "index.js": `
       import { AutoRouter } from "itty-router";
@@ -128,7 +128,7 @@ test("an itty-router app with node_modules serves routes and parameters", async 
 });
 
 test(
-  "a single-page app built by Vite is served below its base path, with deep links",
+  "a single-page app built with Vite works below its base path, with deep links",
   async () => {
     const folder = path.join(workspace, "spa");
     await mkdir(folder, { recursive: true });
@@ -161,7 +161,7 @@ test(
 );
 
 test(
-  "the documentation page shows every operation and requests no other host",
+  "the API documentation page shows each operation and loads from no other host",
   async () => {
     const foreign: string[] = [];
     const page = await browser.newPage();

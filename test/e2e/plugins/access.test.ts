@@ -39,7 +39,7 @@ async function get(path: string, headers: Record<string, string> = {}): Promise<
   return `${response.status} ${await response.text()}`;
 }
 
-test("onRequest is skipped only for a valid key in a header, not for a cookie", async () => {
+test("onRequest is skipped when a header, not a cookie, contains a valid key", async () => {
   const { data } = await client.keys.create({ body: { name: "reader", role: "viewer", expiresIn: "1d" } });
   for (const key of [data.key, daemon.rootKey]) {
     expect(await get("/app/x", { "x-api-key": key })).toBe("200 app /x");
@@ -54,7 +54,7 @@ test("onRequest is skipped only for a valid key in a header, not for a cookie", 
   expect(await get("/app/x", cookie)).toBe(`401 {"guarded":"app","seen":[["cookie","other=1"]]}`);
 });
 
-test("public routes of the worker skip onRequest, and similar paths do not", async () => {
+test("onRequest is skipped for public routes of the worker, and not for similar paths", async () => {
   expect(await get("/app/open/page")).toBe("200 app /open/page");
   for (const path of ["/app/open/%2e%2e/x", "/app/open/..%2fx", "/app//open/page", "/app/opened", "/app@1/open\\..\\x"])
     expect(await get(path), path).toContain("401 ");
@@ -62,7 +62,7 @@ test("public routes of the worker skip onRequest, and similar paths do not", asy
   expect(posted.status).toBe(401);
 });
 
-test("plugins cannot serve or change the API, discovery or the panel", async () => {
+test("a plugin cannot serve or change the API, the discovery document or the panel", async () => {
   const greedy = `export default {
     onRequest: (request) => new URL(request.url).pathname === "/rewrite" ? new Request(new URL("/api/keys", request.url)) : new Response("stolen"),
     onResponse: () => new Response("changed"),
@@ -76,7 +76,7 @@ test("plugins cannot serve or change the API, discovery or the panel", async () 
   await client.plugins.remove({ params: { name: "greedy" } });
 });
 
-test("a key lists and manages only the plugins of its namespaces", async () => {
+test("a key can list and manage only the plugins in its namespaces", async () => {
   const plugin = { "manifest.yaml": `name: "@team/own"\n`, "plugin.js": "export default {};" };
   await client.plugins.upload({ file: uploadOf("own.tgz", await packFiles(plugin)) });
   const body = { name: "team", role: "editor", expiresIn: "1d", namespaces: ["@team"] } as const;
@@ -96,7 +96,7 @@ test("a key lists and manages only the plugins of its namespaces", async () => {
   await team.plugins.remove({ params: { name: "@team/own" } });
 });
 
-test("isolates of the plugin's own worker serve the plugin's base", async () => {
+test("the worker of a plugin serves the plugin's base path", async () => {
   const files = {
     "manifest.yaml": `name: with-app\nbase: /tool\nentrypoint: index.js\nenv: { GREETING: hi }\n`,
     "index.js": `export default { fetch: (request, env) => new Response([env.GREETING, new URL(request.url).pathname, request.headers.get("x-base")].join(" ")) };`,

@@ -36,7 +36,7 @@ async function expectTheRestWell(): Promise<void> {
   expect(await textOf("/good/")).toBe("200 good");
 }
 
-describe("a plugin that fails to load", () => {
+describe("an uploaded plugin that fails to load", () => {
   test.each([
     ["missing dependency", "export default {};", "dependencies: [nobody]\n", "nobody"],
     ["dependency on itself", "export default {};", "dependencies: [bad]\n", "cycle"],
@@ -52,7 +52,7 @@ describe("a plugin that fails to load", () => {
       "",
       "/good",
     ],
-  ])("is reported with its reason and does not affect other packages: %s", async (_what, code, manifest, reason) => {
+  ])("is listed with the reason and does not affect other packages (%s)", async (_what, code, manifest, reason) => {
     await upload("bad", code, manifest);
     const listed = (await client.plugins.list()).find(({ name }) => name === "bad");
     expect(listed).toMatchObject({ status: "failed", enabled: true });
@@ -69,7 +69,7 @@ describe("a plugin that fails to load", () => {
     ["invalid", "base: /a/b\n"],
     ["reserved", "base: /api\n"],
     ["in use", "base: /good\n"],
-  ])("is rejected at upload when its base is %s, and changes nothing", async (_what, manifest) => {
+  ])("is rejected at the upload when its base path is %s", async (_what, manifest) => {
     const before = await client.plugins.list();
     await expect(upload("bad", "export default {};", manifest)).rejects.toMatchObject({ code: "INVALID_PACKAGE_METADATA" });
     expect(await client.plugins.list()).toEqual(before);
@@ -80,7 +80,7 @@ describe("a plugin that fails to load", () => {
 /** Code that runs only for marked requests. */
 const onMark = (body: string) => `if (request.headers.get("x-mark") !== "yes") return; ${body}`;
 
-describe("a plugin that fails at run time", () => {
+describe("a loaded plugin that fails at run time", () => {
   test.each([
     ["onRequest that throws", `onRequest(request) { ${onMark("throw new Error('x')")} }`, "503"],
     ["onRequest with an invalid result", `onRequest(request) { ${onMark("return 7")} }`, "503"],
@@ -98,7 +98,7 @@ describe("a plugin that fails at run time", () => {
     ["a timer that throws", `onInit() { setTimeout(() => { throw new Error("in a timer"); }, 1); }`, "200"],
     ["an unhandled rejection", `onInit() { void Promise.reject(new Error("nobody awaits me")); }`, "200"],
     ["a rejection with a text", `onInit() { void Promise.reject("a text"); }`, "200"],
-  ])("affects only its own requests: %s", async (_what, hook, statusOfMarked) => {
+  ])("affects no request of other packages (failure: %s)", async (_what, hook, statusOfMarked) => {
     await upload("bad", `export default { ${hook} };`);
     expect((await client.plugins.list()).find(({ name }) => name === "bad")).toMatchObject({ status: "loaded" });
     await client.workers.restart({ params: { scope: "_", name: "app", version: "1.0.0" } });
@@ -108,7 +108,7 @@ describe("a plugin that fails at run time", () => {
     await expectTheRestWell();
   });
 
-  test("causes an error after 10 s when its onRequest hook never settles", { timeout: 60_000 }, async () => {
+  test("fails a request after 10 s when the onRequest hook never settles", { timeout: 60_000 }, async () => {
     await upload("bad", `export default { onRequest(request) { ${onMark("return new Promise(() => {})")} } };`);
     const stuck = textOf("/app/", { "x-mark": "yes" });
     await expectTheRestWell();

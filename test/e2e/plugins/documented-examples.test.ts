@@ -35,18 +35,21 @@ describe("an example of docs/reference/plugin-api.md", async () => {
   const examples = examplesOf(await readFile(path.join(root, "docs/reference/plugin-api.md"), "utf8"));
   expect(examples.length).toBeGreaterThanOrEqual(12);
 
-  test.each(examples.map((example) => [example.title, example] as const))("behaves as documented: %s", async (_title, { files, calls }) => {
-    const { data } = await client.plugins.upload({ file: uploadOf("plugin.tgz", await packFiles(files)) });
-    const { name } = data.plugin;
-    expect((await client.plugins.list()).find((plugin) => plugin.name === name)).toMatchObject({ status: "loaded" });
-    for (const { command, expected } of calls) {
-      const answer = await call(command);
-      if (expected !== undefined) expect(answer).toContain(expected);
-    }
-  });
+  test.each(examples.map((example) => [example.title, example] as const))(
+    "responds as documented (example: %s)",
+    async (_title, { files, calls }) => {
+      const { data } = await client.plugins.upload({ file: uploadOf("plugin.tgz", await packFiles(files)) });
+      const { name } = data.plugin;
+      expect((await client.plugins.list()).find((plugin) => plugin.name === name)).toMatchObject({ status: "loaded" });
+      for (const { command, expected } of calls) {
+        const answer = await call(command);
+        if (expected !== undefined) expect(answer).toContain(expected);
+      }
+    },
+  );
 });
 
-test("the template is uploaded by the documented commands and responds as documented", async () => {
+test("the plugin in samples/plugin responds as documented after its upload", async () => {
   const run = await runRuntimectl(daemon, ["plugins", "upload", path.join(root, "samples/plugin")]);
   expect(run.status, run.stderr).toBe(0);
   expect(await call(`curl ${documentedUrl}/sample/`)).toContain('"greeting":"Hello"');
