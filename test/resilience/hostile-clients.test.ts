@@ -171,5 +171,5 @@ const offenders: Offender[] = [
 
 // On a busy machine an attempt is repeated, which takes time.
 describe("a client that sends or reads abusively", { timeout: 90_000 }, () => {
-  test.each(offenders)("does not affect other workers: $name", (offender) => harness.check(offender));
+  test.each(offenders)("does not affect other workers (traffic: $name)", (offender) => harness.check(offender));
 });

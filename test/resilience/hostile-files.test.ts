@@ -122,12 +122,12 @@ describe("reading files through the API", () => {
     },
   );
 
-  test("rejects links to any target", async () => {
+  test("rejects symbolic links to any target", async () => {
     for (const operand of [...linked, "workers/escape", "workers/escape/secret.txt", "workers/@team/borrowed/app/1.0.0/index.html"])
       for (const [who, key] of keys()) await expectRefused(reads(operand, key), `${who}, ${operand}`);
   });
 
-  test("with a restricted key returns only its own packages, also in lists and ZIPs", async () => {
+  test("returns to a restricted key only the packages in its namespace, also in ZIPs", async () => {
     for (const operand of foreign) await expectRefused(reads(operand, teamKey), operand);
     const { text } = await call(teamKey, "GET", "list?path=workers");
     expect((JSON.parse(text) as { data: { entries: { name: string }[] } }).data.entries.map(({ name }) => name)).toEqual(["@team"]);
@@ -139,7 +139,7 @@ describe("reading files through the API", () => {
   });
 });
 
-test("rejected file operations write nothing", async () => {
+test("the files API changes no file when an operation is rejected", async () => {
   const before = await everything();
   const existing = [
     ...climbing,
@@ -164,7 +164,7 @@ test("rejected file operations write nothing", async () => {
   expect(await everything()).toBe(before);
 });
 
-test("rejects metadata with the name of another namespace from a restricted key", async () => {
+test("the files API rejects a manifest with a name outside of the key's namespace", async () => {
   const root = connect(daemon.url, daemon.rootKey);
   const team = connect(daemon.url, teamKey);
   const stolen = '{ "name": "@other/app", "version": "9.0.0" }';
@@ -197,7 +197,7 @@ test("rejects metadata with the name of another namespace from a restricted key"
   expect((await root.workers.list()).find(({ name }) => name === "@other/app")?.versions).toEqual(["1.0.0"]);
 });
 
-test("does not follow a folder that becomes a link between check and use", async () => {
+test("the files API does not follow a folder that becomes a link during the call", async () => {
   const folder = path.join(workers, "@team", "app", "1.0.0");
   const [real, aside, outside] = [
     path.join(folder, "swap"),

@@ -66,7 +66,7 @@ const offenders: Offender[] = [
 
 // On a busy machine an attempt is repeated, which takes time.
 describe("a worker that exhausts its memory", { timeout: 90_000 }, () => {
-  test.each(offenders)("does not affect other workers: $name", (offender) => harness.check({ manifest, ...offender }));
+  test.each(offenders)("does not affect other workers (allocation: $name)", (offender) => harness.check({ manifest, ...offender }));
 
   test("does not increase the daemon's memory", async () => {
     const before = daemonBytes();

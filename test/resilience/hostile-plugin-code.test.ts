@@ -42,7 +42,7 @@ async function daemonWith(plugins: Record<string, string>): Promise<TestDaemon> 
 
 const beside = "export default { routes: { fetch: () => new Response('unaffected') } };";
 
-test("survives uncaught errors of a plugin while it loads, later and after its removal", async () => {
+test("the daemon survives uncaught errors of a loaded or deleted plugin", async () => {
   const daemon = await daemonWith({
     beside,
     stray: `${strayErrors}
@@ -57,7 +57,7 @@ test("survives uncaught errors of a plugin while it loads, later and after its r
   expect(daemon.output().match(/plugin failed outside of its hooks/g)).toHaveLength(12);
 });
 
-test("starts and serves when a plugin throws an error that cannot be printed", async () => {
+test("the daemon starts and serves when a plugin throws an error without a valid stack", async () => {
   const trap = `Object.defineProperty(new Error("x"), "stack", { get() { throw new Error("a trap"); } })`;
   const daemon = await daemonWith({
     beside,
@@ -69,7 +69,7 @@ test("starts and serves when a plugin throws an error that cannot be printed", a
   expect(listed.find(({ name }) => name === "thrown")).toMatchObject({ status: "failed" });
 });
 
-test("accepts requests built with the Request class that a plugin saved at import", async () => {
+test("the daemon accepts requests that a plugin builds with a saved Request class", async () => {
   const daemon = await daemonWith({
     beside,
     keeper: `

@@ -91,5 +91,5 @@ const offenders: Offender[] = [
 ];
 
 describe("a worker or client that misuses WebSockets", { timeout: 90_000 }, () => {
-  test.each(offenders)("does not affect other workers: $name", (offender) => harness.check({ manifest, ...offender }));
+  test.each(offenders)("does not affect other workers (misuse: $name)", (offender) => harness.check({ manifest, ...offender }));
 });

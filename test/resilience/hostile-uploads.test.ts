@@ -115,7 +115,7 @@ const hostile: readonly { what: string; filename: string; code: string; build: (
 ];
 
 test.for(hostile)(
-  "rejects $what with $code and keeps files and memory unchanged",
+  "an upload of $what is rejected without any change (code: $code)",
   { timeout: 180_000 },
   async ({ filename, code, build }) => {
     const client = connect(daemon.url, daemon.rootKey);

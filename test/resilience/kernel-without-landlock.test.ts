@@ -12,7 +12,7 @@ const refusing = (denied: "landlock" | "both"): string[] => [
   denied,
 ];
 
-test.each(["landlock", "both"] as const)("serves and reports the missing layer when the kernel denies %s", async (denied) => {
+test.each(["landlock", "both"] as const)("serves and reports missing isolation layers (denied by the kernel: %s)", async (denied) => {
   const daemon = await startDaemon({ launcher: refusing(denied), directoryMode: 0o711 });
   try {
     await uploadWorker(connect(daemon.url, daemon.rootKey), "app", {
@@ -32,13 +32,13 @@ test.each(["landlock", "both"] as const)("serves and reports the missing layer w
   }
 });
 
-test.each(["landlock", "both"] as const)("exits with 78 with RUNTIME_ISOLATION=strict when the kernel denies %s", async (denied) => {
+test.each(["landlock", "both"] as const)("exits with 78 with RUNTIME_ISOLATION=strict (denied by the kernel: %s)", async (denied) => {
   await expect(startDaemon({ launcher: refusing(denied), env: { RUNTIME_ISOLATION: "strict" } })).rejects.toThrow(
     /ended with 78 [^]*RUNTIME_ISOLATION=strict.*Landlock is missing \(landlock_create_ruleset failed with EPERM\)/,
   );
 });
 
-test("serves with RUNTIME_ISOLATION=strict when the kernel has both layers", async () => {
+test("serves with RUNTIME_ISOLATION=strict when the kernel denies no isolation layer", async () => {
   const daemon = await startDaemon({ env: { RUNTIME_ISOLATION: "strict" }, directoryMode: 0o711 });
   try {
     await uploadWorker(connect(daemon.url, daemon.rootKey), "app", {

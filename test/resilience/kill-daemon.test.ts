@@ -43,7 +43,7 @@ afterAll(async () => {
 });
 
 test(
-  `keeps acknowledged changes and complete packages after ${rounds} random kills`,
+  `a daemon keeps acknowledged changes and complete packages after ${rounds} kills`,
   async () => {
     let spanMs = killSpan * (await prepare());
     for (let round = 0; round < rounds; round += 1) {

@@ -55,7 +55,7 @@ const outcomeOf = (change: Promise<unknown>) =>
     (error: unknown) => (error instanceof ApiError ? error.code : String(error)),
   );
 
-test("rejects changes in read-only directories with the cause, serves, and recovers", { timeout }, async () => {
+test("a daemon rejects changes while its package directories are read-only", { timeout }, async () => {
   const daemon = await startDaemon();
   const directories = ["workers", "plugins"].map((kind) => path.join(daemon.directory, kind));
   onTestFinished(async () => {
@@ -91,7 +91,7 @@ test("rejects changes in read-only directories with the cause, serves, and recov
   expect(await outcomeOf(client.health.ready())).toBe("done");
 });
 
-test("serves without its state directory and rejects changes until it is restored", { timeout }, async () => {
+test("a daemon serves and rejects changes while its state directory is missing", { timeout }, async () => {
   const daemon = await startDaemon();
   onTestFinished(daemon.dispose);
   const client = connect(daemon.url, daemon.rootKey);
@@ -116,7 +116,7 @@ test("serves without its state directory and rejects changes until it is restore
   expect(await outcomeOf(client.health.ready())).toBe("done");
 });
 
-test("creates deleted package directories again at the next upload", { timeout }, async () => {
+test("a daemon creates deleted package directories again at the next upload", { timeout }, async () => {
   const daemon = await startDaemon();
   onTestFinished(daemon.dispose);
   const client = connect(daemon.url, daemon.rootKey);

@@ -20,7 +20,7 @@ afterEach(async () => {
   await daemon.dispose();
 });
 
-test(`leaves one complete version after ${uploadsAtOnce} concurrent uploads of it`, async () => {
+test(`a daemon keeps one complete version after ${uploadsAtOnce} concurrent uploads of the version`, async () => {
   const client = connect(daemon.url, daemon.rootKey);
   const archives = await Promise.all(
     Array.from({ length: uploadsAtOnce }, async (_, index) => {
@@ -43,7 +43,7 @@ test(`leaves one complete version after ${uploadsAtOnce} concurrent uploads of i
   await expect.poll(() => readdir(path.join(daemon.directory, "workers", ".staging")).catch(() => []), { timeout: 10_000 }).toEqual([]);
 });
 
-test("fails no request during repeated uploads of code and pages under load", async () => {
+test("a daemon fails no request during repeated uploads of workers under load", async () => {
   const client = connect(daemon.url, daemon.rootKey);
   const upload = async (round: number) => {
     const code = `import { text } from "./text.js";\nexport default { fetch: () => new Response(text) };`;

@@ -69,7 +69,7 @@ async function expectWholeState(file: string): Promise<number> {
   return schema;
 }
 
-test("keeps the old schema after a kill in a step, and the new one after the commit", async () => {
+test("a migration that is killed keeps the old schema before the commit, the new after", async () => {
   const file = await storeWithKeys();
 
   expect(await migrate(file, { killAt: "step" })).toBe("SIGKILL");
@@ -81,7 +81,7 @@ test("keeps the old schema after a kill in a step, and the new one after the com
   expect((await readdir(path.dirname(file))).filter((name) => /\.backup/.test(name) && !/-(?:wal|shm)$/.test(name))).toHaveLength(1);
 });
 
-test(`leaves a valid store after ${killDelaysMs.length} kills and migrates it later`, async () => {
+test(`a key store is valid after ${killDelaysMs.length} kills of a migration, and can migrate later`, async () => {
   const original = await storeWithKeys();
   const schemas: number[] = [];
   for (const killAfterMs of killDelaysMs) {
@@ -97,7 +97,7 @@ test(`leaves a valid store after ${killDelaysMs.length} kills and migrates it la
   expect(schemas).toContain(current);
 }, 120_000);
 
-test("migrates once when four programs start at the same time", async () => {
+test("a key store migrates once when four programs start at the same time", async () => {
   const file = await storeWithKeys();
   const programs = Array.from({ length: 4 }, () => {
     const child = spawn(process.execPath, [program, file], { stdio: ["ignore", "ignore", "pipe"] });

@@ -63,7 +63,7 @@ async function assertValues(url: string): Promise<void> {
 }
 
 test(
-  `keeps acknowledged secrets whole after ${rounds} kills during set and rotate-key`,
+  `a daemon keeps acknowledged secrets after ${rounds} kills during secret changes`,
   async () => {
     for (let round = 0; round < rounds; round += 1) {
       const daemon = await startDaemon({ directory });

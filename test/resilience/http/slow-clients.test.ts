@@ -14,7 +14,7 @@ const get = "GET /app/ HTTP/1.1\r\nHost: a\r\n\r\n";
 const postHead = (length: number) => `POST /app/ HTTP/1.1\r\nHost: a\r\nContent-Length: ${length}\r\n\r\n`;
 
 describe("a client that stops sending or reading", () => {
-  test("gets a 408 when it stops within its body", async () => {
+  test("receives a 408 response when the client stops within a request body", async () => {
     const url = await open((request, response) => request.resume().on("end", () => response.end("all")));
     const { socket, nextAnswer, closed } = await openConnection(url);
     socket.write(`${postHead(100)}half`);
@@ -23,7 +23,7 @@ describe("a client that stops sending or reading", () => {
     expect(await closed()).toBe("");
   });
 
-  test("is disconnected when it stops reading its response", async () => {
+  test("is disconnected when the client stops reading a response", async () => {
     const url = await open((_, response) => {
       response.writeHead(200);
       const write = () => {
@@ -47,7 +47,7 @@ describe("a client that stops sending or reading", () => {
   test.each([
     ["before its first byte", ""],
     ["within its headers", "GET /app/ HTTP/1.1\r\n"],
-  ])("is disconnected %s", async (_, bytes) => {
+  ])("is disconnected when a request stays incomplete (the client stops %s)", async (_, bytes) => {
     const url = await open((_request, response) => response.end());
     const { socket, closed } = await openConnection(url);
     socket.write(bytes);
@@ -55,7 +55,7 @@ describe("a client that stops sending or reading", () => {
     expect(await closed()).toBe("");
   });
 
-  test("stays connected after its upgrade", async () => {
+  test("stays connected after an upgrade of the connection", async () => {
     const url = await open((_request, _response, connection) => {
       connection?.takeHead();
       connection?.socket.setTimeout(0).write("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n");
@@ -76,7 +76,7 @@ describe("a client that stops sending or reading", () => {
     expect(await nextAnswer()).toMatchObject({ status: 200, text: "thought" });
   });
 
-  test("stays connected while the worker does not read the body", async () => {
+  test("stays connected while the worker does not read the request body", async () => {
     const url = await open((request, response) => {
       request.pause();
       setTimeout(() => request.resume().on("end", () => response.end("read")), 3 * stalledMs);
@@ -89,7 +89,7 @@ describe("a client that stops sending or reading", () => {
   });
 });
 
-test("receives an early response while it is still sending its body", async () => {
+test("sends an early response to a client that is still sending a request body", async () => {
   const url = await open((_, response) => void response.writeHead(413, { "content-length": 0 }).end());
   for (let round = 0; round < 10; round += 1) {
     const request = http.request(url, { path: "/app/", method: "POST", agent: false });
@@ -100,11 +100,11 @@ test("receives an early response while it is still sending its body", async () =
   }
 });
 
-describe("invalid bytes after a complete request", () => {
+describe("invalid bytes that follow a complete HTTP request", () => {
   test.each([
     ["garbage", "", "garbage\r\n\r\n"],
     ["a request after Connection: close", "Connection: close\r\n", get],
-  ])("do not affect its response, and the connection closes: %s", async (_, header, bytes) => {
+  ])("do not affect the response to the request (bytes: %s)", async (_, header, bytes) => {
     const url = await open((_request, response) => void setImmediate(() => response.end("own")));
     const { socket, nextAnswer, closed } = await openConnection(url);
     socket.write(`GET /app/ HTTP/1.1\r\nHost: a\r\n${header}\r\n${bytes}`);
@@ -114,7 +114,7 @@ describe("invalid bytes after a complete request", () => {
   });
 });
 
-test("an HTTP/1.0 client receives no 100 Continue", async () => {
+test("sends no 100 Continue response to an HTTP/1.0 client", async () => {
   const url = await open((request, response) => request.resume().on("end", () => response.end("done")));
   const { socket, nextAnswer } = await openConnection(url);
   socket.write("POST /app/ HTTP/1.0\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n{}");

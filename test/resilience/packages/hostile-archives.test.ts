@@ -7,7 +7,7 @@ import { hostileArchives } from "./hostile-archives.js";
 import { entriesOf } from "../../support/entries-of.js";
 import { openPackages, type PackagesFixture } from "../../integration/packages/packages-fixture.js";
 
-describe("a hostile archive", () => {
+describe("the upload of a hostile archive", () => {
   let fixture: PackagesFixture;
   let before: string[];
 
@@ -21,14 +21,14 @@ describe("a hostile archive", () => {
   });
   afterAll(() => fixture.close());
 
-  test.for(hostileArchives)("is rejected without any change: $what: $code", async ({ bytes, filename, code }) => {
+  test.for(hostileArchives)("is rejected without any change (archive: $what, code: $code)", async ({ bytes, filename, code }) => {
     await expect(fixture.install(bytes, filename)).rejects.toMatchObject({ code });
     expect(await treeLines(fixture.root)).toEqual(before);
     expect(entriesOf(fixture.uploads)).toEqual(["victim"]);
     expect(fixture.retirements).toEqual([]);
   });
 
-  test("does not prevent the install of a valid archive", async () => {
+  test("does not prevent the later install of a valid archive", async () => {
     const { installedAt } = await fixture.install(buildTgz({ name: "package/manifest.yaml", content: "name: other\n" }), "A.TAR.GZ");
     expect(await readFile(path.join(installedAt, "manifest.yaml"), "utf8")).toBe("name: other\n");
   });

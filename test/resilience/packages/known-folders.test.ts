@@ -40,7 +40,7 @@ beforeEach(async () => {
   await start(daemon.directory);
 });
 
-test("caches folders for the next start in a file that only the daemon's user can read", async () => {
+test("the catalog cache is used at the next start and is readable only by its owner", async () => {
   expect(await statusOf()).toBe(200);
   await daemon.stop();
   expect(await readFile(known(), "utf8")).toContain(folder);
@@ -49,7 +49,7 @@ test("caches folders for the next start in a file that only the daemon's user ca
   expect(await statusOf()).toBe(200);
 });
 
-test("reads a folder again that changed while no daemon was running", async () => {
+test("the daemon reads a package again when the package changed before the start", async () => {
   await daemon.stop();
   // The file has the same length, so only its time differs.
   await write("name: app\nversion: 1.0.0\nenabled: false", 30);
@@ -59,7 +59,7 @@ test("reads a folder again that changed while no daemon was running", async () =
   expect(await statusOf()).toBe(404);
 });
 
-test("ignores a cache that was modified or damaged", async () => {
+test("the daemon ignores a catalog cache that is modified or damaged", async () => {
   await daemon.stop();
   const content = await readFile(known(), "utf8");
   for (const damaged of [content.replace('"enabled":true', '"enabled":false'), content.slice(0, 100), "", "\u0000".repeat(1000)]) {
@@ -70,7 +70,7 @@ test("ignores a cache that was modified or damaged", async () => {
   }
 });
 
-test("deletes a removed version from the cache", async () => {
+test("the catalog cache no longer contains a version after its deletion", async () => {
   await daemon.stop();
   await rm(path.dirname(folder), { recursive: true });
   await start(daemon.directory);
@@ -96,7 +96,7 @@ const foundIn = (name: string, fields: object): WorkerFolder => ({
   hasLinks: false,
 });
 
-test("restores the manifest of each version and stores equal manifests once", async () => {
+test("the catalog cache restores each manifest and stores equal manifests once", async () => {
   const file = path.join(daemon.directory, "known.json");
   const found = [foundIn("a", {}), foundIn("b", { ttl: "7s" }), foundIn("c", {})];
   const before = new CatalogCache({ file, log: silentLog });

@@ -27,7 +27,7 @@ function filesOf(name: string, mark: string): Record<string, string> {
   return { "manifest.yaml": `name: "${name}"\n`, "plugin.js": mark, ...Object.fromEntries(files) };
 }
 
-test(`leaves every plugin completely old or new after ${kills} random kills`, { timeout: 240_000 }, async () => {
+test(`plugins are completely old or new after ${kills} kills during plugin changes`, { timeout: 240_000 }, async () => {
   await writeFiles(fixture.builtIn, { "gateway/manifest.yaml": "name: gateway\nenabled: false\n", "gateway/plugin.js": "1" });
   const [first, second, other] = ["first.tgz", "second.tgz", "other.tgz"].map((name) => path.join(fixture.root, name)) as [
     string,

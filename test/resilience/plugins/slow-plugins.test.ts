@@ -15,13 +15,13 @@ describe("a plugin hook that never ends", () => {
   });
   afterAll(() => server.stop());
 
-  test("fails after 10 s in onRequest", async () => {
+  test("causes PLUGIN_HOOK_FAILED after 10 s when the hook is onRequest", async () => {
     server.use({ onRequest: () => new Promise<void>(() => undefined) });
     expect(await server.refusal("/app/ok")).toMatchObject({ code: "PLUGIN_HOOK_FAILED" });
     expect(server.complaints[0]?.message).toContain("within 10 s");
   });
 
-  test("delays the response by at most 10 s in onResponse", async () => {
+  test("delays the response by at most 10 s when the hook is onResponse", async () => {
     server.use({ onResponse: () => new Promise<void>(() => undefined) });
     expect(await server.text("/app/")).toBe("ok");
     expect(server.complaints[0]?.message).toContain("within 10 s");
@@ -35,7 +35,7 @@ const inManyFiles = (text: string) => ({
   ...Object.fromEntries(Array.from({ length: 300 }, (_, at) => [`data/${at}`, text])),
 });
 
-test("keeps a plugin loaded when its folder is replaced during a reload", async () => {
+test("a plugin stays loaded when its folder is replaced during a reload", async () => {
   const fixture = await PluginFixture.open();
   const guard = path.join(fixture.directory, "guard");
   await fixture.add("guard", inManyFiles("0"));

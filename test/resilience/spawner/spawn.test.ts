@@ -37,8 +37,8 @@ async function textOf(spawned: SpawnedProcess, descriptor: number): Promise<stri
   return text;
 }
 
-describe("a spawned process", () => {
-  test("has the requested sockets, an empty environment and its working directory", async () => {
+describe("a process that the spawner starts", () => {
+  test("has the requested sockets, an empty environment and its own working directory", async () => {
     const say = "process.stdout.write(JSON.stringify([Object.keys(process.env), process.cwd()]))";
     const hear = `require("net").Socket({ fd: 3 }).pipe(process.stderr)`;
     const spawned = await start(`${say}; ${hear}`, [1, 2, 3]);
@@ -50,24 +50,24 @@ describe("a spawned process", () => {
     expect(await spawned.closed).toEqual({ status: 0, signal: null });
   });
 
-  test("delivers its first output to a late reader", async () => {
+  test("delivers its first output to a caller that reads late", async () => {
     const spawned = await start(`process.stdout.write("early")`, [1]);
     await spawned.ended;
     expect(await textOf(spawned, 1)).toBe("early");
   });
 
-  test("survives a spawn timeout while only the spawning process is blocked", async () => {
+  test("starts although the spawn timeout passes while the caller is blocked", async () => {
     const spawned = await whileHeldUp(1100, () => start(`process.stdout.write("late")`, [1]));
     expect(await textOf(spawned, 1)).toBe("late");
   });
 
-  test("survives a spawn timeout among 50 processes whose sockets connect in sequence", async () => {
+  test("starts among 50 concurrent processes although the caller is often blocked", async () => {
     const order = { file: "/bin/sh", args: ["-c", ":"], workingDirectory: "/", descriptors: [1, 2, 3] };
     const crowd = await whileHeldUp(20, () => Promise.allSettled(Array.from({ length: 50 }, () => spawnProcess(order))));
     for (const { status } of crowd) expect(status).toBe("fulfilled");
   });
 
-  test("reports its exit status or signal", async () => {
+  test("reports an exit status or a signal to the caller", async () => {
     const exiting = await start("process.exit(7)", []);
     const endless = await start("for (;;);", []);
     endless.kill();
@@ -76,7 +76,7 @@ describe("a spawned process", () => {
     expect(existsSync(`/proc/${endless.pid}`)).toBe(false);
   });
 
-  test("is rejected when it cannot start, without effect on other processes", async () => {
+  test("causes an error when the program does not exist, and no error in other processes", async () => {
     const open = readdirSync("/proc/self/fd").length;
     const spawns = Array.from({ length: 5 }, () =>
       spawnProcess({ file: "/no/such/program", args: [], workingDirectory: "/", descriptors: [1, 2] }),
@@ -88,7 +88,7 @@ describe("a spawned process", () => {
     await expect.poll(() => readdirSync("/proc/self/fd").length).toBeLessThanOrEqual(open);
   });
 
-  test("accepts no connection without its ID", async () => {
+  test("accepts no connection that lacks the random ID of the process", async () => {
     const spawned = await start(`process.stdin.pipe(process.stdout)`, [0, 1]);
     const stranger = connect(socketPath());
     onTestFinished(() => void stranger.destroy());
@@ -102,7 +102,7 @@ describe("a spawned process", () => {
     expect(await textOf(spawned, 1)).toBe("ours");
   });
 
-  test("starts after the folder of its socket was deleted", async () => {
+  test("starts after the folder of the spawner's socket was deleted", async () => {
     const before = await start("setInterval(() => {}, 1e6)", [1]);
     await rm(path.dirname(socketPath()), { recursive: true });
     const spawned = await start(`process.stdout.write("well")`, [1]);
@@ -110,7 +110,7 @@ describe("a spawned process", () => {
     expect(existsSync(`/proc/${before.pid}`)).toBe(true);
   });
 
-  test("stops with its spawner, and the next process gets a new spawner", async () => {
+  test("is killed with its spawner, and the next process has a new spawner", async () => {
     const spawned = await start("for (;;);", [1]);
     const killed = spawner();
     process.kill(killed, "SIGKILL");
@@ -123,15 +123,15 @@ describe("a spawned process", () => {
   });
 });
 
-describe("a process that uses the spawner", () => {
-  test("exits when no spawned process is left", async () => {
+describe("a program that uses the spawner", () => {
+  test("exits when its spawned process has ended", async () => {
     const { child, directory } = await startSubject("end");
     const [status] = (await once(child, "exit")) as [number];
     expect(status).toBe(0);
     await expect.poll(() => readdirSync(directory)).toEqual([]);
   });
 
-  test("leaves no process, spawner or file when it is killed", async () => {
+  test("leaves no process, spawner or file when the program is killed", async () => {
     const { child, sleeper, directory } = await startSubject("wait");
     const [itsSpawner] = childProcessesOf(child.pid as number).filter(isSpawner);
     expect(readdirSync(directory)).toHaveLength(1);
@@ -142,7 +142,7 @@ describe("a process that uses the spawner", () => {
     await expect.poll(() => readdirSync(directory)).toEqual([]);
   });
 
-  test("leaves no file when it is killed before its spawner is ready", async () => {
+  test("leaves no file when the program is killed before the spawner is ready", async () => {
     const { child, directory } = await startSubject("start");
     await expect.poll(() => childProcessesOf(child.pid as number).filter(isSpawner), { interval: 1 }).toHaveLength(1);
 
@@ -151,7 +151,7 @@ describe("a process that uses the spawner", () => {
     await expect.poll(() => readdirSync(directory)).toEqual([]);
   });
 
-  test("gets an error without free descriptors, and can spawn again afterwards", async () => {
+  test("receives EMFILE without free file descriptors, and can spawn again later", async () => {
     const { child, directory, said } = await startSubject("fill");
     const [status] = (await once(child, "close")) as [number];
     expect(said()).toMatch(/^\d+\nEMFILE: no socket to the process could be opened\n$/);

@@ -67,7 +67,7 @@ async function upload(text: string): Promise<void> {
 const use = (key: string) => statusOf({ "x-api-key": key });
 const statusOf = async (headers: Record<string, string>) => (await fetch(`${daemon.url}/api/workers`, { headers })).status;
 
-test("expires a key when the clock passes its expiry, and accepts it when set back", async () => {
+test("a key expires when the clock passes its expiry, and is valid after a clock reset", async () => {
   const key = await makeKey("1d");
   const lasting = await makeKey("never");
   expect([await use(key), await use(lasting)]).toEqual([200, 200]);
@@ -89,7 +89,7 @@ test("expires a key when the clock passes its expiry, and accepts it when set ba
   expect([await use(key), await use(lasting)]).toEqual([401, 200]);
 });
 
-test("changes nothing with rejected calls, and a restarted daemon has all keys", async () => {
+test("a key that expired by a clock jump is valid after a restart with the right clock", async () => {
   const key = await makeKey("1d");
   await setClock(day + 1);
   const refused = await fetch(`${daemon.url}/api/workers/_/app`, { method: "DELETE", headers: { "x-api-key": key } });
@@ -103,7 +103,7 @@ test("changes nothing with rejected calls, and a restarted daemon has all keys",
   expect((await fetch(`${later.url}/api/workers`, { headers: { "x-api-key": key } })).status).toBe(200);
 });
 
-test("expires a session with its key", async () => {
+test("a session expires with its key when the clock jumps", async () => {
   const signIn = async (key: string) => {
     const headers = { "content-type": "application/json", origin: daemon.url };
     const answer = await fetch(`${daemon.url}/api/admin/session`, { method: "POST", headers, body: JSON.stringify({ key }) });
@@ -120,7 +120,7 @@ test("expires a session with its key", async () => {
   expect(await statuses()).toEqual([200, 200]);
 });
 
-test("closes an event stream after the clock passed the expiry of its key", { timeout: 60_000 }, async () => {
+test("an event stream closes after the clock passes the expiry of its key", { timeout: 60_000 }, async () => {
   const key = await makeKey("1d");
   const stream = await fetch(`${daemon.url}/api/events`, { headers: { "x-api-key": key } });
   expect(stream.status).toBe(200);
@@ -129,7 +129,7 @@ test("closes an event stream after the clock passed the expiry of its key", { ti
   expect(await ended).toContain("AUTH_REQUIRED");
 });
 
-test("serves, installs and changes workers while the clock jumps", async () => {
+test("a daemon serves, installs and changes workers while the clock jumps", async () => {
   for (const [round, offset] of [0, year, -year, day, 0, -day, 10 * year, 0].entries()) {
     await setClock(offset);
     await upload(`round ${round}`);

@@ -92,7 +92,7 @@ const damages: Record<string, (state: string) => Promise<void>> = {
 };
 
 test(
-  "rejects a damaged key store, leaves it unchanged, and starts after a restore",
+  "a daemon rejects a damaged key store, and starts after a restore from a backup",
   {
     timeout: 120_000,
   },
@@ -124,7 +124,7 @@ test(
   },
 );
 
-test("keeps acknowledged keys after an incomplete write of the log", async () => {
+test("a key store keeps acknowledged keys after an incomplete write to its log", async () => {
   const { directory, key } = await killedDaemon();
   const state = path.join(directory, "state");
   // The last transaction was being written: the checksum of its last page does not match.

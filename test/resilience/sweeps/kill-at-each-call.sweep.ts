@@ -72,7 +72,7 @@ const changes: Record<string, Change> = {
 
 const totals = sweepTotals();
 
-test.for(Object.entries(changes))("completes or reverts %s when the daemon is killed at any system call", async ([, change]) => {
+test.for(Object.entries(changes))("completes or reverts a change after a kill at any system call (change: %s)", async ([, change]) => {
   const directory = await temporaryDirectory();
   const digests = new Map<string, string>();
   const start = async () => {

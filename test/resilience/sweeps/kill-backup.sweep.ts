@@ -48,7 +48,7 @@ const restoreDryRun = async (file: string, home: string) => {
 };
 
 test(
-  `leaves no partial backup or restore after ${kills} kills of each (${kills})`,
+  `a killed backup or restore leaves no partial files (${kills} kills of each)`,
   {
     timeout: 240_000,
   },

@@ -63,7 +63,7 @@ async function get(on: TestInstance, target: string): Promise<string> {
   return await (await fetch(on.url + target)).text();
 }
 
-test(`one instance is not affected by ${rounds} kills of another during uploads`, { timeout: 240_000 }, async () => {
+test(`an instance is not affected by ${rounds} kills of another instance during uploads`, { timeout: 240_000 }, async () => {
   await upload(b, "served", "served");
   const load = new CountingLoad(`${b.url}/served/`);
   const acknowledged = new Map<string, string>();
@@ -101,7 +101,7 @@ test(`one instance is not affected by ${rounds} kills of another during uploads`
   expect(cut, "some kills must have cut uploads").toBeGreaterThan(0);
 });
 
-test(`one instance completes uploads during ${starts} starts of another`, { timeout: 120_000 }, async () => {
+test(`an instance completes its uploads during ${starts} starts of another instance`, { timeout: 120_000 }, async () => {
   const uploads = { refused: 0, done: 0 };
   const abort = new AbortController();
   const uploading = uploadedNames.map(async (name) => {

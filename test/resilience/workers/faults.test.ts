@@ -58,23 +58,26 @@ async function offender(manifest: Record<string, unknown> = {}): Promise<string>
   return name;
 }
 
-describe("a worker that fails while another worker is busy", () => {
-  test.each(["/throw", "/throw-null", "/throw-proxy"])("causes WORKER_BAD_RESPONSE without details at %s", async (fault) => {
-    const name = await offender();
-    const refusal = await server.refusal(`/${name}${fault}`);
-    expect(refusal).toMatchObject({ status: 502, code: "WORKER_BAD_RESPONSE" });
-    expect(refusal.message).not.toContain("secret detail");
-    expect(await server.text(`/${name}/ok`)).toBe("ok");
-  });
+describe("a worker that fails while another worker has requests", () => {
+  test.each(["/throw", "/throw-null", "/throw-proxy"])(
+    "causes WORKER_BAD_RESPONSE without details of the error (path %s)",
+    async (fault) => {
+      const name = await offender();
+      const refusal = await server.refusal(`/${name}${fault}`);
+      expect(refusal).toMatchObject({ status: 502, code: "WORKER_BAD_RESPONSE" });
+      expect(refusal.message).not.toContain("secret detail");
+      expect(await server.text(`/${name}/ok`)).toBe("ok");
+    },
+  );
 
-  test("has the reason of its failure in the log", async () => {
+  test("has the reason for its failure in its log", async () => {
     const name = await offender();
     await server.refusal(`/${name}/throw`);
     await expect.poll(() => server.log.some((line) => line.worker === name && line.msg.includes("secret detail"))).toBe(true);
   });
 
   test.each(["/exit", "/abort", "/heap-push", "/heap-map", "/heap-fill", "/close-descriptors", "/garbage", "/forged"])(
-    "loses only its isolate at %s and gets a new isolate immediately",
+    "loses only its isolate and has a new isolate at the next request (path %s)",
     async (fault) => {
       const name = await offender();
       const memoryBefore = process.memoryUsage().rss;
@@ -84,13 +87,13 @@ describe("a worker that fails while another worker is busy", () => {
     },
   );
 
-  test.each(["/buffers", "/wasm"])("cannot exceed its memory limit at %s", async (fault) => {
+  test.each(["/buffers", "/wasm"])("is stopped when the worker exceeds its memory limit (path %s)", async (fault) => {
     const name = await offender();
     expect((await server.refusal(`/${name}${fault}`)).status).toBe(502);
     expect(await server.text(`/${name}/ok`)).toBe("ok");
   });
 
-  test.each(["/loop", "/microtask-loop"])("causes WORKER_TIMEOUT at %s and gets a new isolate", async (fault) => {
+  test.each(["/loop", "/microtask-loop"])("causes WORKER_TIMEOUT and has a new isolate afterwards (path %s)", async (fault) => {
     const name = await offender({ timeout: "500ms" });
     const pid = await server.text(`/${name}/pid`);
     expect(await server.refusal(`/${name}${fault}`)).toMatchObject({ status: 504, code: "WORKER_TIMEOUT" });
@@ -98,29 +101,32 @@ describe("a worker that fails while another worker is busy", () => {
     expect(await server.text(`/${name}/pid`)).not.toBe(pid);
   });
 
-  test("keeps its isolate when one call times out", async () => {
+  test("keeps its isolate when one call exceeds the timeout", async () => {
     const name = await offender({ timeout: "300ms" });
     const pid = await server.text(`/${name}/pid`);
     expect(await server.refusal(`/${name}/never`)).toMatchObject({ status: 504, code: "WORKER_TIMEOUT" });
     expect(await server.text(`/${name}/pid`)).toBe(pid);
   });
 
-  test("loses its isolate when a read blocks the process forever", async () => {
+  test("loses its isolate when a blocking read never ends", async () => {
     const version = await server.add("blocked", { fixture: "faults", manifest: { timeout: "500ms" } });
     await promisify(execFile)("mkfifo", [path.join(version.folder, "fifo")]);
     expect(await server.refusal("/blocked/read-fifo")).toMatchObject({ status: 504, code: "WORKER_TIMEOUT" });
     await expect.poll(() => server.text("/blocked/ok"), { timeout: 10_000 }).toBe("ok");
   });
 
-  test.each(["/reject-later", "/throw-later", "/promises"])("completes its response at %s and then loses its isolate", async (fault) => {
-    const name = await offender();
-    const pid = await server.text(`/${name}/pid`);
-    expect(await server.text(`/${name}${fault}`)).toBe("answered");
-    await expect.poll(() => server.text(`/${name}/pid`)).not.toBe(pid);
-    expect(server.log.some((line) => line.worker === name && /escaped|unawaited|nobody|timer/.test(line.msg))).toBe(true);
-  });
+  test.each(["/reject-later", "/throw-later", "/promises"])(
+    "completes its response and then loses its isolate (path %s)",
+    async (fault) => {
+      const name = await offender();
+      const pid = await server.text(`/${name}/pid`);
+      expect(await server.text(`/${name}${fault}`)).toBe("answered");
+      await expect.poll(() => server.text(`/${name}/pid`)).not.toBe(pid);
+      expect(server.log.some((line) => line.worker === name && /escaped|unawaited|nobody|timer/.test(line.msg))).toBe(true);
+    },
+  );
 
-  test("gets more than 100 and fewer than 3000 log lines for a flood of output", async () => {
+  test("has between 100 and 3000 log lines after a flood of output", async () => {
     const name = await offender();
     expect(await server.text(`/${name}/log-flood`)).toBe("logged");
     const lines = server.log.filter((line) => line.worker === name && line.source === "app");
@@ -142,10 +148,10 @@ async function giveUp(name: string, target: string, sign: string): Promise<void>
   await expect(answer).rejects.toThrow("abort");
 }
 
-describe("an isolate that is blocked when a client aborts a call", () => {
+describe("an isolate whose event loop is blocked when a client aborts a call", () => {
   const blocked = "the event loop is blocked";
 
-  test("is replaced for the next request, which succeeds", async () => {
+  test("is replaced at the next request, and that request succeeds", async () => {
     const name = await offender();
     const startedAt = performance.now();
     await giveUp(name, "/announced-loop", "the loop begins");
@@ -154,13 +160,13 @@ describe("an isolate that is blocked when a client aborts a call", () => {
     expect(isLogged(name, blocked)).toBe(true);
   });
 
-  test("is stopped at the timeout of that call without another request", async () => {
+  test("is stopped at the timeout of the aborted call without another request", async () => {
     const name = await offender({ timeout: "500ms" });
     await giveUp(name, "/announced-loop", "the loop begins");
     await expect.poll(() => isLogged(name, blocked), { timeout: 10_000 }).toBe(true);
   });
 
-  test("can compute until the timeout of that call while no request waits", async () => {
+  test("keeps running until the timeout of the aborted call while no request waits", async () => {
     const name = await offender();
     const pid = await server.text(`/${name}/pid`);
     await giveUp(name, "/announced-work?ms=2500", "the work begins");
@@ -168,7 +174,7 @@ describe("an isolate that is blocked when a client aborts a call", () => {
     expect(await server.text(`/${name}/pid`)).toBe(pid);
   });
 
-  test("is not replaced when the call of another client blocks it", async () => {
+  test("is not replaced when the call of another client blocks the event loop", async () => {
     const name = await offender();
     const pid = await server.text(`/${name}/pid`);
     const client = new AbortController();
@@ -192,7 +198,7 @@ describe("a worker that cannot start", () => {
     ["exports nothing to call", `export const version = 1;`, "must export"],
     ["imports a missing file", `import "./none.js"; export default {}`, "none.js"],
     ["throws a very long text", `throw new Error("x".repeat(100_000));`, "xxx"],
-  ])("because it %s causes WORKER_START_FAILED with a one-line message", async (what, source, text) => {
+  ])("causes WORKER_START_FAILED with a one-line message (the module %s)", async (what, source, text) => {
     const name = `start-${what.replaceAll(" ", "-")}`;
     await server.add(name, { files: { "index.js": source } });
     const refusal = await server.refusal(`/${name}/`);
@@ -203,7 +209,7 @@ describe("a worker that cannot start", () => {
     expect(refusal.message).not.toContain("\n");
   });
 
-  test("delays starts after repeated crashes at import", async () => {
+  test("is started less often after repeated crashes at import", async () => {
     await server.add("crash-loop", { files: { "index.js": "process.exit(1)" } });
     const answers = [];
     for (let index = 0; index < 20; index += 1) answers.push(await server.refusal("/crash-loop/"));
@@ -213,7 +219,7 @@ describe("a worker that cannot start", () => {
     expect(starts.length).toBeLessThan(12);
   });
 
-  test("fails after 5 s when its import never ends", async () => {
+  test("causes WORKER_START_FAILED after 5 s when an import never ends", async () => {
     await server.add("stuck", { files: { "index.js": "await new Promise(() => {});" }, manifest: { timeout: "300ms" } });
     expect(await server.refusal("/stuck/")).toMatchObject({
       status: 502,

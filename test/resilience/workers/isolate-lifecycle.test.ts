@@ -44,8 +44,8 @@ const isolatesOf = (worker: string) => server.engine.numbers().find(({ meter }) 
 
 const restart = (version: ServedVersion) => server.engine.restart(version.folder);
 
-describe("an isolate", () => {
-  test("serves requests in sequence and concurrently", async () => {
+describe("an isolate of a worker", () => {
+  test("serves requests in sequence and 200 requests concurrently", async () => {
     await server.add("steady", { files: files("steady") });
     const pid = await server.text("/steady/pid");
     const answers = await Promise.all(Array.from({ length: 200 }, () => server.text("/steady/")));
@@ -53,7 +53,7 @@ describe("an isolate", () => {
     expect(await server.text("/steady/pid")).toBe(pid);
   });
 
-  test("survives signals that a terminal or a service manager sends to all processes", async () => {
+  test("ignores SIGINT, SIGTERM and SIGHUP", async () => {
     await server.add("deaf", { files: files("deaf") });
     const pid = await server.text("/deaf/pid");
     for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.kill(Number(pid), signal);
@@ -61,14 +61,14 @@ describe("an isolate", () => {
     expect(await server.text("/deaf/pid")).toBe(pid);
   });
 
-  test("is new for each request with ttl: 0", async () => {
+  test("serves only one request when the worker has ttl: 0", async () => {
     await server.add("fresh", { files: files("fresh"), manifest: { ttl: 0 } });
     const pids = await Promise.all(Array.from({ length: 6 }, () => server.text("/fresh/pid")));
     expect(new Set(pids).size).toBe(6);
     expect(await server.text("/fresh/served")).toBe("1");
   });
 
-  test("is prepared in advance with ttl: 0 and stopped after idleTimeout", async () => {
+  test("starts before the next request with ttl: 0, and stops after idleTimeout", async () => {
     const version = await server.add("prepared", { files: files("prepared"), manifest: { ttl: 0, idleTimeout: "300ms" } });
     await server.text("/prepared/");
     await expect.poll(() => isolatesOf("prepared")).toBeGreaterThan(0);
@@ -78,7 +78,7 @@ describe("an isolate", () => {
     await server.engine.retire(version.folder, undefined);
   });
 
-  test("is replaced after maxRequests without a lost or blocked request", async () => {
+  test("is replaced after maxRequests, and no request is lost or blocked", async () => {
     await server.add("limited", { files: files("limited"), manifest: { maxRequests: 5 } });
     const first = await server.text("/limited/pid");
     await expect.poll(() => server.text("/limited/pid")).not.toBe(first);
@@ -86,7 +86,7 @@ describe("an isolate", () => {
     expect(new Set(await Promise.all(served))).toEqual(new Set(["limited"]));
   });
 
-  test("keeps running beyond maxRequests when the changed code cannot load", async () => {
+  test("keeps running beyond maxRequests when the worker's changed code cannot load", async () => {
     const version = await server.add("irreplaceable", { files: files("irreplaceable"), manifest: { maxRequests: 2 } });
     const pid = await server.text("/irreplaceable/pid");
     await writeFile(path.join(version.folder, "index.js"), "throw new Error('broken later');");
@@ -95,7 +95,7 @@ describe("an isolate", () => {
     expect(await server.text("/irreplaceable/pid")).toBe(pid);
   });
 
-  test("calls onIdle after idleTimeout, and onTerminate when it stops after ttl", async () => {
+  test("calls onIdle after idleTimeout, and onTerminate when the ttl has passed", async () => {
     await server.add("idle", { files: files("idle"), manifest: { idleTimeout: "100ms", ttl: "600ms" } });
     const pid = await server.text("/idle/pid");
     await expect.poll(() => logged("idle", "idle now"), { timeout: 10_000 }).toBe(true);
@@ -103,7 +103,7 @@ describe("an isolate", () => {
     expect(await server.text("/idle/pid")).not.toBe(pid);
   });
 
-  test("is joined by a second isolate with instances: 2 when it is busy", async () => {
+  test("runs beside a second isolate when the worker is busy and has instances: 2", async () => {
     await server.add("twins", { files: files("twins"), manifest: { instances: 2 } });
     await server.text("/twins/");
     await expect
@@ -114,7 +114,7 @@ describe("an isolate", () => {
       .toBe(3);
   });
 
-  test("completes its waitUntil promises before it stops", async () => {
+  test("completes waitUntil promises before the isolate stops", async () => {
     const version = await server.add("background", { files: files("background") });
     await server.text("/background/background");
     await server.text("/background/background-fails");
@@ -131,7 +131,7 @@ describe("a worker with instances: auto", () => {
     const work = () => { const end = Date.now() + 20; while (Date.now() < end); };
     export default { fetch: (request) => { if (request.url.endsWith("/work")) work(); return new Response(String(process.pid)); } };`;
 
-  test.runIf(availableParallelism() > 1)("starts another isolate for CPU load of one core, but not for waiting requests", async () => {
+  test.runIf(availableParallelism() > 1)("starts a second isolate for CPU load, and none for waiting requests", async () => {
     await server.add("auto", { files: { "index.js": busy }, manifest: { instances: "auto" } });
     await Promise.all(Array.from({ length: 50 }, () => server.text("/auto/")));
     expect(isolatesOf("auto")).toBe(1);
@@ -145,8 +145,8 @@ describe("a worker with instances: auto", () => {
   });
 });
 
-describe("a restart of a worker", () => {
-  test("serves the next request from a new isolate and completes pending requests", async () => {
+describe("the restart of a worker", () => {
+  test("serves the next request by a new isolate and completes pending requests", async () => {
     const version = await server.add("restarted", { files: files("restarted") });
     const held = server.text("/restarted/wait?ms=300");
     const pid = await server.text("/restarted/pid");
@@ -156,7 +156,7 @@ describe("a restart of a worker", () => {
     await expect.poll(() => logged("restarted", "terminating")).toBe(true);
   });
 
-  test("drops no request under load", async () => {
+  test("loses no request under load", async () => {
     const version = await server.add("restarted-often", { files: files("often"), manifest: { instances: 2 } });
     const load = { isOver: false };
     const pids = new Set<string>();
@@ -177,7 +177,7 @@ describe("a restart of a worker", () => {
     await Promise.all(clients);
   });
 
-  test("retries a worker in backoff and does nothing for a worker that is not running", async () => {
+  test("ends the backoff of a crashed worker, and does not start an idle worker", async () => {
     const version = await server.add("left-alone", { files: { "index.js": "process.exit(1)" } });
     await expect.poll(async () => (await server.refusal("/left-alone/")).code).toBe("WORKER_UNAVAILABLE");
     await writeFile(path.join(version.folder, "index.js"), "export default { fetch: () => new Response('well') }");
@@ -187,8 +187,8 @@ describe("a restart of a worker", () => {
   });
 });
 
-describe("the isolate pool", () => {
-  test("starts an isolate for a new worker even when no isolate is idle", async () => {
+describe("the pool of all isolates", () => {
+  test("starts an isolate for a new worker although all isolates are busy", async () => {
     const names = ["p", "q", "r", "s"];
     for (const name of [...names, "newcomer"]) await server.add(`never-idle-${name}`, { files: files(name) });
     const load = { isOver: false };
@@ -203,7 +203,7 @@ describe("the isolate pool", () => {
     await Promise.all(clients);
   });
 
-  test("rejects requests beyond a worker's queue with Retry-After", async () => {
+  test("rejects requests beyond a worker's queue of 1024 with Retry-After", async () => {
     const gate = createServer();
     gate.listen(0, "127.0.0.1");
     await once(gate, "listening");
@@ -226,7 +226,7 @@ describe("the isolate pool", () => {
     await Promise.all(answers.map((answer) => answer.text()));
   });
 
-  test("stops the longest idle isolate for another worker, but never a busy isolate", async () => {
+  test("stops the isolate that was idle longest, and never a busy isolate", async () => {
     for (const name of ["a", "b", "c", "d", "e"]) await server.add(`pool-${name}`, { files: files(name) });
     const held = server.text("/pool-a/hold");
     // A response to the held request would show that it ended early.
@@ -238,7 +238,7 @@ describe("the isolate pool", () => {
     expect(await held).toBe("a");
   });
 
-  test("queues a worker while all isolates are busy and rejects it at the timeout", async () => {
+  test("queues a request while all isolates are busy, and rejects it at the timeout", async () => {
     for (const name of ["f", "g", "h", "i"]) await server.add(`pool-${name}`, { files: files(name) });
     await server.add("pool-late", { files: files("late"), manifest: { timeout: "300ms" } });
     await server.add("pool-patient", { files: files("patient") });
@@ -253,8 +253,8 @@ describe("the isolate pool", () => {
   });
 });
 
-describe("a replaced version", () => {
-  test("completes old calls with its own files, while new code serves new calls", async () => {
+describe("a worker version that is replaced", () => {
+  test("completes old calls with the old files, while the new version serves new calls", async () => {
     const old = await server.add("swap", { files: files("old") });
     const held = server.text("/swap/hold");
     const oldPid = await server.text("/swap/pid");
@@ -281,7 +281,7 @@ describe("a replaced version", () => {
     server.remove("swap-next");
   });
 
-  test("drops no request under load", async () => {
+  test("loses no request under load", async () => {
     const current = { version: await server.add("load", { files: files("0") }) };
     const load = { isOver: false };
     const seen = new Set<string>();
@@ -308,7 +308,7 @@ describe("a replaced version", () => {
   });
 });
 
-test("closing the pool completes pending requests and leaves no process", async () => {
+test("the pool of all isolates completes pending requests when closed", async () => {
   const closing = await WorkerServer.start();
   await closing.add("slow", { files: files("slow") });
   const pid = Number(await closing.text("/slow/pid"));

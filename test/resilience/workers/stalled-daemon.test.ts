@@ -13,15 +13,15 @@ afterAll(() => server.stop());
 const slowToAnswer = (ms: number) =>
   `export default { fetch: () => new Promise((resolve) => setTimeout(resolve, ${ms}, new Response(String(process.pid)))) };`;
 
-describe("a daemon whose event loop was blocked", () => {
-  test("starts isolates even when it reads their first message late", async () => {
+describe("a daemon after its event loop was blocked", () => {
+  test("starts isolates although their first message was read late", async () => {
     const names = ["late-1", "late-2", "late-3", "late-4", "late-5"];
     for (const name of names) await server.add(name, { files: { "index.js": `export default { fetch: () => new Response("${name}") };` } });
     const answers = await whileHeldUp(200, () => Promise.all(names.map((name) => server.text(`/${name}/`))));
     expect(answers).toEqual(names);
   });
 
-  test("does not time out a request whose response has already arrived", async () => {
+  test("accepts a response that arrived before the timeout and was read later", async () => {
     await server.add("prompt", { files: { "index.js": slowToAnswer(100) }, manifest: { timeout: "400ms" } });
     const pid = await server.text("/prompt/");
     const answers = Promise.all([server.text("/prompt/"), server.text("/prompt/")]);
@@ -30,7 +30,7 @@ describe("a daemon whose event loop was blocked", () => {
     expect(await answers).toEqual([pid, pid]);
   });
 
-  test("does not kill an isolate whose reply to the liveness probe is unread", async () => {
+  test("does not kill an isolate whose reply to a liveness probe is not yet read", async () => {
     await server.add("alive", { files: { "index.js": slowToAnswer(600) }, manifest: { timeout: "300ms" } });
     const late = await server.refusal("/alive/");
     expect(late).toMatchObject({ status: 504, code: "WORKER_TIMEOUT" });

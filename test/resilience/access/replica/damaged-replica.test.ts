@@ -22,7 +22,7 @@ function syncers(): number[] {
   return childProcessesOf(process.pid).filter((pid) => commandOf(pid).includes("syncer/main.js"));
 }
 
-describe("a damaged replica", () => {
+describe("a damaged replica of the key store", () => {
   const damages: Record<string, (file: string) => Promise<void>> = {
     truncated: (file) => truncate(file, 5_000),
     empty: (file) => truncate(file, 0),
@@ -32,7 +32,7 @@ describe("a damaged replica", () => {
     "without its index file": (file) => rm(`${file}-client_wal_index`),
   };
 
-  test.each(Object.keys(damages))("is replaced by a copy of the primary when it is %s", async (name) => {
+  test.each(Object.keys(damages))("is replaced by a copy of the primary at the start (damage: %s)", async (name) => {
     const { url } = await primary();
     const first = await openReplicatedStore(url);
     const key = newKey();
@@ -51,7 +51,7 @@ describe("a damaged replica", () => {
     expect(store.readState()).toMatchObject({ isReadable: true, isWritable: true });
   });
 
-  test("is replaced by a copy of the primary when it is deleted during use", async () => {
+  test("is replaced by a copy of the primary when the files are deleted during use", async () => {
     const { url } = await primary();
     const { store, stateDirectory } = await openReplicatedStore(url);
     const key = newKey();
@@ -74,8 +74,8 @@ async function overwrite(file: string, position: number): Promise<void> {
   await handle.close();
 }
 
-describe("the syncer", () => {
-  test("is restarted after a kill, and killed when it does not respond", async () => {
+describe("the syncer process of a replica", () => {
+  test("is restarted after a kill, and killed when the process does not respond", async () => {
     const { url } = await primary();
     const { store } = await openReplicatedStore(url);
     const { store: other } = await openReplicatedStore(url, { syncIntervalMs: 60_000 });
@@ -92,7 +92,7 @@ describe("the syncer", () => {
     expect(store.readState().replica?.renewals).toBe(0);
   });
 
-  test("hides the token from arguments and environment, and exits when the store closes", async () => {
+  test("hides the primary's token, and exits when the key store closes", async () => {
     const { url } = await primary();
     const { store } = await openReplicatedStore(url, { token: "secret-of-the-primary" });
     await store.create(newKey());
@@ -116,7 +116,7 @@ describe("a primary that requires a token", () => {
     return `${signed}.${sign(null, Buffer.from(signed), privateKey).toString("base64url")}`;
   };
 
-  test("accepts a valid token, and the daemon reports a missing or invalid token", async () => {
+  test("accepts changes with a valid token, and the store reports any other token", async () => {
     const keyFile = path.join(await temporaryDirectory(), "key.pem");
     await writeFile(keyFile, publicKey.export({ type: "spki", format: "pem" }));
     const { url } = await primary({ args: ["--auth-jwt-key-file", keyFile] });
@@ -139,8 +139,8 @@ describe("a primary that requires a token", () => {
   });
 });
 
-describe("a lost response of the primary", () => {
-  test("does not duplicate a key or a revocation", async () => {
+describe("a key store whose primary sends no valid response", () => {
+  test("stores a key and a revocation once when the response is lost", async () => {
     const sqld = await primary();
     const { store: watching } = await openReplicatedStore(sqld.url);
     const way = await cuttingWay(sqld.url);
@@ -159,7 +159,7 @@ describe("a lost response of the primary", () => {
     await expect.poll(() => watching.list()).toEqual([]);
   });
 
-  test("the daemon reports a server that is not a libSQL server", async () => {
+  test("reports a server that is not a libSQL server", async () => {
     const server = createServer((socket) => socket.end("HTTP/1.1 404 Not Found\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno"));
     server.listen(0, "127.0.0.1");
     await once(server, "listening");

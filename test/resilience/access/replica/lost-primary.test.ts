@@ -45,7 +45,7 @@ function keysInReplica(stateDirectory: string): number {
 
 const isWritable = (store: ReplicatedKeyStore) => store.readState().isWritable;
 
-test("accepts keys and rejects changes at once when the primary does not respond", async () => {
+test("a key store accepts keys and rejects changes when the primary does not respond", async () => {
   const sqld = await primary();
   const { store } = await openReplicatedStore(sqld.url);
   const key = newKey();
@@ -78,7 +78,7 @@ test("accepts keys and rejects changes at once when the primary does not respond
   expect(next.findByHash(other.hash)).toBeDefined();
 });
 
-test("rejects only changes while the primary is down, and recovers with the primary", async () => {
+test("a key store rejects only changes while the primary is down, and then recovers", async () => {
   const sqld = await primary();
   const { store } = await openReplicatedStore(sqld.url);
   const key = newKey();
@@ -97,7 +97,7 @@ test("rejects only changes while the primary is down, and recovers with the prim
   expect(store.readState().replica?.renewals).toBe(0);
 });
 
-test("starts without its primary: with the replica's keys, or with none and a reason", async () => {
+test("a key store opens without its primary, with the replica's keys or without keys", async () => {
   const sqld = await primary();
   const first = await openReplicatedStore(sqld.url);
   const key = newKey();
@@ -124,7 +124,7 @@ test("starts without its primary: with the replica's keys, or with none and a re
   expect(without.store.readState()).toMatchObject({ isReadable: true });
 });
 
-test("detects that the primary was restored from a backup, and adopts its keys", async () => {
+test("a key store detects that its primary was restored, and adopts the restored keys", async () => {
   const sqld = await primary();
   const a = await openReplicatedStore(sqld.url);
   const b = await openReplicatedStore(sqld.url);
@@ -153,7 +153,7 @@ test("detects that the primary was restored from a backup, and adopts its keys",
   await expect.poll(() => b.store.findByHash(later.hash)).toBeDefined();
 });
 
-test("keeps its keys and rejects changes when the primary is empty after a restart", async () => {
+test("a key store keeps its keys and rejects changes when the primary becomes empty", async () => {
   const sqld = await primary();
   const { store, stateDirectory } = await openReplicatedStore(sqld.url);
   const key = newKey();

@@ -26,7 +26,7 @@ async function setSchema({ url }: Sqld, schema: number): Promise<void> {
   await primary.close();
 }
 
-test("fails to start when the primary has a newer schema, with or without a replica", async () => {
+test("a key store fails to open when the primary has a newer schema", async () => {
   const sqld = await primaryWithKey();
   const { store, stateDirectory } = await openReplicatedStore(sqld.url);
   await store.close();
@@ -38,7 +38,7 @@ test("fails to start when the primary has a newer schema, with or without a repl
     );
 });
 
-test("keeps its keys and rejects changes when the running primary is upgraded", async () => {
+test("a key store keeps its keys and rejects changes after an upgrade of the primary", async () => {
   const sqld = await primaryWithKey();
   const { store } = await openReplicatedStore(sqld.url);
   const keys = store.list();
@@ -54,7 +54,7 @@ test("keeps its keys and rejects changes when the running primary is upgraded", 
   await expect.poll(() => store.readState().isWritable).toBe(true);
 });
 
-test("fails to start with a replica of a newer schema, and keeps the replica", async () => {
+test("a key store fails to open a replica with a newer schema, and keeps the file", async () => {
   const sqld = await primaryWithKey();
   const { store, stateDirectory } = await openReplicatedStore(sqld.url);
   const file = path.join(stateDirectory, "replica/current/keys.db");
