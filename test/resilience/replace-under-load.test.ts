@@ -20,7 +20,7 @@ afterEach(async () => {
   await daemon.dispose();
 });
 
-test(`a daemon keeps one complete version after ${uploadsAtOnce} concurrent uploads of the version`, async () => {
+test(`a daemon keeps one complete version after ${uploadsAtOnce} concurrent uploads`, async () => {
   const client = connect(daemon.url, daemon.rootKey);
   const archives = await Promise.all(
     Array.from({ length: uploadsAtOnce }, async (_, index) => {

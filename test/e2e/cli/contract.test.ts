@@ -124,7 +124,7 @@ function undeclaredFields(document: object, fields: readonly string[]): string[]
 
 describe("runtimectl with --json", () => {
   test.each(["in a pipe", "with CI set", "on a terminal"])(
-    "prints exactly one JSON document for each successful command (%s)",
+    "prints exactly one JSON document for each successful command (run %s)",
     async (where) => {
       let id = 0;
       const commands = new Map((await commandTree()).map(({ words, definition }) => [words, definition]));

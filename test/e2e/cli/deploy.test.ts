@@ -187,7 +187,7 @@ describe("deploy --check", () => {
     ["a rollback without a check", "--rollback-on-fail", 2, "USAGE"],
     ["a check of a disabled version", "--no-enable --check /", 2, "USAGE"],
     ["a rollback of an overwritten version", "--replace --version 1.0.0 --check / --rollback-on-fail", 7, "NO_WAY_BACK"],
-  ])("rejects %s without any change", async (_, words, status, code) => {
+  ])("rejects invalid flags without any change (cause: %s)", async (_, words, status, code) => {
     await refused(`deploy checked ${words}`, { status, code });
   });
 });

@@ -70,7 +70,7 @@ test.each([
   ["a module without a handler", "index.js", "export const x = 1;\n", /must export by default an object with fetch/],
   ["a manifest that is not valid YAML", "manifest.yaml", "name: app\nenv: [\n", /manifest\.yaml is not valid: .* at line 3, column 1/],
   ["a manifest with an invalid value", "manifest.yaml", "name: app\ntimeout: soon\n", /The package's manifest cannot be used\. timeout: /],
-])("dev reports %s with the location, and keeps serving the last valid code", async (_, file, broken, shown) => {
+])("dev reports an error's location and serves the last valid code (error: %s)", async (_, file, broken, shown) => {
   const before = await run.text();
   await run.save(file, broken);
   await run.shows("the previous code stays active");

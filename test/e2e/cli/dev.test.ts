@@ -187,7 +187,7 @@ test.each([
   ["a folder without a name", ". --port 0", 1, "neither manifest.yaml nor package.json"],
   ["an invalid port", "app --port http", 2, "http is not a port"],
   ["a missing variables file", "app --port 0 --vars-file none", 2, "none does not exist"],
-])("dev exits immediately when started with %s", async (_, words, status, message) => {
+])("dev exits immediately for an invalid folder or flag (cause: %s)", async (_, words, status, message) => {
   const run = await DevRun.forTest(app, { words });
   expect(await run.ended).toMatchObject({ status });
   expect(run.stderr).toContain(message);

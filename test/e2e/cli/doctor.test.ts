@@ -112,7 +112,7 @@ test("doctor reports an unreachable daemon and an unknown host name with a hint"
   expect((await examine("--url http://nowhere.invalid")).of("dns")).toMatchObject({ status: "fail" });
 });
 
-test("doctor reports a wrong server, key, origin, version or clock", async () => {
+test("doctor reports a wrong server, a rejected key and mismatched versions or clocks", async () => {
   const stranger = await serve(createServer((_request, response) => response.end("<html>")));
   expect((await examine(`--url http://127.0.0.1:${stranger}`)).of("discovery")).toMatchObject({ status: "fail" });
   const refusal = '{"error":{"code":"CSRF_ORIGIN_MISMATCH","message":"The Origin header names another host."}}';

@@ -143,7 +143,7 @@ describe("runtimectl with control characters in the server's data", () => {
   });
 });
 
-test("requires the user to type the escaped form of a key name to revoke the key", async () => {
+test("keys revoke requires the user to type the escaped form of a hostile key name", async () => {
   const seen: string[] = [];
   const url = await serve(answers, seen);
   let shown = "";

@@ -144,7 +144,7 @@ describe("runtimectl keys rotate", () => {
     await expect(stat(path.join(shell.home, "never.key"))).rejects.toMatchObject({ code: "ENOENT" });
   });
 
-  test("requires confirmation for --overlap 0, and rejects --overlap 0 for the own key", async () => {
+  test("requires confirmation for --overlap 0, and rejects the key in use", async () => {
     const own = await make("--role admin");
     const env = { RUNTIMECTL_KEY: own.key };
     // A key can only create keys that expire before itself.

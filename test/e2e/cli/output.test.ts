@@ -139,7 +139,7 @@ describe("messages of runtimectl on stderr", () => {
     expect((await shell.run("wrokers", { env: { NO_COLOR: "" } })).stderr).not.toContain("\u001b");
   });
 
-  test.each(["--no-input", "RUNTIMECTL_NO_INPUT"])("name the missing flag when %s disables prompts", async (how) => {
+  test.each(["--no-input", "RUNTIMECTL_NO_INPUT"])("name the missing flag when prompts are disabled (by %s)", async (how) => {
     const env: Record<string, string> = how.startsWith("-") ? {} : { [how]: "1" };
     const run = await shell.run(`workers delete app ${how.startsWith("-") ? how : ""}`, { env, isTerminal: true });
     expect(run.status).toBe(2);

@@ -67,7 +67,7 @@ test.each<[string, string, number]>([
   ["a folder as the output file", "pack app -o deep", 2],
   ["a missing output folder", "pack app -o nowhere/app.tgz", 1],
   ["an archive as the input", "pack other.tgz", 2],
-])("pack rejects %s and writes no file", async (_, words, status) => {
+])("pack rejects invalid arguments and writes no file (cause: %s)", async (_, words, status) => {
   const before = [await readdir(shell.home), await readdir(path.join(shell.home, "app"))];
   expect(await shell.run(`${words} --json`)).toMatchObject({ status, stdout: "" });
   expect([await readdir(shell.home), await readdir(path.join(shell.home, "app"))]).toEqual(before);

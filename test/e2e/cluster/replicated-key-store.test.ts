@@ -24,7 +24,7 @@ test("two stores that are opened together on an empty primary share all keys", a
   }
 });
 
-test("changes a key at once in its own store, and soon in others, which emit events", async () => {
+test("a key store applies its own changes immediately, and other stores follow", async () => {
   const { url } = await primary();
   const a = await openReplicatedStore(url);
   const b = await openReplicatedStore(url);
@@ -54,7 +54,7 @@ test("changes a key at once in its own store, and soon in others, which emit eve
   ]);
 });
 
-test("expires the old key in every store after a rotation without grace period", async () => {
+test("a rotation without grace period expires the old key in every key store", async () => {
   const { url } = await primary();
   const a = await openReplicatedStore(url);
   const b = await openReplicatedStore(url, { syncIntervalMs: 60_000 });
@@ -74,7 +74,7 @@ test("expires the old key in every store after a rotation without grace period",
   expect(c.store.list()).toEqual([stored]);
 });
 
-test("replicates the time when a key was last used, and never sets an earlier time", async () => {
+test("key stores replicate the last use of a key and never set an earlier time", async () => {
   const { url } = await primary();
   const a = await openReplicatedStore(url);
   const b = await openReplicatedStore(url);
@@ -93,7 +93,7 @@ test("replicates the time when a key was last used, and never sets an earlier ti
   expect(c.heard).toEqual([]);
 });
 
-test("replicates 600 keys completely to an open store and to a new store", async () => {
+test("key stores replicate 600 keys to an open store and to a new store", async () => {
   const { url } = await primary();
   const a = await openReplicatedStore(url);
   const b = await openReplicatedStore(url);

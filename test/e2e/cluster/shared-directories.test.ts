@@ -124,7 +124,7 @@ describe("an instance that shares its worker directories with another instance",
     await expectSoon(b, "/edited/", "after");
   });
 
-  test("completes a running call with the old files after a replacement by the other", { timeout: 60_000 }, async () => {
+  test("completes a running call with old files after the other replaces the version", { timeout: 60_000 }, async () => {
     await install(a, "lazy", lazyApp("old"));
     await expectSoon(b, "/lazy/", "old");
     // A new isolate has not imported the late file yet.

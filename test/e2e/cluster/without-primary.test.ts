@@ -52,7 +52,7 @@ test("a daemon serves and rejects key changes while its primary does not respond
   expect((await client.keys.list()).keys.map(({ name }) => name)).toEqual(["stays", "later"]);
 });
 
-test("readiness checks and metrics report key store problems to permitted keys", async () => {
+test("readiness and metrics report key store problems to keys with permission", async () => {
   const sqld = await primary();
   const daemon = await startOn(sqld);
   const client = clientOf(daemon);

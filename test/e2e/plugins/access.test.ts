@@ -39,7 +39,7 @@ async function get(path: string, headers: Record<string, string> = {}): Promise<
   return `${response.status} ${await response.text()}`;
 }
 
-test("onRequest is skipped when a header, not a cookie, contains a valid key", async () => {
+test("onRequest is skipped for a valid key in a header, and called for a cookie", async () => {
   const { data } = await client.keys.create({ body: { name: "reader", role: "viewer", expiresIn: "1d" } });
   for (const key of [data.key, daemon.rootKey]) {
     expect(await get("/app/x", { "x-api-key": key })).toBe("200 app /x");

@@ -185,7 +185,7 @@ describe("configuration from environment variables", () => {
     });
   });
 
-  test("has at least one tested value for every variable", () => {
+  test("is tested with at least one value of every variable", () => {
     const tried = new Set([...good.map(([variable]) => variable), ...Object.keys(bad)]);
 
     expect(variables.map(({ name }) => name).filter((name) => !tried.has(name))).toEqual([]);
@@ -244,7 +244,7 @@ describe("configuration from the environment variables that systemd sets", () =>
   });
 });
 
-test("prefers the root key in the credential, then in the file, then in the variable", async () => {
+test("uses the root key in the systemd credential before the file and the variable", async () => {
   const directory = await temporaryDirectory();
   const credentials = path.join(directory, "credentials");
   await mkdir(credentials);
@@ -259,7 +259,7 @@ test("prefers the root key in the credential, then in the file, then in the vari
   expect(read(all)).toMatchObject({ rootKey: "from the credential", rootKeyFile: { file: path.join(credentials, "root-key") } });
 });
 
-test("prefers the primary's token in the credential, then the file, then the variable", async () => {
+test("uses the sync token in the systemd credential before the file and the variable", async () => {
   const credentials = await temporaryDirectory();
   const file = path.join(await temporaryDirectory(), "token");
   await writeFile(file, "from-the-file\n");
@@ -276,15 +276,12 @@ test("prefers the primary's token in the credential, then the file, then the var
   expect(read(all).primary?.token).toBe("from-the-credential");
 });
 
-test.each(["two words", "a\r\nb", "ä", "t".repeat(8193)])(
-  "rejects the token %j for the primary with an error that omits the token",
-  (token) => {
-    const environment = { ...neededWith("RUNTIME_AUTH_DB_SYNC_TOKEN"), RUNTIME_AUTH_DB_SYNC_TOKEN: token };
+test.each(["two words", "a\r\nb", "ä", "t".repeat(8193)])("rejects the sync token %j with an error that omits the token", (token) => {
+  const environment = { ...neededWith("RUNTIME_AUTH_DB_SYNC_TOKEN"), RUNTIME_AUTH_DB_SYNC_TOKEN: token };
 
-    expect(() => read(environment)).toThrow(/^RUNTIME_AUTH_DB_SYNC_TOKEN is not accepted: it takes a token of at most 8192 [^\n]*$/);
-    expect(() => read(environment)).not.toThrow(token);
-  },
-);
+  expect(() => read(environment)).toThrow(/^RUNTIME_AUTH_DB_SYNC_TOKEN is not accepted: it takes a token of at most 8192 [^\n]*$/);
+  expect(() => read(environment)).not.toThrow(token);
+});
 
 describe("runtimed with environment variables", () => {
   test.each([
@@ -293,7 +290,7 @@ describe("runtimed with environment variables", () => {
     ["RUNTIME_CPANEL_SESSION_TTL", "forever"],
     ["RUNTIME_ROOT_KEY", "schlüssel"],
     ["RUNTIME_AUTH_DB_MODE", "both"],
-  ])("exits with 78, prints one line and creates no file when %s is invalid", async (variable, value) => {
+  ])("exits with 78, prints one line and creates no file for the invalid variable %s", async (variable, value) => {
     const cwd = await temporaryDirectory();
 
     const { code, stdout, stderr } = await runProgram([program], { cwd, env: { [variable]: value } });

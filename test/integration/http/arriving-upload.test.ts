@@ -125,7 +125,7 @@ test("deletes all files of a large upload when the client disconnects", async ()
   await expect.poll(unpackingProcesses).toEqual([]);
 });
 
-test("installs an upload while three uploads stall, and later the stalled uploads", async () => {
+test("installs one upload while three uploads stall, and later installs all three", async () => {
   const stalled = [];
   for (const name of ["first", "second", "third"]) stalled.push(await sendHalf(await bigPackage(name)));
   await expect.poll(hasBegun).toBe(true);

@@ -128,7 +128,7 @@ describe("the host in an HTTP request", () => {
   });
 });
 
-describe("a request with Expect: 100-continue", () => {
+describe("a request with an Expect header", () => {
   test("receives no 100 Continue response when the daemon rejects the call", async () => {
     const { socket, nextAnswer, closed } = await openConnection(daemon.url);
     socket.write(expecting("wrong"));
@@ -149,7 +149,7 @@ describe("a request with Expect: 100-continue", () => {
     socket.destroy();
   });
 
-  test("is rejected with EXPECTATION_FAILED when Expect has another value", async () => {
+  test("is rejected with EXPECTATION_FAILED when Expect is not 100-continue", async () => {
     expectRefusal(await exchange(daemon.url, expecting(daemon.rootKey).replace("100-continue", "the-unexpected")), "EXPECTATION_FAILED");
   });
 });
@@ -164,7 +164,7 @@ test("sends the responses to pipelined requests in order", async () => {
   socket.destroy();
 });
 
-test("keeps running and writes valid log lines when a client resets a connection", async () => {
+test("the daemon keeps running and logs valid JSON after a connection reset", async () => {
   const { socket } = await openConnection(daemon.url);
   socket.write("GET /api/docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: a\r\n\r\n");
   await new Promise((resolve) => socket.once("data", resolve));

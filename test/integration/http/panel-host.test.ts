@@ -80,7 +80,7 @@ describe("a daemon with RUNTIME_PANEL_HOST", () => {
     expect(answer.headers["cache-control"]).toBe("no-store");
   });
 
-  test("redirects the path / at the panel host to the path of the panel", async () => {
+  test("redirects the path / at the panel host to /cpanel/", async () => {
     const answer = await ask(daemon.url, `${panel}:8000`, { path: "/" });
     expect([answer.status, answer.headers["location"]]).toEqual([308, `http://${panel}:8000/cpanel/`]);
   });
@@ -121,7 +121,7 @@ describe("a daemon with RUNTIME_PANEL_HOST and RUNTIME_ADMIN_PORT", () => {
   });
   afterAll(() => daemon.dispose());
 
-  test("serves the panel only at the admin listener with the panel host", async () => {
+  test("serves the panel only at the panel host of the admin listener", async () => {
     expect((await ask(daemon.adminUrl, panel, { path: "/cpanel/" })).status).toBe(200);
     const elsewhere = await ask(daemon.adminUrl, apps, { path: "/cpanel/" });
     expect([elsewhere.status, elsewhere.headers["location"]]).toEqual([308, `http://${panel}/cpanel/`]);

@@ -139,7 +139,7 @@ describe("the request ID of a response", () => {
   const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
   test.each(["/api/health/live", "/api/nothing", "/api/keys", "/nothing", "/.well-known/runtime"])(
-    "is the client's valid X-Request-Id at the path %s",
+    "equals the client's X-Request-Id when valid (path %s)",
     async (target) => {
       for (const id of ["a", "~!\"#$%&'()", "f".repeat(128)])
         expect((await send({ path: target, headers: { "x-request-id": id } })).headers["x-request-id"]).toBe(id);

@@ -164,7 +164,7 @@ describe("request credentials", () => {
   });
 
   test.each([["x"], ["\t"], ["ü"], ["k".repeat(14_000)], ['"']])(
-    "are rejected when the text %j follows the root key, except a tab in a header",
+    "are rejected when the root key has the suffix %j, except a tab in a header",
     async (addition) => {
       const key = rootKey + addition;
       const expected = addition === "\t" ? 200 : 401;
@@ -183,7 +183,7 @@ describe("a call that changes data, without an Origin header", () => {
     expect((await createWithoutOrigin({ "x-api-key": rootKey, origin: "http://evil.example" })).status).toBe(201);
   });
 
-  test("is accepted with X-Runtime-Internal when it has a key, and rejected otherwise", async () => {
+  test("is accepted with X-Runtime-Internal and a key, and rejected without a key", async () => {
     const { key } = await createKey("inside");
 
     expect((await createWithoutOrigin({ "x-api-key": key, "x-runtime-internal": "true" })).status).toBe(201);

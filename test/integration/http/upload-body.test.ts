@@ -123,19 +123,19 @@ describe("the upload size limit", () => {
     expectRefusal(answer, code);
   });
 
-  test("rejects a larger Content-Length before the client sends the body", async () => {
+  test("rejects a Content-Length above the limit before the client sends the body", async () => {
     const head = `POST /api/workers/upload HTTP/1.1\r\nHost: a\r\nX-API-Key: ${daemon.rootKey}\r\nContent-Type: ${multipart}\r\nContent-Length: 999999999\r\n\r\n`;
 
     expectRefusal(await exchange(daemon.url, head), "PAYLOAD_TOO_LARGE");
   });
 });
 
-describe("an upload client that disconnects or continues to send", () => {
+describe("an upload client", () => {
   const body = filePart("a.tgz", "x".repeat(200_000)) + end;
   const head = () =>
     `POST /api/workers/upload HTTP/1.1\r\nHost: a\r\nX-API-Key: ${daemon.rootKey}\r\nContent-Type: ${multipart}\r\nContent-Length: ${body.length}\r\n\r\n`;
 
-  test.each([0, 50, 99])("leaves no file on the daemon when it disconnects after %i percent of the upload", async (percent) => {
+  test.each([0, 50, 99])("that disconnects after %i percent of its upload leaves no file on the daemon", async (percent) => {
     const sent = body.slice(0, (body.length * percent) / 100);
     const before = await openDescriptors();
 
@@ -150,7 +150,7 @@ describe("an upload client that disconnects or continues to send", () => {
     await expect.poll(openDescriptors, { timeout: 10_000 }).toBeLessThanOrEqual(before + 1);
   });
 
-  test("receives a rejection during the upload and can reuse the connection", async () => {
+  test("that is rejected during its upload can reuse the connection", async () => {
     const { socket, nextAnswer } = await openConnection(daemon.url);
     const refused = filePart("a.tgz", "x", "wrong") + "x".repeat(100_000);
     socket.write(head().replace(String(body.length), String(refused.length)) + refused.slice(0, 50_000));
@@ -162,7 +162,7 @@ describe("an upload client that disconnects or continues to send", () => {
     socket.destroy();
   });
 
-  test("is disconnected when it never completes a rejected body", async () => {
+  test("that never completes a rejected body is disconnected", async () => {
     const { socket, nextAnswer, closed } = await openConnection(daemon.url);
     socket.write(head() + filePart("a.tgz", "x", "wrong"));
     expectRefusal(await nextAnswer(), "INVALID_MULTIPART");
@@ -171,7 +171,7 @@ describe("an upload client that disconnects or continues to send", () => {
   });
 });
 
-test("deletes the files of 200 uploads that are rejected during file creation", async () => {
+test("leaves no spool file when 200 uploads are rejected during file creation", async () => {
   const spoolDirectory = await temporaryDirectory();
   const server = createServer((incoming, response) => {
     const reading = readUpload(incoming, { field: "file", spoolDirectory, maxSizeBytes: maxUploadSizeBytes, assertAllowed: () => {} });

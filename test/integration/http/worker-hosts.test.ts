@@ -159,7 +159,7 @@ describe("the hosts of a worker", () => {
     await client.workers.removeVersion({ params: { scope: "_", name: "shop", version: "2.0.0" } });
   });
 
-  test("cannot be a host of another worker, of the daemon or below the app domain", async () => {
+  test("cannot be host names of another worker, of the daemon or of the app domain", async () => {
     const before = await client.hosts.list();
     const add = (host: string) => client.hosts.add({ params: { host }, body: { worker: "@team/shop" } });
     await expect(add("shop.test")).rejects.toMatchObject({ code: "HOST_TAKEN", status: 409 });
@@ -168,7 +168,7 @@ describe("the hosts of a worker", () => {
     expect(await client.hosts.list()).toEqual(before);
   });
 
-  test("are accepted from a restricted key only below the namespace's host suffixes", async () => {
+  test("are accepted from a restricted key only below RUNTIME_HOST_SUFFIXES", async () => {
     const { data } = await client.keys.create({ body: { name: "team", role: "editor", namespaces: ["@team"] } });
     const team = connect(daemon.url, data.key);
     const add = (host: string, worker: string) => team.hosts.add({ params: { host }, body: { worker } });

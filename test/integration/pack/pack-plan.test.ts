@@ -26,7 +26,7 @@ async function refusal(folder: string): Promise<CommandError> {
   return error as CommandError;
 }
 
-describe("the packed files of a folder", () => {
+describe("the file list of a package archive", () => {
   const dependencies = JSON.stringify({ name: "app", dependencies: { hono: "4" }, devDependencies: { vite: "8", shared: "1" } });
   const installed = {
     "node_modules/hono/package.json": '{"dependencies":{"shared":"1"}}',
@@ -181,7 +181,7 @@ describe("the packed files of a folder", () => {
       },
       ["manifest.yaml", "out/main.js"],
     ],
-  ])("include and exclude files according to the rules (case: %s)", async (_, files, expected) => {
+  ])("contains exactly the files that the rules permit (case: %s)", async (_, files, expected) => {
     expect(await packed(files)).toEqual(expected);
   });
 });

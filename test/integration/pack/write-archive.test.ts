@@ -66,7 +66,7 @@ test.each([
   ["in a small file", `const key = "${key}";`],
   ["at the end of a large file", `${" ".repeat(2_000_000)}${key}`],
   ["across two chunks of a large file", `${" ".repeat(64 * 1024 - 20)}${key}${" ".repeat(2_000_000)}`],
-])("stops when a file contains an API key (position: %s) and omits the key", async (_, text) => {
+])("rejects a file with an API key by an error without the key (position: %s)", async (_, text) => {
   const folder = await appFolder({ "src/config.js": text });
   const error: unknown = await pack(folder, `${folder}.tgz`).catch((reason: unknown) => reason);
   expect(error).toBeInstanceOf(CommandError);

@@ -50,7 +50,7 @@ describe("enabling and disabling a worker version", () => {
     expect(answering("app")).toBe("2.0.0");
   });
 
-  test("calls the retire callback for a disabled version after the active one changes", async () => {
+  test("calls the retire callback of a disabled version when another version is active", async () => {
     let answerAtRetirement: string | undefined = "never retired";
     Object.assign(fixture.options, { retire: async () => void (answerAtRetirement = answering("app")) });
     await fixture.packages.setEnabled("app", "2.0.0", false);
@@ -119,7 +119,7 @@ describe("deleting workers and versions", () => {
     await expect(fixture.packages.remove("mixed")).rejects.toMatchObject({ code: "BUILT_IN_WORKER_REMOVE_FORBIDDEN" });
   });
 
-  test("deletes a version from both directories that contain it", async () => {
+  test("deletes a version from each package directory that contains the version", async () => {
     const second = path.join(fixture.root, "second");
     await writeFiles(second, { "app/2.0.0/manifest.yaml": "name: app\nversion: 2.0.0\n" });
     const packages = await WorkerPackages.open({ ...fixture.options, directories: [fixture.uploads, second] });
@@ -160,7 +160,7 @@ describe("deleting workers and versions", () => {
     expect(fixture.retirements).toEqual([]);
   });
 
-  test("leaves files and list consistent after concurrent installs and deletions", async () => {
+  test("keeps files and the list of workers consistent after concurrent changes", async () => {
     const archive = buildTgz({ name: "manifest.yaml", content: "name: racing\nversion: 1.0.0\n" }, { name: "a", content: "a" });
     for (let round = 0; round < 10; round += 1) {
       const outcomes = await Promise.allSettled([

@@ -115,7 +115,7 @@ describe("replacing a worker version", () => {
   });
 });
 
-describe("an install that the daemon rejects", () => {
+describe("the install of a worker version", () => {
   test("changes nothing when the caller lacks the permission for the package name", async () => {
     await fixture.install(app("1.0.0", "old"));
     const before = await treeLines(fixture.root);
@@ -178,7 +178,7 @@ describe("an install that the daemon rejects", () => {
     expect(readdirSync(hidden)).toEqual([]);
   });
 
-  test("creates a missing package directory for an accepted upload", async () => {
+  test("creates a missing package directory", async () => {
     const fresh = path.join(fixture.root, "fresh");
     const packages = await WorkerPackages.open({
       ...fixture.options,

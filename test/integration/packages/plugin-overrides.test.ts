@@ -28,7 +28,7 @@ const builtInFolder = () => path.join(fixture.builtIn, "gateway");
 const found = (name: string) => fixture.packages.discover().find((plugin) => plugin.name === name);
 const onlyFolders = (...folders: string[]) => expect.poll(() => entriesOf(fixture.uploads)).toEqual(folders);
 
-test("overrides manifest settings, but not code, until the override is deleted", async () => {
+test("an override replaces settings, but not code, until the override is deleted", async () => {
   const before = found("gateway");
   expect(before).toMatchObject({ enabled: false, source: "built-in", config: { limit: 10, cors: "none" } });
 
@@ -54,7 +54,7 @@ test("overrides manifest settings, but not code, until the override is deleted",
   await onlyFolders();
 });
 
-test("creates an override to enable a built-in plugin, and deletes it to disable", async () => {
+test("enabling a built-in plugin creates an override, and disabling deletes it", async () => {
   await fixture.packages.setEnabled("gateway", false);
   expect(entriesOf(fixture.uploads)).toEqual([]);
 

@@ -77,7 +77,7 @@ describe("the list of workers", () => {
     expect(fixture.packages.resolve("app", undefined)?.folder).toBe(path.join(fixture.uploads, "app", "1.0.0"));
   });
 
-  test("contains equal versions once, and separate rows for built-in and uploaded", async () => {
+  test("contains equal versions once, and built-in and uploaded workers separately", async () => {
     const second = path.join(fixture.root, "second");
     const image = path.join(fixture.root, ".image");
     await writeFiles(fixture.builtIn, { "app/manifest.yaml": manifest("1.0.0") });

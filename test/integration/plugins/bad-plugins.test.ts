@@ -101,7 +101,7 @@ describe("a plugin that fails to load", () => {
     expect(fixture.names).toEqual(["good"]);
   });
 
-  test("causes the failure of all plugins that require the plugin, and of no others", async () => {
+  test("also causes the failure of exactly the plugins that require the plugin", async () => {
     const fixture = await PluginFixture.open();
     await fixture.add("broken", "throw new Error('broken');");
     await fixture.add("child", good, { manifest: { dependencies: ["broken"] } });

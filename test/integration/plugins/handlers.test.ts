@@ -66,7 +66,7 @@ describe("the handlers in server.routes of a plugin", () => {
 });
 
 describe("the server.fetch handlers of plugins", () => {
-  test("run in order until one responds without 404, each with an unread request body", async () => {
+  test("run in order until a status other than 404, each with an unread request body", async () => {
     const asked: string[] = [];
     server.use(
       { server: { fetch: (request) => (asked.push(`1 ${new URL(request.url).pathname}`), notMine()) } },

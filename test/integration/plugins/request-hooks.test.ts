@@ -178,7 +178,7 @@ describe("an onRequest hook", () => {
     await send.close();
   });
 
-  describe("when it fails", () => {
+  describe("that fails", () => {
     const failures: [string, () => unknown][] = [
       [
         "throws",
@@ -219,7 +219,7 @@ describe("an onRequest hook", () => {
     });
   });
 
-  test("is skipped when a header, not a cookie, contains a valid key", async () => {
+  test("is skipped when a header contains a valid key, and called for a cookie", async () => {
     let asked = 0;
     server.use({ onRequest: () => void (asked += 1) });
     await server.text("/app/ok", { headers: { "x-api-key": ourKey } });

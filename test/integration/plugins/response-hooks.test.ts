@@ -169,7 +169,7 @@ describe("an onResponse hook", () => {
         void copy.body?.cancel();
       },
     ],
-  ])("passes a stream of 100 MB with constant memory (%s)", async (_what, onResponse) => {
+  ])("passes a stream of 100 MB with constant memory (case: %s)", async (_what, onResponse) => {
     server.use({ onResponse });
     const response = await server.fetch("/app/stream");
     const hash = createHash("sha256");

@@ -27,7 +27,7 @@ async function raw(target: string, lines = "Host: example.test"): Promise<string
   return answer;
 }
 
-describe("the URL path of a worker", () => {
+describe("the routing of paths to workers", () => {
   test("serves a worker at /<name>/ and removes the name from the worker's URL", async () => {
     expect(await (await server.fetch("/app/a/b?x=1&y=%20")).json()).toEqual({
       url: `${server.url}/a/b?x=1&y=%20`,

@@ -76,7 +76,7 @@ const counters = async () => (await (await server.fetch("/bodies/counters")).jso
 
 describe("a request or response body", () => {
   test.each([0, 1, 1000, 16 * 1024, 16 * 1024 + 1, 300_000, 5 * megabyte])(
-    "of %i bytes is returned unchanged by an echo",
+    "of %i bytes arrives unchanged in both directions",
     async (bytes) => {
       const body = Buffer.alloc(bytes, "abcdefghij");
       const echoed = Buffer.from(await (await server.fetch("/bodies/echo", { method: "POST", body })).arrayBuffer());

@@ -99,7 +99,7 @@ describe("the bytes of a worker's response", () => {
     },
   );
 
-  test("contain in a response to HEAD the Content-Length of GET", async () => {
+  test("contain the Content-Length of GET in the response to HEAD", async () => {
     expect(await exchange("HEAD /answers/body")).toContain("content-length: 4\r\n");
     expect(await exchange("HEAD /answers/sized-head")).toContain("content-length: 1234\r\n");
   });

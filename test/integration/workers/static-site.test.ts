@@ -231,7 +231,7 @@ describe("the manifest setting injectBase", () => {
     ["/near/page", "./"],
     ["/near/deep/page", "../"],
     ["/near/deep/er/", "../../"],
-  ])("inserts at the path %s the relative base %s", async (target, base) => {
+  ])("inserts the relative base into the page at %s (base: %s)", async (target, base) => {
     await server.add("near", { files: { "index.html": "<head></head>" }, manifest: { injectBase: "relative" } });
     expect(await server.text(target, { headers: { accept: "text/html" } })).toBe(`<head><base href="${base}"></head>`);
   });

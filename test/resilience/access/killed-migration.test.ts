@@ -69,7 +69,7 @@ async function expectWholeState(file: string): Promise<number> {
   return schema;
 }
 
-test("a migration that is killed keeps the old schema before the commit, the new after", async () => {
+test("a killed migration keeps the old schema until the commit, then the new schema", async () => {
   const file = await storeWithKeys();
 
   expect(await migrate(file, { killAt: "step" })).toBe("SIGKILL");
@@ -81,7 +81,7 @@ test("a migration that is killed keeps the old schema before the commit, the new
   expect((await readdir(path.dirname(file))).filter((name) => /\.backup/.test(name) && !/-(?:wal|shm)$/.test(name))).toHaveLength(1);
 });
 
-test(`a key store is valid after ${killDelaysMs.length} kills of a migration, and can migrate later`, async () => {
+test(`a key store survives ${killDelaysMs.length} kills of a migration`, async () => {
   const original = await storeWithKeys();
   const schemas: number[] = [];
   for (const killAfterMs of killDelaysMs) {

@@ -28,7 +28,7 @@ test.each([
   ["an incomplete entry", '{"id":17,"at":1'],
   ["a long tail without a line end", "x".repeat(200_000)],
   ["zeros, as left by a power failure", "\0".repeat(5000)],
-])("the audit log deletes an incomplete last line before the next entry (%s)", async (_what, torn) => {
+])("the audit log deletes an incomplete last line before the next entry (line: %s)", async (_what, torn) => {
   const audit = await open();
   for (const name of ["a", "b"]) await record(audit, name);
   await audit.close();

@@ -89,7 +89,7 @@ test("a key expires when the clock passes its expiry, and is valid after a clock
   expect([await use(key), await use(lasting)]).toEqual([401, 200]);
 });
 
-test("a key that expired by a clock jump is valid after a restart with the right clock", async () => {
+test("a key that expired by a clock jump is valid after a restart with correct time", async () => {
   const key = await makeKey("1d");
   await setClock(day + 1);
   const refused = await fetch(`${daemon.url}/api/workers/_/app`, { method: "DELETE", headers: { "x-api-key": key } });

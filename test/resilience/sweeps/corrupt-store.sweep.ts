@@ -124,7 +124,7 @@ test(
   },
 );
 
-test("a key store keeps acknowledged keys after an incomplete write to its log", async () => {
+test("a key store keeps acknowledged keys after an incomplete write to its WAL file", async () => {
   const { directory, key } = await killedDaemon();
   const state = path.join(directory, "state");
   // The last transaction was being written: the checksum of its last page does not match.

@@ -63,7 +63,7 @@ async function get(on: TestInstance, target: string): Promise<string> {
   return await (await fetch(on.url + target)).text();
 }
 
-test(`an instance is not affected by ${rounds} kills of another instance during uploads`, { timeout: 240_000 }, async () => {
+test(`${rounds} kills of an instance during uploads do not affect another instance`, { timeout: 240_000 }, async () => {
   await upload(b, "served", "served");
   const load = new CountingLoad(`${b.url}/served/`);
   const acknowledged = new Map<string, string>();

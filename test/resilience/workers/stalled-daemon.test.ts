@@ -14,7 +14,7 @@ const slowToAnswer = (ms: number) =>
   `export default { fetch: () => new Promise((resolve) => setTimeout(resolve, ${ms}, new Response(String(process.pid)))) };`;
 
 describe("a daemon after its event loop was blocked", () => {
-  test("starts isolates although their first message was read late", async () => {
+  test("starts isolates whose first message the daemon reads late", async () => {
     const names = ["late-1", "late-2", "late-3", "late-4", "late-5"];
     for (const name of names) await server.add(name, { files: { "index.js": `export default { fetch: () => new Response("${name}") };` } });
     const answers = await whileHeldUp(200, () => Promise.all(names.map((name) => server.text(`/${name}/`))));

@@ -44,7 +44,7 @@ async function unzip(key: string, path: string): Promise<Map<string, string>> {
   return texts;
 }
 
-test.each(["manifest.yaml", "package.json"])("masks env values in %s when the key is not allowed to install packages", async (name) => {
+test.each(["manifest.yaml", "package.json"])("masks env values in the file %s when the key is not allowed to install", async (name) => {
   const path = `workers/files/download?path=${unit}/${name}`;
   const whole = await get(viewer, path);
   const body = await whole.body.text();

@@ -112,7 +112,7 @@ test("serves a version that was created file by file, and deletes its empty fold
   expect(await readdir(path.join(daemon.directory, "workers"))).not.toContain("@made");
 });
 
-test("renames, moves and deletes files, and rejects a rename that would overwrite", async () => {
+test("renames, moves and deletes files, and rejects a rename to an existing file", async () => {
   const { unit } = await addWorker({ "index.html": "", "a.txt": "a", "b.txt": "b", "sub/c.txt": "c" });
 
   await root.workerFiles.rename({ body: { path: `${unit}/a.txt`, newName: "ä.txt" } });
