@@ -17,7 +17,7 @@ function setSchema(file: string, schema: number): void {
   database.close();
 }
 
-test("exits with 78 and changes nothing when the key store has a newer schema", async () => {
+test("runtimed exits with 78 and changes nothing when the key store has a newer schema", async () => {
   const daemon = await startDaemon();
   onTestFinished(daemon.dispose);
   const { data } = await connect(daemon.url, daemon.rootKey).keys.create({ body: { name: "kept", role: "viewer" } });

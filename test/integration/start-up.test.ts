@@ -145,7 +145,7 @@ describe("an unusable state directory", () => {
   });
 });
 
-test("logs warnings at the start only for an unknown variable and a short root key", async () => {
+test("runtimed warns at the start only about an unknown variable and a short root key", async () => {
   const env = { RUNTIME_STATE_DIRECTORY: "x", RUNTIME_ROOT_KEY: "short-key" };
   const daemon = await startDaemon({ env });
   onTestFinished(daemon.dispose);

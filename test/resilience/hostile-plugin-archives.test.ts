@@ -32,7 +32,7 @@ test.for(hostileArchives)(
   },
 );
 
-test("installs a valid plugin after the uploads of hostile plugins", async () => {
+test("a valid plugin can be installed after the uploads of hostile plugins", async () => {
   expect((await fetch(`${daemon.url}/api/health/ready`)).status).toBe(200);
   const archive = await packFiles({ "manifest.yaml": manifestOf("sound", "1.0.0"), "plugin.js": "export default {};\n" });
   await root.plugins.upload({ file: uploadOf("sound.tgz", archive) });

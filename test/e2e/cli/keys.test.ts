@@ -108,7 +108,7 @@ test("runtimectl keys list and show print expiry, last use and the key in use", 
 });
 
 describe("runtimectl keys rotate", () => {
-  test("writes the new key to a private file, and the old key is valid in the overlap", async () => {
+  test("keeps the old key valid for --overlap and writes the new key to a private file", async () => {
     const old = await make("--preset ci --namespace @team --name pipeline");
 
     const run = succeeded(await shell.run(`keys rotate ${old.id} --overlap 2h --out rotated.key`));

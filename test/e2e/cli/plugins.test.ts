@@ -32,7 +32,7 @@ const rowOf = async (name: string) => {
   return stdout.split("\n").find((line) => line.startsWith(`${name}\t`));
 };
 
-test("runtimectl plugins manages a plugin from upload to deletion", async () => {
+test("runtimectl plugins uploads, disables, enables, reloads and deletes a plugin", async () => {
   const dryRun = succeeded(await shell.run("plugins upload guard --dry-run"));
   expect(
     dryRun.stdout.split("\n").map((line) =>

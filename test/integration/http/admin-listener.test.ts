@@ -75,7 +75,7 @@ test("accepts a sign-in at the admin listener only from the listener's own origi
   expect(((await answer.json()) as { endsAt: number }).endsAt).toBeGreaterThan(Date.now() / 1000 + 86_000);
 });
 
-test("exits with 1 and an error that names RUNTIME_ADMIN_PORT when the port is in use", async () => {
+test("runtimed exits with 1 and names RUNTIME_ADMIN_PORT when the port is in use", async () => {
   const taken = startDaemon({ env: { RUNTIME_ADMIN_PORT: new URL(daemon.url).port } });
   await expect(taken).rejects.toThrow(/ended with 1[^]*set RUNTIME_ADMIN_PORT to another port/);
 });

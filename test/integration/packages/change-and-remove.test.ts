@@ -50,7 +50,7 @@ describe("enabling and disabling a worker version", () => {
     expect(answering("app")).toBe("2.0.0");
   });
 
-  test("calls the retire callback of a disabled version when another version is active", async () => {
+  test("passes a disabled version to the `retire` callback after another is active", async () => {
     let answerAtRetirement: string | undefined = "never retired";
     Object.assign(fixture.options, { retire: async () => void (answerAtRetirement = answering("app")) });
     await fixture.packages.setEnabled("app", "2.0.0", false);
@@ -96,7 +96,7 @@ describe("deleting workers and versions", () => {
     await expect.poll(() => entriesOf(fixture.uploads)).toEqual(["mixed"]);
   });
 
-  test("deletes all versions of a worker and calls the retire callback for each version", async () => {
+  test("deletes all versions of a worker and passes each folder to `retire`", async () => {
     const filesAtRetirement: string[][] = [];
     Object.assign(fixture.options, {
       retire: async (folder: string, movedTo: string) => {

@@ -33,7 +33,7 @@ function named(name: string): Buffer {
 const installedMark = (version: string) => readFile(path.join(fixture.uploads, "app", version, "mark"), "utf8");
 
 describe("replacing a worker version", () => {
-  test("replaces all files and calls the retire callback with the old version's folder", async () => {
+  test("replaces all files and passes the moved old folder to the `retire` callback", async () => {
     await fixture.install(app("1.0.0", "old", [{ name: "package/only-old" }]));
     const before = fixture.packages.resolve("app", undefined);
     let filesOfOld: string[] = [];

@@ -87,7 +87,7 @@ describe("a plugin that fails to load", () => {
     ["the import", "globalThis.told.push('begun'); await new Promise(() => {}); export default {};"],
     ["the factory", "export default () => { globalThis.told.push('begun'); return new Promise(() => {}); };"],
     ["onInit", "export default { onInit: () => { globalThis.told.push('begun'); return new Promise(() => {}); } };"],
-  ])("is reported after 30 s when a step never ends (step: %s)", async (what, code) => {
+  ])("is reported after 30 s when a step of the load never ends (step: %s)", async (what, code) => {
     const fixture = await PluginFixture.open();
     await fixture.add("bad", code);
     await fixture.add("good", good);

@@ -270,7 +270,7 @@ describe("manifest settings for files of a static site", () => {
   });
 });
 
-test.each(["swagger-ui-dist", "reveal.js"])("serves every file of the npm package %s unchanged", async (name) => {
+test.each(["swagger-ui-dist", "reveal.js"])("a static site serves every file of the npm package %s unchanged", async (name) => {
   const folder = path.join(nodeModules, name);
   server.serve(name.replace(".", "-"), { folder, version: "latest", manifest: {} });
   const files = (await readdir(folder, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile());

@@ -89,7 +89,7 @@ describe("a client that stops sending or reading", () => {
   });
 });
 
-test("sends an early response to a client that is still sending a request body", async () => {
+test("the daemon sends an early response to a client that still sends a request body", async () => {
   const url = await open((_, response) => void response.writeHead(413, { "content-length": 0 }).end());
   for (let round = 0; round < 10; round += 1) {
     const request = http.request(url, { path: "/app/", method: "POST", agent: false });
@@ -114,7 +114,7 @@ describe("invalid bytes that follow a complete HTTP request", () => {
   });
 });
 
-test("sends no 100 Continue response to an HTTP/1.0 client", async () => {
+test("the daemon sends no 100 Continue response to an HTTP/1.0 client", async () => {
   const url = await open((request, response) => request.resume().on("end", () => response.end("done")));
   const { socket, nextAnswer } = await openConnection(url);
   socket.write("POST /app/ HTTP/1.0\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n{}");

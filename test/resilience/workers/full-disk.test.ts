@@ -33,7 +33,7 @@ const textOf = async (url: string) => await (await fetch(`${url}/app/`)).text();
 test.each([
   ["is full", (disk: SmallDisk) => disk.leaveKilobytes(0)],
   ["has no free inode", (disk: SmallDisk) => disk.leaveNames(0)],
-])("starts isolates on a full package disk, also after a restart (the disk %s)", async (_, spoil) => {
+])("a daemon starts isolates without free space for packages (the disk %s)", async (_, spoil) => {
   const { disk, daemon, start } = await startWithPackagesOnSmallDisk();
   await spoil(disk);
 
@@ -48,7 +48,7 @@ test.each([
   expect(await textOf(restarted.url)).toBe("served");
 });
 
-test("starts isolates while the disk of the packages is read-only", async () => {
+test("a daemon starts isolates while the disk of the packages is read-only", async () => {
   const { disk, daemon, start } = await startWithPackagesOnSmallDisk();
   // A file that is open for writing prevents a read-only remount.
   await daemon.stop();
