@@ -191,7 +191,7 @@ describe("a request handler of a plugin", () => {
         return answer;
       },
     ],
-  ])("causes a 500 response without details and a log entry when the handler %s", async (_what, handler) => {
+  ])("causes a log entry and a 500 response without details when the handler %s", async (_what, handler) => {
     server.use({ server: { routes: { "/x": handler as never } } });
     const answer = await send({ path: "/x" });
     expectRefusal(answer, "INTERNAL_ERROR");

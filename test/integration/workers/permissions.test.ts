@@ -91,7 +91,7 @@ export default { async fetch() {
 
 const addon = fileURLToPath(new URL(`../../../node_modules/better-sqlite3/prebuilds/linux-${process.arch}.node`, import.meta.url));
 
-test("loads a native addon only with the permission `addons`", async () => {
+test("an isolate loads a native addon only with the permission `addons`", async () => {
   const addonServer = await WorkerServer.start({ permissions: ["addons"] });
   onTestFinished(() => addonServer.stop());
   const files = {

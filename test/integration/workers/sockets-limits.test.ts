@@ -81,7 +81,7 @@ describe("an HTTP upgrade request", () => {
   });
 });
 
-test("releases 200 WebSockets after the clients close or terminate", async () => {
+test("a worker receives the close of 200 WebSockets that clients close or terminate", async () => {
   const clients = await Promise.all(Array.from({ length: 200 }, () => WebSocketClient.open(app("/chat"))));
   for (const [index, client] of clients.entries()) {
     if (index % 2 === 0) client.webSocket.terminate();

@@ -85,7 +85,7 @@ describe("an invalid worker manifest", () => {
     expect(error.code).toBe("INVALID_PACKAGE_METADATA");
   });
 
-  test("is rejected when the deletion of a valid manifest would activate the invalid one", async () => {
+  test("cannot become active by the deletion of a valid manifest", async () => {
     await write("manifest.yaml", `${good}publicRoutes: []\n`);
     const files = [uploadOf("package.json", Buffer.from('{ "name": "app", "version": "1.0" }'))];
     await client.workerFiles.upload({ fields: { path: folder }, files });
