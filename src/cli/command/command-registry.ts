@@ -31,7 +31,6 @@ export const commandModules: CommandModules = {
   "workers open": () => import("../commands/workers/open.js"),
   "workers delete": () => import("../commands/workers/delete.js"),
   "hosts list": () => import("../commands/hosts/list.js"),
-  "hosts show": () => import("../commands/hosts/show.js"),
   "hosts add": () => import("../commands/hosts/add.js"),
   "hosts remove": () => import("../commands/hosts/remove.js"),
   "hosts check": () => import("../commands/hosts/check.js"),

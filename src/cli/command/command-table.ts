@@ -57,7 +57,6 @@ export const commandTable: Readonly<Record<string, CommandEntry | NounEntry>> = 
     summary: "Give workers host names of their own",
     verbs: {
       list: { summary: "List the host names, and those that manifests ask for" },
-      show: { summary: "Show the worker of a host name" },
       add: { summary: "Let a host name lead to a worker" },
       remove: { summary: "Let a host name lead to no worker any more" },
       check: { summary: "Check the DNS, the certificate and the worker of a host name" },

@@ -79,7 +79,6 @@ const sources: Readonly<Record<ValueKind, Source>> = {
   "worker version": workerVersions,
   plugin: plugins,
   key: keys,
-  host: hostNames,
   profile: profiles,
   topic: topics,
   file: () => [{ value: ":files" }],
@@ -118,12 +117,6 @@ async function plugins(context: Context): Promise<readonly Candidate[]> {
   return (await client.plugins.list()).map(({ name, status }) => ({ value: name, description: status }));
 }
 
-async function hostNames(context: Context): Promise<readonly Candidate[]> {
-  const { list } = await import("../../shared/contract/hosts.js");
-  const { client } = await connect(context, { hosts: { list } });
-  return (await client.hosts.list()).hosts.map(({ host, worker }) => ({ value: host, description: worker }));
-}
-
 async function keys(context: Context): Promise<readonly Candidate[]> {
   const { list } = await import("../../shared/contract/keys.js");
   const { client } = await connect(context, { keys: { list } });
@@ -136,7 +129,7 @@ async function profiles(context: Context): Promise<readonly Candidate[]> {
 }
 
 /** Kinds of values that completion can suggest. */
-type ValueKind = "worker" | "worker with version" | "worker version" | "plugin" | "key" | "host" | "profile" | "file" | "topic";
+type ValueKind = "worker" | "worker with version" | "worker version" | "plugin" | "key" | "profile" | "file" | "topic";
 
 /** Returns the kind of value for a placeholder such as `<name[@version]>` or `<file>` in a command of this noun. */
 function valueKind(noun: string, syntax: string): ValueKind | undefined {
@@ -144,7 +137,6 @@ function valueKind(noun: string, syntax: string): ValueKind | undefined {
   const word = placeholder.replace(/\.\.\.$/, "");
   if (/^(file|path|dir|folder|archive)\b/.test(word)) return "file";
   if (word === "profile") return "profile";
-  if (word === "host") return "host";
   if (word === "topic") return "topic";
   if (word.startsWith("name@")) return "worker version";
   if (noun === "workers" && word.startsWith("name")) return word.includes("version") ? "worker with version" : "worker";

@@ -18,6 +18,5 @@ export const sections: readonly Section[] = [
   { path: "apps", title: "Apps", view: lazy(async () => ({ default: (await import("./apps/apps.js")).Apps })) },
   { path: "plugins", title: "Plugins", view: lazy(async () => ({ default: (await import("./plugins/plugins.js")).Plugins })) },
   { path: "hosts", title: "Hosts", view: lazy(async () => ({ default: (await import("./hosts/hosts.js")).Hosts })) },
-  { path: "host", title: "Host", view: lazy(async () => ({ default: (await import("./host/host.js")).HostPage })) },
   { path: "keys", title: "Keys", view: lazy(async () => ({ default: (await import("./keys/keys.js")).Keys })) },
 ];

@@ -43,11 +43,6 @@ export function createHostHandlers({ hosts, isInstalled, config, now }: HostHand
       if (!isServed) throw notFound(name ?? domain);
       return { success: true };
     },
-    show: ({ params: { host: name }, principal }) => {
-      const host = hosts.get(name);
-      if (!host || !namespacesCover(principal.namespaces, host.worker)) throw notFound(name);
-      return host;
-    },
     add: async ({ params: { host: name }, body, principal }) => {
       assertNamespace(principal, body.worker);
       if (body.version !== undefined && validRange(body.version) === null)

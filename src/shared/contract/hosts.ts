@@ -64,18 +64,6 @@ export const ask = endpoint({
   errors: ["HOST_NOT_FOUND"],
 });
 
-export const show = endpoint({
-  method: "GET",
-  path: "/hosts/:host",
-  summary: "Return a host name and its worker",
-  access: "workers:read",
-  params: HostParams,
-  inputErrors: { host: "INVALID_HOST" },
-  status: 200,
-  result: Host,
-  errors: ["HOST_NOT_FOUND"],
-});
-
 export const add = endpoint({
   method: "PUT",
   path: "/hosts/:host",

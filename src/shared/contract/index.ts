@@ -44,7 +44,7 @@ export const contract = {
     disable: plugins.disable,
     remove: plugins.remove,
   },
-  hosts: { list: hosts.list, add: hosts.add, ask: hosts.ask, show: hosts.show, remove: hosts.remove },
+  hosts: { list: hosts.list, add: hosts.add, ask: hosts.ask, remove: hosts.remove },
   logs: { list: workerLogs.list },
   secrets: {
     list: secrets.list,

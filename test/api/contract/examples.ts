@@ -57,7 +57,6 @@ export async function createExamples(facts: { rootKey: string; victimKeyId: numb
     "plugins.remove": { params: { name: encodeURIComponent("@team/doomed-plugin") } },
     "hosts.list": {},
     "hosts.ask": { query: "domain=added.example.org" },
-    "hosts.show": { params: { host: "added.example.org" } },
     "hosts.add": {
       params: { host: "added.example.org" },
       body: { worker: "@team/app", version: "^1" },

@@ -66,7 +66,6 @@ const successes: Readonly<Record<string, string>> = {
   "workers delete": "workers delete app --yes",
   "hosts add": "hosts add shop.example.org app",
   "hosts list": "hosts list",
-  "hosts show": "hosts show shop.example.org",
   "hosts remove": "hosts remove shop.example.org --yes",
   "secrets set": "secrets set @team TOKEN --from-file root.key",
   "secrets import": "secrets import @team vars.env",

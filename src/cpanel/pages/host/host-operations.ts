@@ -1,3 +1,0 @@
-import * as hosts from "../../../shared/contract/hosts.js";
-
-export const hostOperations = { hosts: { show: hosts.show } };
