@@ -15,6 +15,11 @@ export const command = defineCommand<[source: string], GivenOptions>({
     { flags: "--version <version>", description: "Override the version in the manifest" },
     { flags: "--message <text>", description: "Store this message with the deployment" },
     { flags: "--bundle", description: "Bundle a worker's code and its imports into one file, without node_modules" },
+    {
+      flags: "--external <name>",
+      description: "With --bundle: pack this package and its dependencies in node_modules; repeatable",
+      repeatable: true,
+    },
     { flags: "--dry-run", description: "Show the planned action and every file with its rule; change nothing" },
     { flags: "--exit-code", description: "With --dry-run: exit with 10 if something would change" },
     { flags: "--if-changed", description: "Upload nothing if the version is installed with the same content" },

@@ -8,6 +8,7 @@ import { defineCommand, type Context } from "../command/command.js";
 import { DevDaemon, daemonEnded, choosePort, type Answered } from "../dev/dev-daemon.js";
 import { listenForKeys, describeResponse, describeLogLine } from "../dev/dev-terminal.js";
 import { Reloader, type Served } from "../dev/reloader.js";
+import { parseExternals } from "../pack/external-packages.js";
 import { exitCodes, type ExitCode } from "../command/exit-codes.js";
 import { HttpTransport } from "../client/http-transport.js";
 
@@ -18,6 +19,7 @@ interface Options {
   readonly port?: string;
   readonly host?: string;
   readonly bundle?: boolean;
+  readonly external?: readonly string[];
   readonly varsFile?: string;
 }
 
@@ -27,6 +29,11 @@ export const command = defineCommand<[folder: string], Options>({
     { flags: "--port <port>", description: "Listen on this port (default: 8787 or the next free port; 0 = any)" },
     { flags: "--host <address>", description: "Listen on this address (default: 127.0.0.1)" },
     { flags: "--bundle", description: "Bundle the code and its imports into one file, like upload --bundle" },
+    {
+      flags: "--external <name>",
+      description: "With --bundle: pack this package and its dependencies in node_modules; repeatable",
+      repeatable: true,
+    },
     { flags: "--vars-file <file>", description: "Also set the variables in this file" },
   ],
   examples: [
@@ -41,13 +48,14 @@ export const command = defineCommand<[folder: string], Options>({
     "The variables of these files also stand for the secrets that the manifest lists.\n" +
     "The URL goes to stdout. Worker output, requests and reloads go to stderr. Keys: r reload, o open the browser, c clear, q quit.",
   async run(context, [given], options) {
+    const externals = parseExternals(options);
     const folder = await findFolder(context, given);
     const { port, taken } = await choosePort(options.host ?? "127.0.0.1", options.port);
     const directory = await mkdtemp(path.join(context.directories.temporary, "runtimectl-dev-"));
     context.onExit(() => rmSync(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 10 }));
     const daemon = await startDaemon(context, { directory, host: options.host ?? "127.0.0.1", port });
     if (taken !== undefined) context.output.note(`port ${taken} is in use; using ${new URL(daemon.origin).port}`);
-    return await serve(context, daemon, { folder, directory, options });
+    return await serve(context, daemon, { folder, directory, externals, options });
   },
 });
 
@@ -84,7 +92,7 @@ function ofWorker({ target }: Answered): boolean {
 async function serve(
   context: Context,
   daemon: DevDaemon,
-  { folder, directory, options }: { folder: string; directory: string; options: Options },
+  { folder, directory, externals, options }: { folder: string; directory: string; externals: readonly string[]; options: Options },
 ): Promise<ExitCode> {
   const { output, signal, terminal, flags, workingDirectory } = context;
   const origin = reachable(daemon.origin);
@@ -102,6 +110,7 @@ async function serve(
       folder,
       directory,
       bundle: options.bundle ?? false,
+      externals,
       varsFile: options.varsFile === undefined ? undefined : path.resolve(workingDirectory, options.varsFile),
       client: clientOf(context, daemon),
       onServed,

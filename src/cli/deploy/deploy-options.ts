@@ -1,6 +1,7 @@
 import { longestDeployMessage } from "../../shared/deployment.js";
 import { isPackageName, isPackageVersion } from "../../shared/package-name.js";
 import { usageError } from "../command/command-error.js";
+import { parseExternals } from "../pack/external-packages.js";
 import type { PackageIdentity, PackageKind } from "../pack/package-info.js";
 import { parseHealthCheck, type HealthCheck } from "./health-check.js";
 import { formatSize } from "../../shared/size.js";
@@ -17,6 +18,7 @@ export interface GivenOptions {
   readonly version?: string;
   readonly message?: string;
   readonly bundle?: boolean;
+  readonly external?: readonly string[];
   readonly dryRun?: boolean;
   readonly exitCode?: boolean;
   readonly ifChanged?: boolean;
@@ -35,6 +37,8 @@ export interface DeployOptions {
   readonly identity: PackageIdentity;
   readonly message: string | undefined;
   readonly bundle: boolean;
+  /** Packages that are not bundled. */
+  readonly externals: readonly string[];
   readonly isDryRun: boolean;
   readonly hasExitCode: boolean;
   readonly onlyIfChanged: boolean;
@@ -66,6 +70,7 @@ export function parseDeployOptions(given: GivenOptions): DeployOptions {
     identity: { ...(name !== undefined && { name }), ...(version !== undefined && { version }) },
     message,
     bundle: given.bundle ?? false,
+    externals: parseExternals(given),
     isDryRun: dryRun,
     hasExitCode: exitCode,
     onlyIfChanged: given.ifChanged ?? false,

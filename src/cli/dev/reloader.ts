@@ -27,6 +27,7 @@ interface ReloaderOptions {
   /** Folder for the temporary files of a reload. */
   readonly directory: string;
   readonly bundle: boolean;
+  readonly externals: readonly string[];
   readonly varsFile: string | undefined;
   readonly client: ClientOf<{ workers: { upload: typeof upload; removeVersion: typeof removeVersion } }>;
   /** Called after each successful upload. `isFirst` is true for the first upload. */
@@ -116,9 +117,11 @@ export class Reloader {
   }
 
   async #plan(made: string): Promise<PackPlan> {
-    const { folder, bundle, varsFile, context } = this.#options;
+    const { folder, bundle, externals, varsFile, context } = this.#options;
     const env = readDevVariables(folder, varsFile);
-    const plan: PackPlan & { readonly warnings?: readonly string[] } = bundle ? await planBundle(folder, made) : await planPack(folder);
+    const plan: PackPlan & { readonly warnings?: readonly string[] } = await (bundle
+      ? planBundle(folder, made, { externals })
+      : planPack(folder));
     for (const warning of plan.warnings ?? []) context.output.warn(warning);
     this.#noteLeftOut(plan);
     return withDevVariables(plan, made, env);

@@ -2,9 +2,10 @@ import path from "node:path";
 import { CommandError } from "../command/command-error.js";
 import { exitCodes } from "../command/exit-codes.js";
 import { bundleCode, type SourceMap } from "./bundle.js";
+import { planExternals } from "./external-packages.js";
 import { planPack, type PackPlan, type PackedFile } from "./pack-plan.js";
 import type { PackageInfo, PackageIdentity } from "./package-info.js";
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, realpath, writeFile } from "node:fs/promises";
 import * as yaml from "yaml";
 import { readFileIfThere } from "../config/read-file-if-there.js";
 
@@ -18,6 +19,8 @@ const codePattern = /\.[cm]?[jt]sx?$/;
 
 export interface BundleOptions {
   readonly identity?: PackageIdentity;
+  /** Packages that stay in node_modules, with their dependencies. */
+  readonly externals?: readonly string[];
 }
 
 interface BundlePlan extends PackPlan {
@@ -28,11 +31,17 @@ interface BundlePlan extends PackPlan {
  * Plans an archive with all code bundled into one file, without node_modules and without the bundled modules. The manifest names the bundle
  * as entrypoint. Writes generated files below `directory`.
  */
-export async function planBundle(folder: string, directory: string, { identity = {} }: BundleOptions = {}): Promise<BundlePlan> {
+export async function planBundle(
+  folder: string,
+  directory: string,
+  { identity = {}, externals = [] }: BundleOptions = {},
+): Promise<BundlePlan> {
   const plan = await planPack(folder, { withoutPackages: true, identity });
   const entrypoint = codeOf(plan.facts, folder);
   const output = outputFor(entrypoint, plan);
-  const { code, map, inputs, warnings } = await bundleCode(folder, entrypoint, output);
+  const bundle = await bundleCode({ folder, entrypoint, output, externals });
+  const { code, map, inputs } = bundle;
+  const packages = await planExternals(await realpath(folder), bundle.externals);
   const mapPath = `${sourceMapsFolder}/${output}.map`;
   const mapUrl = path.posix.relative(path.posix.dirname(`${seenFolder}/${output}`), `${wholeFolder}/${mapPath}`);
   const made = [
@@ -57,7 +66,9 @@ export async function planBundle(folder: string, directory: string, { identity =
       ...plan.files.filter((file) => bundled.has(file.path)).map((file) => ({ path: file.path, rule: "in the bundle" })),
     ].toSorted((left, right) => (left.path < right.path ? -1 : 1)),
   };
-  return { ...(await withManifest(withFiles(rest, made), directory, { entrypoint: output })), warnings };
+  const whole = withFiles(withFiles(rest, packages.files), [...bundle.files, ...made]);
+  const missing = packages.missing.map((name) => `--external: ${name} is not installed, so imports of it fail at run time`);
+  return { ...(await withManifest(whole, directory, { entrypoint: output })), warnings: [...bundle.warnings, ...missing] };
 }
 
 function codeOf({ entrypoint }: PackageInfo, folder: string): string {

@@ -25,8 +25,8 @@ export interface OpenedPackage {
   readonly isArchive: boolean;
   /** Temporary folder that only the current user can read. */
   readonly workspace: string;
-  /** Returns the files to pack, with the rule for each file. */
-  plan(options?: { bundle?: boolean; identity?: PackageIdentity }): Promise<PackPlan>;
+  /** Returns the plan of the archive. */
+  plan(options?: { bundle?: boolean; externals?: readonly string[]; identity?: PackageIdentity }): Promise<PackPlan>;
 }
 
 /** Opens a package folder or archive. Detects the package kind if `kind` is undefined. */
@@ -42,14 +42,14 @@ export async function openPackage(context: Context, given: string, kind?: Packag
     folder: opened.folder,
     isArchive: !located.isFolder,
     workspace,
-    plan: async ({ bundle = false, identity = {} } = {}) => {
-      if (bundle && found === "plugin") throw usageError("--bundle cannot be used with a plugin");
+    plan: async ({ bundle = false, externals = [], identity = {} } = {}) => {
+      if (bundle && found === "plugin") throw usageError("--bundle is for workers");
       if ("files" in opened) {
         if (bundle) throw usageError("--bundle cannot be used with an archive, which is uploaded unchanged");
         return { facts: await readPackageInfo(source, found, identity), files: opened.files, leftOut: [], links: [] };
       }
       return bundle
-        ? planBundled(context, { folder: opened.folder, directory: workspace, identity })
+        ? planBundled(context, { folder: opened.folder, directory: workspace, externals, identity })
         : planPack(opened.folder, { kind: found, identity });
     },
   };

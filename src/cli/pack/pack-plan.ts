@@ -43,7 +43,7 @@ export interface PackPlan {
 export interface PackOptions {
   readonly kind?: PackageKind | undefined;
   readonly identity?: PackageIdentity;
-  /** Whether all node_modules folders are excluded, regardless of the other packing rules. */
+  /** Excludes every node_modules, and the packages of Yarn Plug'n'Play, regardless of the folder's rules. */
   readonly withoutPackages?: boolean;
 }
 
@@ -60,12 +60,13 @@ export async function planPack(
 }
 
 function noPackages(selection: Selection): Selection {
+  const rule = "dependencies are in the bundle";
   return {
-    enter: async (directory) =>
-      path.posix.basename(directory) === "node_modules"
-        ? { kept: false, rule: "node_modules: dependencies are in the bundle" }
-        : selection.enter(directory),
-    judge: (file) => selection.judge(file),
+    enter: async (directory) => {
+      if (path.posix.basename(directory) === "node_modules") return { kept: false, rule: `node_modules: ${rule}` };
+      return directory === ".yarn" ? { kept: false, rule } : selection.enter(directory);
+    },
+    judge: (file) => (/^\.pnp\.[\w.]+$/.test(file) ? { kept: false, rule } : selection.judge(file)),
   };
 }
 

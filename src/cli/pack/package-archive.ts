@@ -34,13 +34,13 @@ export const archiveFields = ["sizeBytes", "sha256", "dryRun", "entrypoint", "pl
 export async function createArchive(
   context: Context,
   source: string,
-  { kind, bundle = false }: { kind: PackageKind; bundle?: boolean },
+  { kind, bundle = false, externals = [] }: { kind: PackageKind; bundle?: boolean; externals?: readonly string[] },
 ): Promise<PackageArchive> {
   const { path: given, isFolder } = await locatePackage(context, source);
   if (bundle && !isFolder) throw usageError("--bundle cannot be used with an archive, which is uploaded unchanged");
   if (!isFolder) return { plan: await planArchive(given, kind), ...(await takeArchive(given)) };
   const directory = await temporaryFolder(context);
-  const plan = bundle ? await planBundled(context, { folder: given, directory }) : await planPack(given, { kind });
+  const plan = bundle ? await planBundled(context, { folder: given, directory, externals }) : await planPack(given, { kind });
   return { plan, ...(await packFolder(context, plan, directory)) };
 }
 

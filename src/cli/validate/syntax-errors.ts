@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import path from "node:path";
 import type { Loader, TransformFailure } from "esbuild";
 import type { CommandError } from "../command/command-error.js";
-import { bundleFailure, excerptOf } from "../pack/bundle.js";
+import { bundleFailure, excerptOf } from "../pack/bundle-failure.js";
 import type { PackedFile, PackPlan } from "../pack/pack-plan.js";
 import type { Problem } from "./problem.js";
 

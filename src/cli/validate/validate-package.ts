@@ -26,7 +26,9 @@ interface Validation {
 
 interface ValidationOptions {
   readonly bundle?: boolean;
-  /** Name and version that override those in the manifest. */
+  /** Packages that are not bundled. */
+  readonly externals?: readonly string[];
+  /** Overrides name and version of the manifest. */
   readonly identity?: PackageIdentity;
 }
 

@@ -196,7 +196,8 @@ describe("runtimectl workers upload --bundle fails before the upload", () => {
       "node_modules/fast-db/build/fast.node": "",
     });
     expect(words).toContain(
-      "./build/fast.node is a native addon, which workers cannot load. Use a package with only JavaScript or WebAssembly.",
+      "node_modules/fast-db/build/fast.node is a native addon, which cannot be bundled. Use a package with only JavaScript or WebAssembly, " +
+        "or pack the package with --external and set permissions: [addons].",
     );
   });
 

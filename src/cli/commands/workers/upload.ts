@@ -6,18 +6,25 @@ import { defineCommand, type Context } from "../../command/command.js";
 import { connect } from "../../client/connection.js";
 import type { PackPlan } from "../../pack/pack-plan.js";
 import { describeArchive, createArchive, archiveFields, sendArchive } from "../../pack/package-archive.js";
+import { parseExternals } from "../../pack/external-packages.js";
 import { showPlan } from "../../pack/show-plan.js";
 import { activeUrl } from "./active-url.js";
 
 interface Options {
   readonly dryRun?: boolean;
   readonly bundle?: boolean;
+  readonly external?: readonly string[];
 }
 
 export const command = defineCommand<[source: string], Options>({
   arguments: [{ syntax: "[path]", description: "A folder or a .tgz, .tar.gz or .zip archive (default: .)", default: "." }],
   options: [
     { flags: "--bundle", description: "Bundle the code and its imports into one file, without node_modules" },
+    {
+      flags: "--external <name>",
+      description: "With --bundle: pack this package and its dependencies in node_modules; repeatable",
+      repeatable: true,
+    },
     { flags: "--dry-run", description: "List every file with its size and the rule that included or excluded it; upload nothing" },
   ],
   fields: ["name", "version", "installedAt", "url", ...archiveFields],
@@ -35,7 +42,11 @@ export const command = defineCommand<[source: string], Options>({
     "--bundle adds a source map for stack traces, which is not served to clients. esbuild applies tsconfig.json.\n" +
     "A file with an API key stops the upload. A symbolic link is packed as a copy of its target; targets outside of the folder are excluded.",
   async run(context, [source], options) {
-    const packageArchive = await createArchive(context, source, { kind: "worker", bundle: options.bundle ?? false });
+    const packageArchive = await createArchive(context, source, {
+      kind: "worker",
+      bundle: options.bundle ?? false,
+      externals: parseExternals(options),
+    });
     if (options.dryRun) return showPlan(context.output, packageArchive.plan, packageArchive);
     if (packageArchive.plan) {
       describeArchive(context, packageArchive.plan, packageArchive);

@@ -1,0 +1,102 @@
+import { lstatSync, readdirSync } from "node:fs";
+import path from "node:path";
+import { neverPackedReason } from "../../shared/packing/never-packed.js";
+import { usageError } from "../command/command-error.js";
+import { findInstalledPackage, packageNameOf, readInstalledPackage } from "./installed-package.js";
+import type { PackedFile } from "./pack-plan.js";
+
+/** A package in the archive. */
+interface PlacedPackage {
+  /** Folder in the archive: `node_modules/NAME`, below the folder of another package if that needs another version. */
+  readonly place: string;
+  /** Absolute path without links. */
+  readonly source: string;
+}
+
+interface ExternalPackages {
+  readonly files: readonly PackedFile[];
+  /** Externals that are not installed. */
+  readonly missing: readonly string[];
+}
+
+/** Returns the packages of `--external`. Throws a usage error for anything but names of packages, and without `--bundle`. */
+export function parseExternals({ bundle = false, external = [] }: { bundle?: boolean; external?: readonly string[] }): readonly string[] {
+  const invalid = external.find((name) => packageNameOf(name) !== name);
+  if (invalid !== undefined) throw usageError(`--external: ${JSON.stringify(invalid)} is not the name of a package`, "--external sharp");
+  if (external.length > 0 && !bundle) throw usageError("--external requires --bundle", "add --bundle");
+  return external;
+}
+
+/**
+ * Returns the files of the packages and their dependencies, placed so that imports of the bundle find them. `externals` has the folders in
+ * which each package is searched.
+ */
+export async function planExternals(root: string, externals: ReadonlyMap<string, readonly string[]>): Promise<ExternalPackages> {
+  const layout = new PackageLayout(root);
+  const missing: string[] = [];
+  for (const [name, folders] of externals) {
+    const found = await firstOf(folders, (source) => layout.add(name, { place: "", source }));
+    if (!found) missing.push(name);
+  }
+  const placed = await layout.complete();
+  return { files: placed.flatMap((each) => filesOf(each)), missing };
+}
+
+async function firstOf(folders: readonly string[], add: (folder: string) => Promise<boolean>): Promise<boolean> {
+  for (const folder of folders) if (await add(folder)) return true;
+  return false;
+}
+
+/** Places packages like npm: at the top, or below the package that needs another version. */
+class PackageLayout {
+  readonly #root: string;
+  readonly #placed = new Map<string, PlacedPackage>();
+
+  constructor(root: string) {
+    this.#root = root;
+  }
+
+  /** Places a package as `parent` imports it. Returns false if it is not installed. */
+  async add(name: string, parent: PlacedPackage): Promise<boolean> {
+    const source = await findInstalledPackage(name, parent.source);
+    if (source === undefined) return false;
+    const places = modulesFolders(parent.place).map((folder) => `${folder}/${name}`);
+    const nearest = places.map((place) => this.#placed.get(place)).find((each) => each !== undefined);
+    if (nearest?.source === source) return true;
+    // Its own place within the folder, which the modules of the bundle use to find its files.
+    const own = path.relative(this.#root, source).split(path.sep).join("/");
+    const place = nearest !== undefined ? places[0] : places.includes(own) ? own : places.at(-1);
+    if (place !== undefined) this.#placed.set(place, { place, source });
+    return true;
+  }
+
+  /** Places the dependencies of all packages. Optional ones can be missing, and optional peers are not placed. */
+  async complete(): Promise<PlacedPackage[]> {
+    // A package's dependencies are placed before theirs, so that no later package hides one that was found above. Added entries are visited.
+    for (const parent of this.#placed.values()) {
+      const { dependencies, optionalDependencies, peerDependencies, peerDependenciesMeta } =
+        (await readInstalledPackage(parent.source)) ?? {};
+      const peers = Object.keys(peerDependencies ?? {}).filter((name) => peerDependenciesMeta?.[name]?.optional !== true);
+      for (const name of [...Object.keys({ ...optionalDependencies, ...dependencies }), ...peers]) await this.add(name, parent);
+    }
+    return [...this.#placed.values()];
+  }
+}
+
+/** Returns the folders in which Node.js searches packages for a module in `place`, nearest first. */
+function modulesFolders(place: string): string[] {
+  if (place === "") return ["node_modules"];
+  const above = place.slice(0, Math.max(0, place.lastIndexOf("node_modules/") - 1));
+  return [`${place}/node_modules`, ...modulesFolders(above)];
+}
+
+function filesOf({ place, source }: PlacedPackage): PackedFile[] {
+  const entries = readdirSync(source, { withFileTypes: true, recursive: true });
+  return entries.flatMap((entry): PackedFile[] => {
+    const file = path.join(entry.parentPath, entry.name);
+    const parts = path.relative(source, file).split(path.sep);
+    const isExcluded = parts[0] === "node_modules" || parts.some((part, index) => neverPackedReason(part, parts[index - 1]) !== undefined);
+    if (isExcluded || !entry.isFile()) return [];
+    return [{ path: `${place}/${parts.join("/")}`, source: file, sizeBytes: lstatSync(file).size, rule: "node_modules: --external" }];
+  });
+}

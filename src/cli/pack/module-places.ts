@@ -1,0 +1,174 @@
+import { lstatSync } from "node:fs";
+import { readFile, readdir, realpath } from "node:fs/promises";
+import path from "node:path";
+import type { Loader, OnLoadResult, Plugin } from "esbuild";
+import { neverPackedPathReason } from "../../shared/packing/never-packed.js";
+import { packageFolderOf } from "./installed-package.js";
+import type { PackedFile } from "./pack-plan.js";
+
+const loaders: Readonly<Record<string, Loader>> = {
+  ts: "ts",
+  mts: "ts",
+  cts: "ts",
+  tsx: "tsx",
+  jsx: "jsx",
+  js: "js",
+  mjs: "js",
+  cjs: "js",
+};
+const ownPlacePattern = /\bimport\s*\.\s*meta\s*\.\s*(?:url|dirname|filename)\b|\b__(?:dirname|filename)\b/;
+/** Matches `new URL("file", import.meta.url)` and `join(__dirname, "folder", "file")`. */
+const besidePatterns = [
+  /\bnew\s+URL\(\s*(?<names>"[^"\n]+"|'[^'\n]+')\s*,\s*import\s*\.\s*meta\s*\.\s*url\s*\)/g,
+  /\b(?:join|resolve)\(\s*(?:__dirname|import\s*\.\s*meta\s*\.\s*dirname)\s*,\s*(?<names>(?:"[^"\n]+"|'[^'\n]+')(?:\s*,\s*(?:"[^"\n]+"|'[^'\n]+'))*)\s*\)/g,
+];
+/** Matches the factory of a file with classic JSX, which automatic JSX would ignore. */
+const classicJsxPattern = /@jsx\s+[\w$]/;
+
+/**
+ * Lets each bundled module find files beside its original location, and collects the files of installed packages that modules find this way.
+ * In the archive, files from outside of the folder are in `node_modules/.outside-N`, where N counts the parent folders.
+ */
+export class ModulePlaces {
+  readonly #root: string;
+  readonly #outputFolder: string;
+  readonly #files = new Map<string, PackedFile>();
+  readonly #searched = new Set<string>();
+  #hasZippedModules = false;
+
+  /** `root` and `outputFolder` are absolute, without links. */
+  constructor(root: string, outputFolder: string) {
+    this.#root = root;
+    this.#outputFolder = outputFolder;
+  }
+
+  /** The files to pack beside the bundle. */
+  get files(): readonly PackedFile[] {
+    return [...this.#files.values()];
+  }
+
+  /** Whether modules are in zip files of Yarn. They have the location of the bundle. */
+  get hasZippedModules(): boolean {
+    return this.#hasZippedModules;
+  }
+
+  plugin(): Plugin {
+    return {
+      name: "module-places",
+      setup: (build) => {
+        build.onLoad({ filter: /\.[cm]?[jt]sx?$/, namespace: "file" }, ({ path: file }) => this.#load(file));
+        build.onLoad({ filter: /\.wasm$/, namespace: "file" }, ({ path: file }) => this.#loadWasm(file));
+      },
+    };
+  }
+
+  async #load(file: string): Promise<OnLoadResult | undefined> {
+    const text = await readUnzipped(file);
+    if (text === undefined) {
+      this.#hasZippedModules = true;
+      return undefined;
+    }
+    if (isInstalled(path.relative(this.#root, file))) await this.#keepBeside(file, text);
+    const classicJsx = classicJsxPattern.test(text) && !text.includes("@jsxRuntime") ? "/** @jsxRuntime classic */ " : "";
+    const place = ownPlacePattern.test(text) ? this.#declarations(file) : "";
+    if (classicJsx === "" && place === "") return undefined;
+    return { contents: `${classicJsx}${place}${text.replace(/^#!.*/, "")}`, loader: loaders[path.extname(file).slice(1)] ?? "js" };
+  }
+
+  /** Returns variables that replace `import.meta.url` and similar. On the first line, so that the source map stays valid. */
+  #declarations(file: string): string {
+    const lines = [
+      `var __module_url = new URL(${JSON.stringify(this.#urlOf(file))}, __bundle_url).href`,
+      "__module_filename = decodeURIComponent(new URL(__module_url).pathname)",
+      '__module_dirname = __module_filename.slice(0, __module_filename.lastIndexOf("/"))',
+    ];
+    return `${lines.join(", ")}; `;
+  }
+
+  /** Returns a module that reads the file from its place in the package and compiles it. */
+  async #loadWasm(file: string): Promise<OnLoadResult> {
+    const source = await realpath(file).catch(() => undefined);
+    if (source === undefined) {
+      const name = /[\\/]node_modules[\\/]((?:@[^\\/]+[\\/])?[^\\/]+)/.exec(file)?.[1] ?? path.basename(file);
+      return { errors: [{ text: `${path.basename(file)} is in a zip file of Yarn. Unpack the package with: yarn unplug ${name}` }] };
+    }
+    this.#keep(file, source);
+    const bytes = `readFileSync(new URL(${JSON.stringify(this.#urlOf(file))}, __bundle_url))`;
+    return { contents: `import { readFileSync } from "node:fs"; export default new WebAssembly.Module(${bytes});`, loader: "js" };
+  }
+
+  /** Collects the WebAssembly files in the folder of a module, and files that the module names. */
+  async #keepBeside(file: string, text: string): Promise<void> {
+    const folder = path.dirname(file);
+    const packageFolder = await packageFolderOf(file);
+    if (packageFolder === undefined) return;
+    const named = besidePatterns.flatMap((pattern) =>
+      [...text.matchAll(pattern)].map(({ groups }) => path.join(folder, ...namesIn(groups?.["names"] ?? ""))),
+    );
+    const found = [...(await this.#wasmFilesIn(folder)), ...named];
+    for (const each of found) {
+      if (!(await this.#keepWithin(packageFolder, each)) || !/\.[cm]?js$/.test(each)) continue;
+      // Node.js reads the module type from it.
+      await this.#keepWithin(packageFolder, path.join(packageFolder, "package.json"));
+    }
+  }
+
+  async #wasmFilesIn(folder: string): Promise<string[]> {
+    if (this.#searched.has(folder)) return [];
+    this.#searched.add(folder);
+    const names = await readdir(folder).catch(() => []);
+    return names.filter((name) => name.endsWith(".wasm")).map((name) => path.join(folder, name));
+  }
+
+  /** Collects a file of a package. Ignores files outside of the package: a dependency must not select files of this machine. */
+  async #keepWithin(packageFolder: string, file: string): Promise<boolean> {
+    const [folder, source] = await Promise.all([packageFolder, file].map((each) => realpath(each).catch(() => undefined)));
+    if (folder === undefined || source === undefined || !source.startsWith(folder + path.sep)) return false;
+    if (neverPackedPathReason(toPosix(path.relative(folder, source))) !== undefined || !lstatSync(source).isFile()) return false;
+    this.#keep(file, source);
+    return true;
+  }
+
+  #keep(file: string, source: string): void {
+    const place = this.#packedPath(file);
+    this.#files.set(place, { path: place, source, sizeBytes: lstatSync(source).size, rule: "read by a module of the bundle" });
+  }
+
+  #packedPath(file: string): string {
+    const relative = toPosix(path.relative(this.#root, file));
+    const parents = /^(?:\.\.\/)+/.exec(relative)?.[0] ?? "";
+    return parents === "" ? relative : `node_modules/.outside-${parents.length / 3}/${relative.slice(parents.length)}`;
+  }
+
+  /** Returns the URL of a file relative to the bundle. */
+  #urlOf(file: string): string {
+    const place = encodeURI(toPosix(path.relative(this.#outputFolder, path.join(this.#root, this.#packedPath(file)))));
+    return place.startsWith(".") ? place : `./${place}`;
+  }
+}
+
+/** Returns the text of a file. Undefined for a file in a zip file of Yarn, which esbuild reads itself. */
+async function readUnzipped(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, "utf8");
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOTDIR" || code === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+/** Whether a path relative to the folder is of another package. The packing rules apply to all other files. */
+function isInstalled(relative: string): boolean {
+  return relative.startsWith("..") || /(?:^|[\\/])node_modules[\\/]/.test(relative);
+}
+
+/** Returns the decoded literals of a matched list. */
+function namesIn(list: string): string[] {
+  const names = [...list.matchAll(/"([^"]+)"|'([^']+)'/g)].map(([, double, single]) => double ?? single ?? "");
+  return names.map((name) => name.replace(/[?#].*$/, ""));
+}
+
+function toPosix(place: string): string {
+  return place.split(path.sep).join("/");
+}
