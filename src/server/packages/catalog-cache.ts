@@ -6,30 +6,30 @@ import type { Log } from "../log/log.js";
 import { compiledFile, packageVersion } from "../package-root.js";
 import type { FoundVersion, WorkerFolder } from "./worker-folders.js";
 
-/** Delay before the cache is written, because further changes often follow the first one. */
+/** Delay between the first change and the write of the cache file. The write includes all changes in between. */
 const saveDelayMs = 2000;
 
 /**
- * Caches the content of the worker folders in a file. Reading and parsing thousands of workers would otherwise take most of the next start.
- * A file of another build is ignored.
+ * Caches versions and manifests of all worker folders in a file. Without the cache, reading thousands of workers would take most of the
+ * daemon's start time. Ignores a cache file from another build.
  */
 export class CatalogCache {
   readonly #file: string | undefined;
   readonly #log: Log;
-  /** Entries of an earlier daemon process, then those of this one. */
+  /** Entries that the previous daemon process stored. */
   readonly #before: ReadonlyMap<string, WorkerFolder>;
   readonly #current = new Map<string, WorkerFolder>();
   #isSaved = true;
   #timer: NodeJS.Timeout | undefined;
 
-  /** `file`: path of the cache. Undefined disables the cache. */
+  /** `file` is the path of the cache file. If undefined, the cache is not stored for the next start. */
   constructor(options: { file: string | undefined; log: Log }) {
     this.#file = options.file;
     this.#log = options.log;
     this.#before = options.file === undefined ? new Map() : readKept(options.file);
   }
 
-  /** Returns the cached content of a folder. The folder can have changed since. */
+  /** Returns the folder's content as the previous daemon process stored it. The folder on the disk can have changed since then. */
   recall(folder: string): WorkerFolder | undefined {
     return this.#before.get(folder);
   }
@@ -45,7 +45,7 @@ export class CatalogCache {
     if (this.#current.delete(folder)) this.#saveSoon();
   }
 
-  /** Writes unsaved changes. */
+  /** Writes the cache file if entries have changed. */
   async save(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -63,10 +63,10 @@ export class CatalogCache {
   }
 }
 
-/** File format. Thousands of workers have few different manifests, so each manifest is stored and parsed once. */
+/** Content of the cache file. Thousands of workers share few different manifests, so the file stores each manifest only once. */
 interface KeptFolders {
   readonly manifests: readonly WorkerManifest[];
-  /** The folders, each with the index of its manifest. */
+  /** Worker folders. Each version refers to its manifest by the index in `manifests`. */
   readonly folders: readonly KeptFolder[];
 }
 
@@ -91,7 +91,7 @@ function toKept(found: readonly WorkerFolder[]): KeptFolders {
   return { manifests, folders };
 }
 
-/** Converts the entries in place, because copying would take as long as parsing. */
+/** Replaces each manifest index by the manifest, in place. Copying the entries would take as long as parsing them. */
 function fromKept({ manifests, folders }: KeptFolders): WorkerFolder[] {
   for (const { versions } of folders) {
     for (const version of versions) version.manifest = manifests[version.manifest as number] as WorkerManifest;
@@ -99,7 +99,9 @@ function fromKept({ manifests, folders }: KeptFolders): WorkerFolder[] {
   return folders as WorkerFolder[];
 }
 
-/** Returns an empty map when the file is missing, unreadable or from another build. The daemon then reads all folders. */
+/**
+ * Reads the cache file. Returns an empty map if the file is missing, unreadable or from another build. The daemon then reads all folders.
+ */
 function readKept(file: string): Map<string, WorkerFolder> {
   try {
     const content = readFileSync(file, "utf8");
@@ -112,7 +114,7 @@ function readKept(file: string): Map<string, WorkerFolder> {
   }
 }
 
-/** Returns a checksum that is different for each build of this program. */
+/** Returns the checksum of a cache text. Each build of the daemon calculates a different checksum. */
 function seal(text: string): string {
   const { mtimeMs, size } = statSync(compiledFile("server/main.js"), { throwIfNoEntry: false }) ?? { mtimeMs: 0, size: 0 };
   return createHash("sha256").update(`${packageVersion}:${mtimeMs}:${size}\n${text}`).digest("hex");

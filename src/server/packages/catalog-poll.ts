@@ -3,36 +3,42 @@ import { statfsSync, watch, type FSWatcher } from "node:fs";
 
 const tickMs = 200;
 const ticksPerRound = 8;
-/** Maximum number of checks per tick. They take about 1 ms. */
+/** Maximum number of folder checks per timer tick. 100 checks take about 1 ms. */
 const mostLooksPerTick = 100;
-/** Maximum duration of a tick. The next tick continues the work. */
+/** Maximum duration of one timer tick. The next tick checks the remaining folders. */
 const longestTickMs = 10;
-/** Pause between complete checks while every folder is watched. The checks remain necessary because the kernel can lose a notification. */
+/**
+ * Pause between two checks of the whole catalog while the kernel watches every folder. The checks are necessary because the kernel can lose
+ * a notification.
+ */
 const restMs = 30_000;
 
-/** Magic numbers of local file systems, whose changes the kernel reports (statfs(2)): ext, XFS, Btrfs, ZFS, F2FS, tmpfs, overlayfs. */
+/** File system types (`f_type` in statfs(2)) for which the kernel reports changes: ext, XFS, Btrfs, ZFS, F2FS, tmpfs, overlayfs. */
 const localFileSystems = new Set([0xef53, 0x58465342, 0x9123683e, 0x2fc12fc1, 0xf2f52010, 0x01021994, 0x794c7630]);
 
-/** A check of one folder of the catalog. */
+/** Check whether one folder in the worker catalog has changed on the disk. */
 export interface Look {
-  /** The checked folder. */
+  /** Path of the checked folder. */
   readonly path: string;
-  /** Checks the folder and returns the outdated folders. Undefined when a change must be confirmed by the next check, with `isSure`. */
+  /**
+   * Checks the folder. Returns the folders of changed or deleted versions. Returns undefined if a second call with `isSure: true` must
+   * confirm a change.
+   */
   take(isSure: boolean): string[] | undefined;
-  /** Returns the folders whose notifications replace this check; undefined when notifications cannot replace it. */
+  /** Returns the folders to watch in place of this check. Returns undefined if kernel notifications cannot replace the check. */
   watchable(): readonly string[] | undefined;
 }
 
 interface Looks {
   looks(): Iterator<Look>;
-  /** Returns the check of a folder; undefined for a folder outside the catalog. */
+  /** Returns the check for a folder, or undefined if the catalog does not contain the folder. */
   lookAt(path: string): Look | undefined;
   readonly lookCount: number;
 }
 
 /**
- * Finds changes on the disk within 2 s, or 4 s with 2,000 workers. Checks the whole catalog after a notification of the kernel and every 30
- * s. If a folder cannot be watched, checks without a pause.
+ * Finds changes of package folders on the disk within 2 s (4 s with 2,000 workers). Checks the whole catalog after a kernel notification
+ * and every 30 s, or without a pause if a folder cannot be watched.
  */
 export class CatalogPoll {
   readonly #catalog: Looks;
@@ -44,18 +50,18 @@ export class CatalogPoll {
   #rest: NodeJS.Timeout | undefined;
   #round: Iterator<Look> | undefined;
   #isRoundDue = true;
-  /** True when a folder of this round cannot be watched. */
+  /** True if the current round checked a folder that the kernel cannot watch. */
   #isBlind = false;
-  /** Checks that found a change in the last tick and must confirm it. */
+  /** Checks that found a change in the last tick. The next tick repeats these checks to confirm the change. */
   #again: Look[] = [];
-  /** Folders with a notification since the last tick, and newly watched folders. */
+  /** Folders to check in the next tick: the kernel reported a change, or the watch has just started. */
   readonly #touched = new Set<string>();
 
   constructor(options: {
     catalog: Looks;
     /** Reads the changes that other daemons reported, including changes that a check cannot detect. */
     catchUp: () => void;
-    /** Called with a folder whose content differs from the catalog. */
+    /** Called with the folder of a version that was changed or deleted. */
     onRetired: (folder: string) => void;
     log: Log;
   }) {
@@ -106,7 +112,7 @@ export class CatalogPoll {
     if (!this.#round && !this.#isRoundDue && this.#again.length === 0 && this.#touched.size === 0) this.#sleep();
   }
 
-  /** Runs a part of the current round, until `stopAt`. */
+  /** Checks the next folders of the current round. Stops at the time `stopAt` at the latest. */
   #goOn(stopAt: number): void {
     if (!this.#round && this.#isRoundDue) {
       this.#round = this.#catalog.looks();
@@ -150,12 +156,12 @@ export class CatalogPoll {
   }
 }
 
-/** Receives notifications of the kernel about folders. After a notification, the folder must be watched again. */
+/** Watches folders for changes that the kernel reports. A notification ends the watch, so the caller must start it again. */
 class FolderWatches {
   readonly #onChange: (owner: string) => void;
   readonly #watchers = new Map<string, FSWatcher>();
 
-  /** `onChange` receives the owner of the changed folder. */
+  /** `onChange` receives the `owner` that was passed to `watch` for the changed folder. */
   constructor(onChange: (owner: string) => void) {
     this.#onChange = onChange;
   }

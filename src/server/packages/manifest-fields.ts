@@ -16,7 +16,9 @@ export function parseManifestFields<Schema extends z.ZodType>(schema: Schema, fi
   });
 }
 
-/** Returns the manifest of a package folder with `enabled` set, and its path: a new manifest.yaml if there is only package.json. */
+/**
+ * Returns path and text of a package's manifest, with `enabled` set. Returns a new manifest.yaml if the folder contains only package.json.
+ */
 export function toggledManifest(folder: string, enabled: boolean): { filePath: string; text: string } {
   for (const fileName of manifestFileNames) {
     const filePath = path.join(folder, fileName);
@@ -26,7 +28,7 @@ export function toggledManifest(folder: string, enabled: boolean): { filePath: s
   return { filePath: path.join(folder, manifestFileNames[0]), text: `enabled: ${enabled}\n` };
 }
 
-/** Changes one value and keeps all other bytes. If that is not possible, writes the document again. */
+/** Sets `enabled` in a manifest text and keeps all other bytes. If that is not possible, serializes the whole YAML document again. */
 function withEnabled(text: string, enabled: boolean, fileName: string): string {
   const { document } = parseManifest(text, fileName);
   const edited = editedText(text, document, enabled);
@@ -44,7 +46,7 @@ function editedText(text: string, document: Document.Parsed, enabled: boolean): 
   return withFirstKey(text, document.contents, `enabled: ${enabled}${lineEnd}`);
 }
 
-/** Inserts a line before the first key, with its indentation. */
+/** Inserts a line before the first key of a YAML map, with the same indentation as that key. */
 function withFirstKey(text: string, map: YAMLMap, line: string): string | undefined {
   const first: Pair | undefined = map.items[0];
   if (map.flow || !first || !isScalar(first.key) || !first.key.range) return undefined;

@@ -10,8 +10,8 @@ export interface PackageDirectory {
 }
 
 /**
- * Returns the built-in directory, then the configured ones without duplicates. A base name with a leading dot marks a part of the container
- * image.
+ * Returns the built-in directory, then the configured directories without duplicates. A configured directory whose name starts with a dot
+ * counts as built-in, because it is part of the container image.
  */
 export function packageDirectories(builtInDirectory: string | undefined, configured: readonly string[]): PackageDirectory[] {
   const directories = new Map<string, PackageDirectory>();
@@ -36,7 +36,7 @@ function realDirectory(directory: string): string {
   }
 }
 
-/** Returns the first directory for installations: a writable folder, or a missing one with a writable parent. */
+/** Returns the first directory that accepts installations: a writable folder, or a missing folder with a writable parent. */
 export async function installDirectory(directories: readonly string[]): Promise<string | undefined> {
   for (const directory of directories) if (await canInstallTo(directory)) return directory;
   return undefined;

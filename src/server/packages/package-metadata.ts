@@ -7,18 +7,18 @@ import { manifestFileNames, type MetadataFileName } from "../../shared/metadata-
 import { plainManifest } from "./plain-manifest.js";
 import { ApiError } from "../../shared/api-error.js";
 
-/** The limit is higher than that of a manifest, because package.json has more fields. */
+/** Maximum size of package.json. The limit is higher than for a manifest, because package.json has more fields. */
 const longestPackageJsonBytes = 1024 * 1024;
 
 /**
- * Reads manifest.yaml, otherwise manifest.yml, and package.json for missing fields. Returns undefined without any of them. Throws
- * `MISSING_PACKAGE_NAME` or `INVALID_PACKAGE_NAME`, `_VERSION`, `_METADATA`.
+ * Reads manifest.yaml or manifest.yml, then package.json for missing fields. Returns undefined if no file exists. Throws
+ * MISSING_PACKAGE_NAME, INVALID_PACKAGE_NAME, INVALID_PACKAGE_VERSION or INVALID_PACKAGE_METADATA.
  */
 export function readPackageMetadata(folder: string): PackageMetadata | undefined {
   return parsePackageMetadata((fileName) => readMetadataText(path.join(folder, fileName), longestBytes(fileName)));
 }
 
-/** Reads the metadata like `readPackageMetadata`, from the texts of the files. */
+/** Parses package metadata like `readPackageMetadata`, but calls `textOf` for the text of each file. */
 export function parsePackageMetadata(textOf: (fileName: MetadataFileName) => string | undefined): PackageMetadata | undefined {
   const manifest = readManifest(textOf);
   const packageJson = readPackageJson(textOf);
@@ -29,7 +29,10 @@ export function parsePackageMetadata(textOf: (fileName: MetadataFileName) => str
   return { name, version: versionOf(fields, manifest?.versionText), enabled: enabledOf(fields), fields, declared };
 }
 
-/** Returns the text of a regular file up to a size; undefined when it is missing. Follows no link. Errors contain `fileName`. */
+/**
+ * Returns the text of a regular file, or undefined if the file is missing. Throws INVALID_PACKAGE_METADATA with `fileName` for a link and
+ * for more than `maxBytes`.
+ */
 export function readMetadataText(filePath: string, maxBytes: number, fileName = path.basename(filePath)): string | undefined {
   const bytes = readRegularFile(filePath, maxBytes, fileName);
   if (!bytes) return undefined;
@@ -54,9 +57,10 @@ function readRegularFile(filePath: string, maxBytes: number, fileName: string): 
   }
 }
 
-/** Opens without following links and without waiting for the writer of a named pipe. */
+/** Opens a file without following links and without waiting for the writer of a named pipe. Returns undefined if the file is missing. */
 function openIfThere(filePath: string): number | undefined {
-  // Most folders lack two of the three files, and an exception is slower than the rest of the function.
+  // Most package folders lack two of the three metadata files. An exception for a missing file would take longer than the rest of this
+  // function.
   if (!lstatSync(filePath, { throwIfNoEntry: false })) return undefined;
   try {
     return openSync(filePath, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);

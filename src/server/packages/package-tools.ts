@@ -3,7 +3,7 @@ import { ArchiveUnpacker } from "./archive/archive-unpacker.js";
 import { KeyedLock } from "../platform/keyed-lock.js";
 import { TreeRemover } from "../platform/remove-folder.js";
 
-/** The unpacker and the remover that all kinds of packages share: the machine limits their concurrency. */
+/** Unpacker, remover and path locks, which workers and plugins share because the concurrency limits apply to the whole machine. */
 export class PackageTools {
   readonly unpacker: ArchiveUnpacker;
   readonly remover = new TreeRemover();
@@ -14,12 +14,12 @@ export class PackageTools {
     this.unpacker = new ArchiveUnpacker(limits);
   }
 
-  /** Stops running unpackers. Their callers fail and clean up. */
+  /** Kills the running unpacker processes. The interrupted installations fail and delete their staged files. */
   stopUnpacking(): void {
     this.unpacker.close();
   }
 
-  /** Call it after the services that use the tools. Remaining folders are deleted at the next start. */
+  /** Stops the unpacker and the remover. Close the services that use these tools first. The next start deletes the remaining folders. */
   async close(): Promise<void> {
     this.stopUnpacking();
     await this.remover.close();

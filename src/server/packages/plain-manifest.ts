@@ -1,11 +1,11 @@
 const longestPlainBytes = 2_048;
 const pair = /^(?!true|false|null)([a-z][A-Za-z]*): +(\S.*)$/;
-/** The only nested block of most manifests; `runtimectl deploy` writes it. */
+/** Key and indentation of the `deploy` block, which `runtimectl deploy` writes. Most manifests contain no other nested block. */
 const [block, indentation] = ["deploy", "  "];
 
 /**
- * Parses a manifest with only `key: value` lines of words, as most are. The YAML parser is a hundred times slower, which delays a start
- * with 2,000 workers. Returns undefined for any text that YAML could parse differently.
+ * Parses a manifest that contains only simple `key: value` lines. The YAML parser would be 100 times slower and delay a start with 2,000
+ * workers. Returns undefined for any text that YAML could parse differently.
  */
 export function plainManifest(text: string): Record<string, unknown> | undefined {
   if (text.length > longestPlainBytes) return undefined;
@@ -39,7 +39,7 @@ function plainValue(written: string): string | number | boolean | undefined {
   if (written === "true") return true;
   if (written === "false") return false;
   if (/^(?:0|[1-9]\d{0,9})$/.test(written)) return Number(written);
-  // Accepts strings only. A number has at most one dot and no unit; null and booleans have other spellings.
+  // The patterns below match only YAML strings: a YAML number has at most one dot and no unit.
   if (/^(?:null|true|false)$/i.test(written)) return undefined;
   if (/^[A-Za-z][\w./@-]*$/.test(written)) return written;
   if (/^\d+\.\d+\.\d+(?:-[\w.-]+)?$/.test(written) || /^\d+(?:ms|s|m|h|d|kb|mb|gb)$/.test(written)) return written;

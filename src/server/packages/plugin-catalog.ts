@@ -15,17 +15,17 @@ import { exists } from "./transactions/journal.js";
 import { manifestFileNames } from "../../shared/metadata-file-names.js";
 import type { PackageMetadata } from "../../shared/package-metadata.js";
 
-/** All folders of one plugin name. */
+/** An installed plugin and all package folders with its name. */
 export interface CatalogedPlugin extends PluginLayers {
   readonly plugin: InstalledPlugin;
-  /** All uploaded folders with this name, including unused ones. */
+  /** All uploaded folders with this plugin name, including folders that are not used. */
   readonly uploaded: readonly PluginFolder[];
   readonly builtIn: PluginFolder | undefined;
 }
 
 /**
- * The installed plugins, read from the disk each time, because there are few. Of two folders with the same name, the earlier directory
- * wins; within one, `<name>`. A manifest without code overrides a built-in plugin.
+ * The installed plugins, read from the disk at each call, because there are few. If two folders have the same plugin name, the earlier
+ * directory has precedence, then the folder `<name>`. A manifest without code overrides a built-in plugin.
  */
 export class PluginCatalog {
   readonly #directories: readonly PackageDirectory[];
@@ -36,7 +36,7 @@ export class PluginCatalog {
     this.#rules = rules;
   }
 
-  /** Sorted by name. */
+  /** Returns all installed plugins, sorted by name. */
   list(): InstalledPlugin[] {
     const names = new Map<string, PluginFolder[]>();
     for (const found of this.#folders()) names.set(found.name, [...(names.get(found.name) ?? []), found]);
@@ -56,7 +56,7 @@ export class PluginCatalog {
     };
   }
 
-  /** Sorted by precedence. */
+  /** Returns all plugin folders, sorted by precedence. */
   #folders(): PluginFolder[] {
     return this.#directories.flatMap((directory) => {
       const folders = listFolders(directory.path, directory.path).flatMap((folder) =>
@@ -72,7 +72,10 @@ function isInPlace({ directory, folder, name }: PluginFolder): boolean {
   return folder === path.join(directory.path, name);
 }
 
-/** `found` must not be empty. */
+/**
+ * Selects the folder with the code and the folder with the overriding manifest. All folders must have the same plugin name, and `found`
+ * must not be empty.
+ */
 function layersOf(found: readonly PluginFolder[]): PluginLayers {
   const [first] = found as [PluginFolder];
   const builtIn = found.find(({ directory }) => directory.source === "built-in");
@@ -83,15 +86,15 @@ function layersOf(found: readonly PluginFolder[]): PluginLayers {
   return overlay || first === builtIn ? { code: builtIn, overlay } : { code: first, overlay: undefined };
 }
 
-/** Limits for plugins on this daemon. */
+/** Rules that decide which plugins this daemon accepts. */
 export interface PluginRules {
-  /** Reserved names, which are also reserved as first segments of a base. */
+  /** Names that an uploaded plugin must not have. A slash and one of these names must not be the base path of a plugin either. */
   readonly reservedNames: ReadonlySet<string>;
-  /** Returns why this daemon would not serve a worker with this manifest. */
+  /** Returns the reason why this daemon would not serve a worker with this manifest; undefined if there is none. */
   readonly refusal?: ((app: WorkerManifest, name: string) => string | undefined) | undefined;
 }
 
-/** The folder with the code, and the manifest that overrides its own. */
+/** The folder with a plugin's code, and the folder whose manifest overrides the plugin's own manifest. */
 interface PluginLayers {
   readonly code: PluginFolder;
   readonly overlay: PluginFolder | undefined;
@@ -99,7 +102,7 @@ interface PluginLayers {
 
 type Meaning = Pick<InstalledPlugin, "manifest" | "app" | "config">;
 
-/** Returns the plugin of these folders. An unusable one has a `problem`. */
+/** Returns the plugin in these folders. If the plugin cannot be loaded, its `problem` contains the reason. */
 function describePlugin(layers: PluginLayers, rules: PluginRules): InstalledPlugin {
   const shown = layers.overlay ?? layers.code;
   const removable = shown.directory.source === "uploaded";
@@ -126,7 +129,10 @@ function describePlugin(layers: PluginLayers, rules: PluginRules): InstalledPlug
   }
 }
 
-/** Returns the plugin's fields. Throws when its metadata is not valid. */
+/**
+ * Returns the plugin's metadata fields, with those of the overriding manifest. Throws INVALID_PACKAGE_METADATA if the metadata is not
+ * valid.
+ */
 export function fieldsOf({ code, overlay }: PluginLayers): PluginFields {
   const problem = overlay?.problem ?? code.problem;
   if (!code.metadata || problem !== undefined) throw new ApiError("INVALID_PACKAGE_METADATA", problem ?? "It has no metadata.");
@@ -150,18 +156,18 @@ function hashOf(parts: readonly unknown[]): string {
   return createHash("sha256").update(JSON.stringify(parts)).digest("hex");
 }
 
-/** A folder with a plugin, or with a manifest that overrides a built-in one. */
+/** A folder with a plugin, or with a manifest that overrides a built-in plugin. */
 export interface PluginFolder {
   readonly directory: PackageDirectory;
   readonly folder: string;
-  /** Name in the metadata. If the metadata is not valid, the name in the path. */
+  /** Name in the metadata, or the name in the folder's path if the metadata is not valid. */
   readonly name: string;
   readonly metadata: PackageMetadata | undefined;
-  /** Why the metadata is not valid. */
+  /** Reason why the metadata is not valid. Undefined for valid metadata. */
   readonly problem?: string;
 }
 
-/** Returns undefined for a folder that is not a package. */
+/** Reads the metadata of a plugin folder. Returns undefined if the folder is not a package. */
 export function readPluginFolder(directory: PackageDirectory, folder: string): PluginFolder | undefined {
   try {
     const metadata = readPackageMetadata(folder);
@@ -178,12 +184,15 @@ export function hasManifest({ folder }: PluginFolder): boolean {
   return manifestFileNames.some((name) => exists(path.join(folder, name)));
 }
 
-/** Whether the manifest contains only `name` and `enabled`, as written for a built-in plugin. */
+/**
+ * Returns whether the manifest contains only `name` and `enabled`. The daemon writes such a manifest to enable or disable a built-in
+ * plugin.
+ */
 export function isBareSwitch({ metadata }: PluginFolder): boolean {
   return metadata !== undefined && Object.keys(metadata.declared ?? {}).every((key) => key === "name" || key === "enabled");
 }
 
-/** Whether the folder has no code, so that its manifest can override a built-in plugin. */
+/** Returns whether the folder has a manifest but no code, so that the manifest can override a built-in plugin. */
 export function isBareManifest(plugin: PluginFolder): boolean {
   const { entrypoint, pluginEntry } = plugin.metadata?.fields ?? {};
   if (!hasManifest(plugin) || entrypoint !== undefined) return false;
@@ -191,30 +200,30 @@ export function isBareManifest(plugin: PluginFolder): boolean {
   return !entries.some((entry) => statSync(path.join(plugin.folder, entry), { throwIfNoEntry: false })?.isFile());
 }
 
-/** A plugin on the disk, found by the catalog and loaded by `plugins`. */
+/** A plugin on the disk. The catalog finds the plugin, and `src/server/plugins` loads it. */
 export interface InstalledPlugin {
-  /** `plugin` or `@team/plugin`. */
+  /** Package name, such as `plugin` or `@team/plugin`. */
   readonly name: string;
-  /** Strict semver or `latest`. */
+  /** Version of the plugin: strict semver or `latest`. */
   readonly version: string;
-  /** Absolute path of the code. */
+  /** Absolute path of the folder with the plugin's code. */
   readonly folder: string;
-  /** The folder in `GET /plugins`: that of the manifest if it overrides a built-in plugin. */
+  /** Folder in the response to `GET /plugins`: the folder of the overriding manifest, otherwise the folder with the code. */
   readonly path: string;
-  /** Source of the code. */
+  /** Whether the plugin's code is built in or was uploaded. */
   readonly source: "built-in" | "uploaded";
-  /** Whether the uploaded plugin, or the manifest that overrides a built-in one, can be deleted. */
+  /** True if an uploaded part can be deleted: the plugin itself, or the manifest that overrides a built-in plugin. */
   readonly removable: boolean;
   readonly enabled: boolean;
   readonly manifest: PluginManifest;
-  /** Manifest of the plugin's worker; undefined without a worker. */
+  /** Manifest of the worker that the plugin contains. Undefined if the plugin has no worker. */
   readonly app: WorkerManifest | undefined;
-  /** Argument of the factory, and `ctx.config`. */
+  /** Settings of the plugin: the argument of its factory function, and `ctx.config`. */
   readonly config: Readonly<Record<string, unknown>>;
-  /** Changes with the effective manifest, except for `enabled`. */
+  /** Hash of the version and the effective manifest, except for `enabled`. */
   readonly manifestHash: string;
-  /** Deployment of the uploaded part, if the manifest contains it. */
+  /** Deployment record in the manifest of the uploaded package, if present. */
   readonly deployment?: Deployment;
-  /** Why the plugin cannot be loaded: its manifest is not valid. */
+  /** Reason why the plugin cannot be loaded, such as an invalid manifest. */
   readonly problem?: string;
 }

@@ -31,26 +31,26 @@ import type { ChangeFollower, PeerChange } from "./transactions/change-log.js";
 import type { StagingArea } from "./transactions/staging-area.js";
 
 export interface PluginPackagesOptions extends PluginRules, Retiring {
-  /** In order of precedence. A name with a leading dot marks a part of the container image. */
+  /** Plugin directories in order of precedence. A name with a leading dot marks a read-only part of the container image. */
   readonly directories: readonly string[];
-  /** Has the highest precedence and is never changed. */
+  /** Directory of the built-in plugins, which has the highest precedence and is never changed. */
   readonly builtInDirectory: string;
-  /** Whether a worker of this name is installed. */
+  /** Returns whether a worker with this name is installed. */
   readonly isWorker?: (name: string) => boolean;
-  /** Returns why a built-in plugin rejects its settings; undefined if it accepts them. */
+  /** Returns the reason why a built-in plugin rejects its settings; undefined if the plugin accepts them. */
   readonly settingsProblem?: (plugin: Pick<InstalledPlugin, "name" | "folder" | "manifest" | "config">) => Promise<string | undefined>;
-  /** Shared by all kinds of packages. The creator closes it after this object. */
+  /** Unpacker, remover and path locks, shared with the workers. Their creator closes them after this object. */
   readonly tools: PackageTools;
-  /** Called after another instance changed the directory; `discover` includes the changes. Empty: the changes are unknown. */
+  /** Called after another daemon changed the plugins, when `discover` includes the changes. Empty list: the changes are unknown. */
   readonly onElsewhere?: (changes: readonly PeerChange[]) => void;
 }
 
-/** The installed plugins and all operations that change them. Does not load plugins. */
+/** Lists, installs, enables, disables and deletes plugins on the disk. Does not load plugins into the daemon. */
 export class PluginPackages implements PackageOwner {
   readonly #options: PluginPackagesOptions;
   readonly #areas: InstallAreas;
   readonly #catalog: PluginCatalog;
-  /** Orders the operations of this instance; the lock of the directory excludes other instances. */
+  /** Runs operations on one plugin one after another. The lock of the directory excludes other daemons. */
   readonly #locks = new KeyedLock();
 
   /** Opens the plugin directories. Completes or reverts changes that a crash interrupted. */
@@ -70,24 +70,24 @@ export class PluginPackages implements PackageOwner {
     this.#catalog = new PluginCatalog(directories, options);
   }
 
-  /** Whether a plugin, enabled or not, has this base. */
+  /** Returns whether a plugin, enabled or disabled, has this base path. */
   isBase(base: string): boolean {
     return this.#catalog.list().some(({ manifest }) => manifest.base === base);
   }
 
-  /** Returns all plugins on the disk, by name. */
+  /** Returns all plugins on the disk, sorted by name. */
   discover(): InstalledPlugin[] {
     return this.#catalog.list();
   }
 
-  /** Whether a directory is writable. */
+  /** Returns whether a plugin directory is writable, so that uploads can be installed. */
   async canInstall(): Promise<boolean> {
     return (await this.#areas.forInstalling()) !== undefined;
   }
 
   /**
-   * Installs an archive, replaces the plugin with its name, and deletes the file. Calls `authorise` with the name before anything is
-   * visible; when that throws, nothing has changed. Resolves when `discover` returns the new plugin.
+   * Installs an archive, replaces the plugin with the same name, and deletes the archive. Calls `authorise` with the name first: if
+   * `authorise` throws, no plugin changes. Resolves when `discover` returns the new plugin.
    */
   async install(file: UploadedFile, authorise: (name: string) => void): Promise<{ name: string; version: string; installedAt: string }> {
     const format = archiveFormat(file.filename);
@@ -115,8 +115,8 @@ export class PluginPackages implements PackageOwner {
   }
 
   /**
-   * Enables or disables a plugin. Writes the flag to its manifest; for a built-in plugin, to a manifest that overrides the shipped one. An
-   * overriding manifest that holds only the flag is deleted when the plugin was shipped in the wanted state.
+   * Sets `enabled` in the plugin's manifest, or in a manifest that overrides a built-in plugin. Deletes an overriding manifest that
+   * contains only `enabled` if the built-in plugin already has the requested state.
    */
   async setEnabled(name: string, enabled: boolean): Promise<void> {
     await this.#locks.run(name, () => this.#setEnabled(name, enabled));
@@ -147,7 +147,7 @@ export class PluginPackages implements PackageOwner {
     if (!isDone) await this.#setEnabled(name, enabled);
   }
 
-  /** Deletes the uploaded folders of a name. A built-in plugin that they override gets its own manifest again. */
+  /** Deletes all uploaded folders with this plugin name. A built-in plugin then uses its own manifest again. */
   async remove(name: string): Promise<void> {
     const { plugin } = this.#found(name);
     if (!plugin.removable) throw new ApiError("BUILT_IN_PLUGIN_REMOVE_FORBIDDEN", `${name} is built in and cannot be deleted.`);
@@ -186,12 +186,12 @@ export class PluginPackages implements PackageOwner {
     if (typeof base === "string") this.#refuseTakenBase(name, base);
   }
 
-  /** Remaining folders are deleted at the next start. */
+  /** Stops reading the changes of other daemons. The next start deletes the remaining staging folders. */
   async close(): Promise<void> {
     await this.#areas.close();
   }
 
-  /** Returns the effective version after this installation. Throws when the installation is not allowed. */
+  /** Returns the version that the plugin has after the installation. Throws ApiError if the installation is not allowed. */
   #acceptedVersion(candidate: PluginFolder & { metadata: PackageMetadata }): string {
     const { name, metadata } = candidate;
     this.#refuseTakenBase(name, this.#baseOf(candidate));
@@ -223,7 +223,7 @@ export class PluginPackages implements PackageOwner {
     return parsePlugin(fieldsOf({ code: candidate, overlay: undefined }), this.#options).manifest.base;
   }
 
-  /** Rejects the base of another plugin, enabled or not: otherwise the order of names would decide which one loads at the next start. */
+  /** Throws if a worker or another plugin, enabled or not, has this base path: only one of two such plugins could load. */
   #refuseTakenBase(name: string, base: string | undefined): void {
     if (base === undefined) return;
     if (this.#options.isWorker?.(base.slice(1)))
@@ -232,7 +232,7 @@ export class PluginPackages implements PackageOwner {
     throw new ApiError("INVALID_PACKAGE_METADATA", `Another plugin has the base ${base}. Give this plugin another base.`);
   }
 
-  /** Returns promises for the isolates that still run from the old folder. */
+  /** Installs `from` at `target`. Each returned promise resolves when no isolate uses the replaced folder any more. */
   async #place(
     staged: Transaction,
     { from, target, change }: { from: string; target: string; change: PeerChange },
@@ -253,7 +253,7 @@ export class PluginPackages implements PackageOwner {
     if (exists(target)) {
       throw new ApiError(
         "BUILT_IN_PLUGIN_CHANGE_FORBIDDEN",
-        `${target} exists where the manifest for the built-in plugin ${name} would be stored. Move it.`,
+        `The manifest for the built-in plugin ${name} cannot be stored, because ${target} already exists. Move or delete ${target}.`,
       );
     }
     const content = await staged.makeContentFolder();
@@ -261,7 +261,7 @@ export class PluginPackages implements PackageOwner {
     return await this.#place(staged, { from: content, target, change });
   }
 
-  /** Returns whether the directory contained the plugin. */
+  /** Deletes the plugin's folders in one directory. Returns whether the directory contained the plugin. */
   async #takeAway(area: StagingArea, name: string): Promise<boolean> {
     const findHere = () => this.#catalog.find(name)?.uploaded.filter(({ directory }) => directory.path === area.directory) ?? [];
     if (findHere().length === 0) return false;
@@ -283,7 +283,7 @@ export class PluginPackages implements PackageOwner {
     });
   }
 
-  /** Returns promises for the isolates that still run from the folders. */
+  /** Removes the folders. Each returned promise resolves when no isolate uses the removed folder any more. */
   async #takeFolders(staged: Transaction, folders: string[], change: PeerChange): Promise<Promise<void>[]> {
     let retiring: Promise<void>[] = [];
     await staged.takeAway(folders, change, (movedTo) => {
@@ -292,7 +292,7 @@ export class PluginPackages implements PackageOwner {
     return retiring;
   }
 
-  /** Whether the folder contains only a flag that equals the built-in plugin's own state. */
+  /** Whether the overriding manifest contains only `enabled`, and the built-in plugin already has the requested state. */
   #isShippedAs(enabled: boolean, overlay: PluginFolder): boolean {
     const shipped = this.#catalog.find(overlay.name)?.builtIn?.metadata;
     return shipped?.enabled === enabled && isBareSwitch(overlay);
@@ -307,7 +307,7 @@ export class PluginPackages implements PackageOwner {
     );
   }
 
-  /** Returns a plugin and the folder for its flag; a built-in plugin has no such folder yet. */
+  /** Returns a plugin and the uploaded folder whose manifest contains `enabled`; a built-in plugin can lack this folder. */
   #toggled(name: string): { plugin: InstalledPlugin; own: PluginFolder | undefined } {
     const { plugin, overlay, code } = this.#found(name);
     const own = [overlay, code].find((folder) => folder?.directory.source === "uploaded");
@@ -330,7 +330,7 @@ async function writeFlag(staged: Transaction, { folder }: PluginFolder, enabled:
   await staged.writeFile(filePath, text, change, () => undefined);
 }
 
-/** Applies the changes of other instances in a directory. */
+/** Handles changes of plugins by other daemons: retires the changed folders and calls `onElsewhere`. */
 function followChanges(options: PluginPackagesOptions, directory: string, changes: readonly PeerChange[]): void {
   const absolute = (below: string) => path.join(directory, below);
   for (const { folders, edited = [], moved = [] } of changes) {

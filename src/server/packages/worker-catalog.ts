@@ -15,7 +15,7 @@ import {
   type WorkerFolder,
 } from "./worker-folders.js";
 
-/** A version and the folder of its worker. */
+/** An installed worker version, with its package directory and the folder of its worker. */
 export interface CatalogedVersion extends InstalledVersion {
   readonly directory: string;
   readonly workerFolder: string;
@@ -23,14 +23,14 @@ export interface CatalogedVersion extends InstalledVersion {
 }
 
 interface CatalogedWorker {
-  /** The effective folder of each version. */
+  /** The worker's versions, by version name. If several folders contain the same version, the folder with precedence. */
   readonly versions: ReadonlyMap<string, CatalogedVersion>;
-  /** All folders, including those with a version that an earlier directory also has. */
+  /** All folders with a version of the worker, including duplicates without precedence. */
   readonly found: readonly CatalogedVersion[];
   readonly choice: VersionChoice;
 }
 
-/** A directory, or the folder of a scope in it, and the folders of workers that were in it. */
+/** The worker folders that the last read found in a package directory or in a scope folder, such as `@team`. */
 interface Listing {
   readonly directory: string;
   readonly fingerprint: string;
@@ -38,8 +38,8 @@ interface Listing {
 }
 
 /**
- * The installed workers, in memory. Reading is synchronous, so that a replaced folder is indexed in the same turn. If two folders have the
- * same version, the earlier directory wins; within one, `<name>/<version>`.
+ * The installed workers, in memory. Reads synchronously, so that a replaced folder is indexed in the same turn of the event loop. Of two
+ * folders with one version, the earlier directory has precedence, then the path `<name>/<version>`.
  */
 export class WorkerCatalog {
   readonly #directories: readonly PackageDirectory[];
@@ -52,14 +52,14 @@ export class WorkerCatalog {
   readonly #workers = new Map<string, CatalogedWorker>();
   readonly #foldersOfName = new Map<string, Set<string>>();
   #generations = 0;
-  /** The result of `list` until the next change. */
+  /** Cached result of `list`. Undefined after a change. */
   #listed: Worker[] | undefined;
 
   constructor(options: {
     directories: readonly PackageDirectory[];
     reservedNames: ReadonlySet<string>;
     known: CatalogCache;
-    /** Called when the active version of a name can have changed; undefined: no version is active. */
+    /** Called when the active version of a worker can have changed. `version` is undefined if no version is active. */
     onActiveVersion?: ((name: string, version: InstalledVersion | undefined) => void) | undefined;
     log: Log;
   }) {
@@ -75,24 +75,24 @@ export class WorkerCatalog {
     return range === undefined ? choice?.preferred : choice?.pick(range);
   }
 
-  /** Returns the effective versions of a worker; undefined for an unknown worker. */
+  /** Returns the worker's versions by version name, one folder each. Returns undefined if the worker is not installed. */
   versions(name: string): ReadonlyMap<string, CatalogedVersion> | undefined {
     return this.#workers.get(name)?.versions;
   }
 
-  /** Returns all folders with a version of the worker, including unused ones. */
+  /** Returns all folders with a version of the worker, including duplicates without precedence. */
   found(name: string): readonly CatalogedVersion[] {
     return this.#workers.get(name)?.found ?? [];
   }
 
-  /** Returns all versions in a worker's folder, regardless of their names. */
+  /** Returns all versions in a worker folder, including versions whose metadata contains another worker name. */
   versionsIn(workerFolder: string): readonly CatalogedVersion[] {
     return this.#folders.get(workerFolder)?.versions ?? [];
   }
 
   /**
-   * Returns the workers by name. A worker with built-in and uploaded versions appears once for each source, so that `removable` applies to
-   * the whole row. `path` is the first of its folders. The list is frozen and cached until a change.
+   * Returns the workers, sorted by name. A worker with built-in and uploaded versions appears once for each, so that `removable` applies to
+   * all versions of an item. The list is frozen and cached until a change.
    */
   list(): Worker[] {
     this.#listed ??= Object.freeze(this.#listItems()) as Worker[];
@@ -111,14 +111,14 @@ export class WorkerCatalog {
     return workers;
   }
 
-  /** Reads new and deleted folders of all directories. Returns the outdated folders. */
+  /** Finds new and deleted worker folders in all directories. Returns the folders of changed or deleted versions. */
   scan(): string[] {
     return this.#directories.flatMap(({ path: directory }) => this.#list(directory, directory));
   }
 
   /**
-   * Reads a worker's folder again. Returns the outdated folders. `isChanged` marks folders with changed files but possibly the same
-   * metadata.
+   * Reads a worker folder again. Returns the folders of changed or deleted versions. `isChanged` returns true for a version folder whose
+   * files changed, even if its metadata is the same.
    */
   refresh(directory: string, workerFolder: string, isChanged: (folder: string) => boolean = isNever): string[] {
     const before = this.versionsIn(workerFolder);
@@ -133,7 +133,7 @@ export class WorkerCatalog {
     return gone;
   }
 
-  /** Reads a directory again as if every package had changed. Returns the outdated folders. */
+  /** Reads all workers in a directory again, as if every package had changed. Returns the folders of all previous versions. */
   readAnew(directory: string): string[] {
     const gone = this.#list(directory, directory);
     const folders = [...this.#folders.values()].filter(({ read }) => read.directory === directory).map(({ read }) => read.folder);
@@ -141,8 +141,8 @@ export class WorkerCatalog {
   }
 
   /**
-   * Yields a check for each directory and folder, a few system calls each. A change must be confirmed: a folder is missing for an instant
-   * while another instance replaces it, and that instance reports the change.
+   * Yields a check for each directory and worker folder. A second check must confirm each change: while another daemon replaces a folder,
+   * the folder is missing briefly, and that daemon reports the change itself.
    */
   *looks(): Generator<Look> {
     for (const { path: directory } of this.#directories) yield this.#lookAtListing(directory, directory);
@@ -152,14 +152,14 @@ export class WorkerCatalog {
     for (const folder of this.#folders.keys()) yield this.#lookAtFolder(folder);
   }
 
-  /** Returns the check of a directory, scope or worker folder. */
+  /** Returns the check for a directory, scope folder or worker folder. Returns undefined for other paths. */
   lookAt(folder: string): Look | undefined {
     const listing = this.#listings.get(folder);
     if (listing) return this.#lookAtListing(listing.directory, folder);
     return this.#folders.has(folder) ? this.#lookAtFolder(folder) : undefined;
   }
 
-  /** The number of checks. */
+  /** Number of checks that `looks` yields. */
   get lookCount(): number {
     return this.#listings.size + this.#folders.size;
   }
@@ -223,7 +223,9 @@ export class WorkerCatalog {
     this.#onActiveVersion?.(name, this.resolve(name, undefined));
   }
 
-  /** Excludes a package that was copied to a place where its name cannot be uploaded. */
+  /**
+   * Excludes an uploaded package with a reserved name. Such a package was copied into the directory, because an upload would be rejected.
+   */
   #mayBeServed(version: CatalogedVersion): boolean {
     if (version.source === "built-in" || !this.#reservedNames.has(version.name)) return true;
     this.#log.warn({ folder: version.folder }, `the name ${version.name} is reserved; this folder is not served`);

@@ -6,7 +6,7 @@ import { newPath } from "./transactions/install-areas.js";
 import { ApiError } from "../../shared/api-error.js";
 import { latestVersion } from "../../shared/package-name.js";
 
-/** Returns the change of worker versions that other instances receive. */
+/** Returns the message that reports a change of worker versions to other daemons. */
 export function workerChange(
   type: ChangeType,
   subject: PeerChange["subject"],
@@ -22,7 +22,7 @@ export function refuseInstalled(catalog: WorkerCatalog, name: string, version: s
 }
 
 /**
- * Returns the enabled version `latest` of a worker, unless `version` is this version. Throws PATH_NOT_WRITABLE when `latest` is not in the
+ * Returns the enabled version `latest` of a worker, unless `version` is itself `latest`. Throws PATH_NOT_WRITABLE when `latest` is not in the
  * directory of the upload, because one change cannot include two directories.
  */
 export function enabledLatest(
@@ -35,7 +35,9 @@ export function enabledLatest(
   throw new ApiError("PATH_NOT_WRITABLE", `${name} latest is in ${latest.directory}, but this upload is installed in ${directory}.`);
 }
 
-/** Returns what to delete for a whole worker: its folder if it contains only that worker, otherwise the version's folder. */
+/**
+ * Returns the folder to delete when a worker is deleted: the worker folder if it contains no other worker, otherwise the version folder.
+ */
 export function wholeWorker(catalog: WorkerCatalog, version: CatalogedVersion): string {
   const isAlone = catalog.versionsIn(version.workerFolder).every(({ name }) => name === version.name);
   return isAlone ? version.workerFolder : version.folder;
@@ -44,11 +46,13 @@ export function wholeWorker(catalog: WorkerCatalog, version: CatalogedVersion): 
 interface Following {
   readonly catalog: WorkerCatalog;
   readonly directory: string;
-  /** Called for an outdated folder; `movedTo` is the new place of its files. */
+  /**
+   * Called with the folder of a changed or deleted version. `movedTo` is the new path of its files; undefined if the files were not moved.
+   */
   readonly onRetired: (folder: string, movedTo: string | undefined) => void;
 }
 
-/** Applies the changes of other instances in a directory to the catalog. */
+/** Updates the catalog after other daemons changed workers in a directory. */
 export function followWorkerChanges({ catalog, directory, onRetired }: Following, changes: readonly PeerChange[]): void {
   const absolute = (below: string) => path.join(directory, below);
   for (const { folders, edited = [], moved = [] } of changes) {
@@ -68,7 +72,7 @@ export function changeableVersion(catalog: WorkerCatalog, name: string, version:
   throw new ApiError("BUILT_IN_WORKER_CHANGE_FORBIDDEN", `${name} ${version} is built in and cannot be enabled or disabled.`);
 }
 
-/** Returns the error of a missing worker or version. */
+/** Returns the error for a worker or version that is not installed. */
 export function workerNotFound(catalog: WorkerCatalog, name: string, version: string | undefined): ApiError {
   if (version !== undefined && catalog.versions(name)) {
     return new ApiError("WORKER_VERSION_NOT_FOUND", `Version ${version} of ${name} is not installed.`);

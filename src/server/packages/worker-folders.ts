@@ -3,32 +3,32 @@ import path from "node:path";
 import { metadataFileNames } from "../../shared/metadata-file-names.js";
 import { placeOf, readWorkerVersion, type WorkerVersion } from "./worker-version.js";
 
-/** Granularity of time stamps: two changes within this time can have the same one. */
+/** Granularity of file modification times. Two changes within this time can result in the same modification time. */
 const timestampGrainMs = 100;
 
-/** A version found in a folder. */
+/** A worker version that was found in a folder. */
 export interface FoundVersion extends WorkerVersion {
   readonly folder: string;
-  /** Fingerprint of the status of the folder and its metadata files: a different value means that one of them changed. */
+  /** Fingerprint of the version folder and its metadata files. A different value means that one of these was changed. */
   readonly identity: string;
 }
 
-/** The folder `<directory>/<name>` or `<directory>/@scope/<name>` with its versions. */
+/** A worker folder with its versions: `<directory>/<name>` or `<directory>/@scope/<name>`. */
 export interface WorkerFolder {
   readonly directory: string;
   readonly folder: string;
   readonly versions: readonly FoundVersion[];
-  /** All paths that affect this result, with their fingerprints. */
+  /** All paths that affect this result, each with its fingerprint. */
   readonly watched: readonly Watched[];
-  /** True with links, whose targets can change unnoticed. */
+  /** True if the folder or its metadata contains symbolic links. The target of a link can change without a change of the watched paths. */
   readonly hasLinks: boolean;
 }
 
 type Watched = readonly [target: string, fingerprint: string];
 
 /**
- * Returns a value that changes with the path; undefined when it is missing. Differs at each call while the time stamp is too young to
- * detect the next change.
+ * Returns a value that changes with the file or folder; undefined for a missing path. Until 100 ms after a change, each call returns
+ * another value, because a further change could result in the same modification time.
  */
 export function fingerprint(target: string): string | undefined {
   const stat = statSync(target, { throwIfNoEntry: false });
@@ -47,13 +47,16 @@ function identityOf(stat: Stats): string {
   return `${stat.ino}:${stat.mtimeMs}:${stat.size}`;
 }
 
-/** Whether a watched path has changed. */
+/** Returns whether one of the watched paths has changed since its fingerprint was calculated. */
 export function hasChanged(watched: readonly Watched[]): boolean {
   for (const [target, before] of watched) if ((fingerprint(target) ?? "") !== before) return true;
   return false;
 }
 
-/** Returns folders of which one changes whenever `hasChanged` would return true; undefined with links. */
+/**
+ * Returns the folders whose kernel notifications cover all changes that `hasChanged` detects. Returns undefined if the worker folder
+ * contains links.
+ */
 export function watchableFolders(read: WorkerFolder | undefined): string[] | undefined {
   if (!read) return [];
   if (read.hasLinks) return undefined;
@@ -61,8 +64,8 @@ export function watchableFolders(read: WorkerFolder | undefined): string[] | und
 }
 
 /**
- * Reads a worker's folder, which is a package itself or contains one folder per version. Returns `known` if nothing changed; otherwise
- * reads only changed versions.
+ * Reads a worker folder, which is a package itself or contains one folder per version. Returns `known` if nothing changed; otherwise reads
+ * only the changed versions.
  */
 export function readWorkerFolder(directory: string, folder: string, known: WorkerFolder | undefined): WorkerFolder {
   if (known?.directory === directory && !known.hasLinks && !hasChanged(known.watched)) return known;
@@ -87,7 +90,10 @@ export function readWorkerFolder(directory: string, folder: string, known: Worke
   return { directory, folder, versions, watched, hasLinks: hasLinkedMetadata || entries.some((entry) => entry.isSymbolicLink()) };
 }
 
-/** Takes the fingerprints before reading, so that the next check finds a change during the reading. */
+/**
+ * Calculates the fingerprints of a version folder. Call it before reading the metadata, so that the next check finds a change during the
+ * reading.
+ */
 function lookAtVersion(folder: string): { watched: readonly Watched[]; identity: string | undefined; hasLinks: boolean } {
   const stat = statSync(folder, { throwIfNoEntry: false });
   if (!stat) return { watched: [[folder, ""]], identity: undefined, hasLinks: false };
@@ -105,7 +111,7 @@ function lookAtVersion(folder: string): { watched: readonly Watched[]; identity:
   return { watched, identity: identities.length === 1 ? undefined : identities.join(" "), hasLinks };
 }
 
-/** Returns the folders in a folder by name, without dot folders and without links that lead out of `directory`. */
+/** Returns the subfolders of a folder, sorted by name. Excludes names with a leading dot and links that lead out of `directory`. */
 export function listFolders(folder: string, directory: string): string[] {
   return foldersOf(readEntries(folder), folder, directory);
 }
@@ -122,7 +128,7 @@ function readEntries(folder: string): Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true });
   } catch {
-    // Missing or not readable.
+    // The folder is missing or not readable.
     return [];
   }
 }

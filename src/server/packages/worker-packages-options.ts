@@ -6,11 +6,14 @@ import type { PackageTools } from "./package-tools.js";
 import type { PeerChange } from "./transactions/change-log.js";
 import type { Retiring } from "./transactions/install-areas.js";
 
-/** The secrets of workers, as used by installation. */
+/** The part of the secret store that the installation of workers uses. */
 export interface SecretsPort {
-  /** Throws SECRET_MISSING. `countsStaged`: includes values that take effect with the next upload. */
+  /**
+   * Throws SECRET_MISSING if a secret that the manifest requires has no value. With `countsStaged`, values that take effect at the next
+   * upload count too.
+   */
   assertPresent(worker: string, manifest: WorkerManifest, options: { countsStaged: boolean }): void;
-  /** Activates staged values. Returns a function that reverts this. */
+  /** Activates the staged secret values of a worker. Returns a function that reverts the activation. */
   applyStaged(worker: string): Promise<() => Promise<void>>;
 }
 
@@ -43,29 +46,35 @@ export interface StagedVersion {
 }
 
 export interface WorkerPackagesOptions extends Retiring {
-  /** In order of precedence. A name with a leading dot marks a part of the container image. */
+  /**
+   * Worker directories in order of precedence. A directory whose name starts with a dot is part of the container image and is never
+   * changed.
+   */
   readonly directories: readonly string[];
-  /** Has the highest precedence and is never changed. */
+  /** Directory of the built-in workers, which has the highest precedence and is never changed. */
   readonly builtInDirectory: string | undefined;
-  /** Reserved names. */
+  /** Names that an uploaded worker must not have. */
   readonly reservedNames: ReadonlySet<string>;
-  /** Shared by all kinds of packages. The creator closes it after this object. */
+  /** Unpacker, remover and path locks, shared with the plugins. The creator of the tools closes them after this object. */
   readonly tools: PackageTools;
-  /** Cache of the catalog for the next start. */
+  /** Path of the file that caches the worker catalog for the next start. Undefined disables the cache. */
   readonly knownFoldersFile?: string;
-  /** Returns why this daemon would not serve a worker with this manifest; the upload is rejected then. */
+  /**
+   * Returns the reason why this daemon would not serve a worker with this manifest; undefined if there is none. An upload with a reason is
+   * rejected.
+   */
   readonly refusal?: (manifest: WorkerManifest, name: string) => string | undefined;
-  /** Whether a plugin has this base, such as `/app`. Requests would not reach a worker with that name. */
+  /** Returns whether a plugin has this base path, such as `/app`. Requests would then not reach a worker with the name `app`. */
   readonly isPluginBase?: (base: string) => boolean;
-  /** Called with the unpacked code before anything is visible. When it throws, nothing has changed. */
+  /** Checks the unpacked worker before the installation. If the check throws, no installed worker has changed. */
   readonly check?: (
     candidate: Pick<InstalledVersion, "name" | "version" | "folder" | "generation" | "manifest">,
     kind: VersionCheck,
   ) => Promise<void>;
-  /** Checks the `secrets` of manifests. Undefined disables the check. */
+  /** Secret store that checks the `secrets` field of manifests. Undefined disables the check. */
   readonly secrets?: SecretsPort;
-  /** Called when the active version of a name can have changed; undefined: no version is active. */
+  /** Called when the active version of a worker can have changed. `version` is undefined if no version is active. */
   readonly onActiveVersion?: (name: string, version: InstalledVersion | undefined) => void;
-  /** Called after another instance changed the directory; `resolve` includes the change. */
+  /** Called after another daemon changed a worker directory. `resolve` already includes the change. */
   readonly onElsewhere?: (change: PeerChange) => void;
 }

@@ -32,20 +32,20 @@ import type { StagingArea } from "./transactions/staging-area.js";
 import type { ChangeFollower, PeerChange } from "./transactions/change-log.js";
 import { WorkerCatalog, type CatalogedVersion } from "./worker-catalog.js";
 
-/** The installed workers and all operations that change them. */
+/** Lists, resolves, installs, enables, disables and deletes workers on the disk. */
 export class WorkerPackages implements PackageOwner {
   readonly #options: WorkerPackagesOptions;
   readonly #catalog: WorkerCatalog;
   readonly #known: CatalogCache;
   readonly #poll: CatalogPoll;
   readonly #areas: InstallAreas;
-  /** Orders the operations of this instance; the lock of the directory excludes other instances. */
+  /** Runs operations of this daemon on the same worker one after another. The lock of the directory excludes other daemons. */
   readonly #locks = new KeyedLock();
 
   /** Opens the worker directories. Completes or reverts changes that a crash interrupted, then reads the directories. */
   static async open(options: WorkerPackagesOptions): Promise<WorkerPackages> {
     const directories = packageDirectories(options.builtInDirectory, options.directories);
-    // Undefined until the directories are read, which includes all earlier changes.
+    // Undefined until the directories are read. Earlier changes are ignored, because the read includes them.
     let packages: WorkerPackages | undefined;
     const follower = (directory: string): ChangeFollower => ({
       follow: (changes) => packages && packages.#follow(directory, changes),
@@ -76,21 +76,21 @@ export class WorkerPackages implements PackageOwner {
     });
   }
 
-  /** Returns all workers by name. A worker with built-in and uploaded versions appears once for each source. */
+  /** Returns all workers, sorted by name. A worker with built-in and uploaded versions appears once for each source. */
   async list(): Promise<Worker[]> {
     await this.#areas.caughtUp();
     return this.#catalog.list();
   }
 
   /**
-   * Returns the active version of a name, in memory. Without a range: `latest`, else the highest stable version, else the highest
-   * prerelease.
+   * Returns the worker version that serves a range, from memory. Without a range, returns `latest`, otherwise the highest stable version,
+   * otherwise the highest prerelease.
    */
   resolve(name: string, range: string | undefined): InstalledVersion | undefined {
     return this.#catalog.resolve(name, range);
   }
 
-  /** Whether a worker, or one version of it, is installed, enabled or not. */
+  /** Returns whether a worker, or one version of the worker, is installed. Includes disabled versions. */
   isInstalled(name: string, version: string | undefined): boolean {
     const versions = this.#catalog.versions(name);
     return versions !== undefined && (version === undefined || versions.has(version));
@@ -104,14 +104,14 @@ export class WorkerPackages implements PackageOwner {
     return installed.folder;
   }
 
-  /** Whether a directory is writable. */
+  /** Returns whether a worker directory is writable, so that uploads can be installed. */
   async canInstall(): Promise<boolean> {
     return (await this.#areas.forInstalling()) !== undefined;
   }
 
   /**
-   * Installs an archive, replaces the same version, and deletes the file. Calls `authorise` with the name before anything is visible; when
-   * that or the check of the version throws, nothing has changed. Resolves when `resolve` returns the version.
+   * Installs an archive, replaces the same version, and deletes the archive. First calls `authorise` with the name and checks the version: if
+   * either throws, no worker changes. Resolves when `resolve` returns the version.
    */
   async install(
     file: UploadedFile,
@@ -145,7 +145,7 @@ export class WorkerPackages implements PackageOwner {
     });
   }
 
-  /** Enables or disables a version by a flag in its manifest. */
+  /** Enables or disables a worker version through `enabled` in its manifest. */
   async setEnabled(name: string, version: string, enabled: boolean): Promise<void> {
     await this.#locks.run(name, () => this.#setEnabled(name, version, enabled));
   }
@@ -190,7 +190,7 @@ export class WorkerPackages implements PackageOwner {
     if (!isRemoved) throw workerNotFound(this.#catalog, name, undefined);
   }
 
-  /** Deletes the uploaded folders of a version. */
+  /** Deletes all uploaded folders with this version of the worker. */
   async removeVersion(name: string, version: string): Promise<void> {
     const find = () => this.#catalog.found(name).filter((candidate) => candidate.version === version);
     this.#areas.catchUp();
@@ -233,14 +233,16 @@ export class WorkerPackages implements PackageOwner {
     this.#refuseTakenPath(name);
   }
 
-  /** Stops checking the directories. Remaining folders are deleted at the next start. */
+  /** Stops checking the directories and saves the catalog cache. The next start deletes the remaining staging folders. */
   async close(): Promise<void> {
     this.#poll.close();
     await this.#areas.close();
     await this.#known.save();
   }
 
-  /** Returns the manifest of a worker that this daemon would serve. Throws `INVALID_PACKAGE_METADATA`. */
+  /**
+   * Returns the worker's manifest. Throws INVALID_PACKAGE_METADATA if the manifest is not valid or this daemon would not serve the worker.
+   */
   #servable(metadata: PackageMetadata): WorkerManifest {
     const manifest = parseWorkerManifest(metadata);
     const refusal = this.#options.refusal?.(manifest, metadata.name);
@@ -256,7 +258,7 @@ export class WorkerPackages implements PackageOwner {
     );
   }
 
-  /** Returns promises for the isolates that still run from the old folder. */
+  /** Installs the version's folder. Each returned promise resolves when no isolate uses the replaced folder any more. */
   async #place(
     area: StagingArea,
     staged: Transaction,
@@ -273,7 +275,7 @@ export class WorkerPackages implements PackageOwner {
     const nest = bare && { folder: workerFolder, as: bare.version };
     const told = workerChange("worker.installed", { name, version }, [{ directory: area.directory, workerFolder }]);
     let retiring: Promise<void>[] = [];
-    // Checked again, because a secret can have been removed during the unpacking of the archive.
+    // The secrets are checked again, because a secret can have been deleted while the archive was unpacked.
     this.#options.secrets?.assertPresent(name, manifest, { countsStaged: true });
     const revertSecrets = await this.#options.secrets?.applyStaged(name);
     try {
@@ -283,14 +285,14 @@ export class WorkerPackages implements PackageOwner {
         retiring = this.#catalog.refresh(area.directory, workerFolder).map((folder) => this.#retire(folder, movedTo));
       });
     } catch (error) {
-      // The error of the upload has priority.
+      // Ignores an error during the revert, because the error of the installation is thrown.
       await revertSecrets?.().catch(() => undefined);
       throw error;
     }
     return retiring;
   }
 
-  /** Removes the uploaded folders that `find` returns, one directory at a time. Returns whether there were any. */
+  /** Removes the uploaded folders that `find` returns, one directory at a time. Returns whether a folder was removed. */
   async #takeAway(
     change: Pick<PeerChange, "type" | "subject">,
     find: () => readonly CatalogedVersion[],
@@ -324,14 +326,14 @@ export class WorkerPackages implements PackageOwner {
     return gone.map((folder) => this.#retire(folder, newPath(folder, moved)));
   }
 
-  /** Applies the changes of other instances in a directory. */
+  /** Updates the catalog after other daemons changed workers in a directory, and reports each certain change to `onElsewhere`. */
   #follow(directory: string, changes: readonly PeerChange[]): void {
     const onRetired = (folder: string, movedTo: string | undefined) => void this.#retire(folder, movedTo);
     followWorkerChanges({ catalog: this.#catalog, directory, onRetired }, changes);
     for (const change of changes) if (!change.isUncertain) this.#options.onElsewhere?.(change);
   }
 
-  /** Reads a directory again as if every package had changed. */
+  /** Reads all workers in a directory again, as if every package had changed. */
   #readAnew(directory: string): void {
     for (const folder of this.#catalog.readAnew(directory)) void this.#retire(folder, undefined);
   }

@@ -13,12 +13,12 @@ import { rm } from "node:fs/promises";
 import { installationFileName } from "../../shared/installation-file-name.js";
 import type { Transaction } from "./transactions/transaction.js";
 
-/** `1`, `1.4`, `1.4.2`, `^1.2.0`, `~1.2`: the part of an address after the @. */
+/** Version range after the `@` in a request path, such as `1`, `1.4`, `1.4.2`, `^1.2.0` or `~1.2`. */
 const rangePattern = /^[\^~]?\d{1,9}(?:\.\d{1,9}){0,2}(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?$/;
 const longestRange = 200;
 /** A semantic version without a prerelease. */
 const stablePattern = /^\d+\.\d+\.\d+(?:\+|$)/;
-/** Callers choose the ranges in addresses, so the cache has a limit. */
+/** Maximum number of cached version ranges for one worker. The limit is necessary because clients choose the ranges in request paths. */
 const mostRememberedRanges = 64;
 
 export interface WorkerVersion {
@@ -31,14 +31,14 @@ export interface WorkerVersion {
   readonly problem?: string;
 }
 
-/** Parses the worker's manifest. Throws `INVALID_PACKAGE_METADATA` with the field. */
+/** Parses the worker's manifest. Throws `INVALID_PACKAGE_METADATA` with the invalid fields. */
 export function parseWorkerManifest(metadata: PackageMetadata): WorkerManifest {
   return parseManifestFields(WorkerManifest, metadata.fields);
 }
 
 /**
- * Returns the worker version in a folder; undefined when it is not a package. Invalid metadata results in a version with a `problem`, under
- * the name and version of its path, so that the operator sees the reason.
+ * Returns the worker version in a folder, or undefined if the folder is not a package. For invalid metadata, returns a version with a
+ * `problem`, so that the operator sees the reason.
  */
 export function readWorkerVersion(folder: string, place: { name: string; version: string }): WorkerVersion | undefined {
   const installation = readInstallation(folder);
@@ -56,24 +56,30 @@ export function readWorkerVersion(folder: string, place: { name: string; version
   }
 }
 
-/** Returns name and version according to the path: `<unit>` is a worker's folder, `<unit>/<version>` a version in it. */
+/**
+ * Returns the worker name and version that the path of a version folder implies. A package directly in the worker folder `unit` has the
+ * version `latest`.
+ */
 export function placeOf(directory: string, unit: string, folder: string): { name: string; version: string } {
   const name = path.relative(directory, unit).split(path.sep).join("/");
   return { name, version: folder === unit ? latestVersion : path.basename(folder) };
 }
 
-/** Sorts `latest` first, then from the highest to the lowest version. */
+/** Compares two versions for sorting: `latest` first, then from the highest to the lowest version. */
 export function newestFirst(a: string, b: string): number {
   if (a === latestVersion || b === latestVersion) return Number(b === latestVersion) - Number(a === latestVersion);
   return semver.compareBuild(b, a);
 }
 
-/** Selects the active version of a worker, and the version of a range. Ignores disabled versions. */
+/** Selects the version that serves requests for a worker, with or without a version range. Ignores disabled versions. */
 export class VersionChoice {
-  /** The version without a range: `latest`, otherwise the highest stable version, otherwise the highest prerelease. */
+  /**
+   * Active version, which serves requests without a range: `latest`, otherwise the highest stable version, otherwise the highest
+   * prerelease.
+   */
   readonly preferred: InstalledVersion | undefined;
   readonly #enabled: ReadonlyMap<string, InstalledVersion>;
-  /** Created on first use: most workers receive no request with a range. */
+  /** Cached versions by range. Created on first use, because most workers receive no request with a range. */
   #remembered: Map<string, InstalledVersion | undefined> | undefined;
 
   constructor(versions: Iterable<InstalledVersion>) {
@@ -82,7 +88,7 @@ export class VersionChoice {
     this.preferred = this.#enabled.get(latestVersion) ?? sorted.find(isStable) ?? sorted[0];
   }
 
-  /** Returns the version for a range: the exact name, otherwise the highest stable version, otherwise the highest prerelease. */
+  /** Returns the version for a range: the exact version, otherwise the highest stable version, otherwise the highest prerelease. */
   pick(range: string): InstalledVersion | undefined {
     const exact = this.#enabled.get(range);
     if (exact || this.#remembered?.has(range)) return exact ?? this.#remembered?.get(range);
@@ -110,28 +116,28 @@ export type PackageSource = "built-in" | "uploaded";
 
 /** One installed version of a worker. */
 export interface InstalledVersion {
-  /** `app` or `@team/app`. */
+  /** Package name, such as `app` or `@team/app`. */
   readonly name: string;
-  /** Strict semver or `latest`. */
+  /** Version of the worker: strict semver or `latest`. */
   readonly version: string;
-  /** Absolute path from which it is served. */
+  /** Absolute path of the folder from which the version is served. */
   readonly folder: string;
   readonly source: PackageSource;
   readonly enabled: boolean;
-  /** Changes when the folder is replaced, edited, enabled or disabled. */
+  /** Value that changes when the version folder is replaced, edited, enabled or disabled. */
   readonly generation: string;
   readonly manifest: WorkerManifest;
-  /** The deployment in its manifest. */
+  /** Deployment record in the version's manifest. */
   readonly deployment?: Deployment;
-  /** The upload; undefined for a folder that was not uploaded. */
+  /** Record of the upload. Undefined for a folder that was not uploaded. */
   readonly installation?: Installation;
-  /** Why the version cannot be served: its manifest is not valid. The version is listed nevertheless. */
+  /** Reason why the version cannot be served, such as an invalid manifest. The version is listed nevertheless. */
   readonly problem?: string;
 }
 
 /**
- * Writes a record of the upload into the staged folder, so it is moved and backed up with the version. Replaces a file of the archive. The
- * name is hidden: neither static sites nor the file API use it.
+ * Writes the record of the upload into the staged folder, so that moves and backups include the record. Replaces a file with that name from
+ * the archive. Static sites and the file API never serve this hidden file.
  */
 export async function writeInstallation(staged: Transaction, folder: string, installation: Installation): Promise<void> {
   const file = path.join(folder, installationFileName);
@@ -139,7 +145,9 @@ export async function writeInstallation(staged: Transaction, folder: string, ins
   await staged.prepareFile(file, `${JSON.stringify(installation)}\n`);
 }
 
-/** Returns undefined for a folder that was copied by hand, and for an invalid record. */
+/**
+ * Reads the record of the upload from a version folder. Returns undefined for a folder that was copied by hand and for an invalid record.
+ */
 function readInstallation(folder: string): Installation | undefined {
   try {
     const parsed = Installation.safeParse(JSON.parse(readFileSync(path.join(folder, installationFileName), "utf8")));

@@ -7,11 +7,14 @@ export interface ArchiveEntry {
   readonly target?: string;
   readonly sizeBytes: number;
   readonly executable: boolean;
-  /** Returns the bytes and checks their number against the size in the archive. Read them before the next entry, or not at all. */
+  /**
+   * Returns the entry's bytes. Throws if their number differs from the size in the archive. Read the bytes before the next entry, or not at
+   * all.
+   */
   content(): Iterable<Buffer> | AsyncIterable<Buffer>;
 }
 
-/** Limits of unpacking. */
+/** Limits for the unpacked content of an archive. */
 export interface ArchiveLimits {
   readonly maxExpandedSizeBytes: number;
   readonly maxArchiveEntries: number;

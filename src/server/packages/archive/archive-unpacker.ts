@@ -13,19 +13,22 @@ import { lowerPriority } from "../../platform/process-priority.js";
 
 const childHeapMegabytes = 128;
 const unpackDeadlineMs = 300_000;
-/** Maximum number of concurrent unpackers. Each uses one processor, and more would slow down requests. */
+/** Maximum number of concurrent unpacker processes. Each process uses one CPU core, and more processes would slow down requests. */
 const unpackingAtOnce = 2;
-/** With this niceness, an unpacker gets a tenth of the CPU share of the daemon while the CPU is busy. */
+/** Niceness of unpacker processes. While the CPU is busy, an unpacker receives a tenth of the daemon's CPU share. */
 const unpackingNiceness = 10;
 const longestResponseBytes = 4 * 1024 * 1024;
 
 export interface UnpackedPackage {
-  /** Root of the package, relative to the unpacked folder; "" when both are the same. */
+  /** Path of the package root, relative to the folder with the unpacked files. Empty if both are the same folder. */
   readonly root: string;
   readonly metadata: PackageMetadata;
 }
 
-/** Returns the archive format by the extension `.tgz`, `.tar.gz` or `.zip`, in any case. Throws INVALID_FILE_TYPE. */
+/**
+ * Returns the archive format for the extension `.tgz`, `.tar.gz` or `.zip`, case-insensitively. Throws INVALID_FILE_TYPE for other
+ * extensions.
+ */
 export function archiveFormat(fileName: string): ArchiveFormat {
   if (/\.(?:tgz|tar\.gz)$/i.test(fileName)) return "tar";
   if (/\.zip$/i.test(fileName)) return "zip";
@@ -45,11 +48,11 @@ export class ArchiveUnpacker {
   }
 
   /**
-   * Unpacks into an empty folder, syncs the files and deletes the archive. Begins before the archive has arrived completely. After an
-   * error, the content of the folder is incomplete and no process writes to it.
+   * Unpacks an archive into an empty folder, syncs the files and deletes the archive. Starts before the upload is complete. After an error,
+   * the folder contains only some of the files, and no process writes to it.
    */
   async unpack({ path, arrival }: UploadedFile, format: ArchiveFormat, folder: string): Promise<UnpackedPackage> {
-    // A slow client can make an upload last long, so the last free slot is only for complete archives.
+    // An upload from a slow client can take long. Therefore, the last free unpacker slot accepts only completely uploaded archives.
     if (this.#freeSlots < 2) await arrival?.whole;
     await this.#takeSlot();
     try {
@@ -59,7 +62,7 @@ export class ArchiveUnpacker {
     }
   }
 
-  /** Kills all running processes. */
+  /** Kills all running unpacker processes. */
   close(): void {
     this.#isClosed = true;
     for (const child of this.#children) child.kill();

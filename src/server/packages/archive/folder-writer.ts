@@ -2,11 +2,14 @@ import { closeSync, mkdirSync, openSync, writeSync } from "node:fs";
 import path from "node:path";
 import { syncPaths } from "./sync-paths.js";
 
-/** Writes files into an empty folder. Works synchronously: the process has no other task, and promises would cost more than the writes. */
+/**
+ * Writes files into an empty folder. Writes synchronously, because the unpacker process has no other task and promises would cost more time
+ * than the writes.
+ */
 export class TreeWriter {
   readonly #root: string;
   readonly #written: string[] = [];
-  /** Folders by path relative to the root. */
+  /** Created folders, by their path relative to the root. */
   readonly #folders = new Set<string>();
 
   constructor(root: string) {
@@ -14,7 +17,7 @@ export class TreeWriter {
     this.#written.push(root);
   }
 
-  /** Creates a folder and its parents one by one. If the root was deleted meanwhile, this fails instead of creating it again. */
+  /** Creates a folder and its missing parents, but never the root. If the root was deleted meanwhile, the call throws. */
   addFolder(segments: readonly string[]): void {
     const name = segments.join("/");
     if (name === "" || this.#folders.has(name)) return;
@@ -25,7 +28,10 @@ export class TreeWriter {
     this.#written.push(folder);
   }
 
-  /** Writes the content immediately if it is complete. Otherwise returns a promise that resolves when the content is written. */
+  /**
+   * Writes a file. Content that is already complete is written immediately. Otherwise returns a promise that resolves when the content is
+   * written.
+   */
   addFile(segments: readonly string[], mode: number, content: Iterable<Buffer> | AsyncIterable<Buffer>): Promise<void> | undefined {
     this.addFolder(segments.slice(0, -1));
     const target = path.join(this.#root, ...segments);
@@ -40,7 +46,7 @@ export class TreeWriter {
     return undefined;
   }
 
-  /** Syncs all files and folders. */
+  /** Syncs all written files and folders to the disk. */
   async sync(): Promise<void> {
     await syncPaths(this.#root, this.#written);
   }

@@ -6,21 +6,21 @@ import { open, type FileHandle } from "node:fs/promises";
 
 /** Size of inflated chunks. Large chunks need fewer turns of the event loop. */
 const inflatedChunkBytes = 2 * 1024 * 1024;
-/** Number of bytes that are read ahead, so that the inflating thread does not wait for the file. */
+/** Maximum number of compressed bytes that are read ahead, so that zlib's thread does not wait for the file. */
 const readAheadBytes = 4 * 1024 * 1024;
-/** Number of chunks that are inflated ahead. With only one, writing and inflating would alternate. */
+/** Number of chunks that are inflated ahead. With only one chunk, inflating would pause during each write. */
 const chunksAhead = 4;
-/** Maximum ratio of expanded to compressed size. Usual packages stay below it; an archive bomb has about 1,000. */
+/** Maximum ratio of expanded to compressed size. Usual packages have a lower ratio; an archive bomb has a ratio of about 1,000. */
 const highestRatio = 250;
-/** Archives with a smaller expanded size have no maximum ratio. */
+/** Expanded size up to which an archive can have any compression ratio. */
 const ratioFreeBytes = 32 * 1024 * 1024;
 
 const longestHeaderBytes = 128 * 1024;
 const trailerBytes = 8;
-/** Size of chunks that are read. Large chunks need fewer turns of the event loop. */
+/** Size of the chunks in which the compressed file is read. Large chunks need fewer turns of the event loop. */
 const chunkBytes = 1024 * 1024;
 
-/** Throws when an archive expands by more than the maximum ratio. */
+/** Throws ARCHIVE_TOO_LARGE if the expanded size of an archive exceeds the maximum ratio to its compressed size. */
 export function checkRatio(expandedBytes: number, compressedBytes: number): void {
   if (expandedBytes > ratioFreeBytes && expandedBytes > highestRatio * compressedBytes) {
     throw archiveTooLarge(`it unpacks to more than ${highestRatio} times its size`);
@@ -28,15 +28,15 @@ export function checkRatio(expandedBytes: number, compressedBytes: number): void
 }
 
 /**
- * Yields the content of a gzip file with exactly one member. zlib would accept more members and ignore trailing bytes, which other tools
- * read differently. Therefore only the deflate data is passed to zlib.
+ * Yields the decompressed content of a gzip file with exactly one member. Passes only the deflate data to zlib: zlib would accept further
+ * members and ignore trailing bytes, which other tools read differently.
  */
 export async function* gunzipFile(path: string, maxStreamBytes: number, arrival?: Arrival): AsyncGenerator<Buffer> {
   const gzip = await GzipFile.open(path, arrival);
   const options: ZlibOptions & TransformOptions = { chunkSize: inflatedChunkBytes, writableHighWaterMark: readAheadBytes };
   const inflate = createInflateRaw(options);
   const ahead = new PassThrough({ objectMode: true, highWaterMark: chunksAhead });
-  // The last stream of the pipeline emits the errors of all streams.
+  // No error callback is needed, because the last stream of the pipeline emits the errors of all streams.
   pipeline(gzip.data(), inflate, ahead, () => undefined);
   let crc = 0;
   let expandedBytes = 0;
@@ -54,7 +54,7 @@ export async function* gunzipFile(path: string, maxStreamBytes: number, arrival?
   } finally {
     await gzip.close();
   }
-  // Deflate data contains its own end, which can come before the end of the file.
+  // Deflate data ends at its final block (RFC 1951, section 3.2.3), which can come before the end of the file.
   if (inflate.bytesWritten !== gzip.end?.dataBytes) throw invalidArchive("it has bytes after the end of its gzip data");
   if (crc !== gzip.end.crc || expandedBytes % 2 ** 32 !== gzip.end.sizeBytes) throw invalidArchive("its gzip checksum is wrong");
 }
@@ -73,7 +73,7 @@ interface GzipEnd {
 
 /** A gzip file with one member. The file can still grow while it is read. */
 class GzipFile {
-  /** Undefined until all data is read. */
+  /** The gzip trailer. Undefined until all deflate data is read. */
   end: GzipEnd | undefined;
   readonly #file: FileHandle;
   readonly #arrival: Arrival | undefined;

@@ -9,7 +9,7 @@ import { Arrival, type UnpackJob, type UnpackResult } from "./unpack-job.js";
 import { TreeWriter } from "./folder-writer.js";
 import { unpack } from "./unpack.js";
 
-// stdin closes when the daemon exits. The result is not needed then.
+// stdin closes when the daemon exits. The unpacker then exits too, because no process needs the result.
 process.stdin.on("close", () => process.exit(1));
 // The mode of unpacked files does not depend on the daemon's umask.
 process.umask(0o022);
@@ -41,7 +41,7 @@ async function run(job: UnpackJob): Promise<UnpackResult> {
   }
 }
 
-/** Loads the YAML parser during the sync of the disk, because loading takes time. */
+/** Reads the package's metadata. Loads the YAML parser only now, so that loading runs in parallel with the sync of the files. */
 async function readMetadata(folder: string): Promise<PackageMetadata | undefined> {
   const { readPackageMetadata } = await import("../package-metadata.js");
   return readPackageMetadata(folder);

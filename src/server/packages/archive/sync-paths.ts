@@ -4,13 +4,12 @@ import { open } from "node:fs/promises";
 import { findSystemTool } from "../../platform/system-tool.js";
 
 /**
- * Number of paths from which one sync of the whole file system is faster. For fewer paths, that sync would mostly wait for writes of other
- * programs.
+ * Minimum number of paths for a sync of the whole file system. For fewer paths, such a sync would mostly wait for writes of other programs.
  */
 const fewestForFileSystem = 100;
 /**
- * The number of threads of libuv. Concurrent fsyncs share one commit of the file system's journal, so that each takes a quarter of the
- * time.
+ * Number of concurrent fsync calls: the default thread count of libuv. Concurrent calls share one commit of the file system's journal, so
+ * that each call takes a quarter of the time.
  */
 const syncsAtOnce = 4;
 

@@ -4,7 +4,7 @@ export const tarBlockBytes = 512;
 const blank = 0x20;
 const zero = 0x30;
 
-/** The fields of a header block. */
+/** The fields of a tar header block that the daemon uses. */
 export interface TarHeader {
   readonly type: string;
   readonly name: string;
@@ -13,7 +13,7 @@ export interface TarHeader {
   readonly mode: number;
 }
 
-/** Parses a header block. Throws if a number or the checksum is invalid. */
+/** Parses a tar header block. Throws if a number or the checksum is invalid. */
 export function parseTarHeader(block: Buffer): TarHeader {
   checkSum(block);
   const type = block[156] === 0 ? "0" : String.fromCharCode(block[156] as number);
@@ -38,13 +38,13 @@ function checkSum(block: Buffer): void {
   let sum = 0;
   let signedSum = 0;
   for (let index = 0; index < block.length; index += 1) {
-    // For the checksum, its own field counts as eight spaces.
+    // The checksum is calculated as if its own field contained eight spaces.
     const byte = index >= 148 && index < 156 ? 0x20 : (block[index] as number);
     sum += byte;
     signedSum += byte > 127 ? byte - 256 : byte;
   }
   const stored = numberField(block, 148, 8);
-  // Early tar programs calculated the sum with signed characters.
+  // Early tar programs calculated the checksum with signed characters.
   if (stored !== sum && stored !== signedSum) throw invalidArchive("the checksum of a tar header is wrong");
 }
 
@@ -56,7 +56,7 @@ function textField(block: Buffer, start: number, length: number): string {
   return decodeUtf8(end === -1 ? field : field.subarray(0, end));
 }
 
-/** Parses octal digits between spaces and zeros, or GNU's big-endian binary form, whose first bit is set. */
+/** Parses a number field: octal digits, padded with spaces or NUL bytes, or GNU's big-endian binary form, whose first bit is set. */
 function numberField(block: Buffer, start: number, length: number): number {
   if ((block[start] as number) & 0x80) return binaryNumber(block.subarray(start, start + length));
   let [at, end] = [start, start + length];
@@ -65,7 +65,7 @@ function numberField(block: Buffer, start: number, length: number): number {
   let value = 0;
   for (; at < end; at += 1) {
     const digit = (block[at] as number) - zero;
-    if (digit < 0 || digit > 7) throw invalidArchive("a tar header has a number that is none");
+    if (digit < 0 || digit > 7) throw invalidArchive("a tar header has an invalid number");
     value = value * 8 + digit;
   }
   return value;
@@ -111,7 +111,7 @@ export function parsePaxRecords(body: Buffer): Map<string, string> {
   return records;
 }
 
-/** Names must be valid text. Comments and vendor attributes can contain any bytes. */
+/** Returns the value of a pax record. Names must be valid UTF-8. Comments and vendor attributes can contain any bytes. */
 function paxValue(record: Buffer, equals: number): string {
   const isName = /^(?:path|linkpath)$/.test(record.toString("latin1", 0, equals));
   const value = record.subarray(equals + 1);

@@ -25,14 +25,14 @@ interface Extension {
 
 /**
  * Yields the entries of a gzipped tar file in the POSIX (ustar, pax) and GNU formats. Rejects unknown types, invalid numbers and trailing
- * bytes. node-tar skips them, so another tool could see different content.
+ * bytes. node-tar ignores such data, so another tool could see different content.
  */
 export function tarEntries(path: string, limits: ArchiveLimits, arrival?: Arrival): AsyncIterable<ArchiveEntry> {
   const maxStreamBytes = limits.maxExpandedSizeBytes + limits.maxArchiveEntries * overheadBytesPerEntry + longestExtensionBytes;
   return readTar(gunzipFile(path, maxStreamBytes, arrival));
 }
 
-/** Yields the entries of an uncompressed tar from chunks, under the same rules. */
+/** Yields the entries of an uncompressed tar stream, by the same rules as `tarEntries`. */
 export async function* readTar(chunks: AsyncIterable<Buffer>): AsyncGenerator<ArchiveEntry> {
   const source = new ByteSource(chunks);
   try {
@@ -50,7 +50,7 @@ export async function* readTar(chunks: AsyncIterable<Buffer>): AsyncGenerator<Ar
       await passOver(source, bytesLeft());
       extension = undefined;
     }
-    if (extension) throw invalidArchive("it ends where an entry was announced");
+    if (extension) throw invalidArchive("it ends after an extension header, without an entry");
     await expectOnlyZeros(source);
   } finally {
     await source.close();
@@ -62,7 +62,10 @@ function isEnd(block: Buffer): boolean {
   return isZeroBlock(block);
 }
 
-/** Tar programs fill the last record with zeros. Other bytes could be content for other readers. */
+/**
+ * Throws if bytes other than zeros follow the end of the archive. Tar programs pad the last record with zeros. Another tool could read
+ * other bytes as content.
+ */
 async function expectOnlyZeros(source: ByteSource): Promise<void> {
   for await (const piece of source.upTo(Number.MAX_SAFE_INTEGER)) {
     if (!isZeroBlock(piece)) throw invalidArchive("it has bytes after its end mark");
@@ -110,7 +113,7 @@ function refuseNamesForAll(body: Buffer): void {
   }
 }
 
-/** Returns the entry, and the number of bytes before the next entry. */
+/** Returns the entry, and a function that returns the number of unread bytes before the next entry. */
 function entryOf(source: ByteSource, header: TarHeader, extension: Extension): { entry: ArchiveEntry; bytesLeft: () => number } {
   const name = extension.path ?? header.name;
   const kind = kindOf(header.type, name);
@@ -155,7 +158,7 @@ function kindOf(type: string, name: string): ArchiveEntry["kind"] {
 
 function paxSize(text: string): number {
   const size = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
-  if (!Number.isSafeInteger(size)) throw invalidArchive("a pax header has a size that is none");
+  if (!Number.isSafeInteger(size)) throw invalidArchive("a pax header has an invalid size");
   return size;
 }
 
@@ -167,7 +170,7 @@ async function passOver(source: ByteSource, byteCount: number): Promise<void> {
   if (!source.takeLoaded(byteCount) && !(await source.skip(byteCount))) throw invalidArchive("it is cut off");
 }
 
-/** Reads a stream of chunks in any length. Keeps at most one chunk. */
+/** Reads any number of bytes from a stream of chunks. Keeps at most one chunk in memory. */
 class ByteSource {
   readonly #chunks: AsyncIterator<Buffer>;
   #rest: Buffer = Buffer.alloc(0);
@@ -176,12 +179,12 @@ class ByteSource {
     this.#chunks = chunks[Symbol.asyncIterator]();
   }
 
-  /** Returns the next bytes if they have arrived, so that most callers need no promise. Otherwise returns undefined. */
+  /** Returns the next `byteCount` bytes if the current chunk contains them; otherwise undefined. Most reads then need no promise. */
   takeLoaded(byteCount: number): Buffer | undefined {
     return this.#rest.length >= byteCount ? this.#cut(byteCount) : undefined;
   }
 
-  /** Returns the next bytes. Returns fewer bytes only at the end of the stream. */
+  /** Returns the next `byteCount` bytes, or fewer bytes at the end of the stream. */
   async take(byteCount: number): Promise<Buffer> {
     const loaded = this.takeLoaded(byteCount);
     if (loaded) return loaded;
@@ -190,7 +193,7 @@ class ByteSource {
     return Buffer.concat(pieces);
   }
 
-  /** Yields the next bytes in chunks. Yields fewer bytes only at the end of the stream. */
+  /** Yields the next `byteCount` bytes in chunks, or fewer bytes at the end of the stream. */
   async *upTo(byteCount: number): AsyncGenerator<Buffer> {
     let missing = byteCount;
     while (missing > 0) {
@@ -201,7 +204,7 @@ class ByteSource {
     }
   }
 
-  /** Skips bytes. Returns false if the stream ends before. */
+  /** Skips `byteCount` bytes. Returns false if the stream ends earlier. */
   async skip(byteCount: number): Promise<boolean> {
     let missing = byteCount;
     while (missing > 0) {
@@ -211,7 +214,7 @@ class ByteSource {
     return true;
   }
 
-  /** Closes the source of the chunks. */
+  /** Closes the stream of chunks. */
   async close(): Promise<void> {
     await this.#chunks.return?.();
   }

@@ -5,20 +5,20 @@ import type { ArchiveFormat } from "./unpack.js";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 
-/** Last line that the unpacker receives on stdin. Each earlier line is the number of bytes that have arrived. */
+/** Last line that the daemon writes to the unpacker's stdin. Each earlier line is the number of archive bytes that have arrived. */
 export const archiveIsWhole = "whole";
 
-/** Input of the unpacker: JSON in its first argument. */
+/** Input of the unpacker process, passed as JSON in its first argument. */
 export interface UnpackJob {
   /** Path of the archive, which the unpacker deletes afterwards. */
   readonly archivePath: string;
   readonly format: ArchiveFormat;
-  /** Path of an empty folder for the files. */
+  /** Path of an empty folder for the unpacked files. */
   readonly folder: string;
   readonly limits: ArchiveLimits;
 }
 
-/** Result of the unpacker: JSON on stdout. */
+/** Result of the unpacker process, written as JSON to stdout. */
 export type UnpackResult =
   | { readonly root: string; readonly metadata: PackageMetadata }
   | { readonly refusal: { readonly code: ErrorCode; readonly message: string } }
@@ -29,7 +29,7 @@ export class Arrival {
   #sizeBytes = 0;
   readonly #waiting = new Set<() => void>();
 
-  /** Reads the lines that the daemon sends; `archiveIsWhole` is the last one. */
+  /** Creates a counter that reads the lines of the daemon from `input`. The last line is `archiveIsWhole`. */
   static toldBy(input: Readable): Arrival {
     const arrival = new Arrival();
     createInterface({ input }).on("line", (line) => arrival.tell(line === archiveIsWhole ? Infinity : Number(line)));

@@ -8,18 +8,20 @@ import { archiveTooLarge, invalidArchive, pathTraversal, unsupportedEntry } from
 import { tarEntries } from "./tar-reader.js";
 import type { TreeWriter } from "./folder-writer.js";
 
-/** Maximum duration of a turn of the event loop. Longer turns would delay zlib's thread, because it starts the next chunk between turns. */
+/**
+ * Maximum duration of a turn of the event loop. Longer turns would delay zlib's thread, because zlib starts the next chunk between turns.
+ */
 const longestTurnMs = 1;
 
 export type ArchiveFormat = "tar" | "zip";
 
 /**
- * Unpacks an archive and returns the package's root ("" for the archive's root). Checks each entry before writing it, and the archive at
- * its end. After an error, discard all written files.
+ * Unpacks an archive. Returns the path of the package root in the archive, or "" for the archive's root. Checks each entry before writing
+ * the entry. After an error, the caller must discard all written files.
  */
 export async function unpack(options: {
   archivePath: string;
-  /** Set for an archive that may still be arriving. */
+  /** Counter of the arrived bytes if the archive can still be incomplete. Undefined for a complete archive. */
   arrival?: Arrival;
   format: ArchiveFormat;
   writer: TreeWriter;
@@ -34,7 +36,7 @@ export async function unpack(options: {
   return tree.packageRoot(format);
 }
 
-/** Loads the zip reader only for zip files, because loading it delays the start of the process. */
+/** Loads the zip reader only for zip files, because loading the reader delays the start of the process. */
 async function entriesOf(
   format: ArchiveFormat,
   { archivePath, arrival, limits }: { archivePath: string; arrival: Arrival | undefined; limits: ArchiveLimits },
@@ -57,7 +59,7 @@ async function expectMagic(archivePath: string, format: ArchiveFormat): Promise<
   }
 }
 
-/** Rejects the archive at the first invalid entry. */
+/** Writes all entries of an archive. Rejects the archive at the first invalid entry. */
 async function unpackEntries(entries: AsyncIterable<ArchiveEntry>, writer: TreeWriter, limits: ArchiveLimits): Promise<EntryTree> {
   const tree = new EntryTree();
   let entryCount = 0;
@@ -81,7 +83,7 @@ async function unpackEntries(entries: AsyncIterable<ArchiveEntry>, writer: TreeW
     refuseLeadingOut(entry);
     harmlessLink ??= entry;
   }
-  // This error is thrown last, because a later link that leads outside of the package is more serious.
+  // A link inside the package is reported last, because a later link that leads out of the package is a more serious error.
   if (harmlessLink) throw unsupportedEntry(harmlessLink.name, `a ${harmlessLink.kind}`);
   if (tree.fileCount === 0) throw invalidArchive("it holds no files");
   return tree;
@@ -104,7 +106,7 @@ function unpackEntry(
 
 function refuseLeadingOut(link: ArchiveEntry): void {
   const name = entrySegments(link.name, "file").join("/");
-  // A symbolic link is relative to its own folder, a hard link to the archive's root.
+  // The target of a symbolic link is relative to the link's folder. The target of a hard link is relative to the archive's root.
   const from = link.kind === "symbolic link" ? name : name.split("/", 1).join("");
   if (linkLeavesPackage(from, link.target ?? "")) throw pathTraversal(`${link.name} -> ${link.target}`);
 }

@@ -28,8 +28,8 @@ interface LocatedEntry {
 }
 
 /**
- * Yields the entries of a zip file. The central directory must agree with itself, with each local header and with the data, so that no
- * other tool can see another list of files.
+ * Yields the entries of a zip file. Rejects a file whose central directory contradicts itself, a local header or the data, because another
+ * tool could see another list of files.
  */
 export async function* zipEntries(path: string, limits: ArchiveLimits): AsyncGenerator<ArchiveEntry> {
   const zip = await orInvalid(openPromise(path, { decodeStrings: false, autoClose: false, validateEntrySizes: true }));
@@ -43,7 +43,7 @@ export async function* zipEntries(path: string, limits: ArchiveLimits): AsyncGen
   }
 }
 
-/** Reads the central directory and all local headers. Rejects those that disagree. */
+/** Reads the central directory and all local headers. Throws if a header and its directory entry disagree. */
 async function locateEntries(zip: ZipFile, centralDirectoryEnd: number): Promise<LocatedEntry[]> {
   const located: LocatedEntry[] = [];
   const entries = zip.eachEntry();
@@ -57,7 +57,8 @@ async function locateEntries(zip: ZipFile, centralDirectoryEnd: number): Promise
     if (!agree(entry, local)) throw invalidArchive("its directory and its entries disagree");
     located.push({ entry, name: nameOf(entry), dataEnd: local.fileDataStart + entry.compressedSize });
   }
-  // yauzl counts entries, so hidden entries show only in its final position.
+  // yauzl reads only the stated number of entries. Further hidden entries are detected because the final read position is not the
+  // directory's end.
   if (Number(zip.readEntryCursor) !== centralDirectoryEnd) throw invalidArchive("its directory lists more or fewer entries than it says");
   checkSpans(located);
   return located;
@@ -93,7 +94,8 @@ function checkSpans(located: readonly LocatedEntry[]): void {
 function checkSizes(zip: ZipFile, located: readonly LocatedEntry[], limits: ArchiveLimits): void {
   let expandedBytes = 0;
   for (const { entry } of located) {
-    if (entry.uncompressedSize > (entry.compressedSize + 1) * highestDeflateRatio) throw invalidArchive("a size in it cannot be true");
+    if (entry.uncompressedSize > (entry.compressedSize + 1) * highestDeflateRatio)
+      throw invalidArchive("the stated size of an entry is impossible");
     expandedBytes += entry.uncompressedSize;
   }
   if (expandedBytes > limits.maxExpandedSizeBytes) throw archiveTooLarge("it unpacks to more bytes than this server allows");
@@ -109,7 +111,7 @@ function nameOf(entry: Entry): string {
 
 function archiveEntry(zip: ZipFile, entry: Entry, name: string): ArchiveEntry {
   const madeOn = entry.versionMadeBy >>> 8;
-  // On Unix and macOS, these bits contain the mode. On other systems they have a different meaning.
+  // In zip files from Unix and macOS, the upper 16 bits contain the file mode. Other systems use these bits differently.
   const mode = madeOn === 3 || madeOn === 19 ? entry.externalFileAttributes >>> 16 : 0;
   const kind = kindOf(name, mode);
   if (kind === "directory" && entry.uncompressedSize > 0) throw invalidArchive("a folder in it has content");
@@ -132,7 +134,7 @@ function kindOf(name: string, mode: number): "file" | "directory" {
     default:
       throw unsupportedEntry(name, "neither a file nor a folder");
   }
-  throw invalidArchive("an entry in it is a file by name and a folder by type, or the other way round");
+  throw invalidArchive("the name and the type of an entry disagree: one is a file, the other a folder");
 }
 
 async function* content(zip: ZipFile, entry: Entry): AsyncGenerator<Buffer> {
@@ -152,7 +154,7 @@ async function* content(zip: ZipFile, entry: Entry): AsyncGenerator<Buffer> {
   if (crc !== entry.crc32) throw invalidArchive("the checksum of an entry is wrong");
 }
 
-/** Errors of yauzl have no code. Errors with a code are from the file system and not caused by the archive. */
+/** Converts an error of yauzl to an ApiError. Errors with `syscall` come from the file system and are rethrown unchanged. */
 async function orInvalid<Value>(step: Promise<Value>): Promise<Value> {
   try {
     return await step;
@@ -163,8 +165,8 @@ async function orInvalid<Value>(step: Promise<Value>): Promise<Value> {
 }
 
 /**
- * Returns the end position of the central directory. Also checks that count, size and position agree, and that no bytes are between the
- * directory and the end records. yauzl does not check this.
+ * Returns the end position of the central directory. Throws if count, size and position disagree, or if bytes are between the directory and
+ * the end records. yauzl does not check this.
  */
 async function readZipEnd(path: string): Promise<number> {
   const file = await open(path, "r");
@@ -191,20 +193,20 @@ function directoryEnd(tail: Buffer, tailStart: number): number {
   const directorySize = tail.readUInt32LE(end + 12);
   const directoryStart = tail.readUInt32LE(end + 16);
   const isSound = disks === 0 && countHere === count && count > 0 && directoryStart + directorySize === tailStart + end;
-  if (!isSound) throw invalidArchive("its directory is not where it says, or is empty");
+  if (!isSound) throw invalidArchive("its central directory is empty, or its stated position is wrong");
   return end;
 }
 
 function zip64DirectoryEnd(tail: Buffer, locator: number, tailStart: number): number {
   const end = locator - zip64EndBytes;
   const stated = tail.readBigUInt64LE(locator + 8);
-  if (end < 0 || stated !== BigInt(tailStart + end)) throw invalidArchive("its zip64 records are not where they say");
+  if (end < 0 || stated !== BigInt(tailStart + end)) throw invalidArchive("the stated position of its zip64 records is wrong");
   const disks = tail.readBigUInt64LE(end + 16);
   const countHere = tail.readBigUInt64LE(end + 24);
   const count = tail.readBigUInt64LE(end + 32);
   const directorySize = tail.readBigUInt64LE(end + 40);
   const directoryStart = tail.readBigUInt64LE(end + 48);
   const isSound = disks === 0n && countHere === count && count > 0n && directoryStart + directorySize === BigInt(tailStart + end);
-  if (!isSound) throw invalidArchive("its zip64 directory is not where it says, or is empty");
+  if (!isSound) throw invalidArchive("its zip64 central directory is empty, or its stated position is wrong");
   return end;
 }

@@ -3,13 +3,13 @@ import { ApiError } from "../../../shared/api-error.js";
 
 const descriptors = "/proc/self/fd";
 const folderFlags = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
-/** Flags that do not follow a symbolic link and do not wait for the writer of a named pipe. */
+/** Flags for opening a file without following a symbolic link and without waiting for the writer of a named pipe. */
 const fileFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const folderMode = 0o755;
 
 /**
- * An open folder. Operations on `path` affect this folder even if another one now has its name. Therefore no change between a check and its
- * use can lead outside. The caller must close it.
+ * An open folder. Operations on `path` affect this folder even if another folder now has its name. Therefore, no change between a check and
+ * an operation can lead outside. The caller must close the handle.
  */
 export class DirectoryHandle {
   readonly #descriptor: number;
@@ -18,7 +18,7 @@ export class DirectoryHandle {
     this.#descriptor = descriptor;
   }
 
-  /** Opens a folder below a directory of the operator, one path segment after the other. With `isMade`, creates missing folders. */
+  /** Opens a folder below a configured directory, one path segment after the other. With `isMade`, creates missing folders. */
   static open(directory: string, segments: readonly string[], options: { isMade?: boolean } = {}): DirectoryHandle {
     if (!existsSync(descriptors)) {
       throw new ApiError("FILES_UNAVAILABLE", "Files cannot be managed here: this system has no /proc. Upload whole packages instead.");
@@ -37,7 +37,7 @@ export class DirectoryHandle {
       }
       return inner;
     } catch (error) {
-      // If a later step fails, for example on a full disk, the new folders are deleted again.
+      // If a later step fails, for example on a full disk, deletes the new folders again.
       for (const folder of made.toReversed()) rmdirSync(folder);
       throw error;
     } finally {
@@ -45,18 +45,18 @@ export class DirectoryHandle {
     }
   }
 
-  /** Throws ELOOP for a link, and ENOTDIR for other entries that are not folders. */
+  /** Opens a subfolder. Throws ELOOP for a link, and ENOTDIR for other entries that are not folders. */
   enter(name: string): DirectoryHandle {
     try {
       return new DirectoryHandle(openSync(this.pathOf(name), folderFlags));
     } catch (error) {
-      // Linux reports ENOTDIR for a link and for other entries.
+      // Linux reports ENOTDIR for a link as well, so the entry's type is checked.
       if (!this.stat(name)?.isSymbolicLink()) throw error;
       throw Object.assign(new Error("a link is not followed", { cause: error }), { code: "ELOOP" });
     }
   }
 
-  /** A path of the open folder, valid until the handle is closed. */
+  /** Path of the open folder in `/proc/self/fd`, valid until the handle is closed. */
   get path(): string {
     return `${descriptors}/${this.#descriptor}`;
   }
@@ -70,7 +70,7 @@ export class DirectoryHandle {
     return lstatSync(this.pathOf(name), { throwIfNoEntry: false });
   }
 
-  /** Returns a descriptor of a regular file, which the caller must close; undefined for other entries. */
+  /** Opens a regular file. Returns the descriptor, which the caller must close, or undefined for other entries. */
   openFile(name: string): number | undefined {
     const descriptor = openSync(this.pathOf(name), fileFlags);
     if (fstatSync(descriptor).isFile()) return descriptor;
@@ -94,7 +94,7 @@ export class DirectoryHandle {
   }
 }
 
-/** Opens a folder for `work` and closes it afterwards. */
+/** Runs `work` with an open folder and closes the folder afterwards. */
 export function inDirectoryHandle<Result>(folder: DirectoryHandle, work: (folder: DirectoryHandle) => Result): Result {
   try {
     return work(folder);

@@ -6,8 +6,8 @@ import type { FilePlace } from "./file-paths.js";
 import { inDirectoryHandle, DirectoryHandle } from "./directory-handle.js";
 
 /**
- * Returns the ETag of a file. It changes with each change of the content, because the daemon writes new inodes. The change time is not part
- * of it, because a hard link of an isolate changes that time.
+ * Returns the ETag of a file. The ETag changes with the content, because the daemon writes each new content to a new inode. The change time
+ * (ctime) is not included, because a hard link of an isolate changes it.
  */
 export function etagOf({ ino, size, mtimeNs }: Pick<BigIntStats, "ino" | "size" | "mtimeNs">): string {
   const mark = createHash("sha256").update(`${ino} ${size} ${mtimeNs}`).digest("base64url").slice(0, 22);
@@ -16,7 +16,7 @@ export function etagOf({ ino, size, mtimeNs }: Pick<BigIntStats, "ino" | "size" 
 
 /** Throws PRECONDITION_FAILED unless the file has this ETag. */
 export function assertEtag({ mount, below, path }: FilePlace, etag: string): void {
-  // A proxy that compresses a response makes its ETag weak. Therefore a weak ETag is accepted, too.
+  // A proxy that compresses a response makes its ETag weak. Therefore, a weak ETag is accepted too.
   if (currentEtag(mount.path, below) === etag.replace(/^W\//, "")) return;
   throw new ApiError(
     "PRECONDITION_FAILED",

@@ -10,32 +10,32 @@ const longestPathBytes = 4096;
 const longestSegmentBytes = 255;
 const deepestPath = 100;
 
-/** The principal of a file operation. */
+/** The principal that performs a file operation. */
 export interface FileCaller {
-  /** Returns whether the principal can see packages with that name. */
+  /** Returns whether the principal is allowed to see packages with this name. */
   readonly covers: (packageName: string) => boolean;
-  /** Throws when the principal cannot manage packages with that name. */
+  /** Throws if the principal is not allowed to manage packages with this name. */
   readonly assertCovers: (packageName: string) => void;
-  /** True when the caller is allowed to see the values of `env` in manifests. */
+  /** True if the principal is allowed to see the values of `env` in manifests. */
   readonly seesValues: boolean;
 }
 
-/** A path below a mount that the caller can see. The path can be missing on the disk. */
+/** A requested path below a mount (a configured directory) that the caller is allowed to see. The path can be missing on the disk. */
 export interface FilePlace {
-  /** The path, as messages and responses show it. */
+  /** Path as error messages and responses show it, with the mount name first. */
   readonly path: string;
   readonly mount: Mount;
   readonly below: readonly string[];
 }
 
-/** A path in a package folder that the caller can change. */
+/** A path in a package folder that the caller is allowed to change. */
 export interface WritablePlace extends FilePlace {
   readonly unit: Unit;
   /** Path segments below the package folder; empty for the folder itself. */
   readonly inUnit: readonly string[];
 }
 
-/** Resolves paths and checks the caller's permission. */
+/** Resolves the paths of file operations and checks the caller's permission. */
 export class FilePlaces {
   readonly #mounts: ReadonlyMap<string, Mount>;
   readonly #layout: Layout;
@@ -47,7 +47,7 @@ export class FilePlaces {
     this.#keeper = options.keeper;
   }
 
-  /** Resolves a path for reading. Returns undefined for the list of mounts. */
+  /** Resolves a path for reading. Returns undefined for the empty path, which lists the mounts. */
   readable(text: string, caller: FileCaller): FilePlace | undefined {
     const [mountName, ...below] = pathSegments(text);
     if (mountName === undefined) return undefined;
@@ -59,12 +59,15 @@ export class FilePlaces {
     return { path: [mountName, ...below].join("/"), mount, below };
   }
 
-  /** Throws unless the path is in a package folder that is not built in and belongs to the caller's namespaces. */
+  /**
+   * Resolves a path for writing. Throws unless the path is in a package folder that is not built in and that the caller is allowed to
+   * manage.
+   */
   writable(text: string, caller: FileCaller): WritablePlace {
     const place = this.readable(text, caller);
     const unit = place && unitIn(place.mount, place.below, this.#layout);
-    if (!place || !unit) throw notWritable(text, "files are changed in the folder of a package only");
-    if (place.mount.source === "built-in") throw notWritable(text, `what lies in ${shown(place.mount.name)} is built in`);
+    if (!place || !unit) throw notWritable(text, "files can be changed only in the folder of a package");
+    if (place.mount.source === "built-in") throw notWritable(text, `the packages in ${shown(place.mount.name)} are built in`);
     for (const name of this.#keeper.namesIn(unit)) caller.assertCovers(name);
     return { ...place, unit, inUnit: place.below.slice(unit.segments.length) };
   }
@@ -73,7 +76,7 @@ export class FilePlaces {
   inUnit(text: string, caller: FileCaller): WritablePlace & { readonly name: string } {
     const place = this.writable(text, caller);
     const name = place.inUnit.at(-1);
-    if (name === undefined) throw notWritable(text, "the folder of a package keeps its place");
+    if (name === undefined) throw notWritable(text, "it is the folder of a package");
     return { ...place, name };
   }
 
@@ -82,14 +85,17 @@ export class FilePlaces {
   }
 }
 
-/** Returns the package name of a path below a mount. For the folder of a scope, returns a name that matches all packages of the scope. */
+/**
+ * Returns the package name of a path below a mount. For a scope folder such as `@team`, returns `@team/`, which matches all packages of the
+ * scope.
+ */
 export function packageNameAt([first, second = ""]: readonly string[]): string | undefined {
   return first?.startsWith("@") ? `${first}/${second}` : first;
 }
 
 /**
- * Returns the segments of a path; empty for the list of mounts. The path is not decoded and keeps its Unicode form. Ignores slashes at both
- * ends.
+ * Splits a path into segments, without decoding and Unicode normalization. Ignores a slash at both ends. Returns no segments for the list
+ * of mounts.
  */
 function pathSegments(text: string): string[] {
   if (Buffer.byteLength(text) > longestPathBytes) throw unusable(text, `it is longer than ${longestPathBytes} bytes`);
@@ -108,11 +114,11 @@ function checkSegment(segment: string, path: string): void {
       `The path ${shown(path)} is not valid. Begin it with a listed directory, without "..", ".", "//" and "\\".`,
     );
   }
-  if (/\p{Cc}|\p{Cs}/u.test(segment)) throw unusable(path, "it has characters that no name may have");
+  if (/\p{Cc}|\p{Cs}/u.test(segment)) throw unusable(path, "it contains control characters or invalid Unicode");
   if (Buffer.byteLength(segment) > longestSegmentBytes) throw unusable(path, `a part of it is longer than ${longestSegmentBytes} bytes`);
 }
 
-/** Rejects new names that some systems cannot store, like archives do. */
+/** Throws for a new name that some systems cannot store, by the rules that also apply to archive entries. */
 export function checkNewName(name: string): void {
   if (name.includes("/")) throw new ApiError("PATH_TRAVERSAL", `The name ${shown(name)} is not valid: a name has no "/".`);
   checkSegment(name, name);

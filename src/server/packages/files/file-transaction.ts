@@ -12,16 +12,16 @@ import { asStorageFailure } from "../../platform/storage-full.js";
 interface FileChangeSurroundings {
   readonly areas: InstallAreas;
   readonly type: ChangeType;
-  /** Returns the folder to read again after a change of the package folder. */
+  /** Returns the folder that other daemons must read again after a change in the package folder. */
   readonly folderOf: (unit: Unit) => string;
   /**
-   * Renews what serves the package folder; called in the same turn as the change. Running isolates read from `movedTo`, if the folder
-   * moved.
+   * Renews the worker or plugin in the package folder. Called in the same turn of the event loop as the change. Running isolates read from
+   * `movedTo`, if the folder was moved.
    */
   readonly renew: (unit: Unit, movedTo: string | undefined) => Promise<void>[];
 }
 
-/** Changes files of packages in one directory. Prepares without the lock, then holds the lock for the change. */
+/** Changes files of packages in one directory. Prepares the change without the directory's lock, then applies the change with the lock. */
 export async function runFileChange(surroundings: FileChangeSurroundings, units: readonly Unit[], change: FileChange): Promise<void> {
   const { areas, renew } = surroundings;
   const [{ directory }] = units as [Unit];
@@ -60,7 +60,7 @@ function moveOf({ directory, folder }: Unit, movedTo: string): { from: string; t
   return { from: relative(directory, folder), to: relative(directory, movedTo) };
 }
 
-/** Runs in one turn of the event loop: no request sees the new files with the old state. */
+/** Applies the change and renews the packages in one turn of the event loop, so that no request sees new files with the old catalog. */
 function applyAndRenew(change: FileChange, aside: string, renewAll: (movedTo: string | undefined) => Promise<void>[]): Promise<void>[] {
   try {
     return renewAll(change.apply(aside));
@@ -72,7 +72,7 @@ function applyAndRenew(change: FileChange, aside: string, renewAll: (movedTo: st
 
 /** Converts the error of a system call to an ApiError with the path. */
 export function asFileFailure(error: unknown, path: string): unknown {
-  // Errors without a path get the path of this call.
+  // Converts a storage error without a path again, so that its message contains `path`.
   if (error instanceof ApiError) return error.code === "STORAGE_NOT_WRITABLE" ? asFileFailure(error.cause, path) : error;
   const { code = "" } = error as NodeJS.ErrnoException;
   switch (code) {
@@ -89,9 +89,9 @@ export function asFileFailure(error: unknown, path: string): unknown {
     case "EPERM":
     case "EROFS":
     case "EBUSY":
-      return notWritable(path, "the daemon may not do that there", error);
+      return notWritable(path, "the operating system does not allow this operation", error);
     case "EXDEV":
-      return notWritable(path, "it lies on another file system; download it and upload it there", error);
+      return notWritable(path, "the destination is on another file system; download the files and upload them there", error);
     case "ENAMETOOLONG":
       return new ApiError("INVALID_REQUEST", `The path ${shown(path)} cannot be used: it is too long for the disk.`, { cause: error });
     default:
@@ -99,7 +99,7 @@ export function asFileFailure(error: unknown, path: string): unknown {
   }
 }
 
-/** Converts an error like `asFileFailure`, for reading: a file that the daemon cannot read counts as missing. */
+/** Converts the error of a read like `asFileFailure`. A file that the daemon has no permission to read counts as missing. */
 export function asReadFailure(error: unknown, path: string): unknown {
   const { code } = error as NodeJS.ErrnoException;
   return code === "EACCES" || code === "EPERM" ? notFound(path, error) : asFileFailure(error, path);

@@ -6,15 +6,15 @@ import { longestBytes } from "../package-metadata.js";
 
 const mask = "***";
 const hidden = "# Only keys that can install packages see this file: its env values cannot be masked.\n";
-/** Path segments below a mount of `@scope/name/version/manifest.yaml`. */
+/** Number of path segments in `@scope/name/version/manifest.yaml`, the deepest metadata file below a mount. */
 const deepestManifest = 4;
 
-/** Returns which metadata file of a package a path below a mount can be; undefined for all other files. */
+/** Returns the file name if a path below a mount can be a package's metadata file. Returns undefined for all other files. */
 export function metadataFileAt(below: readonly string[]): MetadataFileName | undefined {
   return below.length > deepestManifest ? undefined : metadataFileNames.find((name) => name === below.at(-1));
 }
 
-/** Reads a metadata file and replaces the values of its `env` by `***`. The descriptor stays open. */
+/** Reads a metadata file and replaces the values of `env` by `***`. Does not close the descriptor. */
 export function readMasked(descriptor: number, fileName: MetadataFileName): Buffer {
   const { size } = fstatSync(descriptor);
   // The runtime does not accept a longer file as metadata.
@@ -24,7 +24,10 @@ export function readMasked(descriptor: number, fileName: MetadataFileName): Buff
   return Buffer.from(maskEnv(bytes.toString("utf8", 0, length), fileName));
 }
 
-/** Returns the text with masked values of `env`. A text without `env` is unchanged. A note replaces a text that cannot be parsed. */
+/**
+ * Returns the metadata text with the values of `env` replaced by `***`. A text without `env` is unchanged. A text that cannot be parsed is
+ * replaced by a note.
+ */
 export function maskEnv(text: string, fileName: MetadataFileName): string {
   try {
     return fileName === "package.json" ? maskJson(text) : maskYaml(text, fileName);
@@ -46,9 +49,10 @@ function maskYaml(text: string, fileName: string): string {
   if (!isMap(contents)) return hidden;
   const place = contents.items.findIndex(({ key }) => isScalar(key) && key.value === "env");
   const value = contents.items[place]?.value;
-  // The value of an alias is in another place of the text. An alias of an anchor in env cannot be written below, and throws.
+  // The value of a YAML alias is elsewhere in the text, where it would not be masked. An alias to an anchor in `env` makes the
+  // serialization throw.
   if (place === -1 || hasAlias(value)) return hidden;
-  // The whole pair: comments between the values go with them.
+  // Replaces the whole pair, which also removes comments between the values.
   contents.items[place] = document.createPair<ParsedNode, ParsedNode>("env", maskedValues(fields["env"]));
   return document.toString({ lineWidth: 0 });
 }

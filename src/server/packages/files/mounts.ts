@@ -4,12 +4,15 @@ import { packageDirectories, type PackageDirectory } from "../package-directorie
 import type { PackageMetadata } from "../../../shared/package-metadata.js";
 import type { Unit } from "./package-folder.js";
 
-/** A configured directory under the first segment of its paths. */
+/** A configured directory in the file API. `name` is the first segment of all paths in the directory. */
 export interface Mount extends PackageDirectory {
   readonly name: string;
 }
 
-/** Names the configured directories by their base names. The second one with a name gets `-2`. Excludes the built-in directory. */
+/**
+ * Returns the configured directories by mount name, which is the last path segment. A second directory with the same name gets the suffix
+ * `-2`. Excludes the built-in directory.
+ */
 export function createMounts(options: {
   builtInDirectory: string | undefined;
   directories: readonly string[];
@@ -39,28 +42,32 @@ function realOr(directory: string): string {
 
 /** A change of files, which is prepared in a staging area and then applied in one turn of the event loop. */
 export interface FileChange {
-  /** Prepares slow parts in a folder on the same file system, without the lock. When it throws, nothing has changed. */
+  /**
+   * Prepares slow parts of the change in a staging folder, without the directory's lock. If the preparation throws, no package has changed.
+   */
   readonly prepare?: (asideFolder: string) => Promise<void>;
-  /** Checks with the lock whether the change is allowed. When it throws, nothing has changed. */
+  /** Checks with the directory's lock whether the change is allowed. If the check throws, no package has changed. */
   readonly check?: (asideFolder: string) => void;
   /** Applies the change by renames. Returns the new path of a package folder that was moved as a whole. */
   readonly apply: (asideFolder: string) => string | undefined;
-  /** True for several steps: an error can leave a part of the change. */
+  /** True if the change has several steps, so that an error can leave a part of the change. */
   readonly hasSteps?: boolean;
   /** Syncs the changed files and folders. */
   readonly settle: () => Promise<void>;
 }
 
-/** The owner of one kind of packages, which surrounds changes of their files. */
+/** Owner of one package kind (workers or plugins), which performs and checks changes of the files in its packages. */
 export interface PackageOwner {
-  /** Applies the change with the directory's lock, and renews what serves the package folders in the same turn. */
+  /**
+   * Applies the change with the directory's lock. Renews the workers or plugins in the package folders in the same turn of the event loop.
+   */
   changeFiles(units: readonly Unit[], change: FileChange): Promise<void>;
-  /** Returns the names that the packages in the folder declare, besides the name of its path. */
+  /** Returns the names that the metadata in the package folder declares. These can differ from the name in the folder's path. */
   namesIn(unit: Unit): string[];
   /** Throws when a package with this metadata would not be served or loaded. */
   assertUsable(unit: Unit, metadata: PackageMetadata): void;
-  /** Rejects with ApiError when the plugin in the unit would not accept its settings. */
+  /** Rejects with ApiError if the plugin in the package folder would reject its settings. */
   assertSettings?(unit: Unit, metadata: PackageMetadata): Promise<void>;
-  /** Throws when a package with these fields is not allowed in this folder. */
+  /** Throws if a package with these metadata fields is not allowed in this folder. */
   assertAcceptable(unit: Unit, fields: Readonly<Record<string, unknown>>): void;
 }

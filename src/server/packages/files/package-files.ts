@@ -7,7 +7,7 @@ import { FileWriter } from "./write-files.js";
 
 const layouts = { workers: workerLayout, plugins: pluginLayout };
 
-/** The files below the configured directories of one kind of package. */
+/** Lists, downloads and changes files in the configured directories of one package kind (workers or plugins). */
 export class PackageFiles {
   readonly #places: FilePlaces;
   /** All operations that change files. */
@@ -15,7 +15,7 @@ export class PackageFiles {
 
   constructor(options: {
     kind: keyof typeof layouts;
-    /** The built-in directory, which is not shown. */
+    /** Directory of the built-in packages, which the file API does not show. */
     builtInDirectory: string | undefined;
     directories: readonly string[];
     keeper: PackageOwner;

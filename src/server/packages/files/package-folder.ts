@@ -11,27 +11,30 @@ import { DirectoryHandle } from "./directory-handle.js";
 
 /** The folder of a worker version or a plugin, in which files can be changed. */
 export interface Unit {
-  /** The directory that contains the folder. */
+  /** Package directory that contains the folder. */
   readonly directory: string;
   /** The package name according to the path. */
   readonly name: string;
-  /** Relative to the directory. */
+  /** Path segments of the folder, relative to `directory`. */
   readonly segments: readonly string[];
-  /** Absolute path. */
+  /** Absolute path of the folder. */
   readonly folder: string;
 }
 
-/** Splits the segments below a mount into package folder and rest; undefined when they name no package folder. */
+/**
+ * Finds the package folder in the path segments below a mount. `depth` is the number of its segments. Returns undefined if the path
+ * contains no package folder.
+ */
 export type Layout = (below: readonly string[]) => { readonly name: string; readonly depth: number } | undefined;
 
-/** `name/<version>/…`, `@scope/name/<version>/…`. */
+/** Finds the folder of a worker version in a path below the mount: `name/<version>/…` or `@scope/name/<version>/…`. */
 export function workerLayout(below: readonly string[]): ReturnType<Layout> {
   const plain = pluginLayout(below);
   const version = plain && below[plain.depth];
   return plain && version !== undefined && isPackageVersion(version) ? { name: plain.name, depth: plain.depth + 1 } : undefined;
 }
 
-/** Returns the layout of a path below the mount: `name/…` or `@scope/name/…`. */
+/** Finds the folder of a plugin in a path below the mount: `name/…` or `@scope/name/…`. */
 export function pluginLayout(below: readonly string[]): ReturnType<Layout> {
   const depth = below[0]?.startsWith("@") ? 2 : 1;
   const name = below.slice(0, depth).join("/");
@@ -45,20 +48,20 @@ export function unitIn(mount: Mount, below: readonly string[], layout: Layout): 
   return { directory: mount.path, name: found.name, segments, folder: path.join(mount.path, ...segments) };
 }
 
-/** Changes of the files directly in a package folder, by name. */
+/** Files that a change adds to or removes from the top level of a package folder, by name. */
 interface RootChange {
   readonly unit: Unit;
   readonly gone?: readonly string[];
-  /** New files. Each function opens the file for the time of the call. */
+  /** New files by name. Each function calls `read` with the path of the file, which is valid only during the call. */
   readonly come?: ReadonlyMap<string, (read: (file: string) => void) => void>;
 }
 
-/** Returns the text of a metadata file, undefined when it is missing. Throws when the file is not valid. */
+/** Returns the text of a metadata file, or undefined if the file is missing. Throws if the file is not valid. */
 type TextOf = (fileName: MetadataFileName) => string | undefined;
 
 /**
  * Rejects a change that gives a package a name outside the caller's namespaces, adds an invalid metadata file, or makes a usable package
- * unusable. Checks all metadata files, because a later change can activate another one.
+ * unusable. Checks all metadata files, because a later change can activate another file.
  */
 export function checkMetadata(keeper: PackageOwner, caller: FileCaller, change: RootChange): void {
   const { unit, come = new Map() } = change;
@@ -72,11 +75,11 @@ export function checkMetadata(keeper: PackageOwner, caller: FileCaller, change: 
   if (problem !== undefined) throw problem;
 }
 
-/** Rejects with ApiError when the plugin in the unit would not accept the settings that it has after the change. */
+/** Rejects with ApiError if the plugin in the package folder would reject its settings after the change. */
 export async function checkSettings(keeper: PackageOwner, caller: FileCaller, change: RootChange): Promise<void> {
   if (!keeper.assertSettings || !isMetadataChange(change)) return;
   const metadata = metadataIn(textsAfter(change));
-  // A package without usable metadata is checked by `checkMetadata`.
+  // `checkMetadata` checks a package without usable metadata.
   if (!metadata) return;
   caller.assertCovers(metadata.name);
   await keeper.assertSettings(change.unit, metadata);
@@ -97,7 +100,10 @@ function checkFields(keeper: PackageOwner, caller: FileCaller, unit: Unit, field
   keeper.assertAcceptable(unit, fields);
 }
 
-/** Returns the fields of a metadata file; none for an invalid one, whose package is listed under the name of its path. */
+/**
+ * Returns the fields of a metadata file, or no fields if the file is invalid. A package with invalid metadata is listed under the name in
+ * its path.
+ */
 function declaredIn(name: MetadataFileName, textOf: TextOf): Readonly<Record<string, unknown>> {
   try {
     const text = textOf(name);
@@ -109,7 +115,7 @@ function declaredIn(name: MetadataFileName, textOf: TextOf): Readonly<Record<str
   }
 }
 
-/** Throws when one file is not valid. Fields that it lacks can be in another file. */
+/** Throws if one metadata file is not valid. Ignores missing fields, because another metadata file can contain them. */
 function parsePackageMetadataOf(name: MetadataFileName, textOf: TextOf): void {
   try {
     parsePackageMetadata((each) => (each === name ? textOf(each) : undefined));
@@ -126,7 +132,10 @@ function metadataIn(textOf: TextOf): PackageMetadata | undefined {
   }
 }
 
-/** Returns why the package would not be served; undefined when it would, or when the folder is not a package. */
+/**
+ * Returns the error that would prevent the daemon from serving the package. Returns undefined for a usable package and for a folder without
+ * metadata.
+ */
 function problemOf(keeper: PackageOwner, unit: Unit, textOf: TextOf): ApiError | undefined {
   try {
     const metadata = parsePackageMetadata(textOf);
@@ -138,7 +147,7 @@ function problemOf(keeper: PackageOwner, unit: Unit, textOf: TextOf): ApiError |
   }
 }
 
-/** Returns the error with the line and column of the first field that it names. */
+/** Adds the line and column of the first invalid field to the error's message. */
 function withPlace(error: ApiError, textOf: TextOf): ApiError {
   const name = metadataFileNames.find((each) => textOf(each) !== undefined);
   const [field] = Array.isArray(error.details) ? (error.details as unknown[]) : [];
@@ -169,7 +178,7 @@ function inUnitFolder(unit: Unit, work: (folder: DirectoryHandle) => void): void
   try {
     folder = DirectoryHandle.open(unit.directory, unit.segments);
   } catch {
-    // The folder is missing or not a folder; the change itself reports that.
+    // The package folder cannot be opened. The change itself reports this error.
     return;
   }
   try {

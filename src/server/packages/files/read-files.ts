@@ -23,7 +23,7 @@ export interface FolderListing {
   readonly hasMore?: true;
 }
 
-/** Lists folders first, then files, by name. The empty path lists the mounts. */
+/** Lists the entries of a folder: first folders, then files, each sorted by name. The empty path lists the mounts. */
 export async function listFiles(places: FilePlaces, text: string, caller: FileCaller): Promise<FolderListing> {
   const place = places.readable(text, caller);
   if (!place) return { path: "", entries: places.mounts.flatMap(({ name, path }) => mountEntry(name, path)) };
@@ -39,7 +39,7 @@ export async function listFiles(places: FilePlaces, text: string, caller: FileCa
   }
 }
 
-/** Returns a file, or a folder as a zip. */
+/** Returns the download of a file, or of a folder as a zip archive. */
 export function downloadFile(places: FilePlaces, text: string, caller: FileCaller): Download {
   const place = placeToDownload(places, text, caller);
   const found = find(place, text);
@@ -55,7 +55,7 @@ export function downloadFile(places: FilePlaces, text: string, caller: FileCalle
   return { filename: `${name}.zip`, open: () => zipStream([part]) };
 }
 
-/** Returns files and folders as one zip, each under its own name. The second entry with a name gets a number. */
+/** Returns the download of files and folders as one zip archive. Adds a number to a name that an earlier entry already has. */
 export function downloadFiles(places: FilePlaces, texts: readonly string[], caller: FileCaller): Download {
   const taken = new Set<string>();
   const parts = texts.map((text): ZipPart => {
@@ -81,7 +81,7 @@ function placeToDownload(places: FilePlaces, text: string, caller: FileCaller): 
   throw new ApiError("PATH_REQUIRED", "The path is not a file or folder that can be downloaded. Begin the path with a listed directory.");
 }
 
-/** Returns a descriptor of the file, which the caller must close, or "folder". */
+/** Opens a file. Returns the descriptor, which the caller must close, or "folder" if the path is a folder. */
 function find({ mount, below }: FilePlace, text: string): number | "folder" {
   const name = below.at(-1);
   try {
@@ -110,7 +110,7 @@ function fileDownload(filename: string, descriptor: number): FileDownload {
   };
 }
 
-/** The masked text is another content than the file's, so its tag is another one as well. */
+/** Returns the download of a metadata file with masked `env` values. The ETag differs from the file's ETag, because the content differs. */
 function maskedDownload(name: MetadataFileName, descriptor: number): FileDownload {
   const { modifiedMs, etag, close } = fileDownload(name, descriptor);
   const bytes = readMasked(descriptor, name);
@@ -121,7 +121,7 @@ function maskedDownload(name: MetadataFileName, descriptor: number): FileDownloa
   return { filename: name, sizeBytes: bytes.length, modifiedMs, etag: etag.replace(/"$/, '-masked"'), open, close };
 }
 
-/** Returns which metadata file a path is whose values the caller does not see. */
+/** Returns a function that returns the name of a metadata file if the caller must not see its `env` values, otherwise undefined. */
 function maskedIn(below: readonly string[], caller: FileCaller): (names: readonly string[]) => MetadataFileName | undefined {
   return (names) => (caller.seesValues ? undefined : metadataFileAt([...below, ...names]));
 }
@@ -149,7 +149,9 @@ async function listFolder(folder: DirectoryHandle, { path, below }: FilePlace, c
   return { path, entries, ...(hasMore && { hasMore }) };
 }
 
-/** Returns which entries the caller sees: below a mount, only packages of its namespaces and no hidden folders. */
+/**
+ * Returns a function that checks whether the caller sees an entry. Excludes hidden folders and packages outside the caller's namespaces.
+ */
 function shownIn(below: readonly string[], caller: FileCaller): (names: readonly string[]) => boolean {
   return (names) => {
     const all = [...below, ...names];

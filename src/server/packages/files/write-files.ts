@@ -14,7 +14,7 @@ import { checkMetadata, checkSettings, type Unit } from "./package-folder.js";
 
 const fileMode = 0o644;
 
-/** Changes of files in packages, one API call each. When one throws, nothing has changed. */
+/** Changes files in package folders. Each public method performs one operation of the API. */
 export class FileWriter {
   readonly #places: FilePlaces;
   readonly #keeper: PackageOwner;
@@ -38,7 +38,10 @@ export class FileWriter {
     });
   }
 
-  /** Writes files below a folder. Replaces existing files, if `etags` match. Checks all files before it writes the first. */
+  /**
+   * Writes uploaded files below a folder and replaces existing files. If `etags` are sent, existing files must have these ETags. Checks all
+   * files before writing the first file.
+   */
   async write(
     folder: string,
     files: readonly UploadedFile[],
@@ -74,7 +77,7 @@ export class FileWriter {
       check: (aside) => {
         refuseFolders();
         for (const change of rootChanges(aside)) checkMetadata(this.#keeper, caller, change);
-        // Checked last, because the lock prevents further changes from here on.
+        // The ETags are checked last. The lock prevents further changes from here on.
         for (const [index, { place }] of targets.entries()) if (etags) assertEtag(place, etags[index] as string);
       },
       hasSteps: true,
@@ -90,7 +93,7 @@ export class FileWriter {
     });
   }
 
-  /** Renames an entry in its folder. */
+  /** Renames a file or folder within its parent folder. */
   async rename(text: string, newName: string, caller: FileCaller): Promise<void> {
     const from = this.#places.inUnit(text, caller);
     checkNewName(newName);
@@ -107,7 +110,7 @@ export class FileWriter {
     await this.#relocate(from, to, caller);
   }
 
-  /** Moves an entry into a folder. */
+  /** Moves an entry into an existing folder. */
   async moveInto(text: string, folder: string, caller: FileCaller): Promise<void> {
     const from = this.#places.inUnit(text, caller);
     const into = this.#places.writable(folder, caller);
@@ -115,7 +118,9 @@ export class FileWriter {
     await this.#relocate(from, this.#places.inUnit(`${into.path}/${from.name}`, caller), caller);
   }
 
-  /** Deletes a file, a folder with its content, or a link. Deletes the parents of a package folder when they are empty. */
+  /**
+   * Deletes a file, a folder with its content, or a link. After the deletion of a package folder, also deletes its empty parent folders.
+   */
   async remove(text: string, caller: FileCaller): Promise<void> {
     const place = this.#places.writable(text, caller);
     const { unit, below, inUnit } = place;
@@ -186,7 +191,7 @@ export class FileWriter {
   }
 }
 
-/** Returns the kind of the entry. Does not follow links. */
+/** Returns whether a path is a folder, another entry or missing. Does not follow links. */
 function kindAt({ mount, below, path: text }: FilePlace): "nothing" | "folder" | "other" {
   try {
     return inDirectoryHandle(DirectoryHandle.open(mount.path, below.slice(0, -1)), (parent) => {
@@ -213,7 +218,7 @@ function assertOneEach(files: readonly unknown[], given: readonly string[] | und
   throw new ApiError("INVALID_REQUEST", `The body has ${files.length} files and ${given.length} ${what}s. Send one ${what} for each file.`);
 }
 
-/** Rejects a file that is sent twice or is the folder of another file. */
+/** Throws if a path is sent twice, or is sent both as a file and as the folder of another file. */
 function refuseOverlap(paths: readonly string[]): void {
   const files = new Set<string>();
   for (const text of paths) {
@@ -234,7 +239,7 @@ async function copyDurably(source: string, target: string): Promise<void> {
   await finish(file, () => file.chmod(fileMode));
 }
 
-/** Syncs a folder and its parents. */
+/** Syncs a folder and its parents up to `directory`. */
 async function syncWay(directory: string, segments: readonly string[]): Promise<void> {
   for (let depth = segments.length; depth >= 0; depth -= 1) {
     const folder = DirectoryHandle.open(directory, segments.slice(0, depth));
@@ -246,7 +251,7 @@ async function syncWay(directory: string, segments: readonly string[]): Promise<
   }
 }
 
-/** Returns the segments of the folder that stays. */
+/** Deletes empty folders, starting with the innermost. Returns the path segments of the first folder that is not empty. */
 function removeEmptyFolders(directory: string, segments: readonly string[]): string[] {
   const kept = [...segments];
   while (kept.length > 0) {

@@ -7,36 +7,36 @@ import type { MetadataFileName } from "../../../shared/metadata-file-names.js";
 import type { DirectoryHandle } from "./directory-handle.js";
 import { readMasked } from "./masked-manifest.js";
 
-/** Fast: most downloads are used once. */
+/** Fastest compression level, because most downloads are used only once. */
 const compressionLevel = 1;
 const deepestTree = 100;
 
-/** One folder or entry of a zip. */
+/** One folder or entry to add to a zip archive. */
 export interface ZipPart {
   /** Opens the folder that contains the entry, or the folder to add as a whole. */
   readonly open: () => DirectoryHandle;
-  /** The entry of that folder and its name in the zip. Undefined: all entries. */
+  /** Entry to add from the opened folder, and `entryName`, its name in the zip archive. Without `entry`, all entries are added. */
   readonly entry?: string;
   readonly entryName?: string;
-  /** Prefix of the names in the zip. */
+  /** Prefix of the entry names in the zip archive. */
   readonly prefix: string;
-  /** Whether to include an entry, by its names relative to the folder. */
+  /** Returns whether to include an entry. `names` are the path segments relative to the opened folder. */
   readonly isShown: (names: readonly string[]) => boolean;
-  /** Which metadata file an entry is whose `env` is masked; undefined for other files. */
+  /** Returns the name of a metadata file if its `env` values must be masked. Returns undefined for other files. */
   readonly maskedName: (names: readonly string[]) => MetadataFileName | undefined;
 }
 
 interface ZipEntry {
   readonly name: string;
   readonly modified: Date;
-  /** Descriptor of a file. The receiver of the entry closes it. */
+  /** Descriptor of a file, which the receiver of the entry closes. Undefined for a folder. */
   readonly descriptor: number | undefined;
   readonly maskedName?: MetadataFileName | undefined;
 }
 
 /**
- * Generates a zip while it is read, with one open file at a time and no content in memory. Omits links and entries that are deleted
- * meanwhile.
+ * Generates a zip archive while the stream is read, with one open file at a time and no file content in memory. Omits links and entries
+ * that are deleted meanwhile.
  */
 export function zipStream(parts: readonly ZipPart[]): Readable {
   const archive = new ZipArchive({ zlib: { level: compressionLevel } });
@@ -63,7 +63,7 @@ async function fill(archive: ZipArchive, parts: readonly ZipPart[], signal: Abor
   await archive.finalize();
 }
 
-/** Resolves when the entry is written, so that later entries are not opened before. */
+/** Adds an entry. Resolves when the entry is written, so that the next entry is opened only afterwards. */
 async function append(archive: ZipArchive, entry: ZipEntry, signal: AbortSignal): Promise<void> {
   const { name, modified: date, descriptor } = entry;
   const bytes = descriptor === undefined ? undefined : contentOf(descriptor, entry);
@@ -78,7 +78,7 @@ async function append(archive: ZipArchive, entry: ZipEntry, signal: AbortSignal)
   }
 }
 
-/** Takes over the descriptor. */
+/** Returns the content of a file as a stream, and closes the descriptor. */
 function contentOf(descriptor: number, { maskedName }: ZipEntry): Readable {
   if (maskedName === undefined) return createReadStream("", { fd: descriptor });
   try {
@@ -123,7 +123,7 @@ async function* entryOf(folder: DirectoryHandle, name: string, way: Way): AsyncG
   }
 }
 
-/** Returns undefined for an entry that was deleted, replaced by a link, or is not readable. */
+/** Returns undefined if the entry was deleted, was replaced by a link or is not readable. */
 function attempt<Value>(open: () => Value): Value | undefined {
   try {
     return open();

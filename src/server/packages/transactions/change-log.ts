@@ -3,15 +3,15 @@ import { randomUUID } from "node:crypto";
 import type { ChangeSubject, ChangeType } from "../../../shared/contract/changes.js";
 import type { Move } from "./journal.js";
 
-/** Size in bytes at which the file is emptied and begun again. */
+/** File size above which the next write replaces the file by a shorter one. */
 const mostBytes = 256 * 1024;
-/** Maximum size of earlier lines in a new file, for instances that have not read them yet. */
+/** Maximum size of the newest lines that the shorter file keeps, for daemons that have not read these lines yet. */
 const keptBytes = 128 * 1024;
 
 const nothingNew: NewChanges = { changes: [], hasGap: false };
 
 interface Line {
-  /** Identifies this file. A file that replaces a deleted one has another value. */
+  /** Identifier of the change log. A log that replaces a deleted file has another identifier. */
   readonly log: string;
   readonly number: number;
   readonly by: string;
@@ -20,13 +20,13 @@ interface Line {
 
 interface NewChanges {
   readonly changes: readonly PeerChange[];
-  /** True when lines are missing. */
+  /** True if lines since the last read are missing. */
   readonly hasGap: boolean;
 }
 
 /**
- * The file through which instances with the same directory exchange changes, one line of JSON each. Checking for new lines is one system
- * call. Only the holder of the directory's lock writes.
+ * File through which daemons with a common package directory report changes to each other, one JSON line per change. A check for new lines
+ * is one system call. Only the daemon that holds the directory's lock writes.
  */
 export class ChangeLog {
   readonly #file: string;
@@ -41,7 +41,7 @@ export class ChangeLog {
     this.#instance = options.instance;
   }
 
-  /** Returns the changes of other instances since the last call. */
+  /** Returns the changes of other daemons since the last call. */
   read(): NewChanges {
     const stat = statSync(this.#file, { throwIfNoEntry: false });
     if (!stat) return this.#forget();
@@ -54,14 +54,14 @@ export class ChangeLog {
     return this.#take(text.slice(0, end).split("\n"));
   }
 
-  /** Appends a change. Call it with the directory's lock, after `read`. */
+  /** Appends a change. The caller must hold the directory's lock and call `read` first. */
   append(change: PeerChange): void {
     this.#log ??= randomUUID();
     const line: Line = { log: this.#log, number: this.#number + 1, by: this.#instance, change };
     const text = `${JSON.stringify(line)}\n`;
     const size = statSync(this.#file, { throwIfNoEntry: false })?.size ?? 0;
     if (size > mostBytes) this.#beginAnew(text);
-    // Closes a line that a crash cut off; readers skip it.
+    // The line break ends an incomplete line that a crash left. Readers skip such a line.
     else this.#write(size > this.#offset ? `\n${text}` : text);
     this.#number += 1;
   }
@@ -129,7 +129,7 @@ function readFrom(file: string, from: number): { inode: number; from: number; te
   }
 }
 
-/** Returns undefined for a line that a crash cut off. */
+/** Parses a line of the change log. Returns undefined for an incomplete line that a crash left. */
 function parseLine(text: string): Line | undefined {
   if (text === "") return undefined;
   try {
@@ -139,21 +139,21 @@ function parseLine(text: string): Line | undefined {
   }
 }
 
-/** A change of packages, as other instances receive it. All paths are relative to the directory. */
+/** Message that reports a change of packages to other daemons. All paths are relative to the package directory. */
 export interface PeerChange {
   readonly type: ChangeType;
   readonly subject: Pick<ChangeSubject, "name" | "version">;
-  /** Folders of workers or plugins to read again. */
+  /** Folders of workers or plugins that the receiver must read again. */
   readonly folders: readonly string[];
   /** Folders of packages whose files changed in place. */
   readonly edited?: readonly string[];
-  /** New place of the previous content. */
+  /** New paths of the replaced content, from which isolates can still read. */
   readonly moved?: readonly Move[];
-  /** The instance ended before the change was complete, so it may not have happened. */
+  /** Set if the change failed or its daemon stopped before the end, so that the change possibly did not happen. */
   readonly isUncertain?: true;
 }
 
-/** Receives the changes of other instances in a directory. */
+/** Receives the changes that other daemons make in a package directory. */
 export interface ChangeFollower {
   /** Called once for each batch of new changes, in their order. */
   readonly follow: (changes: readonly PeerChange[]) => void;

@@ -9,14 +9,17 @@ import path from "node:path";
 import type { Move } from "./journal.js";
 import { isPathWithin } from "../../platform/path-within.js";
 
-/** Interval for reading the changes of other instances: one system call per directory. */
+/** Interval for reading the changes of other daemons, which takes one system call per directory. */
 const catchUpEveryMs = 500;
-/** Leftovers of other instances are checked once per this many readings. */
+/** Number of reads after which the leftovers of stopped daemons are checked. */
 const catchUpsPerTidyUp = 4;
-/** Maximum wait at start and stop for the deletion of old folders. The rest is deleted in the background or at the next start. */
+/**
+ * Maximum time for which start and stop wait for the deletion of old folders. Remaining folders are deleted in the background or at the
+ * next start.
+ */
 const longestCleanUpMs = 2_000;
 
-/** The writable directories of one kind of package, and their staging areas. */
+/** The upload directories of one package kind (workers or plugins), each with its staging area. */
 export class InstallAreas {
   readonly #areas: ReadonlyMap<string, StagingArea>;
   readonly #timer: NodeJS.Timeout;
@@ -62,25 +65,25 @@ export class InstallAreas {
     return [...this.#areas.values()];
   }
 
-  /** Returns the area of an upload directory. */
+  /** Returns the staging area of an upload directory. */
   of(directory: string): StagingArea {
     const area = this.#areas.get(directory);
     if (!area) throw new Error(`${directory} is not a directory in which runtimed is allowed to install packages`);
     return area;
   }
 
-  /** Returns the area for uploads; undefined when no directory is writable. */
+  /** Returns the staging area for new uploads. Returns undefined if no directory is writable. */
   async forInstalling(): Promise<StagingArea | undefined> {
     const directory = await installDirectory([...this.#areas.keys()]);
     return directory === undefined ? undefined : this.#areas.get(directory);
   }
 
-  /** Reads the changes of other instances now: a caller may have learned of a change from one of them. */
+  /** Reads the changes of other daemons immediately, because a client can already have seen such a change on another daemon. */
   catchUp(): void {
     for (const area of this.all()) area.catchUp();
   }
 
-  /** Reads the changes of peers like `catchUp`. All calls in one turn of the event loop share one read. */
+  /** Reads the changes of other daemons like `catchUp`. All calls in one turn of the event loop share one read. */
   caughtUp(): Promise<void> {
     this.#nextLook ??= new Promise((resolve) => {
       setImmediate(() => {
@@ -92,7 +95,9 @@ export class InstallAreas {
     return this.#nextLook;
   }
 
-  /** Stops following other instances and leaves their registry. Remaining folders are deleted at the next start. */
+  /**
+   * Stops reading the changes of other daemons and removes this daemon from their registry. The next start deletes the remaining folders.
+   */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     await this.settled();
@@ -107,12 +112,15 @@ export class InstallAreas {
 }
 
 export interface Retiring {
-  /** Called after a folder was replaced: serve nothing new from it. Running isolates read from `movedTo` until the promise resolves. */
+  /**
+   * Called after a package folder was replaced or removed, so that no new isolate uses it. Running isolates read from `movedTo` until the
+   * promise resolves.
+   */
   readonly retire: (folder: string, movedTo: string | undefined) => Promise<void>;
   readonly log: Log;
 }
 
-/** Retires what runs from a folder. Never throws, because the change is already done. */
+/** Calls `retire` for a replaced folder. Logs an error instead of throwing, because the change is already done. */
 export async function retireFolder({ retire, log }: Retiring, folder: string, movedTo: string | undefined): Promise<void> {
   try {
     await retire(folder, movedTo);
@@ -121,18 +129,21 @@ export async function retireFolder({ retire, log }: Retiring, folder: string, mo
   }
 }
 
-/** Discards a change when no isolate uses the old folders. Waits for the deletion only if there are none. */
+/**
+ * Deletes the staging folder of a change when no isolate uses the replaced folders any more. Waits for the deletion only if `retiring` is
+ * empty.
+ */
 export async function discardAfter(retiring: readonly Promise<void>[], staged: Transaction): Promise<void> {
   const cleaned = Promise.all(retiring).then(() => staged.discard());
   if (retiring.length === 0) await cleaned;
 }
 
-/** Pairs moved targets with their new paths. */
+/** Pairs each moved path with its new path. */
 export function movesOf(targets: readonly string[], movedTo: readonly string[]): Move[] {
   return targets.map((from, index) => ({ from, to: movedTo[index] as string }));
 }
 
-/** Returns the new path of a folder after a move of it or of a parent; undefined without such a move. */
+/** Returns the new path of a folder after the folder or its parent was moved. Returns undefined if neither was moved. */
 export function newPath(folder: string, moves: readonly Move[]): string | undefined {
   const move = moves.find(({ from }) => isPathWithin(folder, from));
   return move && path.join(move.to, path.relative(move.from, folder));

@@ -8,24 +8,25 @@ const journalFileName = "journal.json";
 const journalMode = 0o600;
 
 const separator = ".";
-/** Prefix of folders that a restore uses. */
+/** Name prefix of staging folders that a restore uses. */
 export const restorePrefix = "restore-";
-/** Name of the previous content in the folder of a change, for a replacement and for a removal. */
+/** Names for previous content in a staging folder: `replaced` after a replacement, and `taken` or `taken-<index>` after a removal. */
 export const replacedName = "replaced";
 export const takenPrefix = "taken";
-/** Name of the prepared content; removed files are moved into it. */
+/** Name of the prepared content in a staging folder. Deleted files are moved into this folder. */
 export const contentName = "content";
 
 /**
- * The steps of a running change. Exists only while its daemon holds the lock. A daemon that holds the lock and finds a journal of another
- * daemon completes or reverts that interrupted change.
+ * The steps of a running change, stored in its staging folder while its daemon holds the lock. A daemon that holds the lock and finds the
+ * journal of another daemon completes that interrupted change.
  */
 export interface Journal {
   /**
-   * Renames that belong together, relative to the directory. The last one installs the new content. Empty for changes with a single step.
+   * Renames of one change, with paths relative to the package directory. The last rename installs the new content. Empty if a crash leaves
+   * nothing to complete.
    */
   readonly moves: readonly Move[];
-  /** The change that other instances receive. */
+  /** Report of the change to other daemons. */
   readonly change?: PeerChange;
 }
 
@@ -34,7 +35,7 @@ export interface Move {
   readonly to: string;
 }
 
-/** Writes and syncs the journal in the staged folder. From here on a crash leads to the new state. */
+/** Writes and syncs the journal in the staging folder. If the daemon crashes after this call, the change is completed later. */
 export async function writeJournal(stagedFolder: string, journal: Journal): Promise<void> {
   const file = await open(path.join(stagedFolder, journalFileName), "wx", journalMode);
   await finish(file, () => file.writeFile(JSON.stringify(journal)));
@@ -43,8 +44,8 @@ export async function writeJournal(stagedFolder: string, journal: Journal): Prom
 }
 
 /**
- * Records a change without a sync, only for the other instances if this process is killed. Ignores a full disk, so that deletions still
- * work.
+ * Stores the change in a journal without a sync. If this process is killed, another daemon reports the change. Ignores a full disk, so that
+ * deletions still work.
  */
 export function noteChange(stagedFolder: string, change: PeerChange): void {
   const journal: Journal = { moves: [], change };
@@ -55,7 +56,7 @@ export function noteChange(stagedFolder: string, change: PeerChange): void {
   }
 }
 
-/** Returns undefined if the journal is missing or incomplete: no rename had begun. */
+/** Reads the journal of a change. Returns undefined if the journal is missing or incomplete, which means that no rename has started. */
 export function readJournal(stagedFolder: string): Journal | undefined {
   try {
     return JSON.parse(readFileSync(path.join(stagedFolder, journalFileName), "utf8")) as Journal;
@@ -64,7 +65,7 @@ export function readJournal(stagedFolder: string): Journal | undefined {
   }
 }
 
-/** Removes the journal. Repeating a completed change would do no harm. */
+/** Deletes the journal. Ignores an error, because completing the same change again has no effect. */
 export function removeJournal(stagedFolder: string): void {
   try {
     rmSync(path.join(stagedFolder, journalFileName), { force: true });
@@ -74,7 +75,8 @@ export function removeJournal(stagedFolder: string): void {
 }
 
 /**
- * Performs the renames without interruption, so that no other code of this process sees a state in between. Reverts them when one fails.
+ * Performs all renames synchronously, so that no other code of this process sees an intermediate state. If a rename fails, reverts the
+ * previous renames.
  */
 export function performMoves(directory: string, moves: readonly Move[]): void {
   const done: Move[] = [];
@@ -101,12 +103,12 @@ export async function rollForward(directory: string, journal: Journal): Promise<
   await syncFolder(path.dirname(path.join(directory, last.to)));
 }
 
-/** Whether a path exists. Does not follow links. */
+/** Returns whether a path exists. Does not follow links. */
 export function exists(target: string): boolean {
   return lstatSync(target, { throwIfNoEntry: false }) !== undefined;
 }
 
-/** Syncs the names in a folder. */
+/** Syncs a folder, so that created and renamed entries survive a power failure. */
 export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, "r");
   await finish(handle, () => Promise.resolve());
@@ -122,7 +124,7 @@ export async function finish(file: FileHandle, write: () => Promise<void>): Prom
   }
 }
 
-/** Returns the name of a folder in `.staging`, which contains its instance. */
+/** Returns the name of a staging folder, which starts with the identifier of its daemon. */
 export function stagedName(instance: string, change: string): string {
   return instance + separator + change;
 }
@@ -135,7 +137,7 @@ export function isOfRestore(name: string): boolean {
   return name.startsWith(restorePrefix);
 }
 
-/** Whether a folder contains previous content, which isolates can still read. */
+/** Returns whether a staging folder contains replaced or removed content, which isolates can still read. */
 export function holdsOldContent(folder: string): boolean {
   return (
     namesIn(folder).some((name) => name === replacedName || name.startsWith(takenPrefix)) ||

@@ -5,10 +5,10 @@ import { randomBytes } from "node:crypto";
 
 const suffix = ".instance";
 
-/** Folder in a package directory for the files of the instances. */
+/** Folder in a package directory for the lock files and the change log of the daemons. */
 const instancesFolderName = ".instances";
 
-/** Lists the instances that use a directory: each one locks a file while it runs. */
+/** Registry of the daemons that use a package directory. Each daemon locks its own file while it runs. */
 export class PeerRegistry {
   readonly #folder: string;
   readonly #instance: string;
@@ -19,17 +19,20 @@ export class PeerRegistry {
     this.#instance = options.instance;
   }
 
-  /** Whether other instances can see this one. False before `join` and after its file was deleted. */
+  /** True if other daemons can detect this daemon. False before `join` and after the deletion of its lock file. */
   get isJoined(): boolean {
     return this.#own !== undefined && existsSync(this.#fileOf(this.#instance));
   }
 
-  /** Registers this instance. Call it with the directory's lock: a file that is not locked yet looks like that of an ended instance. */
+  /**
+   * Registers this daemon. The caller must hold the directory's lock, because a file that is not locked yet looks like the file of a
+   * stopped daemon.
+   */
   join(): void {
     this.#own?.release();
     this.#own = undefined;
     const file = this.#fileOf(this.#instance);
-    // The file is opened first, because the error of this call names the cause.
+    // `openSync` runs before the lock attempt, because its error names the cause.
     closeSync(openSync(file, "a", 0o600));
     this.#own = ProcessLock.take(file);
   }
@@ -38,12 +41,12 @@ export class PeerRegistry {
     return instance === this.#instance || ProcessLock.isHeld(this.#fileOf(instance));
   }
 
-  /** Returns the other registered instances, including ended ones that are not removed yet. */
+  /** Returns the other registered daemons, including stopped daemons whose files still exist. */
   others(): string[] {
     return marksIn(this.#folder).filter((instance) => instance !== this.#instance);
   }
 
-  /** Deletes the files of ended instances. Call it with the directory's lock. */
+  /** Deletes the files of stopped daemons. The caller must hold the directory's lock. */
   forgetDead(): void {
     for (const instance of this.others()) if (!this.isAlive(instance)) rmSync(this.#fileOf(instance), { force: true });
   }
@@ -72,12 +75,12 @@ export function instancesPaths(directory: string): { folder: string; lockFile: s
   return { folder, lockFile: path.join(folder, "lock"), changesFile: path.join(folder, "changes") };
 }
 
-/** Returns a unique name for file names. */
+/** Returns a random identifier of a daemon for file names. */
 export function newInstanceName(): string {
   return randomBytes(8).toString("hex");
 }
 
-/** Creates the lock file with calls whose errors name the cause. Does not create the directory. */
+/** Creates the lock file of a package directory with calls whose errors name the cause. Does not create the package directory. */
 export function prepareLock(directory: string): void {
   const { folder, lockFile } = instancesPaths(directory);
   if (existsSync(lockFile)) return;
@@ -93,18 +96,21 @@ function makeFolder(folder: string): void {
   }
 }
 
-/** Whether a daemon uses a package directory. */
+/** Returns whether a running daemon uses a package directory. */
 function isInUse(directory: string): boolean {
   const { folder } = instancesPaths(directory);
   const marks = new PeerRegistry({ folder, instance: newInstanceName() });
   return marks.others().some((instance) => marks.isAlive(instance));
 }
 
-/** Registers in a package directory while no daemon uses it, so that a starting daemon detects it. */
+/** Registration in a package directory that no daemon uses. A starting daemon detects the registration. */
 export class ExclusiveAccess {
   readonly #marks: PeerRegistry;
 
-  /** Returns undefined when a daemon uses the directory. Creates missing files and reports each path to `onMade`. */
+  /**
+   * Registers in the directory. Returns undefined if a daemon uses the directory. Creates a missing lock file and its folder, and reports
+   * their paths to `onMade`.
+   */
   static enter(directory: string, onMade: (made: readonly string[]) => void): ExclusiveAccess | undefined {
     const { folder, lockFile } = instancesPaths(directory);
     if (!existsSync(lockFile)) {

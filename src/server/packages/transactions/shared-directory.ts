@@ -5,15 +5,15 @@ import { ProcessLock } from "../../platform/process-lock.js";
 import { ChangeLog, type ChangeFollower, type PeerChange } from "./change-log.js";
 import { PeerRegistry, instancesPaths, newInstanceName, prepareLock } from "./peer-registry.js";
 
-/** Longer than any change holds the lock, unless its disk or process hangs. */
+/** Maximum wait for the directory's lock. A change holds the lock for a shorter time, unless its disk or process hangs. */
 const longestWaitMs = 10_000;
 const shortestPauseMs = 5;
 const longestPauseMs = 25;
 const retryAfterSeconds = 5;
 
-/** A package directory that several instances use, on this machine or on others with the same volume. */
+/** A package directory that several daemons use, on this machine or on others with the same volume. */
 export class SharedDirectory {
-  /** Part of file names. */
+  /** Identifier of this daemon in file names. */
   readonly instance = newInstanceName();
   readonly marks: PeerRegistry;
   readonly #directory: string;
@@ -33,12 +33,12 @@ export class SharedDirectory {
     this.#log = options.log;
   }
 
-  /** Skips the existing changes, because the caller reads all packages afterwards. */
+  /** Skips the changes that are already in the change log, because the caller reads all packages afterwards. */
   skipEarlier(): void {
     this.#readChanges();
   }
 
-  /** Runs `work` while no other instance changes the directory. Throws `DIRECTORY_BUSY` after waiting for 10 s. */
+  /** Runs `work` while no other daemon changes the directory. Throws `DIRECTORY_BUSY` after waiting for 10 s. */
   async hold<Result>(work: () => Promise<Result>): Promise<Result> {
     const lock = await this.#take();
     try {
@@ -58,7 +58,10 @@ export class SharedDirectory {
     }
   }
 
-  /** Reports a change that is done or uncertain. Call it with the lock. Never throws: other instances also check the folders. */
+  /**
+   * Reports a completed or uncertain change to other daemons. The caller must hold the lock. Never throws, because other daemons also check
+   * the folders.
+   */
   tell(change: PeerChange): void {
     try {
       this.#changes.append(change);
@@ -67,13 +70,13 @@ export class SharedDirectory {
     }
   }
 
-  /** Reports a change of another instance, also to this one. */
+  /** Reports the interrupted change of another daemon to all daemons, including this one. */
   tellAll(change: PeerChange): void {
     this.tell(change);
     this.#follow(() => this.#follower.follow([change]));
   }
 
-  /** Reads the changes of other instances. One system call when there are none. */
+  /** Reads the changes of other daemons. Takes one system call if there are none. */
   catchUp(): void {
     const { changes, hasGap } = this.#readChanges();
     if (hasGap) this.#follow(() => this.#follower.missed());
@@ -104,7 +107,7 @@ export class SharedDirectory {
       const lock = this.#tryToTake();
       if (lock) return lock;
       if (performance.now() > giveUpAtMs) throw busy();
-      // Random, so that waiting instances do not retry at the same time.
+      // The delay is random, so that waiting daemons do not retry at the same time.
       await delay(shortestPauseMs + Math.random() * (longestPauseMs - shortestPauseMs));
     }
   }

@@ -15,15 +15,18 @@ import { Transaction } from "./transaction.js";
 const stagingFolderName = ".staging";
 const mostRemovals = 100;
 const removalPauseMs = 100;
-/** Folders with more entries are deleted by a separate process. */
+/** Maximum number of entries in a folder that the daemon deletes itself. A separate process deletes larger folders. */
 const mostEntriesDeletedHere = 100;
 const mostAttemptsToBegin = 50;
-/** How long replaced folders stay when other instances use the directory: their old isolates read from them until their calls end. */
+/**
+ * Time for which replaced folders are kept if other daemons use the directory. The isolates of these daemons read the folders until their
+ * calls end.
+ */
 const keptForOthersMs = 60_000;
 
 /**
- * The folder `.staging`, in which the changes of one package directory are prepared. A rename makes them visible, because the file system
- * is the same. Other instances complete or delete the leftovers of an ended one.
+ * The folder `.staging` of a package directory, in which changes are prepared. A rename in the same file system makes a change visible.
+ * Other daemons complete or delete the leftovers of a stopped daemon.
  */
 export class StagingArea {
   /** The package directory. */
@@ -34,7 +37,7 @@ export class StagingArea {
   readonly #shared: SharedDirectory;
   readonly #queue = new KeyedLock();
   readonly #removing = new Set<Promise<void>>();
-  /** Folders of other instances that are being deleted here or cannot be completed. */
+  /** Staging folders of other daemons that this daemon is deleting or cannot complete. */
   readonly #takenOver = new Set<string>();
   readonly #closing = new AbortController();
 
@@ -48,13 +51,13 @@ export class StagingArea {
     setMaxListeners(0, this.#closing.signal);
   }
 
-  /** Creates a folder for one change. */
+  /** Creates a staging folder for one change. */
   async begin(): Promise<Transaction> {
     await makeFolder(this.directory);
-    // Without the mark, another daemon would delete the folder as a leftover of a crash.
+    // `exclusively` registers this daemon. Otherwise another daemon would delete the folder as a leftover of a crash.
     if (!this.#shared.marks.isJoined) await this.exclusively(() => Promise.resolve());
     const folder = path.join(this.#folder, stagedName(this.#shared.instance, randomUUID()));
-    // The last running change deletes the parent folder, possibly between the two calls.
+    // The last running change deletes the folder `.staging`, possibly between the two calls.
     for (let attempt = 1; ; attempt += 1) {
       try {
         await makeFolder(this.#folder, 0o700);
@@ -62,7 +65,7 @@ export class StagingArea {
         return new Transaction({ area: this, folder });
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code === "ENOENT" && attempt < mostAttemptsToBegin) continue;
-        // A full disk can have had room for only one of the two folders.
+        // On a full disk, possibly only the first of the two folders was created.
         this.#removeOwnFolderIfPossible();
         throw error;
       }
@@ -70,8 +73,8 @@ export class StagingArea {
   }
 
   /**
-   * Runs a change while no other instance changes the directory. Before, reads their changes and completes interrupted ones. Throws
-   * `DIRECTORY_BUSY` when another instance holds the lock for too long.
+   * Runs `work` while no other daemon changes the directory. First reads the changes of other daemons and completes interrupted changes.
+   * Throws `DIRECTORY_BUSY` if another daemon holds the lock for 10 s.
    */
   exclusively<Result>(work: () => Promise<Result>): Promise<Result> {
     return this.#queue.run("", () =>
@@ -82,17 +85,17 @@ export class StagingArea {
     );
   }
 
-  /** Reports a change to other instances. Only within `exclusively`. */
+  /** Reports a change to other daemons. Call it only within `exclusively`. */
   tell(change: PeerChange): void {
     this.#shared.tell(change);
   }
 
-  /** Reads the changes of other instances. */
+  /** Reads the changes of other daemons. */
   catchUp(): void {
     this.#shared.catchUp();
   }
 
-  /** Deletes a staged folder. Never throws. Does not wait for the deletion of large folders. */
+  /** Deletes a staging folder. Never throws. Does not wait for the deletion of large folders. */
   discard(folder: string): Promise<void> {
     if (this.#shared.marks.others().length > 0 && holdsOldContent(folder)) return this.#discardLater(folder);
     const removing = this.#remove(folder).finally(() => this.#removing.delete(removing));
@@ -106,21 +109,21 @@ export class StagingArea {
   }
 
   /**
-   * Registers this daemon and recovers from a crash: completes the renames in a journal and deletes folders without a journal. Changes of
-   * running daemons stay. Call it before reading the directory.
+   * Registers this daemon and recovers from a crash: completes the renames in a journal, and deletes staging folders without a journal.
+   * Keeps changes of running daemons. Call it before reading the package directory.
    */
   async recover(): Promise<void> {
     this.#shared.skipEarlier();
     try {
       await this.exclusively(async () => this.#takeOver({ isStart: true }));
     } catch (error) {
-      // Recovery is not needed: the directory is read-only and contains no interrupted change.
+      // Ignores the error if there is no interrupted change, for example in a read-only directory.
       if (this.#staged().length === 0) return;
       this.#log.warn({ err: error, directory: this.directory }, "what a crash has left of changes to packages here could not be finished");
     }
   }
 
-  /** Recovers the changes of instances that have ended. Resolves at once when there are none. */
+  /** Completes or deletes interrupted changes of stopped daemons. Resolves immediately if there are none. */
   async tidyUp(): Promise<void> {
     const isForeign = (name: string) => instanceOf(name) !== this.#shared.instance && !this.#takenOver.has(name) && !isOfRestore(name);
     if (!this.#staged().some(isForeign)) return;
@@ -132,7 +135,7 @@ export class StagingArea {
     );
   }
 
-  /** Remaining folders are deleted by another instance or at the next start. */
+  /** Removes this daemon from the registry. Another daemon or the next start deletes the remaining staging folders. */
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#queue.run("", async () => this.#shared.leave());
@@ -146,7 +149,10 @@ export class StagingArea {
     }
   }
 
-  /** While this daemon holds the lock, a journal on the disk is from an interrupted change. */
+  /**
+   * Completes interrupted changes of other daemons. While this daemon holds the lock, every journal on the disk belongs to an interrupted
+   * change.
+   */
   async #finishInterrupted(): Promise<void> {
     for (const name of this.#staged()) {
       if (instanceOf(name) === this.#shared.instance || this.#takenOver.has(name)) continue;
@@ -173,11 +179,11 @@ export class StagingArea {
     this.#shared.marks.forgetDead();
     const isAlone = this.#shared.marks.others().length === 0;
     const names = this.#staged();
-    // Interrupted between creating or deleting the area's folder and the folder of a change.
+    // An interruption between two folder operations of a change can leave an empty folder `.staging`.
     if (names.length === 0) this.#removeOwnFolderIfPossible();
     for (const name of names) {
       const folder = path.join(this.#folder, name);
-      // A decided restore still needs its folder, unless it belongs to this starting daemon, which has completed it.
+      // A decided restore still needs its folder. Exception: a starting daemon without peers has already completed the restore.
       if (isOfRestore(name) && !(isStart && isAlone)) continue;
       if (this.#takenOver.has(name) || this.#shared.marks.isAlive(instanceOf(name))) continue;
       this.#takenOver.add(name);
@@ -185,7 +191,7 @@ export class StagingArea {
     }
   }
 
-  /** Runs in the background. */
+  /** Deletes a staging folder after 60 s, in the background. `close` cancels the deletion. */
   async #discardLater(folder: string): Promise<void> {
     try {
       await delay(keptForOthersMs, undefined, { ref: false, signal: this.#closing.signal });
@@ -214,7 +220,7 @@ export class StagingArea {
     }
   }
 
-  /** Deletes the area's folder after the last change. */
+  /** Deletes the folder `.staging` if it is empty. */
   #removeOwnFolder(): void {
     try {
       rmdirSync(this.#folder);
@@ -232,7 +238,10 @@ export class StagingArea {
     }
   }
 
-  /** After a crash, an unpacker can write for seconds until it notices the end of the daemon. */
+  /**
+   * Repeats a deletion that fails because the folder is not empty. After a crash of the daemon, an unpacker can write for seconds until it
+   * exits.
+   */
   async #persist<Result>(folder: string, remove: () => Promise<Result>): Promise<Result> {
     for (let attempt = 1; ; attempt += 1) {
       try {
@@ -249,7 +258,7 @@ export class StagingArea {
   }
 }
 
-/** Creates folders one by one. Node's recursive mkdir reports a missing folder when the disk is full. */
+/** Creates a folder if it is missing. Node's recursive mkdir is not used, because it reports a missing folder when the disk is full. */
 async function makeFolder(folder: string, mode?: number): Promise<void> {
   await mkdir(folder, mode).catch((error: unknown) => {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;

@@ -27,8 +27,8 @@ interface Placement {
 }
 
 /**
- * One change to a package directory, prepared aside and made visible by renames. After `kill -9` or a power failure, each package is
- * entirely old or entirely new: all is synced before the renames, the parent before the response.
+ * One change to a package directory, prepared in a staging folder and made visible by renames. Files are synced before the renames, so that
+ * after `kill -9` or a power failure each package is entirely old or entirely new.
  */
 export class Transaction {
   readonly #area: StagingArea;
@@ -40,8 +40,8 @@ export class Transaction {
   }
 
   /**
-   * Creates an empty folder to unpack to, readable only for the daemon. Isolates of other users get its files through links or an explicit
-   * permission.
+   * Creates an empty folder for unpacked files, readable only for the daemon. Isolates of other users read the files through links or an
+   * explicit permission.
    */
   async makeContentFolder(): Promise<string> {
     const content = this.#inside(contentName);
@@ -50,9 +50,8 @@ export class Transaction {
   }
 
   /**
-   * Renames `from` to `target` and replaces existing content, without following links. `nest` first moves the folder at that path into
-   * itself. `alsoWritten` replaces a file by the same change. `onPlaced` runs in the same turn with the new path of the old content. Only
-   * within `exclusively`.
+   * Renames `from` to `target`, without following links. `nest` first moves the package in `nest.folder` to `nest.as` in it. The same change
+   * replaces the file `alsoWritten`. Calls `onPlaced` in the same turn with the new path of old content. Call it only within `exclusively`.
    */
   async place(placement: Placement, change: PeerChange, onPlaced: (movedTo: string | undefined) => void): Promise<void> {
     const { moves, movedTo } = await this.#prepare(placement);
@@ -71,7 +70,7 @@ export class Transaction {
     }
   }
 
-  /** Removes folders with one rename each. `onTaken` runs in the same turn. */
+  /** Moves folders to the staging folder, with one rename each. Calls `onTaken` with the new paths in the same turn of the event loop. */
   async takeAway(targets: readonly string[], change: PeerChange, onTaken: (movedTo: string[]) => void): Promise<void> {
     const moves = targets.map((target, index) => ({
       from: this.#relative(target),
@@ -97,15 +96,15 @@ export class Transaction {
     });
   }
 
-  /** Creates a file in the staged folder, which no reader sees. */
+  /** Creates and syncs a file in the staged content, which is not visible yet. */
   async prepareFile(target: string, text: string): Promise<void> {
     renameSync(await this.#prepareFile(target, text), target);
     await syncFolder(path.dirname(target));
   }
 
   /**
-   * Runs a change with visible steps. `tell` reports the change to other daemons; the default is `change`. After a crash, the next holder
-   * of the lock reports it.
+   * Runs a change with visible steps. `work` calls `tell` to report the change to other daemons, by default `change`. After a crash, the
+   * next daemon that holds the lock reports the change.
    */
   async step(change: PeerChange, work: (tell: (done?: PeerChange) => void) => Promise<void>): Promise<void> {
     noteChange(this.#folder, change);
@@ -123,7 +122,7 @@ export class Transaction {
     }
   }
 
-  /** Deletes this folder. */
+  /** Deletes the staging folder of this change. */
   discard(): Promise<void> {
     return this.#area.discard(this.#folder);
   }
@@ -164,7 +163,10 @@ export class Transaction {
     return { moves, movedTo };
   }
 
-  /** Returns the first path on the way to the target that is not a usable folder; at the latest the target itself. */
+  /**
+   * Returns the first path between the package directory and the target that is `nestedFolder` or not a folder. Returns the target if there
+   * is no such path.
+   */
   #firstObstacle(target: string, nestedFolder: string | undefined): string {
     let current = this.#area.directory;
     for (const segment of path.relative(this.#area.directory, target).split(path.sep)) {
@@ -187,7 +189,10 @@ export class Transaction {
     return wrapped;
   }
 
-  /** Deletes the empty folders of the name and the scope. Returns the first parent folder that is not deleted. */
+  /**
+   * Deletes the empty parent folders of a removed folder, such as the worker and scope folders. Returns the first parent folder that is
+   * kept.
+   */
   #removeEmptyParents(target: string): string {
     let parent = path.dirname(target);
     while (parent !== this.#area.directory && isEmptyOrGone(parent)) {
@@ -220,7 +225,7 @@ function isEmptyOrGone(folder: string): boolean {
   return !exists(folder) || readdirSync(folder).length === 0;
 }
 
-/** Runs a change in a staged folder, which is deleted when the change fails. Converts the error of a full disk. */
+/** Runs a change in a new staging folder. If the change fails, deletes the folder and converts the error of a full disk to an ApiError. */
 export async function inTransaction<Result>(area: StagingArea, change: (staged: Transaction) => Promise<Result>): Promise<Result> {
   let staged: Transaction | undefined;
   try {
