@@ -3,9 +3,9 @@ import type { Config } from "../config/config.js";
 import type { StoredKey } from "./key-store.js";
 import { effectivePermissions } from "./principals.js";
 
-/** A setting that gives existing keys more rights than their permissions. */
+/** Warning about a daemon setting that gives the holders of existing keys more rights than the keys' permissions. */
 export interface AccessWarning {
-  /** Name of the health check. */
+  /** Name of the health check that reports the warning. */
   readonly name: "panel-origin" | "plugin-uploads";
   /** Text for the operator; undefined when the check found no problem. */
   readonly message: string | undefined;

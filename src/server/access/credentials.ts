@@ -4,18 +4,21 @@ import { hash, randomBytes } from "node:crypto";
 
 export const sessionCookieName = "runtime_api_key";
 /**
- * Name of the session cookie over HTTPS. Browsers accept this name only from the host itself, so a page of another host cannot set the
- * cookie.
+ * Name of the session cookie over HTTPS. Browsers accept the prefix `__Host-` only from the host itself, so a page of another host cannot
+ * set the cookie.
  */
 export const hostSessionCookieName = `__Host-${sessionCookieName}`;
-/** Maximum length of a secret that is hashed. Every key is shorter. */
+/** Maximum length of a secret that the daemon hashes. Every key is shorter. */
 const maximumSecretLength = 512;
-/** Maximum number of session cookies that one request can try. A worker's page can set cookies in addition to the operator's own. */
+/**
+ * Maximum number of session cookies that the daemon tries for one request. A worker's page can set cookies in addition to the operator's
+ * cookie.
+ */
 const maximumSessionCookies = 8;
 /** Prefix of every generated key. */
 export const keyPrefixLiteral = "rtk_";
 const randomByteCount = 32;
-/** Number of characters of a key that lists and logs show. */
+/** Number of characters of a key that lists and logs show, including the prefix `rtk_`. */
 const shownCharacterCount = 12;
 
 /** Source of a credential. A key in a header skips plugin hooks. The root key in a header also skips the Origin check. */
@@ -27,8 +30,8 @@ export interface Credential {
 }
 
 /**
- * Returns the credentials of a request in the order in which they are tried. If a panel host is configured, cookies are valid only at that
- * host.
+ * Returns the credentials in a request, in the order in which the daemon tries them. If a panel host is configured, cookies are valid only
+ * at that host.
  */
 export function credentialsOf(headers: IncomingHttpHeaders, panelHost: PanelHost | undefined): Credential[] {
   const { authorization, cookie = "", "x-api-key": apiKey } = headers;
@@ -43,7 +46,7 @@ export function credentialsOf(headers: IncomingHttpHeaders, panelHost: PanelHost
   return found;
 }
 
-/** Returns whether a request has session cookies with different values. At most one of them is the operator's own cookie. */
+/** Returns whether a request has session cookies with different values. At most one of these is the operator's cookie. */
 export function hasSeveralSessionCookies({ cookie = "" }: IncomingHttpHeaders): boolean {
   return valuesOf(cookie, sessionCookieName).length > 1;
 }
@@ -53,7 +56,7 @@ function sessionCookiesOf(header: string): string[] {
   return own === undefined ? valuesOf(header, sessionCookieName) : [own];
 }
 
-/** Returns the different values of a cookie, percent-decoded, that could be keys. */
+/** Returns the distinct values of a cookie that could be keys, percent-decoded. */
 function valuesOf(header: string, name: string): string[] {
   const values = new Set<string>();
   for (const pair of header.split(";")) {
@@ -70,7 +73,7 @@ function couldBeKey(secret: string | undefined): secret is string {
   return secret !== undefined && secret !== "" && secret.length <= maximumSecretLength;
 }
 
-/** Removes the white space that browsers ignore around names and values. `trim` would remove other characters as well. */
+/** Removes spaces and tabs, which browsers ignore around cookie names and values. `trim` would remove other characters too. */
 function trimmed(text: string): string {
   return text.replace(/^[ \t]+|[ \t]+$/g, "");
 }
@@ -83,22 +86,22 @@ function decoded(value: string): string | undefined {
   }
 }
 
-/** Creates a secret: `rtk_` and 43 base64url characters. */
+/** Creates the secret of a new key: `rtk_` and 43 base64url characters. */
 export function createKeySecret(): string {
   return keyPrefixLiteral + randomBytes(randomByteCount).toString("base64url");
 }
 
-/** Returns the part of a key that lists and logs show. */
+/** Returns the first characters of a key, which lists and logs show. */
 export function shownPrefixOf(secret: string): string {
   return secret.slice(0, shownCharacterCount);
 }
 
-/** Replaces every key in the text by its shown prefix. */
+/** Shortens every key in the text to the characters that lists and logs show. */
 export function redactKeys(text: string): string {
   return text.replace(/(rtk_[\w-]{8})[\w-]{35}/g, "$1…");
 }
 
-/** Returns SHA-256 in hex, the only stored form of a key. */
+/** Returns the SHA-256 hash of a key in hex. The daemon stores keys only in this form. */
 export function hashKeySecret(secret: string): string {
   return hash("sha256", secret);
 }

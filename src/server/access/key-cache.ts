@@ -1,6 +1,6 @@
 import type { StoredKey } from "./key-store.js";
 
-/** All keys in memory, by hash and by id. Also contains last uses that are not in the database yet. */
+/** All keys in memory, by hash and by id. Also contains the times of last use that are not in the database yet. */
 export class KeyCache {
   readonly #byHash = new Map<string, StoredKey>();
   readonly #hashById = new Map<number, string>();
@@ -23,7 +23,7 @@ export class KeyCache {
     return this.#hashById.get(id);
   }
 
-  /** Returns the keys, oldest first. */
+  /** Returns all keys, oldest first. */
   list(): StoredKey[] {
     return [...this.#byHash.values()].toSorted((a, b) => a.id - b.id);
   }
@@ -40,7 +40,7 @@ export class KeyCache {
     this.#unwrittenUses.delete(id);
   }
 
-  /** Records a use at `now` (Unix seconds). */
+  /** Records that a key was used at `now` (Unix seconds). */
   markUsed(id: number, now: number): void {
     const hash = this.#hashById.get(id);
     const key = this.find(id);
@@ -49,12 +49,12 @@ export class KeyCache {
     this.#unwrittenUses.set(id, now);
   }
 
-  /** Returns the ids and last uses of existing keys that are not written yet. */
+  /** Returns the ids and the times of last use that are not in the database yet. */
   unwrittenUses(): [id: number, usedAt: number][] {
     return [...this.#unwrittenUses];
   }
 
-  /** Discards the last uses that were written. A later use of the same key stays. */
+  /** Discards the times of last use that are now in the database. Keeps the time of a later use of the same key. */
   forgetUses(written: readonly (readonly [id: number, usedAt: number])[]): void {
     for (const [id, usedAt] of written) if (this.#unwrittenUses.get(id) === usedAt) this.#unwrittenUses.delete(id);
   }

@@ -16,26 +16,26 @@ import {
 import { syncFolder } from "./sync-folder.js";
 import { assertLogSound, DamagedLogError, hasLostDatabase } from "./write-ahead-log.js";
 
-/** The time is short because waiting for a lock blocks the event loop. */
+/** Maximum wait for a lock of the database. The time is short because waiting for the lock blocks the event loop. */
 const busyTimeoutMs = 200;
 const mostPages = 0x7f_ff_ff_ff;
 
 /** Error codes of SQLite for a damaged file. Other codes indicate a failing disk or missing permissions. */
 const damageCodes = new Set(["SQLITE_CORRUPT", "SQLITE_NOTADB"]);
 
-/** The file of the key store is empty, corrupt, or without tables. */
+/** Thrown when the key store's file is empty, corrupt or without tables. */
 class DamagedStoreError extends Error {}
 
 export interface KeyDatabaseOptions {
-  /** Tests add migrations to the released ones. */
+  /** Migrations to apply instead of `keyMigrations`. Only tests set this option. */
   readonly migrations?: readonly KeyMigration[];
-  /** Called after a migration was committed. */
+  /** Called after a migration is committed. */
   readonly onMigrated?: (migration: FinishedMigration) => void;
 }
 
 /**
- * Opens the key store's file; creates it or migrates it to the newest schema. Throws NewerStateError for a newer schema, otherwise an Error
- * with advice for the operator.
+ * Opens the key store's file. Creates a missing file, or migrates an older schema to the newest. Throws NewerStateError for a newer schema,
+ * otherwise an Error with advice for the operator.
  */
 export function openKeyDatabase(file: string, { migrations = keyMigrations, onMigrated }: KeyDatabaseOptions = {}): Database.Database {
   let database: Database.Database | undefined;
@@ -44,10 +44,10 @@ export function openKeyDatabase(file: string, { migrations = keyMigrations, onMi
     chmodSync(file, 0o600);
     assertSoundFile(file, schemaOf(migrations));
     database = new Database(file, { timeout: busyTimeoutMs });
-    // The file was checked before, because these statements change it.
+    // The file is checked before this point, because these statements change the file.
     database.pragma("trusted_schema = OFF");
     database.pragma("journal_mode = WAL");
-    // A reopened WAL database falls back to NORMAL, which loses confirmed commits on a power failure.
+    // Without this statement, a reopened WAL database uses NORMAL, which loses confirmed commits on a power failure.
     database.pragma("synchronous = FULL");
     const migration = migrateKeyDatabase(database, migrations);
     if (migration) onMigrated?.(migration);
@@ -59,7 +59,7 @@ export function openKeyDatabase(file: string, { migrations = keyMigrations, onMi
   }
 }
 
-/** Returns advice for the operator. For a full disk, the advice must not recommend restoring an older store. */
+/** Returns advice for the operator after a failed opening. For a full disk, the advice must not recommend restoring an older store. */
 function advice(cause: unknown): string {
   if (cause instanceof FailedMigrationError)
     return `It still has schema ${cause.from}, and ${cause.backup} is a copy of it. Make sure that its disk has room, and start again; if that fails, start the previous version of runtimed.`;
@@ -69,11 +69,11 @@ function advice(cause: unknown): string {
     (cause instanceof Database.SqliteError && damageCodes.has(cause.code.split("_").slice(0, 2).join("_")));
   return isDamaged
     ? "It was left untouched: restore it from a backup with runtimectl daemon restore FILE, or move keys.db and the files keys.db-* beside it away to start with no keys."
-    : "Make sure that its disk has room and works and that runtimed may write there, then start again; the keys are still in it.";
+    : "Check that its disk works and has free space, and that runtimed has write permission. Then start runtimed again; the keys are still in it.";
 }
 
 /**
- * Copies the store at one instant into a new file without a write-ahead log. Other processes can write the store meanwhile. Returns the
+ * Copies the state of the key store at one instant into a new file without a write-ahead log, also while other processes write. Returns the
  * number of active keys. Throws NewerStateError, or an Error for a damaged store.
  */
 export async function copyKeyDatabase(file: string, target: string): Promise<number> {
@@ -96,8 +96,8 @@ export async function copyKeyDatabase(file: string, target: string): Promise<num
 }
 
 /**
- * Counts the active keys of a closed store without changing it. Throws NewerStateError for a newer schema, another Error for a damaged
- * store.
+ * Counts the active keys in a closed key store without changing the file. Throws NewerStateError for a newer schema, and another Error for
+ * a damaged store.
  */
 export function countKeys(file: string): number {
   const database = new Database(file, { readonly: true, fileMustExist: true });
@@ -110,7 +110,7 @@ export function countKeys(file: string): number {
   }
 }
 
-/** Checkpoints the write-ahead log of a closed store into its file and deletes the log. */
+/** Copies the write-ahead log of a closed key store into the database file and deletes the log. */
 export function settleKeyDatabase(file: string): void {
   const database = new Database(file, { fileMustExist: true, timeout: busyTimeoutMs });
   try {
@@ -120,15 +120,15 @@ export function settleKeyDatabase(file: string): void {
   }
 }
 
-/** SQLite creates the files `-wal` and `-shm` next to this file, with the same mode. */
+/** Creates a file that only its owner can read. SQLite creates the files `-wal` and `-shm` next to it with the same mode. */
 function createPrivate(file: string): void {
   closeSync(openSync(file, "a", 0o600));
   chmodSync(file, 0o600);
 }
 
-/** The file gets its name when it is complete. Therefore a store without tables is always a damaged one. */
+/** Creates the key store under a temporary name and renames the complete file. Therefore, a store without tables is always damaged. */
 function createStore(file: string, migrations: readonly KeyMigration[]): void {
-  if (hasLostDatabase(file)) throw new DamagedLogError(`it is gone, though its log ${file}-wal is there`);
+  if (hasLostDatabase(file)) throw new DamagedLogError(`the file is missing, but its log ${file}-wal exists`);
   const unnamed = `${file}.new`;
   for (const leftover of [unnamed, `${unnamed}-journal`]) rmSync(leftover, { force: true });
   createPrivate(unnamed);
@@ -143,7 +143,7 @@ function createStore(file: string, migrations: readonly KeyMigration[]): void {
 }
 
 /**
- * Applies the rollback journal of a store that was interrupted before it got a write-ahead log. A read-only connection would fail with
+ * Applies the rollback journal of a key store whose creation was interrupted. A read-only connection would fail with
  * SQLITE_READONLY_ROLLBACK.
  */
 function finishRollback(file: string): void {
@@ -157,11 +157,11 @@ function finishRollback(file: string): void {
 }
 
 /**
- * Checks a file without changing it, unless a rollback journal must be applied. A writable connection would checkpoint the write-ahead log
- * when it closes.
+ * Checks the key store's file without changing it, except for applying a rollback journal. A writable connection would checkpoint the
+ * write-ahead log when it closes.
  */
 function assertSoundFile(file: string, supportedSchema: number): void {
-  // runtimed never leaves an empty file here. SQLite would treat an empty file as a new database.
+  // runtimed never creates an empty key store file. SQLite would treat an empty file as a new database.
   if (statSync(file).size === 0) throw new DamagedStoreError("it was emptied: the file has 0 bytes");
   assertLogSound(file);
   finishRollback(file);

@@ -16,7 +16,7 @@ import {
 import path from "node:path";
 import { syncFolder } from "./sync-folder.js";
 
-/** Every schema of `keys.db`, in order. A released step never changes: add a step to change the schema. */
+/** All schema migrations of `keys.db`, in order. A released migration never changes: to change the schema, add a migration. */
 export const keyMigrations: readonly KeyMigration[] = [
   {
     schema: 1,
@@ -53,32 +53,32 @@ export const keyMigrations: readonly KeyMigration[] = [
   },
 ];
 
-/** One step from a schema of the key store to the next. */
+/** Migration of the key store from one schema to the next. */
 export interface KeyMigration {
-  /** Schema number after this step. The first step has number 1. */
+  /** Schema number after this migration. The first migration has number 1. */
   readonly schema: number;
   /** Imperative summary for errors, such as "create the table keys". */
   readonly summary: string;
-  /** Changes tables and rows. All steps share one transaction, so a step must not begin or commit one. */
+  /** Changes tables and rows. All migrations share one transaction, so `apply` must not begin or commit a transaction. */
   readonly apply: (database: Database.Database) => void;
 }
 
-/** Returns the number of the newest schema. */
+/** Returns the newest schema number among the migrations. */
 export function schemaOf(migrations: readonly KeyMigration[]): number {
   return migrations.at(-1)?.schema ?? 0;
 }
 
-/** A committed migration. */
+/** Description of a committed migration of the key store. */
 export interface FinishedMigration {
   readonly file: string;
   /** Schema number before the migration. */
   readonly from: number;
   readonly to: number;
-  /** Path of the backup before the migration. */
+  /** Path of the backup that was written before the migration. */
   readonly backup: string;
 }
 
-/** A migration step failed. The store is unchanged. */
+/** Thrown when a schema migration failed. The key store is unchanged. */
 export class FailedMigrationError extends Error {
   readonly from: number;
   readonly backup: string;
@@ -99,7 +99,7 @@ export function migrateKeyDatabase(database: Database.Database, migrations: read
   const to = schemaOf(migrations);
   if (readSchema(database) === to) return undefined;
   const migrate = database.transaction(() => {
-    // Another process can have migrated the store before this connection got the write lock.
+    // Another process can have migrated the store before this connection received the write lock.
     const from = readSchema(database);
     assertSupported(database, to);
     if (from === to) return undefined;
@@ -117,7 +117,7 @@ export function migrateKeyDatabase(database: Database.Database, migrations: read
   return migrate.immediate();
 }
 
-/** Creates the tables of a new store in one transaction. */
+/** Creates the tables of a new key store in one transaction. */
 export function createTables(database: Database.Database, migrations: readonly KeyMigration[]): void {
   database.transaction(() => {
     for (const migration of migrations) migration.apply(database);
@@ -125,12 +125,12 @@ export function createTables(database: Database.Database, migrations: readonly K
   })();
 }
 
-/** Returns the schema number of a store; 0 for a store without tables. */
+/** Returns the schema number of a key store, or 0 for a store without tables. */
 export function readSchema(database: Database.Database): number {
   return database.pragma("user_version", { simple: true }) as number;
 }
 
-/** Throws NewerStateError for a newer schema. */
+/** Throws NewerStateError if the key store has a newer schema than `supported`. */
 export function assertSupported(database: Database.Database, supported: number): void {
   const found = readSchema(database);
   if (found <= supported) return;
@@ -144,8 +144,8 @@ export function assertSupported(database: Database.Database, supported: number):
 }
 
 /**
- * Writes a backup to `FILE.schema-N.backup`, synced and readable only for its owner. Returns the path. An earlier backup with other content
- * is renamed with the time of its creation.
+ * Writes a backup of the key store to `FILE.schema-N.backup`, synced and readable only for its owner. Returns its path. Renames an earlier
+ * backup with other content by the time of its last change.
  */
 function writeSchemaBackup(file: string, schema: number, content: Buffer): string {
   const backup = `${file}.schema-${schema}.backup`;
@@ -162,7 +162,7 @@ function writeSchemaBackup(file: string, schema: number, content: Buffer): strin
   }
 }
 
-/** Returns the path of the backup with the highest schema number up to `supported`; undefined when no such backup exists. */
+/** Returns the path of the backup with the highest schema number up to `supported`. Returns undefined if there is no such backup. */
 function findSchemaBackup(file: string, supported: number): string | undefined {
   const prefix = `${path.basename(file)}.schema-`;
   const schemas = readdirSync(path.dirname(file))
@@ -185,8 +185,8 @@ function writeDurably(file: string, content: Buffer): void {
 }
 
 /**
- * A backup with equal content is from a crash before the commit. Different content means that the store was restored from another backup
- * meanwhile.
+ * Renames an earlier backup, unless its content is equal. Equal content remains from a crash before the commit. Other content means that
+ * the store was restored from another backup meanwhile.
  */
 function keepEarlier(backup: string, content: Buffer): void {
   if (!existsSync(backup) || readFileSync(backup).equals(content)) return;

@@ -1,7 +1,7 @@
 import type { Permission, Role } from "../../shared/permissions.js";
 import type { RecordStore } from "../storage/record-store.js";
 
-/** Column names for the values that `valuesOf` returns. */
+/** Column names for the values that `valuesOf` returns, in the same order. */
 export const newKeyColumns = "name, key_prefix, hash, role, permissions, namespaces, created_at, expires_at";
 
 export interface StoredKey {
@@ -11,7 +11,7 @@ export interface StoredKey {
   readonly role: Role;
   readonly permissions: readonly Permission[];
   readonly namespaces: readonly string[];
-  /** Unix seconds, like all times in this file. */
+  /** Creation time in Unix seconds, like all times in this file. */
   readonly createdAt: number;
   readonly lastUsedAt: number | undefined;
   readonly expiresAt: number | undefined;
@@ -28,10 +28,10 @@ export interface NewKey {
   readonly expiresAt: number | undefined;
 }
 
-/** State of a key store. */
+/** State of the key store, for health checks and metrics. */
 export interface KeyStoreState {
   readonly mode: "local" | "sync";
-  /** Whether keys can be verified. */
+  /** True if keys can be verified. */
   readonly isReadable: boolean;
   readonly isWritable: boolean;
   /** The reason why the store cannot be read or written, for operators. */
@@ -39,54 +39,54 @@ export interface KeyStoreState {
   readonly replica: ReplicaState | undefined;
 }
 
-/** State of a replica. */
+/** State of the replica of the key store. */
 export interface ReplicaState {
-  /** Seconds since the replica was last equal to the primary; undefined before the first sync. */
+  /** Seconds since the replica was last equal to the primary. Undefined before the first sync. */
   readonly lagSeconds: number | undefined;
-  /** Number of failed requests to the primary and failed fetches. */
+  /** Number of failed requests to the primary and failed fetches of changes. */
   readonly failedSyncs: number;
   /** Number of times that a new replica has replaced the current one. */
   readonly renewals: number;
 }
 
 /**
- * The API keys, of which only the hashes are stored. Lookups read memory. Changes resolve when they are stored. A failed change throws
- * KEY_STORE_UNAVAILABLE or INSUFFICIENT_STORAGE and changes nothing.
+ * Store of the API keys, which contains only their hashes. Lookups read memory. Changes resolve when they are on the disk. A failed change
+ * throws KEY_STORE_UNAVAILABLE or INSUFFICIENT_STORAGE and has no effect.
  */
 export interface KeyStore {
-  /** Returns the key with the hash, even if expired; undefined for an unknown or revoked key. */
+  /** Returns the key with this hash, even if the key has expired. Returns undefined for an unknown or revoked key. */
   findByHash(hash: string): StoredKey | undefined;
-  /** Returns the key with the id, even if expired; undefined for an unknown or revoked key. */
+  /** Returns the key with this id, even if the key has expired. Returns undefined for an unknown or revoked key. */
   find(id: number): StoredKey | undefined;
   /** Returns all keys that are not revoked, oldest first. */
   list(): StoredKey[];
   readonly keyCount: number;
   create(key: NewKey): StoredKey | Promise<StoredKey>;
   /**
-   * Adds a replacement and sets the expiry of the key to `endsAt`. The key expires immediately if `endsAt` has passed. Returns the
-   * replacement; undefined when no active key has this id.
+   * Adds the replacement key `twin` and sets the expiry of the old key to `endsAt`. If `endsAt` has passed, the old key expires
+   * immediately. Returns the replacement, or undefined if no active key has this id.
    */
   rotate(id: number, twin: NewKey, endsAt: number): StoredKey | undefined | Promise<StoredKey | undefined>;
-  /** Revokes a key. Returns false when no active key has this id. */
+  /** Revokes a key. Returns false if no active key has this id. */
   revoke(id: number, now: number): boolean | Promise<boolean>;
-  /** Records a use of a key, which the next batch stores. */
+  /** Records that a key was used. The time is stored with the next batch. */
   markUsed(id: number, now: number): void;
-  /** Small rows of other services, stored with the keys. */
+  /** Small rows of other services, which are stored with the keys. */
   readonly records: RecordStore;
   readState(): KeyStoreState;
-  /** Throws when the store is not readable. */
+  /** Throws if the key store is not readable. */
   assertReadable(): void;
   close(): void | Promise<void>;
 }
 
-/** A row of the table of keys. */
+/** A row of the database table `keys`. */
 export interface KeyRow {
   id: number;
   name: string;
   key_prefix: string;
   hash: string;
   role: Role;
-  /** A JSON array of names, as in `namespaces`. */
+  /** JSON array of permission names. `namespaces` is a JSON array too. */
   permissions: string;
   namespaces: string;
   created_at: number;

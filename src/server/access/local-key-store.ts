@@ -17,13 +17,13 @@ import {
 import { KeyCache } from "./key-cache.js";
 import { LocalRecordStore } from "./local-record-store.js";
 
-/** Interval at which last uses are written. A crash loses the uses of at most this time. */
+/** Interval at which the times of last use of keys are written. A crash loses at most the uses within this interval. */
 const usageWriteIntervalMs = 5_000;
-/** `Retry-After` in seconds when the store is not writable. */
+/** `Retry-After` in seconds of the response when the key store is not writable. */
 const retryAfterSeconds = 5;
 
 /**
- * Stores the keys in a file of the state directory and keeps all of them in memory for lookups. Each change is committed to SQLite (WAL,
+ * Key store in a file of the state directory, with all keys in memory for lookups. Each change is committed to SQLite (WAL,
  * synchronous=FULL) before it is confirmed.
  */
 export class LocalKeyStore implements KeyStore {
@@ -32,19 +32,22 @@ export class LocalKeyStore implements KeyStore {
   readonly #log: Log;
   readonly #table = new KeyCache();
   readonly #usageTimer: NodeJS.Timeout;
-  /** Maximum size of the file since the start, in bytes. The store never shrinks the file, so a smaller file was damaged. */
+  /** Largest size of the key store's file since the start, in bytes. The daemon never shrinks the file, so a smaller file is damaged. */
   #fileBytes: number;
-  /** Description of how the file became smaller. Its later growth does not restore the lost content. */
+  /** Description of the damage after the file became smaller. Kept when the file grows again, because the lost content is still missing. */
   #shrinkage: string | undefined;
   #isDamageLogged = false;
   /**
-   * Read-only connection. SQLite checkpoints and deletes the write-ahead log when the last writable connection closes. While this
-   * connection is open, a damaged file and its log stay unchanged.
+   * Read-only connection to the key store. While it is open, SQLite does not checkpoint or delete the write-ahead log when the writable
+   * connection closes, so that a damaged file and its log stay unchanged.
    */
   readonly #reader: Database.Database;
   readonly records: LocalRecordStore;
 
-  /** Opens `keys.db` in the state directory; creates or migrates it. Throws for a damaged file or a newer schema. */
+  /**
+   * Opens `keys.db` in the state directory. Creates a missing file and migrates an older schema. Throws for a damaged file or a newer
+   * schema.
+   */
   constructor(options: { stateDirectory: string; log: Log } & Pick<KeyDatabaseOptions, "migrations">) {
     this.#file = path.join(options.stateDirectory, "keys.db");
     this.#log = options.log;
@@ -53,7 +56,7 @@ export class LocalKeyStore implements KeyStore {
       onMigrated: (migration) => this.#log.info(migration, "key store migrated to a newer schema"),
     });
     this.#reader = new Database(this.#file, { readonly: true, fileMustExist: true });
-    // A connection uses the log only after its first read.
+    // A connection uses the write-ahead log only after its first read.
     this.#reader.prepare("SELECT count(*) FROM keys").get();
     this.#fileBytes = statSync(this.#file).size;
     this.records = new LocalRecordStore({ database: this.#database, write: (change) => this.#write(change) });
@@ -127,19 +130,19 @@ export class LocalKeyStore implements KeyStore {
   close(): void {
     clearInterval(this.#usageTimer);
     this.#writeUses();
-    // For a damaged store, the read-only connection stays open until the process exits.
+    // For a damaged store, the read-only connection stays open until the process exits, so that the files stay unchanged.
     if (this.#damage() === undefined) this.#reader.close();
     this.#database.close();
   }
 
   /**
-   * Returns a description of the damage since the file was opened; undefined for an intact file. A change of a damaged file would be lost
-   * at the next start.
+   * Returns a description of damage to the file since the start, or undefined for an intact file. Changes must be rejected then, because a
+   * change to a damaged file would be lost at the next start.
    */
   #damage(): string | undefined {
     if (this.#shrinkage !== undefined) return this.#shrinkage;
     const bytes = statSync(this.#file, { throwIfNoEntry: false })?.size;
-    // The file is missing. The operator can still restore it.
+    // The file is missing. The description is not stored, because the operator can still restore the file.
     if (bytes === undefined) return "the file of the key store was deleted";
     if (bytes < this.#fileBytes)
       this.#shrinkage = `the file of the key store shrank from ${this.#fileBytes} to ${bytes} bytes: another program emptied or cut it`;
@@ -170,7 +173,7 @@ export class LocalKeyStore implements KeyStore {
     const insert = this.#database.prepare<unknown[], KeyRow>(
       `INSERT INTO keys (${newKeyColumns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING *`,
     );
-    // `get()` would stop at the first row before the commit, so a failed commit would not be reported.
+    // `get()` would stop at the first row, before the commit, so a failed commit would not be reported.
     const [row] = insert.all(...valuesOf(key));
     return fromRow(row as KeyRow);
   }
@@ -206,7 +209,7 @@ export class LocalKeyStore implements KeyStore {
       })();
       this.#table.forgetUses(uses);
     } catch (error) {
-      // A request must not fail because its use cannot be recorded. The next batch writes the use.
+      // A request must not fail because the use of its key cannot be recorded. The next batch contains the use again.
       this.#log.warn({ err: error }, "the last use of keys could not be written");
     }
   }

@@ -11,11 +11,11 @@ interface RecordRow {
 
 interface LocalRecordStoreOptions {
   readonly database: Database.Database;
-  /** Runs a change. Throws ApiError when the file is damaged or not writable. */
+  /** Runs a change of the database. Throws ApiError if the key store's file is damaged or not writable. */
   readonly write: <Result>(change: () => Result) => Result;
 }
 
-/** Records in the table `records` of the key store's file. */
+/** Record store in the table `records` of the key store's file. */
 export class LocalRecordStore implements RecordStore {
   readonly #database: Database.Database;
   readonly #write: LocalRecordStoreOptions["write"];

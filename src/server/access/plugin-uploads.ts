@@ -19,7 +19,7 @@ function mayUpload(mode: PluginUploadMode, principal: Principal): boolean {
   );
 }
 
-/** Throws `PLUGIN_UPLOADS_RESTRICTED`. */
+/** Throws `PLUGIN_UPLOADS_RESTRICTED` if RUNTIME_PLUGIN_UPLOADS does not allow the principal to upload plugins. */
 export function assertPluginUpload(mode: PluginUploadMode, principal: Principal): void {
   if (mayUpload(mode, principal)) return;
   throw new ApiError(

@@ -6,7 +6,7 @@ import type { KeyStore, StoredKey } from "./key-store.js";
 import { ApiError } from "../../shared/api-error.js";
 import { namespacesWithin } from "../../shared/namespace.js";
 
-/** The principal of the root key. */
+/** Principal of a caller with the root key. */
 export const rootPrincipal: Principal = {
   id: 0,
   name: "root",
@@ -17,18 +17,18 @@ export const rootPrincipal: Principal = {
   isRoot: true,
 };
 
-/** The caller of a request, and the source of its credential. */
+/** Principal of a request, and the source of its credential (header or cookie). */
 interface Caller {
   readonly principal: Principal;
   readonly channel: CredentialChannel;
 }
 
-/** Finds the principal of a credential. */
+/** Finds the principal for the credentials of a request. */
 export class Principals {
   readonly #store: KeyStore;
-  /** The hash in hex as bytes, for a comparison in constant time. */
+  /** Bytes of the root key's hash in hex, for a comparison in constant time. */
   #rootKeyHash: Buffer | undefined;
-  /** Reused for each comparison. */
+  /** Buffer that is reused for each comparison with the root key. */
   readonly #compared = Buffer.alloc(hashKeySecret("").length);
   readonly #now: () => number;
 
@@ -39,7 +39,7 @@ export class Principals {
     this.#now = options.now;
   }
 
-  /** Replaces the root key. Returns whether it differs from the previous one. */
+  /** Replaces the root key. Returns whether the new key differs from the previous one. */
   replaceRootKey(rootKey: string): boolean {
     if (this.#isRootHash(hashKeySecret(rootKey))) return false;
     this.#rootKeyHash = bytesOfHash(rootKey);
@@ -47,8 +47,8 @@ export class Principals {
   }
 
   /**
-   * Returns the caller of the first valid credential. Returns "ambiguous" for session cookies of different keys without a valid header,
-   * because an attacker has set one of them.
+   * Returns the caller with the first valid credential. Returns "ambiguous" if session cookies contain different valid keys and no header
+   * contains a valid key, because an attacker can have set one of the cookies.
    */
   identify(credentials: readonly Credential[]): Caller | "ambiguous" | undefined {
     const [first, second] = credentials.flatMap(({ secret, channel }) => {
@@ -60,13 +60,13 @@ export class Principals {
     return { principal: this.#use(first.key), channel: first.channel };
   }
 
-  /** Like `identify`, without a reason for a missing caller. */
+  /** Returns the caller like `identify`, but undefined for ambiguous session cookies. */
   resolve(credentials: readonly Credential[]): Caller | undefined {
     const caller = this.identify(credentials);
     return caller === "ambiguous" ? undefined : caller;
   }
 
-  /** Returns the principal of a secret and records the use of the key. Compares the root key first. */
+  /** Returns the principal for a secret and records the use of its key. Compares with the root key first. */
   principalOf(secret: string): Principal | undefined {
     const key = this.#find(secret);
     return key && this.#use(key);
@@ -85,7 +85,7 @@ export class Principals {
     return key?.expiresAt !== undefined && this.#now() >= key.expiresAt ? undefined : key;
   }
 
-  /** Returns whether a token is a key of this daemon or has the form of one. Workers never receive such tokens. */
+  /** Returns whether a token is the root key or has the prefix of a key. Workers never receive such tokens. */
   isOurKey(token: string): boolean {
     return token.startsWith(keyPrefixLiteral) || this.#isRootHash(hashKeySecret(token));
   }
@@ -101,7 +101,7 @@ function bytesOfHash(rootKey: string | undefined): Buffer | undefined {
   return rootKey === undefined ? undefined : Buffer.from(hashKeySecret(rootKey), "latin1");
 }
 
-/** Returns the parts of a stored key that its owner can see. */
+/** Returns the fields of a stored key that its holder is allowed to see. */
 export function toPrincipal(key: StoredKey): Omit<Principal, "isRoot"> {
   return {
     id: key.id,
@@ -119,7 +119,7 @@ export function effectivePermissions(key: Pick<StoredKey, "role" | "permissions"
   return key.role === "custom" ? key.permissions : rolePermissions[key.role];
 }
 
-/** Permissions, namespaces and expiry of a key. */
+/** Permissions, namespaces and expiry that a caller wants to give to a key. */
 interface Grant {
   readonly permissions: readonly Permission[];
   readonly namespaces: readonly string[];
@@ -127,7 +127,7 @@ interface Grant {
   readonly expiresAt: number | undefined;
 }
 
-/** Throws PERMISSION_ESCALATION (403) for a grant that exceeds the principal's own permissions, namespaces or expiry. */
+/** Throws PERMISSION_ESCALATION (403) if the grant exceeds the permissions, namespaces or expiry of the principal. */
 export function assertMayGrant(principal: Principal, grant: Grant): void {
   const missing = missingPermissions(principal, grant);
   if (missing.length > 0)
@@ -149,9 +149,9 @@ export function assertMayGrant(principal: Principal, grant: Grant): void {
     );
 }
 
-/** Throws PERMISSION_ESCALATION (403) when the principal has fewer permissions or namespaces than the key to revoke or rotate. */
+/** Throws PERMISSION_ESCALATION (403) if the key to revoke or rotate has permissions or namespaces that the principal lacks. */
 export function assertMayRevoke(principal: Principal, key: Pick<Grant, "permissions" | "namespaces">): void {
-  // Checked first, so that the message does not describe a key that the principal cannot see.
+  // The namespaces are checked first, so that the message does not describe a key that the principal is not allowed to see.
   if (!namespacesWithin(key.namespaces, principal.namespaces))
     throw new ApiError(
       "PERMISSION_ESCALATION",

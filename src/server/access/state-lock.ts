@@ -4,11 +4,11 @@ import { ProcessLock } from "../platform/process-lock.js";
 
 const privateMode = 0o600;
 
-/** Locks the state directory for this process. The kernel releases the lock when the process exits. */
+/** Lock on the state directory for this process. The kernel releases the lock when the process exits. */
 export class StateLock {
   readonly #lock: ProcessLock;
 
-  /** Throws when another daemon has locked the directory, or when the file system does not support locks. */
+  /** Locks the state directory. Throws if another daemon holds the lock, or if the file system does not support locks. */
   constructor(stateDirectory: string) {
     const lock = take(path.join(stateDirectory, "lock.db"));
     if (!lock) {
@@ -27,12 +27,12 @@ export class StateLock {
 function take(file: string): ProcessLock | undefined {
   try {
     closeSync(openSync(file, "a", privateMode));
-    // An earlier version created a file that other users could read.
+    // Earlier versions created a lock file that other users could read.
     chmodSync(file, privateMode);
     return ProcessLock.take(file);
   } catch (cause) {
     throw new Error(
-      `${file} cannot be locked (${(cause as Error).message}). Make sure that its disk has room and works and that runtimed may write there, then start again.`,
+      `${file} cannot be locked (${(cause as Error).message}). Check that its disk works and has free space, and that runtimed has write permission. Then start runtimed again.`,
       { cause },
     );
   }

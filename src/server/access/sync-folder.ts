@@ -1,6 +1,6 @@
 import { closeSync, fsyncSync, openSync } from "node:fs";
 
-/** Syncs the entries of a folder to the disk, so that they survive a power failure. */
+/** Syncs a folder to the disk, so that created and renamed entries survive a power failure. */
 export function syncFolder(folder: string): void {
   const descriptor = openSync(folder, "r");
   try {

@@ -1,31 +1,31 @@
 import { readFileSync, statSync } from "node:fs";
 
-/** https://www.sqlite.org/fileformat2.html#the_write_ahead_log */
+/** Size of the header of the write-ahead log (https://www.sqlite.org/fileformat2.html#the_write_ahead_log). */
 const headBytes = 32;
 const frameHeadBytes = 24;
-/** The last bit of this number is the byte order of the checksums. */
+/** First field of the write-ahead log. Its last bit is the byte order of the checksums. */
 const magic = 0x377f0682;
 const formatVersion = 3_007_000;
 const saltAt = 16;
 
-/** The log is damaged. */
+/** Thrown when the write-ahead log of the key store is damaged. */
 export class DamagedLogError extends Error {}
 
 /**
- * Throws when the write-ahead log is damaged. SQLite would treat unreadable frames as the end of the log. Detects an invalid head, and
- * commits after the damage. Damage in the last transaction is not detectable.
+ * Throws if the write-ahead log is damaged: an invalid header, or commits after an invalid frame. SQLite would ignore all content after
+ * such a frame. Damage in the last transaction cannot be detected.
  */
 export function assertLogSound(databaseFile: string): void {
   const file = `${databaseFile}-wal`;
   const { size = 0 } = statSync(file, { throwIfNoEntry: false }) ?? {};
   if (size === 0) return;
-  // SQLite deletes the log of an empty database.
-  if (statSync(databaseFile).size === 0) throw new DamagedLogError("the store is empty, though its log is not");
+  // SQLite deletes the write-ahead log of an empty database.
+  if (statSync(databaseFile).size === 0) throw new DamagedLogError("the key store is empty, but its log is not");
   const log = readFileSync(file);
-  // SQLite has extended the file and written nothing yet.
+  // SQLite has extended the log file and written nothing yet.
   if (log.every((byte) => byte === 0)) return;
   const checksum = readHead(log);
-  if (!checksum) throw new DamagedLogError(`the head of its log ${file} is damaged`);
+  if (!checksum) throw new DamagedLogError(`the header of its log ${file} is damaged`);
   if (commitsPastEnd(log, checksum) > 1) throw new DamagedLogError(`its log ${file} is damaged`);
 }
 
@@ -35,7 +35,7 @@ export function hasLostDatabase(databaseFile: string): boolean {
   return (log?.size ?? 0) > 0 && !statSync(databaseFile, { throwIfNoEntry: false });
 }
 
-/** Returns undefined for an invalid head. */
+/** Returns the checksum of the header of the write-ahead log, or undefined for an invalid header. */
 function readHead(log: Buffer): Checksum | undefined {
   if (log.length < headBytes) return undefined;
   const isBigEndian = log.readUInt32BE(0) === magic + 1;
@@ -45,7 +45,7 @@ function readHead(log: Buffer): Checksum | undefined {
   return checksum.isAt(log, headBytes - 8) ? checksum : undefined;
 }
 
-/** Counts the commits after the first invalid frame. Does not count frames of an earlier use of the log. */
+/** Counts the commits after the first invalid frame. Does not count frames that remain from an earlier use of the log file. */
 function commitsPastEnd(log: Buffer, checksum: Checksum): number {
   const pageBytes = log.readUInt32BE(8);
   const salts = log.subarray(saltAt, saltAt + 8);
@@ -64,7 +64,7 @@ function commitsPastEnd(log: Buffer, checksum: Checksum): number {
   return commits;
 }
 
-/** The checksum of the head and the frames. */
+/** Running checksum of the write-ahead log's header and frames. */
 class Checksum {
   readonly #isBigEndian: boolean;
   #first = 0;

@@ -9,14 +9,17 @@ function schemaVersionOf(replica: Database.Database): number {
   return replica.prepare<[], number>("SELECT schema_version FROM key_store").pluck().get() ?? 0;
 }
 
-/** In a primary that an earlier version created, this table exists only after the first record. */
+/**
+ * Returns whether the replica has the table `records`. In a primary that an earlier version created, the table exists only after the first
+ * record.
+ */
 function hasRecords(replica: Database.Database): boolean {
   return replica.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'records'").get() !== undefined;
 }
 
 /**
- * Copies the keys with their ids, and the records, of a replica into a new file, which a local key store can open. Returns the number of
- * active keys.
+ * Copies keys with their ids, and records, from a replica into a new file that a local key store can open. Returns the number of active
+ * keys.
  */
 export function copyReplica(file: string, target: string): number {
   const replica = new Database(file, { readonly: true, fileMustExist: true });

@@ -11,15 +11,15 @@ import { PrimaryError, Primary, type SqlRow } from "./primary-client.js";
 import { createRecordTable, insertMovedRecords, type RecordRow } from "./record-sql.js";
 import { assertSupportedPrimary, createTables, insertRows, readHead, selectMoved, underMark } from "./primary-sql.js";
 
-/** The time is long because one transaction contains all keys. */
+/** Time limit for the transaction. The limit is long because one transaction contains all keys. */
 const moveDeadlineMs = 60_000;
-/** The primary rejects the transaction after this time. */
+/** Time after which the primary rejects the transaction. */
 const acceptanceMs = 50_000;
 const rowsInStatement = 500;
 
 /**
- * Copies the keys of an unused local store to a primary without keys, in one transaction. Throws PrimaryError, PrimaryHasKeysError,
- * NewerStateError, or the error of the file.
+ * Copies the keys of a local key store that is not in use to a primary without keys, in one transaction. Throws PrimaryError,
+ * PrimaryHasKeysError, NewerStateError, or the error of the file.
  */
 export async function moveKeys(file: string, source: PrimarySource, { isDryRun }: { isDryRun: boolean }): Promise<MovedKeys> {
   const { keys: rows, records } = await readRows(file);
@@ -42,10 +42,10 @@ export async function moveKeys(file: string, source: PrimarySource, { isDryRun }
   }
 }
 
-/** The primary already has keys. */
+/** Thrown when the primary already contains keys. */
 export class PrimaryHasKeysError extends Error {
   constructor() {
-    super("the primary has keys already, and those of two stores cannot be put together");
+    super("the primary already contains keys, and the keys of two stores cannot be merged");
   }
 }
 
@@ -68,7 +68,7 @@ function partsOf<Row>(rows: readonly Row[]): (readonly Row[])[] {
   );
 }
 
-/** Returns the head of the primary with its number of keys, including revoked ones. Undefined when the primary has no tables. */
+/** Returns the state of the primary and its number of keys, including revoked keys. Returns undefined if the primary has no tables. */
 async function askHead(primary: Primary): Promise<SqlRow | undefined> {
   try {
     const [head, count] = await primary.read(readHead(0), { sql: "SELECT count(*) AS keys FROM keys", values: [] });
@@ -79,7 +79,7 @@ async function askHead(primary: Primary): Promise<SqlRow | undefined> {
   }
 }
 
-/** Reads a copy of the store, which can be migrated while the store itself stays unchanged. */
+/** Reads the rows of the key store from a copy. A migration then changes only the copy. */
 async function readRows(file: string): Promise<StoreRows> {
   const folder = await mkdtemp(path.join(tmpdir(), "runtimectl-keys-"));
   try {

@@ -2,19 +2,19 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Pool } from "undici";
 import type { PrimarySource } from "../../config/primary-source.js";
 
-/** Default time limit for a response of the server. */
+/** Default time limit for a response of the primary. */
 const primaryDeadlineMs = 2_000;
 const mostConnections = 4;
-/** Maximum pause before a write is retried. */
+/** Maximum pause before a write to the primary is retried. */
 const longestPauseMs = 40;
 
-/** A value of SQLite, except blobs. */
+/** SQLite value, except for blobs. */
 export type SqlValue = string | number | null;
 export type SqlRow = Readonly<Record<string, SqlValue>>;
 
 export interface Statement {
   readonly sql: string;
-  /** Values of ?1, ?2 and so on. */
+  /** Values of the placeholders ?1, ?2 and so on. */
   readonly values: readonly SqlValue[];
 }
 
@@ -34,7 +34,7 @@ export class Primary {
     this.#headers = { "content-type": "application/json", ...(token !== undefined && { authorization: `Bearer ${token}` }) };
   }
 
-  /** Connects at the first request. */
+  /** Returns a client, which connects to the server at the first request. */
   static async at({
     url,
     token,
@@ -44,14 +44,14 @@ export class Primary {
     return new Primary(new undici.Pool(url, { connections: mostConnections }), { token, deadlineMs });
   }
 
-  /** Reads a consistent state. Resolves with the rows of each statement. Throws PrimaryError. */
+  /** Runs the statements in one read transaction. Resolves with the rows of each statement. Throws PrimaryError. */
   async read(...statements: Statement[]): Promise<SqlRow[][]> {
     return this.#run("BEGIN", statements, AbortSignal.timeout(this.#deadlineMs));
   }
 
   /**
-   * Runs one transaction at a time. Resolves with the rows of each statement. Repeats the transaction after a lost connection or a
-   * concurrent write, so the statements must be idempotent. Throws PrimaryError.
+   * Runs the statements in a write transaction, one transaction at a time. Resolves with the rows of each statement. Repeats it after a
+   * lost connection or concurrent write, so the statements must be idempotent. Throws PrimaryError.
    */
   async write(...statements: Statement[]): Promise<SqlRow[][]> {
     const signal = AbortSignal.timeout(this.#deadlineMs);
@@ -100,11 +100,11 @@ export class Primary {
       });
       const text = await answer.text();
       if (statusCode === 401 || statusCode === 403) throw PrimaryError.unauthorised(statusCode);
-      if (statusCode !== 200) throw PrimaryError.unexpected(`it answered with status ${statusCode}`);
+      if (statusCode !== 200) throw PrimaryError.unexpected(`its response has status ${statusCode}`);
       return JSON.parse(text) as PipelineResponse;
     } catch (cause) {
       if (cause instanceof PrimaryError) throw cause;
-      if (cause instanceof SyntaxError) throw PrimaryError.unexpected("its answer is no JSON");
+      if (cause instanceof SyntaxError) throw PrimaryError.unexpected("its response is not JSON");
       throw signal.aborted ? PrimaryError.late(this.#deadlineMs) : PrimaryError.unreachable(cause);
     }
   }
@@ -148,13 +148,13 @@ function toHrana(value: SqlValue): object {
   return Number.isInteger(value) ? { type: "integer", value: String(value) } : { type: "float", value };
 }
 
-/** Returns the rows of each step except the last, which is the rollback. */
+/** Returns the rows of each step except for the last step, which is the rollback. Throws PrimaryError. */
 function rowsOf({ results }: PipelineResponse): SqlRow[][] {
   const [first] = results ?? [];
   const result = first?.response?.result;
   const error = first?.error ?? result?.step_errors.find((each) => each !== null);
   if (error) throw PrimaryError.refused(error);
-  if (!result) throw PrimaryError.unexpected("its answer has no results");
+  if (!result) throw PrimaryError.unexpected("its response has no results");
   return result.step_results.slice(0, -1).map((step) => (step ? step.rows.map((row) => toRow(step, row)) : []));
 }
 
@@ -168,19 +168,19 @@ function fromHrana(value: HranaValue | undefined): SqlValue {
 }
 
 type PrimaryErrorKind =
-  /** The primary did not respond. It may have committed the transaction. */
+  /** The primary did not respond. It possibly committed the transaction. */
   | "unreachable"
   | "late"
   /** The primary responded and changed nothing. */
   | "unauthorised"
   | "refused"
   | "without-tables"
-  /** The primary executes a change of another client. */
+  /** The primary is executing a change of another client. */
   | "busy"
   /** The response does not come from a working libSQL server. */
   | "unexpected";
 
-/** Why the primary did not run a transaction. The message completes a sentence that begins with "the primary". */
+/** Error of a transaction on the primary. The message completes a sentence that begins with "the primary". */
 export class PrimaryError extends Error {
   readonly kind: PrimaryErrorKind;
 
@@ -207,7 +207,7 @@ export class PrimaryError extends Error {
   }
 
   static refused({ message }: { readonly message: string }): PrimaryError {
-    return new PrimaryError(kindOf(message), `refused a statement (${message})`);
+    return new PrimaryError(kindOf(message), `rejected a statement (${message})`);
   }
 
   static unexpected(what: string): PrimaryError {
@@ -215,7 +215,7 @@ export class PrimaryError extends Error {
   }
 }
 
-/** Determines the kind by the message of SQLite, because different errors have the same code. */
+/** Returns the kind of error from SQLite's message, because different errors have the same code. */
 function kindOf(message: string): PrimaryErrorKind {
   if (/no such table/i.test(message)) return "without-tables";
   return /database (?:table )?is locked|busy/i.test(message) ? "busy" : "refused";

@@ -2,36 +2,36 @@ import { newKeyColumns, valuesOf, type KeyRow, type NewKey } from "../key-store.
 import type { SqlValue, Statement } from "./primary-client.js";
 import { NewerStateError } from "../../config/newer-state-error.js";
 
-/** Number of revisions that the primary keeps. A replica that is further behind is fetched again. */
+/** Number of revisions that the primary keeps. A replica that is further behind must be fetched again completely. */
 const keptRevisions = 10_000;
 
 const nowMs = "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)";
-/** The revision of the running change. When the change is too late, no revision exists and the statements have no effect. */
+/** SQL for the revision of the running change. If the change is too late, no revision exists and the statements have no effect. */
 export const thisRevision = "(SELECT revision FROM key_revisions WHERE mark = ?1)";
-/** Schema number that this program creates and supports. */
+/** Schema number of the primary's tables that this version creates and supports. */
 const primarySchemaVersion = 1;
 
-/** A row of the table of keys in the primary and its replicas. */
+/** A row of the table `keys` in the primary and its replicas. */
 export interface ReplicatedKeyRow extends KeyRow {
-  /** Revision of the last change of this row. */
+  /** Revision of the last change to this row. */
   revision: number;
 }
 
 /**
- * State of a replica. Each change has a revision, which increases by 1, and a random mark. A primary that lacks the replica's mark was
- * restored from a backup or replaced.
+ * Position of a replica in the primary's history. Each change has a revision, which increases by 1, and a random mark. A primary without
+ * the replica's mark was restored from a backup or replaced.
  */
 export interface Position {
-  /** Random identifier that is created with the tables. */
+  /** Random identifier of the primary's data, created with the tables. */
   readonly epoch: string;
   readonly revision: number;
   readonly mark: string;
 }
 
-/** A change that is sent to the primary. */
+/** Identification of a change that a daemon sends to the primary. */
 export interface Marked {
   readonly epoch: string;
-  /** Random identifier of the change. A repetition with the same mark has no effect. */
+  /** Random identifier of the change. Sending the change again with the same mark has no effect. */
   readonly mark: string;
   /** Random identifier of one run of a daemon. */
   readonly instance: string;
@@ -42,7 +42,7 @@ export interface Marked {
   readonly notAfterMs: number;
 }
 
-/** Creates missing tables. */
+/** Returns the statements that create missing tables in the primary. */
 export function createTables(epoch: string, mark: string): Statement[] {
   const tables = [
     "CREATE TABLE IF NOT EXISTS key_store (id INTEGER PRIMARY KEY CHECK (id = 1), epoch TEXT NOT NULL, schema_version INTEGER NOT NULL) STRICT",
@@ -61,8 +61,8 @@ export function createTables(epoch: string, mark: string): Statement[] {
 }
 
 /**
- * Returns one row with `epoch`, `schema_version`, `revision`, `now_ms`, and the `mark` of the given revision; null when the primary no
- * longer has it.
+ * Returns a statement that selects one row: `epoch`, `schema_version`, the newest `revision`, `now_ms`, and the `mark` of the revision in
+ * the parameter. `mark` is null if the primary no longer contains that revision.
  */
 export function readHead(revision: number): Statement {
   return {
@@ -73,8 +73,8 @@ export function readHead(revision: number): Statement {
 }
 
 /**
- * Creates a revision for the statements. The last statement returns the number of the revision. It returns no row when the change is too
- * late or for another store.
+ * Returns the statements with a new revision for the change. The last statement selects the revision number, or no row if the change is too
+ * late or intended for another primary.
  */
 export function underMark({ mark, epoch, instance, notAfterMs }: Marked, statements: readonly Statement[]): Statement[] {
   return [
@@ -89,7 +89,7 @@ export function underMark({ mark, epoch, instance, notAfterMs }: Marked, stateme
   ];
 }
 
-/** In this and all following statements, ?1 is the mark. */
+/** Returns a statement that inserts a key. In this and all following statements, the parameter ?1 is the mark of the change. */
 export function insertKey(key: NewKey): Statement {
   return {
     sql: `INSERT INTO keys (${newKeyColumns}, revision) SELECT ${placeholders(2, 8)}, ${thisRevision} WHERE EXISTS ${thisRevision}
@@ -102,7 +102,7 @@ export function selectKey(hash: string): Statement {
   return { sql: "SELECT * FROM keys WHERE hash = ?2", values: [hash] };
 }
 
-/** Returns one row if this change changed the key. */
+/** Returns a statement that selects the key with this id, if the running change changed the key. */
 export function selectChanged(id: number): Statement {
   return { sql: `SELECT * FROM keys WHERE id = ?2 AND revision = ${thisRevision}`, values: [id] };
 }
@@ -115,7 +115,7 @@ export function expireKey(id: number, endsAt: number): Statement {
   return changeActive("expires_at = ?3", [id, endsAt]);
 }
 
-/** Inserts a replacement key like `insertKey`, if this change has changed the key with that id. */
+/** Returns a statement that inserts a replacement key, if the running change has changed the key with this id. */
 export function insertTwin(key: NewKey, id: number): Statement {
   return {
     sql: `INSERT INTO keys (${newKeyColumns}, revision) SELECT ${placeholders(3, 8)}, ${thisRevision}
@@ -124,7 +124,7 @@ export function insertTwin(key: NewKey, id: number): Statement {
   };
 }
 
-/** Inserts keys of another store, if no earlier change inserted keys. */
+/** Returns a statement that inserts the keys of another key store, if the primary has no keys from earlier changes. */
 export function insertRows(rows: readonly KeyRow[]): Statement {
   const columns = `id, ${newKeyColumns}, last_used_at, revoked_at`;
   const values = rows.map((row) => columns.split(", ").map((column) => row[column as keyof KeyRow]));
@@ -139,12 +139,12 @@ export function insertRows(rows: readonly KeyRow[]): Statement {
   };
 }
 
-/** Returns one row with `moved`, the number of keys that this change inserted. */
+/** Returns a statement that selects `moved`, the number of keys that the running change inserted. */
 export function selectMoved(): Statement {
   return { sql: `SELECT count(*) AS moved FROM keys WHERE revision = ${thisRevision}`, values: [] };
 }
 
-/** A stored time only increases, so the order of the daemons' writes does not matter. */
+/** Returns a statement that writes times of last use. A stored time only increases, so the order in which daemons write does not matter. */
 export function writeUses(uses: readonly (readonly [id: number, usedAt: number])[]): Statement {
   return {
     sql: `UPDATE keys SET last_used_at = uses.used_at, revision = ${thisRevision}
@@ -161,12 +161,12 @@ function changeActive(assignment: string, values: readonly SqlValue[]): Statemen
   };
 }
 
-/** Returns numbered placeholders, such as `?2, ?3`. */
+/** Returns numbered SQL placeholders, such as `?2, ?3`. */
 function placeholders(first: number, count: number): string {
   return Array.from({ length: count }, (_, index) => `?${first + index}`).join(", ");
 }
 
-/** Throws NewerStateError when the tables of the primary or a replica have a newer schema. */
+/** Throws NewerStateError if the tables of the primary or a replica have a newer schema. */
 export function assertSupportedPrimary(subject: string, found: number): void {
   if (found <= primarySchemaVersion) return;
   throw new NewerStateError({

@@ -2,7 +2,7 @@ import type { RecordChange } from "../../storage/record-store.js";
 import type { Statement } from "./primary-client.js";
 import { thisRevision } from "./primary-sql.js";
 
-/** A row of the table of records in the primary and its replicas. */
+/** A row of the table `records` in the primary and its replicas. */
 export interface RecordRow {
   kind: string;
   key: string;
@@ -10,7 +10,7 @@ export interface RecordRow {
   revision: number;
 }
 
-/** A primary that an earlier version created has no table for records. */
+/** Returns the statements that create the table `records`. A primary that an earlier version created has no such table. */
 export function createRecordTable(): Statement[] {
   return [
     `CREATE TABLE IF NOT EXISTS records (kind TEXT NOT NULL, key TEXT NOT NULL, value TEXT, revision INTEGER NOT NULL,
@@ -20,8 +20,8 @@ export function createRecordTable(): Statement[] {
 }
 
 /**
- * Changes records if all conditions hold. A repetition with the same mark has no effect, because the mark is not the newest one or records
- * already have its revision.
+ * Returns a statement that changes records if all conditions are met. Sending it again with the same mark has no effect, because the mark
+ * is not the newest or records already have its revision.
  */
 export function putRecords(changes: readonly RecordChange[]): Statement {
   const rows = changes.map(({ kind, key, value, ifRevision }) => [kind, key, value ?? null, ifRevision ?? null]);
@@ -37,17 +37,17 @@ export function putRecords(changes: readonly RecordChange[]): Statement {
   };
 }
 
-/** Returns one row if the primary accepted the mark in time, even if a condition did not hold. */
+/** Returns a statement that selects one row if the primary accepted the change in time, even if a condition was not met. */
 export function selectAccepted(): Statement {
   return { sql: `SELECT 1 AS accepted WHERE EXISTS ${thisRevision}`, values: [] };
 }
 
-/** Deletes the mark if no record changed, so that each mark belongs to a change. */
+/** Returns a statement that deletes the mark if no record was changed, so that each mark belongs to a change. */
 export function removeUnusedMark(): Statement {
   return { sql: `DELETE FROM key_revisions WHERE mark = ?1 AND ${isNew}`, values: [] };
 }
 
-/** Inserts records of another store, if no earlier change inserted records. */
+/** Returns a statement that inserts the records of another key store, if the primary has no records from earlier changes. */
 export function insertMovedRecords(rows: readonly RecordRow[]): Statement {
   return {
     sql: `INSERT INTO records (kind, key, value, revision)
@@ -57,6 +57,6 @@ export function insertMovedRecords(rows: readonly RecordRow[]): Statement {
   };
 }
 
-/** True when the mark is the newest one and no record has its revision. */
+/** SQL condition: the mark is the newest one, and no record has the revision of the mark. */
 const isNew = `EXISTS (SELECT 1 FROM key_revisions WHERE mark = ?1 AND revision = (SELECT max(revision) FROM key_revisions))
   AND NOT EXISTS (SELECT 1 FROM records WHERE revision = ${thisRevision})`;

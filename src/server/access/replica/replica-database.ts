@@ -4,24 +4,27 @@ import type { RecordRow } from "./record-sql.js";
 import { chmodSync, existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import path from "node:path";
 
-/** The time is short because waiting for a lock blocks the event loop. */
+/** Maximum wait for a lock of the database. The time is short because waiting for the lock blocks the event loop. */
 const busyTimeoutMs = 200;
 
-/** A changed key and the instance that changed it. */
+/** A changed key, and the daemon that changed the key. */
 interface ChangedKeyRow extends ReplicatedKeyRow {
-  /** The daemon that made the change; null if the revision is no longer stored. */
+  /** Identifier of the daemon that made the change. Null if the revision is no longer stored. */
   instance: string | null;
 }
 
 /**
- * Reads the replica's file while the syncer writes it. Uses SQLite read-only: libsql returns old rows for reused statements and cannot open
- * a replica while the primary is unreachable.
+ * Reads the replica's file while the syncer process writes it. Uses SQLite in read-only mode: libsql returns old rows for reused
+ * statements, and cannot open a replica while the primary is unreachable.
  */
 export class ReplicaReader {
   readonly #database: Database.Database;
   readonly #position: Database.Statement<[], Position>;
 
-  /** Throws NewerStateError for a newer schema, another Error for a missing or damaged file or missing tables. */
+  /**
+   * Opens the replica's file. Throws NewerStateError for a newer schema, and another Error for a missing file, a damaged file or missing
+   * tables.
+   */
   constructor(file: string) {
     this.#database = new Database(file, { readonly: true, fileMustExist: true, timeout: busyTimeoutMs });
     try {
@@ -39,14 +42,14 @@ export class ReplicaReader {
     }
   }
 
-  /** Returns the current position. */
+  /** Returns the replica's position: the newest revision and its mark. */
   readPosition(): Position {
     const position = this.#position.get();
     if (!position) throw new Error("the replica has no revision");
     return position;
   }
 
-  /** Returns at most `count` keys, including revoked ones, that changed after key `id` in `revision`. Ordered by change. */
+  /** Returns at most `count` changed keys, including revoked keys, in the order of the changes. Starts after the key `id` in `revision`. */
   changedAfter(revision: number, id: number, count: number): ChangedKeyRow[] {
     return this.#database
       .prepare<[number, number, number], ChangedKeyRow>(
@@ -63,7 +66,7 @@ export class ReplicaReader {
       .all(id, count);
   }
 
-  /** Returns at most `count` records, including removed ones, that follow the given row. Ordered by revision, kind and key. */
+  /** Returns at most `count` records after the row in the parameter, including removed records. Sorted by revision, kind and key. */
   recordsAfter({ revision, kind, key }: Omit<RecordRow, "value">, count: number): RecordRow[] {
     const hasTable = this.#database.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'records'").get();
     if (!hasTable) return [];
@@ -85,12 +88,12 @@ export class ReplicaReader {
 
 /**
  * Folder of the replicas, which other users cannot read. `current` is the replica in use. A new replica is fetched into `next`, so that a
- * complete one always exists.
+ * complete replica always exists.
  */
 export class ReplicaFolder {
   readonly #folder: string;
 
-  /** Creates the folder. Reverts a replacement that a crash interrupted. */
+  /** Creates the folder. Reverts a replacement of the replica that a crash interrupted. */
   constructor(folder: string) {
     this.#folder = folder;
     mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -108,14 +111,14 @@ export class ReplicaFolder {
     return existsSync(this.currentFile);
   }
 
-  /** Deletes `next` and returns its path. */
+  /** Creates an empty folder `next` and returns the path of the database file in it. */
   prepareNext(): string {
     this.#remove("next");
     mkdirSync(this.#path("next"), { mode: 0o700 });
     return path.join(this.#path("next"), "keys.db");
   }
 
-  /** Replaces the current replica by the next one. No process is allowed to have one of them open. */
+  /** Replaces the current replica by the replica in `next`. No process is allowed to have either replica open. */
   takeNext(): void {
     this.#remove("old");
     if (existsSync(this.#path("current"))) renameSync(this.#path("current"), this.#path("old"));

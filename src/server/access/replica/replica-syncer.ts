@@ -4,11 +4,11 @@ import { statSync } from "node:fs";
 import { compiledFile } from "../../package-root.js";
 import { syncNow, type SyncResponse, type SyncJob } from "./syncer/sync-job.js";
 
-/** The syncer is killed when it has sent no response and written no byte for this time, because libsql is blocked. */
+/** Time after which a syncer process that sent no response and wrote no byte is killed. libsql is then blocked. */
 const syncerSilenceMs = 5_000;
 const heapMegabytes = 64;
 
-/** Controls the syncer process, which updates the file of one replica. Kills the process when it is blocked. */
+/** Controls the syncer process, which updates the file of one replica. Kills the process if it is blocked. */
 export class ReplicaSyncer {
   readonly #job: SyncJob;
   #child: ChildProcess | undefined;
@@ -17,12 +17,15 @@ export class ReplicaSyncer {
     this.#job = job;
   }
 
-  /** Process id of the syncer; undefined while none runs. */
+  /** Process id of the syncer. Undefined while no syncer runs. */
   get pid(): number | undefined {
     return this.#child?.pid;
   }
 
-  /** Fetches new changes, one call at a time. Throws an Error with the reason of a failure. The next call then starts a new process. */
+  /**
+   * Fetches new changes. Call it again only after the promise has settled. Throws an Error with the reason of a failure. The next call then
+   * starts a new process.
+   */
   async sync(): Promise<void> {
     const child = (this.#child ??= this.#start());
     try {
@@ -34,13 +37,13 @@ export class ReplicaSyncer {
     }
   }
 
-  /** Resolves when the process has ended. */
+  /** Kills the syncer process. Resolves when the process has exited. */
   async stop(): Promise<void> {
     const child = this.#child;
     this.#child = undefined;
     if (!child || child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
     const exited = once(child, "exit");
-    // The daemon must not exit before the syncer has exited, for example during a start with inherited sockets.
+    // `ref` prevents an exit of the daemon before the syncer has exited, for example during a start with inherited sockets.
     child.ref();
     child.kill("SIGKILL");
     await exited;
@@ -52,7 +55,7 @@ export class ReplicaSyncer {
       execArgv: [`--max-old-space-size=${heapMegabytes}`],
       stdio: ["ignore", "ignore", "ignore", "ipc"],
     });
-    // An exit is handled by the call that waits for a response.
+    // Ignores the error, because the call that waits for a response handles an exit of the syncer.
     child.on("error", () => undefined);
     child.on("exit", () => {
       if (this.#child === child) this.#child = undefined;
@@ -82,7 +85,7 @@ export class ReplicaSyncer {
       const onExit = (code: number | null, signal: string | null) =>
         settle(() => reject(new Error(`the syncer process exited (${signal ?? code})`)));
       let bytes = this.#bytesWritten();
-      // A silent syncer is allowed only while it fetches a whole replica. The replica's file grows during that time.
+      // A syncer can be silent only while it fetches a whole replica. The replica's file grows during that time.
       const timer = setInterval(() => {
         const bytesBefore = bytes;
         bytes = this.#bytesWritten();

@@ -4,11 +4,11 @@ import { KeyCache } from "../key-cache.js";
 import type { ReplicatedKeyRow } from "./primary-sql.js";
 import type { ReplicaReader } from "./replica-database.js";
 
-/** Number of rows per page. The daemon serves requests between pages. */
+/** Number of rows that are read at a time. The daemon serves requests between two reads. */
 const pageRows = 500;
 const greatestId = Number.MAX_SAFE_INTEGER;
 
-/** A change of a key by another daemon. */
+/** A change that another daemon made to a key. */
 export interface ForeignChange {
   readonly type: "key.created" | "key.rotated" | "key.revoked";
   readonly id: number;
@@ -17,31 +17,31 @@ export interface ForeignChange {
 }
 
 /**
- * All keys in memory: the keys of the replica with later changes of this daemon. A change of this daemon is valid immediately, and an older
- * replica does not revert it.
+ * All keys in memory: the keys of the replica and later changes of this daemon. A change of this daemon is valid immediately, and an older
+ * replica does not revert the change.
  */
 export class ReplicatedKeyCache {
   #keys = new KeyCache();
   #revision = 0;
-  /** Revisions of keys that this daemon changed. The replica may not contain them yet. */
+  /** Revisions of the changes of this daemon, by key id. The replica possibly does not contain these changes yet. */
   readonly #ahead = new Map<number, number>();
 
   get keys(): KeyCache {
     return this.#keys;
   }
 
-  /** Applies a change of this daemon, which the primary has confirmed. */
+  /** Applies a change of this daemon that the primary has confirmed. */
   noteOwn(row: ReplicatedKeyRow): void {
     if (row.revision > this.#revision) this.#ahead.set(row.id, row.revision);
     this.#store(this.#keys, row);
   }
 
-  /** Discards the changes of this daemon, because the primary no longer contains them. */
+  /** Discards the changes of this daemon, because the primary no longer contains these changes. */
   forgetOwn(): void {
     this.#ahead.clear();
   }
 
-  /** Loads all keys again. No other process is allowed to write the replica meanwhile. */
+  /** Loads all keys again from the replica. No other process is allowed to write the replica meanwhile. */
   async load(reader: ReplicaReader): Promise<void> {
     const { revision } = reader.readPosition();
     const loaded = new KeyCache();
@@ -58,7 +58,10 @@ export class ReplicatedKeyCache {
     this.#reached(revision);
   }
 
-  /** Applies new changes. Returns the changes of other daemons. No other process is allowed to write the replica meanwhile. */
+  /**
+   * Applies new changes from the replica. Returns the changes that other daemons made. No other process is allowed to write the replica
+   * meanwhile.
+   */
   async catchUp(reader: ReplicaReader, ownInstance: string): Promise<ForeignChange[]> {
     const { revision } = reader.readPosition();
     const changes: ForeignChange[] = [];

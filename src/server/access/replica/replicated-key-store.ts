@@ -25,29 +25,29 @@ import { ReplicatedKeyCache, type ForeignChange } from "./replicated-key-cache.j
 import { ReplicatedRecordStore } from "./replicated-record-store.js";
 import { Replication } from "./replication.js";
 
-/** Maximum time that the start waits for the newest keys. If no replica exists yet, the start waits longer. */
+/** Maximum time for which the start waits for the newest keys. Without a stored replica, the start waits for `firstReplicaWaitMs`. */
 const firstSyncWaitMs = 2_000;
 const firstReplicaWaitMs = 30_000;
-/** Time after which the primary rejects a change. The rest of the deadline is for the response. */
+/** Time after which the primary rejects a change. The remaining time until the 2 s deadline is for the response. */
 const acceptanceMs = 1_500;
-/** Interval of writing the last uses. */
+/** Interval at which the times of last use of keys are written to the primary. */
 const usageWriteIntervalMs = 30_000;
-/** Number of last uses per transaction. */
+/** Maximum number of times of last use in one transaction. */
 const usesAtOnce = 500;
-/** `Retry-After` in seconds when the primary is not writable. */
+/** `Retry-After` in seconds of the response when the primary is not writable. */
 const retryAfterSeconds = 5;
 
 export interface ReplicatedKeyStoreOptions {
   readonly source: PrimarySource;
   readonly stateDirectory: string;
-  /** Called for changes of keys by other daemons. */
+  /** Called for each change that another daemon made to a key. */
   readonly onForeignChange: (change: ForeignChange) => void;
   readonly log: Log;
 }
 
 /**
- * The keys of several daemons. A libSQL server is the primary, and each daemon has a replica. Lookups read memory. Changes go to the
- * primary and throw KEY_STORE_UNAVAILABLE when it does not respond within 2 s.
+ * Key store of several daemons. A libSQL server is the primary, and each daemon has a replica. Lookups read memory. Changes go to the
+ * primary and throw KEY_STORE_UNAVAILABLE if the primary does not respond within 2 s.
  */
 export class ReplicatedKeyStore implements KeyStore {
   readonly #primary: Primary;
@@ -83,8 +83,8 @@ export class ReplicatedKeyStore implements KeyStore {
   }
 
   /**
-   * Opens the replica. Updates it first, if the primary responds within the time limit. Throws NewerStateError when the replica or the
-   * primary has a newer schema.
+   * Opens the replica. Updates the replica first if the primary responds within the time limit. Throws NewerStateError if the replica or
+   * the primary has a newer schema.
    */
   static async open(options: ReplicatedKeyStoreOptions): Promise<ReplicatedKeyStore> {
     const store = new ReplicatedKeyStore(await Primary.at(options.source), options);
@@ -171,7 +171,7 @@ export class ReplicatedKeyStore implements KeyStore {
     return fromRow(keyRow);
   }
 
-  /** Resolves with the rows of each statement after the primary committed the change. */
+  /** Sends a change to the primary. Resolves with the rows of each statement after the primary has committed the change. */
   async #change(...statements: Statement[]): Promise<SqlRow[][]> {
     const results = await this.#send(underMark(this.#createMark(), statements));
     if (results.at(-1)?.length === 1) return results.slice(1, -2);
@@ -189,11 +189,11 @@ export class ReplicatedKeyStore implements KeyStore {
 
   #createMark(): Marked {
     const { primary: known, problem } = this.#replication;
-    if (!known) throw unavailable(problem ?? "was not asked yet");
+    if (!known) throw unavailable(problem ?? "has not responded yet");
     return { epoch: known.epoch, mark: randomUUID(), instance: this.#instance, notAfterMs: Math.floor(known.nowMs() + acceptanceMs) };
   }
 
-  /** Sends the statements. If a table is missing, sends `creating` first. */
+  /** Sends the statements to the primary. If a table is missing, sends the statements in `creating` and repeats the request. */
   async #send(statements: readonly Statement[], { creating = [] }: { creating?: readonly Statement[] } = {}): Promise<SqlRow[][]> {
     try {
       return await this.#primary.write(...statements).catch(async (error: unknown) => {
@@ -206,7 +206,10 @@ export class ReplicatedKeyStore implements KeyStore {
     }
   }
 
-  /** A request must not fail because its use cannot be recorded. Unwritten uses stay in memory. */
+  /**
+   * Writes the times of last use to the primary. Never throws, because a request must not fail if its use cannot be recorded. Unwritten
+   * times stay in memory.
+   */
   async #writeUses(): Promise<void> {
     const uses = this.#table.keys.unwrittenUses();
     try {
@@ -222,7 +225,7 @@ export class ReplicatedKeyStore implements KeyStore {
 }
 
 function tooLate(): ApiError {
-  return unavailable("took the change too late, or is another one than before");
+  return unavailable("received the change too late, or was replaced by another server");
 }
 
 function unavailable(why: string, cause?: unknown): ApiError {

@@ -4,19 +4,19 @@ import type { RecordChange, RecordListener, RecordStore, StoredRecord } from "..
 import type { RecordRow } from "./record-sql.js";
 import type { ReplicaReader } from "./replica-database.js";
 
-/** Number of rows per page. The daemon serves requests between pages. */
+/** Number of rows that are read at a time. The daemon serves requests between two reads. */
 const pageRows = 500;
 
-/** All records in memory: the records of the replica with later changes of this daemon. An older replica does not revert these changes. */
+/** All records in memory: the records of the replica and later changes of this daemon. An older replica does not revert these changes. */
 export class ReplicatedRecordStore implements RecordStore {
   readonly #listeners = new ChangeListeners();
   readonly #put: (changes: readonly RecordChange[]) => Promise<number | undefined>;
-  /** Rows that this daemon changed. The replica may not contain them yet. */
+  /** Records that this daemon changed and that the replica possibly does not contain yet. */
   readonly #ahead = new Map<string, StoredRecord>();
   #records = new Map<string, StoredRecord>();
   #revision = 0;
 
-  /** `put` changes records at the primary and resolves with the revision of the change; undefined when a condition does not hold. */
+  /** `put` changes records in the primary. It resolves with the revision of the change, or with undefined if a condition is not met. */
   constructor(put: (changes: readonly RecordChange[]) => Promise<number | undefined>) {
     this.#put = put;
   }
@@ -46,7 +46,7 @@ export class ReplicatedRecordStore implements RecordStore {
     return this.#listeners.add(listener);
   }
 
-  /** Replaces all records by those of a replica. No other process is allowed to write the replica meanwhile. */
+  /** Replaces all records by the records of a replica. No other process is allowed to write the replica meanwhile. */
   async load(reader: ReplicaReader, { isDiverged }: { isDiverged: boolean }): Promise<void> {
     const { revision } = reader.readPosition();
     // The primary's history no longer contains the earlier changes of this daemon.
@@ -59,7 +59,7 @@ export class ReplicatedRecordStore implements RecordStore {
     this.#listeners.notify("all");
   }
 
-  /** Adds the newer records of a replica. No other process is allowed to write the replica meanwhile. */
+  /** Adds newer records from the replica. No other process is allowed to write the replica meanwhile. */
   async catchUp(reader: ReplicaReader): Promise<void> {
     const { revision } = reader.readPosition();
     const read = await readInto(this.#records, reader, this.#revision);
@@ -67,7 +67,7 @@ export class ReplicatedRecordStore implements RecordStore {
     if (read.length > 0) this.#listeners.notify(this.#newest(read));
   }
 
-  /** Returns the current rows of these records: this daemon can have changed them while the replica was read. */
+  /** Returns the current content of these records, because this daemon can have changed them while the replica was read. */
   #newest(records: readonly StoredRecord[]): StoredRecord[] {
     return records.map((record) => this.#records.get(idOf(record)) ?? record);
   }
@@ -78,7 +78,7 @@ export class ReplicatedRecordStore implements RecordStore {
   }
 }
 
-/** Returns the rows that were read. */
+/** Reads the records since a revision into the map and returns these records. */
 async function readInto(records: Map<string, StoredRecord>, reader: ReplicaReader, since: number): Promise<StoredRecord[]> {
   const read: StoredRecord[] = [];
   for (let after: Omit<RecordRow, "value"> = { revision: since + 1, kind: "", key: "" }; ;) {

@@ -8,22 +8,22 @@ import { assertSupportedPrimary, createTables, readHead, type Position } from ".
 import { ReplicaReader, type ReplicaFolder } from "./replica-database.js";
 import { ReplicaSyncer } from "./replica-syncer.js";
 
-/** If syncs succeed and the replica stays behind the primary for this time, the replica is fetched again. */
+/** If syncs succeed but the replica stays behind the primary for this time, the replica is fetched again completely. */
 const stalledAfterMs = 10_000;
-/** The replica is fetched again after this many consecutive failed syncs while the primary responds. */
+/** Number of consecutive failed syncs after which the replica is fetched again completely, if the primary responds. */
 const mostFailedSyncs = 3;
-/** Minimum pause after a failure. */
+/** Minimum pause after a failed sync. */
 const leastPauseAfterFailureMs = 500;
-/** Matches the messages of libsql for files that it cannot use. */
+/** Matches the error messages of libsql for damaged files. */
 const damage = /wal_index|malformed|not a database|corrupt|disk image/i;
 
 export interface ReplicationOptions {
   readonly source: PrimarySource;
   readonly primary: Primary;
   readonly folder: ReplicaFolder;
-  /** Called when the replica contains new changes. */
+  /** Called when the current replica contains new changes. */
   readonly onMore: (reader: ReplicaReader) => Promise<void>;
-  /** Called when a new replica is in use. `isDiverged`: the primary has lost changes of the previous replica. */
+  /** Called when a new replica replaces the previous one. `isDiverged` is true if the primary has lost changes of the previous replica. */
   readonly onAnother: (reader: ReplicaReader, isDiverged: boolean) => Promise<void>;
   readonly log: Log;
 }
@@ -38,21 +38,21 @@ export interface KnownPrimary {
 interface Head {
   readonly epoch: string;
   readonly revision: number;
-  /** Mark of the requested revision; null if unknown. */
+  /** Mark of the replica's revision in the primary. Null if the primary does not contain that revision. */
   readonly mark: string | null;
 }
 
-/** A problem of the primary that requires an operator. The message completes a sentence that begins with "the primary". */
+/** Problem of the primary that requires an operator. The message completes a sentence that begins with "the primary". */
 class PrimaryAlarm extends Error {}
 
-/** Keeps a replica equal to its primary: requests the newest revision each interval and fetches newer ones. */
+/** Keeps a replica equal to its primary: requests the newest revision at each interval and fetches newer changes. */
 export class Replication {
   readonly #options: ReplicationOptions;
   readonly #ending = new AbortController();
   #reader: ReplicaReader | undefined;
   #syncer: ReplicaSyncer;
   #known: KnownPrimary | undefined;
-  #problem: string | undefined = "it was not asked yet";
+  #problem: string | undefined = "has not responded yet";
   #newerState: NewerStateError | undefined;
   #alikeAtMs: number | undefined;
   #behindSinceMs: number | undefined;
@@ -67,17 +67,17 @@ export class Replication {
     this.#syncer = this.#syncerOf(options.folder.currentFile);
   }
 
-  /** The last known state of the primary. Undefined before its first response, and while it lacks the expected keys. */
+  /** State of the primary at its last response. Undefined before the first response, and while the primary lacks the expected keys. */
   get primary(): KnownPrimary | undefined {
     return this.#known;
   }
 
-  /** The reason why the replica differs from the primary. Completes a sentence that begins with "the primary of the key store". */
+  /** Reason why the replica can differ from the primary. Completes a sentence that begins with "the primary of the key store". */
   get problem(): string | undefined {
     return this.#problem;
   }
 
-  /** The schema error of the primary's last response, if any. */
+  /** Error about a newer schema from the last sync; undefined for a supported schema. */
   get newerState(): NewerStateError | undefined {
     return this.#newerState;
   }
@@ -91,7 +91,7 @@ export class Replication {
     return { lagSeconds, failedSyncs: this.#failedSyncs, renewals: this.#renewals };
   }
 
-  /** Opens the stored replica. Resolves with false when the replica is missing or damaged. Throws NewerStateError for a newer schema. */
+  /** Opens the stored replica. Resolves with false if the replica is missing or damaged. Throws NewerStateError for a newer schema. */
   async open(): Promise<boolean> {
     const { folder, log, onAnother } = this.#options;
     if (!folder.hasCurrent) return false;
@@ -109,7 +109,7 @@ export class Replication {
     }
   }
 
-  /** Syncs once, then continues in the background. Resolves after the first sync. */
+  /** Syncs the replica once, then at each interval in the background. Resolves after the first sync. */
   async begin(): Promise<void> {
     const first = this.#once();
     this.#running = this.#goOn(first);
@@ -125,12 +125,12 @@ export class Replication {
     this.#reader = undefined;
   }
 
-  /** Fetches the newest change immediately, so that a restart without the primary still has it. */
+  /** Fetches the newest change immediately. The change is then available after a restart without the primary. */
   hurry(): void {
     this.#endPause();
   }
 
-  /** Throws when the current replica is not readable. */
+  /** Throws if the current replica is not readable. */
   assertReadable(): void {
     this.#reader?.readPosition();
   }
@@ -156,7 +156,7 @@ export class Replication {
     });
   }
 
-  /** Never throws. */
+  /** Syncs the replica once. Stores and logs a failure instead of throwing. */
   async #once(): Promise<void> {
     const { log } = this.#options;
     try {
@@ -185,7 +185,7 @@ export class Replication {
     if (this.#behindSinceMs === undefined) this.#alikeAtMs = performance.now();
   }
 
-  /** Returns undefined when no readable replica exists. */
+  /** Returns the replica's position, or undefined if no readable replica exists. */
   #readPosition(): Position | undefined {
     if (!this.#reader || !this.#options.folder.hasCurrent) return undefined;
     try {
@@ -196,14 +196,14 @@ export class Replication {
     }
   }
 
-  /** Throws a PrimaryAlarm when the primary lacks the keys of this daemon. */
+  /** Returns the state of the primary. Throws PrimaryAlarm if the primary lacks the keys of this daemon. */
   async #readHead(position: Position | undefined): Promise<Head> {
     const { primary, log } = this.#options;
     const rows = await this.#askHead(position);
     if (rows.length === 0) {
       if (this.#reader)
         throw new PrimaryAlarm(
-          "is empty, though it had keys: its data was lost. Keys stay as they were here; restore the primary from its backup, or stop all daemons and delete the folder replica in their state directories to begin with no keys",
+          "is empty, though it had keys: its data was lost. This daemon keeps its keys. Restore the primary from a backup, or stop all daemons and delete the folder replica in each state directory to start without keys",
         );
       log.warn("the primary of the key store is empty: its tables are made");
       await primary.write(...createTables(randomUUID(), randomUUID()));
@@ -213,7 +213,7 @@ export class Replication {
     assertSupportedPrimary("The primary of the key store", head.schema_version);
     if (position && head.epoch !== position.epoch)
       throw new PrimaryAlarm(
-        "has other keys than before: RUNTIME_AUTH_DB_SYNC_URL leads to another one, or it was emptied and used again. Keys stay as they were here; to take over those that it has, stop the daemon and delete the folder replica in its state directory",
+        "has other keys than before: RUNTIME_AUTH_DB_SYNC_URL points to another primary, or the primary was emptied and used again. This daemon keeps its keys. To use the keys of the primary, stop the daemon and delete the folder replica in its state directory",
       );
     const receivedAtMs = performance.now();
     this.#known = { epoch: head.epoch, nowMs: () => head.now_ms + performance.now() - receivedAtMs };
@@ -238,7 +238,7 @@ export class Replication {
       this.#failuresInRow += 1;
       const { message } = error as Error;
       if (!damage.test(message) && this.#failuresInRow < mostFailedSyncs)
-        throw new Error(`answers, but its changes cannot be fetched: ${message}`, { cause: error });
+        throw new Error(`responds, but its changes cannot be fetched: ${message}`, { cause: error });
       await this.#renew(`it cannot be synced (${message})`, { isDiverged: false });
       return;
     }
@@ -252,7 +252,7 @@ export class Replication {
     if (performance.now() - this.#behindSinceMs > stalledAfterMs) await this.#renew("it gets no changes any more", { isDiverged: true });
   }
 
-  /** Fetches a new replica. The current one stays in use until the new one is complete. */
+  /** Fetches a new replica. The current replica stays in use until the new replica is complete. */
   async #renew(why: string, { isDiverged }: { isDiverged: boolean }): Promise<void> {
     const { folder, log } = this.#options;
     const isFirst = !this.#reader;
@@ -284,7 +284,7 @@ export class Replication {
   }
 }
 
-/** Completes a sentence that begins with "the primary of the key store". */
+/** Returns the text of an error. Completes a sentence that begins with "the primary of the key store". */
 function problemOf(error: Error): string {
   return error instanceof NewerStateError
     ? `has schema ${error.found}, and this runtimed supports schemas up to ${error.supported}: upgrade runtimed`

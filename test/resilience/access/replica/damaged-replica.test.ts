@@ -168,7 +168,7 @@ describe("a key store whose primary sends no valid response", () => {
     onTestFinished(() => other.close());
 
     await expect(other.read({ sql: "SELECT 1", values: [] })).rejects.toThrow(
-      "does not behave like a libSQL server: it answered with status 404",
+      "does not behave like a libSQL server: its response has status 404",
     );
   });
 });

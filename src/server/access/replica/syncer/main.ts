@@ -2,12 +2,12 @@ import { Worker } from "node:worker_threads";
 import type { SyncResponse, SyncJob } from "./sync-job.js";
 import Database from "libsql";
 
-// The process that owns the replica's file. libsql can block without limit, so the daemon must be able to kill this process.
+// The syncer process, which writes the replica's file. libsql can block without limit, so the daemon must be able to kill this process.
 
-// Files are private regardless of the daemon's umask.
+// New files are private, regardless of the daemon's umask.
 process.umask(0o077);
 process.on("disconnect", () => process.exit(0));
-// Ctrl-C in a terminal signals all processes. The daemon stops the syncer itself.
+// Ctrl-C in a terminal sends SIGINT to all processes. The syncer ignores SIGINT, because the daemon stops the syncer.
 process.on("SIGINT", () => undefined);
 new Worker(new URL("parent-watch.js", import.meta.url), { workerData: process.ppid, stdout: true, stderr: true }).unref();
 
@@ -27,9 +27,9 @@ function responseTo(sync: () => void): SyncResponse {
   }
 }
 
-// No other file uses the package libsql.
+// Only this file uses the package libsql.
 
-/** The type declarations of the package libsql lack the options and the method of a replica. */
+/** Options and method of a replica, which the type declarations of the package libsql lack. */
 interface SyncedDatabase {
   sync(): unknown;
 }
@@ -39,17 +39,17 @@ interface SyncedOptions {
   readonly authToken?: string;
 }
 
-/** A replica of a libSQL server. Opening and syncing block until the server responds. If the server is frozen, they block forever. */
+/** A replica of a libSQL server. Opening and syncing block until the server responds. If the server is frozen, the calls block forever. */
 class LibsqlReplica {
   readonly #database: SyncedDatabase;
 
-  /** Opens or creates the file. Throws when the server is unreachable. */
+  /** Opens or creates the replica's file. Throws if the server is unreachable. */
   constructor({ file, url, token }: { file: string; url: string; token: string | undefined }) {
     const options: SyncedOptions = { syncUrl: url, ...(token !== undefined && { authToken: token }) };
     this.#database = new Database(file, options);
   }
 
-  /** Fetches new changes. */
+  /** Fetches new changes from the server. */
   sync(): void {
     this.#database.sync();
   }

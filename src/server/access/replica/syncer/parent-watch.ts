@@ -1,4 +1,4 @@
-// A thread of the syncer that detects the daemon's exit, because the main thread can be blocked by a sync.
+// Thread of the syncer process that detects the daemon's exit. The main thread cannot, because a sync can block it.
 import { workerData } from "node:worker_threads";
 
 const lookIntervalMs = 500;

@@ -1,12 +1,12 @@
-/** First message to the syncer. It contains the token, which therefore does not appear in a list of processes. */
+/** First message to the syncer process. The message contains the token, so that no process list shows the token. */
 export interface SyncJob {
   readonly file: string;
   readonly url: string;
   readonly token: string | undefined;
 }
 
-/** Every message after the first one. */
+/** Message that requests a sync: every message after the first one. */
 export const syncNow = "sync";
 
-/** Response to each message. */
+/** Response of the syncer process to each message `sync`. */
 export type SyncResponse = { readonly synced: true } | { readonly failed: string };
