@@ -3,7 +3,7 @@ import type { ServerRoutes } from "./server-routes.js";
 /** First path segments that are reserved for the daemon: `api`, the first segment of the API prefix, `cpanel`, `.well-known`. */
 export type ReservedSegments = ReadonlySet<string>;
 
-/** The owners of base paths while a set of plugins is built. */
+/** Assigns base paths to plugins while a new plugin set is built. */
 export class BaseClaims {
   readonly #reserved: ReservedSegments;
   readonly #owners = new Map<string, string>();
@@ -12,7 +12,7 @@ export class BaseClaims {
     this.#reserved = reserved;
   }
 
-  /** Assigns a base to a plugin; returns an error text when the base is not available. */
+  /** Assigns a base path to a plugin. Returns an error text if the base path is not available. */
   claim(name: string, base: string): string | undefined {
     if (this.#reserved.has(base.slice(1))) return `The base ${base} is reserved for the daemon. Choose another base.`;
     const owner = this.#owners.get(base);
@@ -21,12 +21,14 @@ export class BaseClaims {
     return undefined;
   }
 
-  /** Frees the bases of a plugin that failed to load. */
+  /** Frees the base paths of a plugin that failed to load. */
   release(name: string): void {
     for (const [base, owner] of this.#owners) if (owner === name) this.#owners.delete(base);
   }
 
-  /** Returns why `server.routes` are invalid: a pattern is below a reserved segment or another plugin's base. */
+  /**
+   * Returns an error text if `server.routes` of a plugin contain a pattern below a reserved segment or below another plugin's base path.
+   */
   refusal(name: string, routes: ServerRoutes): string | undefined {
     for (const pattern of routes.patterns) {
       const segment = pattern.split("/")[1] ?? "";

@@ -1,12 +1,14 @@
 import type { InstalledPlugin } from "../packages/plugin-catalog.js";
 
-/** The loadable plugins, each after its dependencies, and the reasons why the others fail. */
+/**
+ * `order` contains the plugins that can be loaded, each after its dependencies. `failures` contains an error text for each other plugin.
+ */
 export interface DependencyOrder {
   readonly order: readonly InstalledPlugin[];
   readonly failures: ReadonlyMap<string, string>;
 }
 
-/** Sorts plugins by dependencies; otherwise keeps their order. `absent` returns why a dependency is not available. */
+/** Sorts plugins by their dependencies and otherwise keeps their order. `absent` returns the reason why a dependency is not available. */
 export function dependencyOrder(plugins: readonly InstalledPlugin[], absent: (name: string) => string): DependencyOrder {
   const failures = new Map<string, string>();
   const waiting = new Map(plugins.map((plugin) => [plugin.name, plugin]));
@@ -45,7 +47,7 @@ function reasonOf(missing: string, failures: ReadonlyMap<string, string>, absent
   return `The required plugin ${missing} ${failures.has(missing) ? "failed to load" : absent(missing)}.`;
 }
 
-/** Describes the cycle that a plugin is part of or depends on. */
+/** Returns an error text about the dependency cycle that contains the plugin or its dependencies. */
 function circleOf(plugin: InstalledPlugin, waiting: ReadonlyMap<string, InstalledPlugin>): string {
   const path: string[] = [];
   let current: InstalledPlugin | undefined = plugin;

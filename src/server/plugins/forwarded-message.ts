@@ -3,16 +3,16 @@ import { IncomingMessage } from "node:http";
 export interface HandedOn {
   /** The client's request. */
   readonly original: IncomingMessage;
-  /** The request that replaces the original one. */
+  /** The plugin's request, which replaces the client's request. */
   readonly request: Request;
   /** Path and query of the new request. */
   readonly target: string;
-  /** True when the body is the client's, so its `Content-Length` stays valid. */
+  /** True if the body is the client's body, so that the client's `Content-Length` stays valid. */
   readonly keepsLength: boolean;
   readonly isHandshake: boolean;
 }
 
-/** Headers that are not forwarded, because the daemon sets them again when it writes the worker's request. */
+/** Headers that are not forwarded, because the daemon sets these headers again when it writes the request to the worker. */
 const ownNames = new Set(["content-length", "transfer-encoding", "expect", "connection", "upgrade", "host", "x-forwarded-for", "x-base"]);
 
 /** Converts a request that a plugin forwarded into an IncomingMessage for the later stages. The body streams with backpressure. */
@@ -23,7 +23,8 @@ export class ForwardedMessage extends IncomingMessage {
   constructor(handedOn: HandedOn) {
     const { original, request } = handedOn;
     super(original.socket);
-    // A HEAD request forwarded as GET, the default of `new Request(url)`, stays HEAD: its response has no body.
+    // `new Request(url)` has the method GET by default. A HEAD request that a plugin forwards in this way stays HEAD, because its response
+    // must have no body.
     this.method = original.method === "HEAD" && request.method === "GET" ? "HEAD" : request.method;
     this.url = handedOn.target;
     this.httpVersion = original.httpVersion;
@@ -31,9 +32,9 @@ export class ForwardedMessage extends IncomingMessage {
     this.httpVersionMinor = original.httpVersionMinor;
     const lines = headerLinesOf(handedOn);
     this.rawHeaders = lines.flat();
-    // Each name occurs once.
+    // Each header name occurs only once in `lines`.
     this.headers = Object.fromEntries(lines);
-    // Prevents an uncaught exception: readers of the message get the error themselves.
+    // Prevents an uncaught exception. The readers of the message also receive the error.
     this.on("error", () => undefined);
     this.#reader = request.body?.getReader();
     if (this.#reader) return;
@@ -42,7 +43,8 @@ export class ForwardedMessage extends IncomingMessage {
   }
 
   override _read(size: number): void {
-    // Node's `_read` only resumes the connection. The first call is still required: without it, no message requests its second chunk.
+    // Node's `_read` only resumes the connection. The first call is still required, because without it no message requests its second
+    // chunk.
     // oxlint-disable-next-line no-underscore-dangle -- the name is defined by node:stream
     if (!this.#isAwake) super._read(size);
     this.#isAwake = true;
@@ -56,7 +58,7 @@ export class ForwardedMessage extends IncomingMessage {
     );
   }
 
-  /** Unlike Node's implementation, does not destroy the client's connection. */
+  /** Cancels the body. Unlike Node's implementation, does not destroy the client's connection. */
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
     this.#leaveBody(error);
     done(error);
@@ -89,12 +91,12 @@ function headerLinesOf({ original, request, keepsLength, isHandshake }: HandedOn
   if (isHandshake) lines.push(["connection", "Upgrade"], ["upgrade", "websocket"]);
   if (!request.body) return lines;
   const length = keepsLength ? original.headers["content-length"] : undefined;
-  // A plugin that replaced the body can have left the old headers.
+  // The headers of the plugin's request are not used for the length: a plugin that replaced the body can have kept the old headers.
   lines.push(length === undefined ? ["transfer-encoding", "chunked"] : ["content-length", length]);
   return lines;
 }
 
-/** Removes the peer's address: it was added for plugins, and is added again for the worker. */
+/** Removes the client's address from `X-Forwarded-For`. The daemon added the address for plugins and adds it again for the worker. */
 function withoutPeer(value: string | null, peer: string): string | undefined {
   if (value === null || value === peer) return undefined;
   return value.endsWith(`, ${peer}`) ? value.slice(0, -peer.length - 2) : value;

@@ -7,26 +7,29 @@ import { isBelow, pathOf, readingsOf, type ReservedPaths } from "../web/reserved
 import { withinTimeLimit, dropResponse, isResponse } from "./hooks.js";
 import type { PluginRequest } from "./plugin-request.js";
 
-/** Time limit of a handler until its response begins; the body has no limit. */
+/** Time limit for a plugin's handler until its response begins. The response body has no time limit. */
 const handlerLimitMs = 30_000;
 
-/** The response of a plugin, with the plugin and the part of it that responded. */
+/** Response of a plugin's handler, with the plugin and the name of the handler, such as `server.fetch`. */
 export interface FoundResponse {
   readonly answer: Response;
   readonly plugin: ActivePlugin;
   readonly part: string;
 }
 
-/** Calls the handlers of plugins for a response: `server.routes`, then `server.fetch`, then `routes` of the plugin that owns the base. */
+/**
+ * Calls the handlers of plugins until one responds: first `server.routes`, then `server.fetch`, then `routes` of the plugin whose base path
+ * contains the request path.
+ */
 export class HandlerCalls {
-  /** The plugin whose base contains the path. */
+  /** The plugin whose base path contains the request path. */
   readonly owner: ActivePlugin | undefined;
   readonly #set: PluginSet;
   readonly #travelling: PluginRequest;
   readonly #path: string;
-  /** Returns true when the client has disconnected: a handler that reads the body then fails, which is not logged. */
+  /** Returns whether the client has disconnected. The failure of a handler that still reads the body is then not logged. */
   readonly #isGone: () => boolean;
-  /** Returns whether the plugin's `server` handlers can get the request. */
+  /** Returns whether the `server` handlers of a plugin are allowed to receive the request. */
   readonly #mayAsk: (plugin: ActivePlugin) => boolean;
 
   constructor(options: { set: PluginSet; travelling: PluginRequest; reserved: ReservedPaths; isGone: () => boolean }) {
@@ -41,7 +44,10 @@ export class HandlerCalls {
     this.#mayAsk = (plugin) => !isReserved && owners.every((owner) => owner === plugin);
   }
 
-  /** Returns the first response that is not a pass; undefined when every handler passed. Rejects with the error for the client. */
+  /**
+   * Returns the first response that handles the request, or undefined if no handler handles the request. Rejects with the error for the
+   * client.
+   */
   async ask(): Promise<FoundResponse | undefined> {
     return (await this.#askServerRoutes()) ?? (await this.#askServerFetch()) ?? (await this.#askOwner());
   }
@@ -90,11 +96,11 @@ export class HandlerCalls {
     }
   }
 
-  /** A 404 passes the request to the next handler, unless the body was read. */
+  /** Returns whether the next handler receives the request: the response has status 404, and the request body is unread. */
   #isPass({ answer }: FoundResponse): boolean {
     if (answer.status !== 404 || !this.#travelling.isWhole) return false;
     dropResponse(answer);
-    // Later handlers get the original request, not the copy.
+    // A handler can have read a copy of the request. Later handlers receive the original, whose body is unread.
     this.#travelling.settle();
     return true;
   }

@@ -1,17 +1,17 @@
 import type { AppInfo } from "../../plugin/index.js";
 import type { PluginSet } from "./plugin-set.js";
 
-/** Time limit of `onInit` and `onShutdown`; a plugin that does not start in time fails to load. */
+/** Time limit for the import, the factory, `onInit` and `onShutdown` of a plugin. A plugin that does not start in time fails to load. */
 export const lifeTimeLimitMs = 30_000;
-/** Time limit of every other hook. */
+/** Time limit for each call of all other plugin hooks, such as `onRequest`. */
 export const hookTimeLimitMs = 10_000;
 
-/** Time for which a failure is reported after it happened. */
+/** Time for which the status of a plugin shows a failed hook. */
 const shownForMs = 10 * 60_000;
 const longestMessage = 300;
 
 /**
- * Waits for a promise of a plugin; rejects after `limitMs`. The work continues; a late value is passed to `onLate`, and a late error is
+ * Waits for a plugin's promise and rejects after `limitMs`. The plugin's work continues. `onLate` receives a late value; a late error is
  * ignored.
  */
 export function withinTimeLimit<Value>(
@@ -32,14 +32,14 @@ export function withinTimeLimit<Value>(
 
 function ignore(): void {}
 
-/** Whether a value is a `Response` that can be sent, of any implementation. `Response.error()` is not. */
+/** Returns whether a value is a `Response` of any implementation with a status that can be sent. `Response.error()` has no such status. */
 export function isResponse(value: unknown): value is Response {
   if (Object.prototype.toString.call(value) !== "[object Response]") return false;
   const { status } = value as Response;
   return status >= 200 && status <= 599;
 }
 
-/** Whether a value is a `Request` of any implementation. */
+/** Returns whether a value is a `Request` of any implementation. */
 export function isRequest(value: unknown): value is Request {
   return Object.prototype.toString.call(value) === "[object Request]";
 }
@@ -48,17 +48,17 @@ export function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function";
 }
 
-/** Whether the body can still be sent: not read and not locked. */
+/** Returns whether the body of a response can still be sent, because it is neither read nor locked. */
 export function isSendable({ bodyUsed, body }: Response): boolean {
   return !bodyUsed && body?.locked !== true;
 }
 
-/** Cancels the body of a response that is not sent. */
+/** Cancels the body of a response that is not sent to the client. */
 export function dropResponse(value: unknown): void {
   if (isResponse(value) && isSendable(value)) void value.body?.cancel().catch(() => undefined);
 }
 
-/** Passes a response to every `onResponse` hook, each of which can replace it. A failing hook changes nothing. */
+/** Passes a response to each `onResponse` hook. Each hook can replace the response. A failed hook has no effect. */
 export async function showToHooks(
   set: PluginSet,
   answer: Response,
@@ -91,8 +91,8 @@ export class HookFailures {
   }
 
   /**
-   * Returns a text such as `onRequest failed; 3 failures since it was loaded: no license`; undefined without a failure in the last 10
-   * minutes.
+   * Text about the last failure, such as `onRequest failed; 3 failures since it was loaded: no license`. Undefined without a failure in the
+   * last 10 minutes.
    */
   get summary(): string | undefined {
     if (this.#last === undefined || Date.now() - this.#last.atMs > shownForMs) return undefined;

@@ -7,40 +7,40 @@ import { installRequest } from "../web/lazy-request.js";
 import { lifeTimeLimitMs, withinTimeLimit } from "./hooks.js";
 import type { TransformFailure } from "esbuild";
 
-/** Manifests do not affect the code hash: each toggle of a plugin changes them. */
+/** Manifest files. The code hash does not include these files, because enabling or disabling a plugin changes its manifest. */
 const manifestNames = new Set(["manifest.yaml", "manifest.yml"]);
-/** Unused code copies that are kept for a later toggle or rollback. */
+/** Maximum number of unused code copies, which are kept for a plugin that is enabled again or rolled back. */
 const mostUnusedCopies = 10;
-/** Limit of files, because each reload reads the whole folder. */
+/** Maximum number of files in a plugin folder. The limit is necessary because each reload reads the whole folder. */
 const mostFiles = 50_000;
 
-/** A stack line that refers to a file outside of Node itself. */
+/** Matches a line of a stack trace that refers to a file outside Node.js itself. */
 const placeLine = /^ +at (?!.*node:).*[\\/].*:\d+:\d+\)?$/m;
-/** Maximum files that are searched for a syntax error. */
+/** Maximum number of files that are searched for a syntax error. */
 const mostCheckedFiles = 200;
 
 /**
- * Imports plugin code. Node caches modules by URL forever, so imports use a copy whose path has the hash of all files: changed code loads
- * again with all its imports, unchanged code loads once.
+ * Imports plugin code. Node.js caches modules by URL forever, so each import uses a copy whose path contains a hash of all files. Changed
+ * code is loaded again with all its imports; unchanged code is loaded once.
  */
 export class PluginCode {
   readonly #directory: string;
   readonly #packageRoot: string;
-  /** Copies by hash, least recently used first. */
+  /** Code copies by hash, least recently used first. */
   readonly #copies = new Map<string, CodeCopy>();
-  /** By folder: the last file listing and its hash. */
+  /** Last file listing and code hash of each plugin folder, by the path of the folder. */
   readonly #looks = new Map<string, { readonly look: string; readonly hash: string }>();
   readonly #copyPath: RegExp;
   #copyCount = 0;
 
-  /** `packageRoot`: folder from which plugins import `runtimectl/plugin`. */
+  /** `packageRoot` is the folder from which plugins import `runtimectl/plugin`. */
   constructor(options: { directory: string; packageRoot: string }) {
     this.#directory = options.directory;
     this.#packageRoot = options.packageRoot;
     this.#copyPath = new RegExp(`(?:file://)?${options.directory.replaceAll(/[^\w/]/g, String.raw`\$&`)}/[0-9a-f]+-\\d+/`, "g");
   }
 
-  /** Deletes the copies of an earlier daemon. */
+  /** Deletes the code copies of the previous daemon process and creates the folder for new copies. */
   async open(): Promise<void> {
     await rm(this.#directory, { recursive: true, force: true });
     const modules = path.join(this.#directory, "node_modules");
@@ -49,8 +49,8 @@ export class PluginCode {
   }
 
   /**
-   * Whether a plugin caused an uncaught error: its stack leads into plugin code, or has no file at all. Failures of `fetch`, streams and
-   * connections have no file, while the daemon's own errors do.
+   * Returns whether a plugin caused an uncaught error: its stack trace contains plugin code, or no file at all. Errors of `fetch`, streams
+   * and connections contain no file; the daemon's own errors contain a file.
    */
   isSourceOf(error: unknown): boolean {
     if (this.#copyCount === 0) return false;
@@ -58,19 +58,19 @@ export class PluginCode {
     return stack.includes(this.#directory + path.sep) || !placeLine.test(stack);
   }
 
-  /** Whether reading failed only because the folder changed meanwhile. */
+  /** Returns whether an error only means that the plugin folder changed while it was read, so that reading again can succeed. */
   mayReadAgain(error: unknown): boolean {
     return error instanceof FilesChangedError;
   }
 
-  /** Returns the text with paths relative to the plugin's folder. */
+  /** Returns the text with the paths of code copies made relative to the plugin's folder. */
   withoutPaths(text: string): string {
     return text.replaceAll(this.#copyPath, "");
   }
 
   /**
-   * Returns a hash of a folder's content without its manifest. The plugin name is included, so two plugins with the same code have separate
-   * modules.
+   * Returns a hash of a plugin folder without its manifest. The hash includes the plugin's name, so that two plugins with the same code
+   * have separate modules.
    */
   async hashOf(plugin: string, folder: string): Promise<string> {
     return await readAtOnce(() => this.#hashOf(plugin, folder));
@@ -86,10 +86,11 @@ export class PluginCode {
     return hash;
   }
 
-  /** Imports the module `entry` of a folder with this hash. Rejects with the error of the import. */
+  /** Imports the module `entry` from a copy of the folder. `hash` is the code hash of the folder. Rejects with the error of the import. */
   async load({ name, folder, hash, entry }: { name: string; folder: string; hash: string; entry: string }): Promise<unknown> {
     const copy = this.#copies.get(hash) ?? this.#makeCopy(name, folder, hash);
-    // Installed before the import: a module could store the native `Request` or `fetch`, which do not accept our requests.
+    // The daemon's `Request` is installed before the import. Otherwise a module could store the native `Request` or `fetch`, which do not
+    // accept the daemon's requests.
     installRequest();
     const module = copy.modules.get(entry) ?? copy.made.then(() => importFrom(copy.path, entry));
     copy.modules.set(entry, module);
@@ -98,7 +99,7 @@ export class PluginCode {
     return await module;
   }
 
-  /** Deletes surplus unused copies; `hashes` are in use. */
+  /** Deletes surplus code copies, least recently used first. Keeps the copies with a hash in `hashes`, which are in use. */
   async keep(hashes: ReadonlySet<string>): Promise<void> {
     for (const hash of hashes) {
       const copy = this.#copies.get(hash);
@@ -125,7 +126,7 @@ export class PluginCode {
 
   async #delete(hash: string, copy: CodeCopy): Promise<void> {
     if (this.#copies.get(hash) === copy) this.#copies.delete(hash);
-    // A remaining copy is deleted at the next start.
+    // The next start deletes a copy that cannot be deleted now.
     await rm(copy.path, { recursive: true, force: true }).catch(() => undefined);
   }
 }
@@ -133,11 +134,11 @@ export class PluginCode {
 interface CodeCopy {
   readonly path: string;
   readonly made: Promise<void>;
-  /** Imported modules by entry. */
+  /** Imported modules by entry file. */
   readonly modules: Map<string, Promise<unknown>>;
 }
 
-/** A plugin's folder was changed or replaced while it was read, so the result is inconsistent. */
+/** Thrown when a plugin's folder was changed or replaced while the daemon read it, so that the result is inconsistent. */
 class FilesChangedError extends Error {
   constructor(options?: ErrorOptions) {
     super("the plugin's files changed while they were read", options);
@@ -148,7 +149,7 @@ async function readAtOnce<Value>(read: () => Promise<Value>): Promise<Value> {
   try {
     return await read();
   } catch (error) {
-    // A listed file is missing now.
+    // ENOENT means that a listed file was deleted meanwhile.
     throw (error as { code?: unknown }).code === "ENOENT" ? new FilesChangedError({ cause: error }) : error;
   }
 }
@@ -168,7 +169,7 @@ async function importFrom(folder: string, entry: string): Promise<unknown> {
   }
 }
 
-/** Skips entries that are not code, such as pipes and sockets. */
+/** Returns whether an entry is copied. Pipes and sockets are skipped, because they contain no code. */
 async function isCode(source: string): Promise<boolean> {
   const stat = await lstat(source);
   return stat.isDirectory() || stat.isFile() || stat.isSymbolicLink();
@@ -225,8 +226,8 @@ function stackOf(error: unknown): string {
 }
 
 /**
- * Finds a syntax error, such as `plugin.js:3:14: Expected ";"`; undefined when none is found. Needed because Node reports the position only
- * on the terminal. Starts esbuild, and stops it afterwards.
+ * Returns the first syntax error, such as `plugin.js:3:14: Expected ";"`, or undefined if none is found. Needed because Node.js reports the
+ * position only on the terminal. Starts esbuild, and stops it afterwards.
  */
 async function findSyntaxFault(folder: string): Promise<string | undefined> {
   const { transform, stop } = await import("esbuild");

@@ -9,7 +9,7 @@ export interface PluginApp {
   readonly name: string;
   readonly version: string;
   readonly folder: string;
-  /** Changes when the code or the manifest changes. */
+  /** Value that changes with the plugin's code or manifest. */
   readonly generation: string;
   readonly manifest: WorkerManifest;
 }
@@ -17,30 +17,30 @@ export interface PluginApp {
 /** A loaded and initialized plugin. */
 export interface ActivePlugin {
   readonly name: string;
-  /** Base path with a leading and without a trailing slash; undefined for a plugin with hooks only. */
+  /** Base path with a leading slash and without a trailing slash. Undefined for a plugin with hooks only. */
   readonly base: string | undefined;
   readonly installed: InstalledPlugin;
-  /** The hooks that its module or factory returned. */
+  /** Hooks that the plugin's module exports or its factory returned. */
   readonly hooks: Plugin;
   /** The compiled `server.routes`. */
   readonly routes: ServerRoutes | undefined;
-  /** The worker of its `entrypoint`. */
+  /** The plugin's worker. Undefined if the manifest has no `entrypoint`. */
   readonly app: PluginApp | undefined;
-  /** Information that hooks get about requests below its base. */
+  /** Information that hooks receive about requests below the plugin's base path. */
   readonly info: AppInfo;
   readonly failures: HookFailures;
-  /** Records and logs a failed hook; never throws. */
+  /** Records and logs a failed hook of the plugin. Never throws. */
   readonly complain: (hook: string, error: unknown) => void;
 }
 
-/** A running plugin with the data to decide whether a reload can keep it. */
+/** A running plugin, with the data that decides whether a reload keeps the plugin. */
 export interface RunningPlugin {
   readonly active: ActivePlugin;
   readonly codeHash: string | undefined;
   /** True when a factory created the plugin, so a second instance is possible. An exported object is the same instance at each load. */
   readonly isMade: boolean;
-  /** The instances of its dependencies at its initialization. */
+  /** Running dependencies of the plugin at its initialization, by name. */
   readonly dependencies: ReadonlyMap<string, RunningPlugin | undefined>;
-  /** The value of its `provides()`. */
+  /** Value that the plugin's `provides()` returned. */
   readonly provided: unknown;
 }

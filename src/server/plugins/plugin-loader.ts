@@ -24,8 +24,8 @@ const knownKeys: readonly string[] = [...functionHooks, "routes", "server", "onR
 const longestReason = 1000;
 
 /**
- * Returns the file of a plugin's module, relative to its folder; undefined without a module. The worker's entrypoint does not count. Throws
- * when the file in `pluginEntry` does not exist.
+ * Returns the path of the plugin's module, relative to the plugin's folder, or undefined if there is no module. Ignores the worker's
+ * entrypoint. Throws if the file in `pluginEntry` does not exist.
  */
 export function findPluginEntry({ folder, manifest }: Pick<InstalledPlugin, "folder" | "manifest">): string | undefined {
   const { pluginEntry, entrypoint } = manifest;
@@ -34,7 +34,7 @@ export function findPluginEntry({ folder, manifest }: Pick<InstalledPlugin, "fol
   return pluginEntry;
 }
 
-/** Returns the default export of a module, else the module itself. */
+/** Returns the default export of a module, otherwise the module itself. */
 export function exportOf(module: unknown): unknown {
   return typeof module === "object" && module !== null && "default" in module ? module.default : module;
 }
@@ -50,7 +50,7 @@ function checked(value: unknown, what: string): Plugin {
   if (typeof value !== "object" || value === null || Array.isArray(value))
     throw new TypeError(`${what} ${describe(value)} instead of an object with hooks`);
   const plugin = value as Record<string, unknown>;
-  // Rejected because the promise may never settle.
+  // A promise is rejected, because it possibly never settles.
   if (typeof plugin["then"] === "function") throw new TypeError(`${what} a promise instead of an object with hooks`);
   assertHooks(plugin);
   for (const name of functionHooks) assertKind(plugin[name], "function", name);
@@ -64,7 +64,7 @@ function checked(value: unknown, what: string): Plugin {
   return plugin;
 }
 
-/** Throws for a misspelled hook: such a plugin would load without effect. */
+/** Throws for a misspelled hook name, because the daemon would never call such a hook. */
 function assertHooks(plugin: Readonly<Record<string, unknown>>): void {
   for (const name of Object.keys(plugin)) {
     if (!/^on[A-Z]/.test(name) || knownKeys.includes(name)) continue;
@@ -75,7 +75,7 @@ function assertHooks(plugin: Readonly<Record<string, unknown>>): void {
 
 function assertKind(value: unknown, kind: "function" | "object" | "boolean", name: string): void {
   if (value === undefined) return;
-  // A Hono app is an object; other routers export functions with a `fetch` method.
+  // A Hono app is an object. Other routers export functions with a `fetch` method.
   const isObject = kind === "object" && value !== null && (typeof value === "object" || typeof value === "function");
   if (isObject || (kind !== "object" && typeof value === kind)) return;
   throw new TypeError(`${name} is ${describe(value)} instead of ${kind === "object" ? "an" : "a"} ${kind}`);
@@ -118,7 +118,7 @@ function createPluginLogger(log: Log, plugin: string): PluginLogger {
   return Object.freeze({ debug: write("debug"), info: write("info"), warn: write("warn"), error: write("error") });
 }
 
-/** Calls `onShutdown` of a plugin; never throws. */
+/** Calls `onShutdown` of a plugin. Never throws. */
 export async function endPlugin({ active: { hooks, complain } }: Pick<RunningPlugin, "active">): Promise<void> {
   try {
     await withinTimeLimit(hooks.onShutdown?.(), lifeTimeLimitMs, "onShutdown");
@@ -134,7 +134,7 @@ export function describeError(error: unknown): string {
   return (sentence[0] ?? "").toUpperCase() + sentence.slice(1, longestReason);
 }
 
-/** Returns the text of any thrown value, even if reading it throws. */
+/** Returns a text for any thrown value, even if the value's properties throw. */
 function textOf(error: unknown): string {
   try {
     return error instanceof Error ? messageOf(error) : `The plugin threw ${String(error)}`;
@@ -143,7 +143,7 @@ function textOf(error: unknown): string {
   }
 }
 
-/** Omits the names `Error` and `TypeError`, which add no information. */
+/** Returns the name and message of an error. Omits the names `Error` and `TypeError`, which add no information. */
 function messageOf({ name, message }: { name: unknown; message: unknown }): string {
   return name === "Error" || name === "TypeError" ? String(message) : `${String(name)}: ${String(message)}`;
 }

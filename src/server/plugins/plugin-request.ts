@@ -6,16 +6,16 @@ import { upgradeLines, type RequestHeads } from "../web/request-heads.js";
 import { ForwardedMessage } from "./forwarded-message.js";
 import { discardBody } from "../web/request-body.js";
 
-/** Settings that all requests share. */
+/** Settings of the plugin pipeline that all requests share. */
 export interface TravelHost {
   readonly heads: RequestHeads;
-  /** Maximum request body that a plugin can read. */
+  /** Maximum size of a request body that plugins can read. */
   readonly maximumBodyBytes: number;
-  /** The client's message of each copy of a request, also of copies of other classes. */
+  /** The client's message for each copy of a request, including copies of another `Request` class. */
   readonly copies: WeakMap<Request, IncomingMessage>;
 }
 
-/** A request in the plugin pipeline. Plugins see it as a `Request`, later stages as an IncomingMessage. */
+/** A request in the plugin pipeline. Plugins receive a `Request`, and later stages receive an IncomingMessage. */
 export class PluginRequest implements RequestOrigin {
   /** The client's request, including credentials. */
   readonly original: IncomingMessage;
@@ -25,7 +25,9 @@ export class PluginRequest implements RequestOrigin {
   readonly #isHandshake: boolean;
   #message: IncomingMessage;
   #target: string;
-  /** Two views of one message: unchanged, and without the plugin's base. */
+  /**
+   * Requests that plugins receive for the message: `#request` with the whole path, `#stripped` with the path below the plugin's base path.
+   */
   #request: Request | undefined;
   #stripped: LazyRequest | undefined;
   #body: MessageBody | undefined;
@@ -46,7 +48,7 @@ export class PluginRequest implements RequestOrigin {
     return this.#target;
   }
 
-  /** The request for plugins. Its fields throw INVALID_REQUEST when the Host header is invalid. */
+  /** The request for plugins. Its fields throw INVALID_REQUEST if the Host header is invalid. */
   get request(): Request {
     if (this.#request) return this.#request;
     this.#request = this.#view(undefined, this.#target) as unknown as Request;
@@ -54,17 +56,17 @@ export class PluginRequest implements RequestOrigin {
     return this.#request;
   }
 
-  /** The request that plugins got last. */
+  /** The request that plugins received last. */
   get shown(): Request {
     return this.#shown ?? this.request;
   }
 
-  /** False when the body was read or is locked, so no other handler can read it. */
+  /** True if the body is neither read nor locked, so that another handler can read the body. */
   get isWhole(): boolean {
     return this.#isUntouched || [this.#request, this.#stripped].every((request) => !request || isUnread(request));
   }
 
-  /** Replaces the request; returns whether the target changed. */
+  /** Replaces the request by the request that a plugin returned. Returns whether the path or query changed. */
   handOn(next: Request): boolean {
     this.#host.copies.set(next, this.original);
     this.#request = next;
@@ -75,7 +77,7 @@ export class PluginRequest implements RequestOrigin {
     return isElsewhere;
   }
 
-  /** Returns the request as a message for the stages after the plugins. The body must be unread. */
+  /** Returns the request as a message for the stages after the plugins. Call it only while the body is unread. */
   settle(): IncomingMessage {
     if (this.#isUntouched) return this.#message;
     const request = [this.#stripped, this.#request].find((view) => view && !this.#isOwnUntouched(view)) as Request;
@@ -92,7 +94,7 @@ export class PluginRequest implements RequestOrigin {
     return this.#message;
   }
 
-  /** Returns the request for the plugin at `base`, with the path below the base. The body must be unread. */
+  /** Returns the request for the plugin at `base`, with the path below the base path. Call it only while the body is unread. */
   below(base: string): Request {
     this.settle();
     const rest = this.#target.slice(base.length);
@@ -134,7 +136,7 @@ export class PluginRequest implements RequestOrigin {
   }
 }
 
-/** Normalizes a target once, so that all later stages interpret it in the same way. */
+/** Normalizes the path of a request target, so that all later stages interpret the path in the same way. */
 export function normalTarget(target: string): string {
   if (normalPath.test(target)) return target;
   const { pathname, search } = new URL(`http://localhost${target}`);
@@ -150,9 +152,9 @@ interface Waiter {
   reject(error: unknown): void;
 }
 
-/** A request body for plugins: reads from the client only on demand, with backpressure. */
+/** Request body for plugins, which is read from the client only on demand and with backpressure. */
 class MessageBody implements LazyBody {
-  /** Always undefined: the body is read on demand. */
+  /** Always undefined, because the body is read from the client on demand. */
   readonly inline = undefined;
   readonly #message: IncomingMessage;
   readonly #maximumBytes: number;
@@ -163,19 +165,22 @@ class MessageBody implements LazyBody {
   #waiter: Waiter | undefined;
   #receivedBytes = 0;
 
-  /** Readers of a body larger than `maximumBytes` get PAYLOAD_TOO_LARGE. */
+  /** Readers of a body with more than `maximumBytes` bytes receive the error PAYLOAD_TOO_LARGE. */
   constructor(message: IncomingMessage, maximumBytes: number) {
     this.#message = message;
     this.#maximumBytes = maximumBytes;
   }
 
-  /** Whether a request has a body. A body of GET has no defined semantics, and the `Request` constructor rejects it. */
+  /**
+   * Returns whether a request has a body for plugins. A body of GET or HEAD is ignored, because it has no defined semantics and the
+   * `Request` constructor rejects it.
+   */
   static isIn({ method, headers }: IncomingMessage): boolean {
     if (method === "GET" || method === "HEAD") return false;
     return headers["transfer-encoding"] !== undefined || (headers["content-length"] ?? "0") !== "0";
   }
 
-  /** True once a reader has started. */
+  /** True after a plugin has started to read the body. */
   get isTouched(): boolean {
     return this.#isTouched;
   }
@@ -254,7 +259,7 @@ class MessageBody implements LazyBody {
     this.#waiter = undefined;
   }
 
-  /** Discards the rest of the body, so that the connection can be reused. */
+  /** Discards the unread part of the body, so that the connection can be reused. */
   #discard(): void {
     this.#message.removeListener("data", this.#onData);
     discardBody(this.#message);

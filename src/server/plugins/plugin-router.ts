@@ -12,16 +12,16 @@ import type { WorkerManifest } from "../../shared/worker-manifest.js";
 import type { ActivePlugin } from "./plugin-instance.js";
 
 interface PluginRouterOptions {
-  /** Returns the current plugins; called once per request. */
+  /** Returns the current plugin set. Called once for each request. */
   readonly set: () => PluginSet;
   readonly workers: WorkersPort;
   /** Base path of the API, such as `/api`. */
   readonly apiBase: string;
-  /** Whether a request has a valid key in a header; called only if there is such a header. */
+  /** Returns whether a request has a valid key in a header. Called only for a request with the header `X-API-Key` or `Authorization`. */
   readonly isHeaderCaller: (request: IncomingMessage) => boolean;
-  /** True for a bearer token that is an API key of this daemon: such tokens are hidden from plugins. */
+  /** Returns whether a bearer token is an API key of this daemon. Plugins never receive such tokens. */
   readonly isOurKey: (token: string) => boolean;
-  /** Maximum request body that a plugin can read. */
+  /** Maximum size of a request body that plugins can read. */
   readonly maximumBodyBytes: number;
   readonly log: Log;
 }
@@ -29,11 +29,14 @@ interface PluginRouterOptions {
 export interface PluginRouter {
   /** Serves a request outside the API, by a plugin or a worker. */
   serve(exchange: HttpExchange): void;
-  /** Returns the client's message, with credentials, for a request that a plugin got, or for a copy of it. */
+  /** Returns the client's message, including credentials, for a request that a plugin received, or for a copy of that request. */
   messageOf(request: Request): IncomingMessage | undefined;
 }
 
-/** Creates the entry point for requests: through the plugin pipeline, or directly to the workers when no plugin handles requests. */
+/**
+ * Creates the router for requests outside the API. Requests pass through the plugin pipeline, or go directly to the workers if no plugin
+ * handles requests.
+ */
 export function createPluginRouter(options: PluginRouterOptions): PluginRouter {
   const { set, workers } = options;
   const copies: PassageHost["copies"] = new WeakMap();
@@ -63,31 +66,31 @@ export function createPluginRouter(options: PluginRouterOptions): PluginRouter {
   };
 }
 
-/** The worker version that serves a target. */
+/** The worker version that serves a request target, with the parts of the path. */
 export interface WorkerAt {
   readonly version: {
     readonly name: string;
     readonly version: string;
     readonly manifest: Pick<WorkerManifest, "publicRoutes" | "visibility">;
   };
-  /** The part of the path that addresses the worker, undecoded. */
+  /** Part of the path that selects the worker, such as `/app`, not decoded. */
   readonly base: string;
-  /** The rest of the path without the query; empty when the path is only the base. */
+  /** Path below `base`, without the query. Empty if the path equals `base`. */
   readonly path: string;
 }
 
-/** Address of a plugin's worker: `base` of the plugin, `path` below it, `query` with its `?`. */
+/** Parts of a request target for a plugin's worker: the plugin's base path, the path below it, and the query with its `?`. */
 export interface PluginAppAddress {
   readonly base: string;
   readonly path: string;
   readonly query: string;
 }
 
-/** The workers, as the plugin pipeline uses them. */
+/** The functions of the workers that the plugin pipeline uses. */
 export interface WorkersPort {
   /** Serves a request with any target. */
   handle(exchange: HttpExchange): void;
-  /** Returns the version that serves a target at a worker's host name, or at the daemon's own host names. */
+  /** Returns the worker version that serves a target at a worker's host name, or at the daemon's own host names. */
   appAt(target: string, host: HostTarget | undefined): WorkerAt | undefined;
   /** Serves a request with the worker of a plugin. */
   handleApp(plugin: ActivePlugin, exchange: HttpExchange, address: PluginAppAddress): void;

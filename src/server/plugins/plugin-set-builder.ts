@@ -15,28 +15,28 @@ import type { InstalledPlugin } from "../packages/plugin-catalog.js";
 import type { PluginCode } from "./plugin-code.js";
 import { ServerRoutes } from "./server-routes.js";
 
-/** Attempts to read a folder that changes meanwhile. */
+/** Maximum number of attempts to read a plugin folder that changes while it is read. */
 const mostReadings = 5;
 
 export interface PluginSetBuilderOptions extends PluginSurroundings {
   readonly code: PluginCode;
   readonly reserved: ReservedSegments;
-  /** The running plugins, which stay active while the next set is built. */
+  /** The running plugins, which stay active while the next plugin set is built. */
   readonly before: readonly RunningPlugin[];
-  /** Whether an unchanged plugin is created again. */
+  /** Returns whether an unchanged plugin must be created again. */
   readonly isFresh: (name: string) => boolean;
-  /** Returns the current `provides()` value of a plugin, also later. */
+  /** Returns the current `provides()` value of a plugin, also after the plugin set is built. */
   readonly current: (name: string) => unknown;
-  /** True once the daemon stops and no more plugins must be loaded. */
+  /** Returns whether the daemon is stopping, so that no more plugins are loaded. */
   readonly isClosing: () => boolean;
 }
 
-/** Builds the next set of plugins: keeps unchanged ones, loads and initializes the others, and records failures. */
+/** Builds the next plugin set: keeps unchanged plugins, loads and initializes the other plugins, and records failures. */
 export class PluginSetBuilder {
   readonly running: RunningPlugin[] = [];
-  /** Error texts of plugins that failed to load. */
+  /** Error texts of plugins that failed to load, by plugin name. */
   readonly failures = new Map<string, string>();
-  /** Previous instances that were shut down early, because their module exports a single object. */
+  /** Previous plugin instances that are already shut down, because their module exports one object for all instances. */
   readonly ended = new Set<RunningPlugin>();
   readonly #options: PluginSetBuilderOptions;
   readonly #claims: BaseClaims;
@@ -64,7 +64,7 @@ export class PluginSetBuilder {
     }
   }
 
-  /** Assigns bases: a running plugin keeps its base, regardless of the order. Returns the plugins without a conflict. */
+  /** Assigns base paths. A running plugin keeps its base path, regardless of the order. Returns the plugins without a conflict. */
   #claimBases(plugins: readonly InstalledPlugin[]): InstalledPlugin[] {
     const { before } = this.#options;
     const isIncumbent = ({ name, manifest }: InstalledPlugin) =>
@@ -78,8 +78,8 @@ export class PluginSetBuilder {
   }
 
   /**
-   * Retries when the folder changes during reading: an upload can replace it, and the running plugin must not disappear until the upload's
-   * own reload.
+   * Loads a plugin, or keeps the running plugin. Repeats the attempt if an upload replaces the folder meanwhile, because the running plugin
+   * must stay active until the upload's own reload.
    */
   async #bringWhole(plugin: InstalledPlugin): Promise<RunningPlugin> {
     for (let attempt = 1; ; attempt += 1) {
@@ -108,7 +108,7 @@ export class PluginSetBuilder {
     const { installed } = before.active;
     const isSame = before.codeHash === codeHash && installed.manifestHash === plugin.manifestHash && installed.folder === plugin.folder;
     const hasSameDependencies = [...before.dependencies].every(([name, instance]) => this.#find(name) === instance);
-    // A module that exports an object returns the same instance each time, so only a factory's plugin can be created again.
+    // Only a plugin from a factory can be created again. A module that exports an object returns the same instance each time.
     return isSame && hasSameDependencies && !(before.isMade && this.#options.isFresh(plugin.name));
   }
 
@@ -117,14 +117,14 @@ export class PluginSetBuilder {
     { entry, codeHash, before }: { entry: string | undefined; codeHash: string; before: RunningPlugin | undefined },
   ): Promise<RunningPlugin> {
     const { code, log } = this.#options;
-    // Logged first: if the plugin blocks the daemon, this is the last log entry.
+    // Logged before the import, so that this is the last log entry if the plugin blocks the daemon.
     if (entry !== undefined) log.info({ plugin: plugin.name, folder: plugin.folder }, "plugin is loading");
     const exported =
       entry === undefined ? {} : exportOf(await code.load({ name: plugin.name, folder: plugin.folder, hash: codeHash, entry }));
     const hooks = await makePlugin(exported, plugin.config);
     const active = this.#activate(plugin, hooks, codeHash);
     if (before?.active.hooks === hooks) {
-      // A single object cannot have two instances: shut down first, then initialized again.
+      // One object cannot have two instances. Therefore, the running plugin is shut down and then initialized again.
       this.ended.add(before);
       await endPlugin(before);
     }
@@ -141,7 +141,7 @@ export class PluginSetBuilder {
         provided: hooks.provides?.(),
       };
     } catch (error) {
-      // Releases the resources of the plugin, which would otherwise leak at each reload.
+      // Shuts the plugin down, because its resources would otherwise leak at each reload.
       await endPlugin({ active });
       throw error;
     }

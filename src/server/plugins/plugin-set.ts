@@ -1,16 +1,16 @@
 import type { ActivePlugin } from "./plugin-instance.js";
 
-/** The loaded plugins, as an immutable value: a reload replaces it. */
+/** All loaded plugins, as an immutable value that a reload replaces. */
 export class PluginSet {
-  /** In the order of their hooks: dependencies come first. */
+  /** The loaded plugins in the order in which their hooks run. Dependencies come first. */
   readonly plugins: readonly ActivePlugin[];
   readonly withRequestHook: readonly ActivePlugin[];
   readonly withResponseHook: readonly ActivePlugin[];
   readonly withServerRoutes: readonly ActivePlugin[];
   readonly withServerFetch: readonly ActivePlugin[];
-  /** Plugins with a base, longest base first. */
+  /** Plugins with a base path, longest base path first. */
   readonly withBase: readonly ActivePlugin[];
-  /** True when no plugin handles requests: they go directly to the workers. */
+  /** True if no plugin handles requests, so that requests go directly to the workers. */
   readonly isTransparent: boolean;
 
   constructor(plugins: readonly ActivePlugin[]) {

@@ -14,13 +14,13 @@ export interface PluginsOptions extends PluginSurroundings {
   readonly discover: () => InstalledPlugin[];
   readonly code: PluginCode;
   readonly reserved: ReservedSegments;
-  /** Called when a plugin was unloaded. */
+  /** Called after a plugin was unloaded. */
   readonly onGone: (name: string) => void;
   /** Called when a plugin's worker is no longer served. */
   readonly onAppGone: (app: PluginApp) => void;
 }
 
-/** Loads and reloads plugins, replaces them as a set, and sends them events. */
+/** Loads and reloads plugins, replaces them as one set, and calls their event hooks. */
 export class Plugins {
   readonly #options: PluginsOptions;
   #running: readonly RunningPlugin[] = [];
@@ -34,14 +34,14 @@ export class Plugins {
     this.#options = options;
   }
 
-  /** The current set; read it once per request. */
+  /** The current plugin set. Read it once for each request, because a reload replaces the set. */
   get set(): PluginSet {
     return this.#set;
   }
 
   /**
-   * Reads the directories again and replaces the set; one reload at a time. `isFresh` selects unchanged plugins that are created again. On
-   * an error, the set stays unchanged.
+   * Reads the plugin directories again and replaces the plugin set. Runs one reload at a time. `isFresh` selects unchanged plugins that are
+   * created again. If the reload throws, the set stays unchanged.
    */
   reload({ isFresh }: { isFresh: (name: string) => boolean }): Promise<ReloadedPlugin[]> {
     const reloading = this.#lastReload.then(() => this.#reload(isFresh));
@@ -60,7 +60,7 @@ export class Plugins {
     return error === undefined ? { status: "waiting" } : { status: "failed", error };
   }
 
-  /** Returns the loaded plugins in the order of their hooks. */
+  /** Returns the loaded plugins in the order in which their hooks run. */
   loaded(): LoadedPlugin[] {
     return this.#set.plugins.map(({ name, base = "", installed: { manifest } }) => {
       const { dependencies, optionalDependencies, menus } = manifest;
@@ -68,7 +68,7 @@ export class Plugins {
     });
   }
 
-  /** Reports that the daemon listens; plugins that load later are notified when they load. */
+  /** Calls `onServerStart` of all plugins when the daemon listens. Plugins that are loaded later receive this call after their start. */
   async serverStarted(server: ServerInfo): Promise<void> {
     this.#server = server;
     for (const running of this.#running) await tell(running, "onServerStart", server);
@@ -82,7 +82,7 @@ export class Plugins {
     for (const running of this.#running) void tell(running, "onWorkerTerminate", event);
   }
 
-  /** Shuts down all plugins within 30 s, dependents first. Pending reloads have no effect. */
+  /** Shuts down all plugins within 30 s, each plugin before its dependencies. Pending reloads have no effect. */
   async close(): Promise<void> {
     this.#isClosing = true;
     await this.#lastReload;

@@ -4,19 +4,19 @@ import type { HostTarget } from "../web/http-exchange.js";
 import { isBelow, pathOf } from "../web/reserved-paths.js";
 import type { WorkerAt, WorkersPort } from "./plugin-router.js";
 
-/** Matches paths of characters that all parsers interpret in the same way. Percent-encoding is checked separately. */
+/** Matches a path whose characters all URL parsers interpret in the same way. Percent-encoding is checked separately. */
 const plainCharacters = /^\/[\w\-.~!$&'()*+,;=:@%/]*$/;
-/** Encoded characters that a worker which decodes twice could take for a separator, a dot segment or a terminator. */
+/** Matches percent-encoded characters that a worker which decodes twice could interpret as a separator, a dot segment or a terminator. */
 const risky = /%(?:2e|2f|5c|25|3f|23|[01][0-9a-f]|7f)/i;
-/** A dot segment, also with path parameters, which some frameworks cut off. */
+/** Matches a dot segment (`.` or `..`), also with path parameters after `;`, which some frameworks remove. */
 const dotSegment = /(?:^|\/)\.{1,2}(?:[/;]|$)/;
 
-/** Public routes of a manifest: for any method, or by method. */
+/** Public routes in a manifest: route patterns for all methods, or by method. */
 type DeclaredPublicRoutes = readonly string[] | Readonly<Record<string, readonly string[]>>;
 
 /**
- * Routes that skip request hooks: `*` matches one segment, a trailing `**` any rest. Decides about access, so a path that URL parsing would
- * change is never public.
+ * Routes of a worker that skip `onRequest` hooks. `*` matches one segment, and a trailing `**` matches any further segments. The routes
+ * decide about access, so a path that URL parsing would change is never public.
  */
 export class PublicRoutes {
   readonly #anyMethod: readonly (readonly string[])[];
@@ -29,12 +29,15 @@ export class PublicRoutes {
     this.#byMethod = new Map(entries.map(([method, patterns]) => [method.toUpperCase(), toPatterns(patterns)]));
   }
 
-  /** True when there are no public routes, so no path needs a check. */
+  /** True if there are no public routes, so that no path needs a check. */
   get isEmpty(): boolean {
     return this.#anyMethod.length === 0 && this.#byMethod.size === 0;
   }
 
-  /** Whether a path is public. `path` is below the worker's base, undecoded and without query; empty at the base itself. */
+  /**
+   * Returns whether a path is public. `path` is the path below the worker's base, not decoded and without the query. `path` is empty for
+   * the base itself.
+   */
   has(path: string, { method, isHandshake }: { method: string; isHandshake: boolean }): boolean {
     if (this.isEmpty) return false;
     const wanted = path === "" ? "/" : path;
@@ -45,7 +48,7 @@ export class PublicRoutes {
   }
 
   #patternsOf(method: string, isHandshake: boolean): readonly (readonly string[])[] {
-    // A WebSocket is more than its initial GET: only routes for any method permit it.
+    // A WebSocket connection transfers more than its initial GET request, so only routes for all methods apply to it.
     if (isHandshake) return [];
     return this.#byMethod.get(method) ?? (method === "HEAD" ? this.#byMethod.get("GET") : undefined) ?? [];
   }
@@ -76,11 +79,11 @@ function matches(pattern: readonly string[], segments: readonly string[]): boole
 export interface AppChoice {
   readonly info: AppInfo;
   readonly publicRoutes: PublicRoutes;
-  /** The path below its base; empty at the base itself. */
+  /** Path below the base of the worker or plugin. Empty for the base itself. */
   readonly path: string;
 }
 
-/** Finds the worker or plugin that serves a request; caches the parsed manifest data. */
+/** Finds the worker or plugin that serves a request. Caches the parsed manifest data. */
 export class AppFinder {
   readonly #workers: WorkersPort;
   readonly #publicRoutes = new WeakMap<DeclaredPublicRoutes, PublicRoutes>();
@@ -90,7 +93,10 @@ export class AppFinder {
     this.#workers = workers;
   }
 
-  /** Plugin bases apply only at the daemon's own host names: at a worker's host name, the whole path is the worker's. */
+  /**
+   * Returns the worker or plugin for a request target. At a worker's host name, plugin base paths do not apply, because the worker serves
+   * every path.
+   */
   find({ withBase }: PluginSet, target: string, host: HostTarget | undefined): AppChoice | undefined {
     if (withBase.length > 0 && !host) {
       const path = pathOf(target);
@@ -111,7 +117,9 @@ export class AppFinder {
     return routes;
   }
 
-  /** Caches one info per version, because most requests use the same base. */
+  /**
+   * Returns the information about a worker version for hooks. Caches one object per version, because most requests use the same base path.
+   */
   #infoOf({ version, base }: WorkerAt): AppInfo {
     const known = this.#infos.get(version);
     if (known?.base === base) return known;

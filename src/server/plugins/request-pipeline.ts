@@ -14,12 +14,12 @@ import { hookTimeLimitMs, withinTimeLimit, dropResponse, isRequest, isResponse, 
 import { normalTarget, type TravelHost, PluginRequest } from "./plugin-request.js";
 import type { PluginAppAddress, WorkersPort } from "./plugin-router.js";
 
-/** Services that all requests share. */
+/** Services of the plugin pipeline that all requests share. */
 export interface PassageHost extends TravelHost {
   readonly workers: WorkersPort;
   readonly apps: AppFinder;
   readonly reserved: ReservedPaths;
-  /** Whether a request has a valid key in a header; called only if there is such a header. */
+  /** Returns whether a request has a valid key in a header. Called only for a request with the header `X-API-Key` or `Authorization`. */
   readonly isHeaderCaller: (request: IncomingMessage) => boolean;
   readonly log: Log;
 }
@@ -33,7 +33,7 @@ export class RequestPipeline {
   readonly #set: PluginSet;
   readonly #exchange: HttpExchange;
   readonly #travelling: PluginRequest;
-  /** True when all parsers interpret the target in the same way; otherwise no route is public. */
+  /** True if all URL parsers interpret the target in the same way. Otherwise no route is public. */
   readonly #isUnambiguous: boolean;
   #app: AppChoice | undefined | null = null;
   #isPublic = false;
@@ -46,7 +46,7 @@ export class RequestPipeline {
     const target = request.url ?? "/";
     const normal = normalTarget(target);
     this.#isUnambiguous = normal === target;
-    // Hooks decide by the URL, so the same normalized URL must be served.
+    // Hooks decide by the normalized URL, so the daemon must serve the same normalized URL.
     if (!this.#isUnambiguous) request.url = normal;
     this.#travelling = new PluginRequest(host, exchange);
   }
@@ -101,7 +101,7 @@ export class RequestPipeline {
     }
   }
 
-  /** Handles the return value of a hook; returns true when the request continues. */
+  /** Handles the return value of an `onRequest` hook. Returns true if the request continues. */
   #takes(plugin: ActivePlugin, given: unknown): boolean {
     const travelling = this.#travelling;
     if (given !== undefined && isResponse(given)) {
@@ -125,9 +125,9 @@ export class RequestPipeline {
     return this.#outlives(plugin, new TypeError("the hook read the request body and returned no Request with a body"));
   }
 
-  /** Reports a failed hook; returns true when the request continues without it. */
+  /** Reports a failed `onRequest` hook. Returns true if the request continues without the hook. */
   #outlives({ hooks, complain }: ActivePlugin, error: unknown): boolean {
-    // The hook failed because the client disconnected.
+    // The hook failed because the client disconnected, so no response is needed.
     if (this.#exchange.response.destroyed) return false;
     complain("onRequest", error);
     // A request whose body was read cannot continue, even with `onRequestFailOpen`.
@@ -150,7 +150,7 @@ export class RequestPipeline {
   #route(): void {
     const { connection, hostTarget } = this.#exchange;
     const set = this.#set;
-    // Handlers of plugins respond at paths of the daemon's own hosts; at a worker's host every path is the worker's.
+    // Plugin handlers serve paths only at the daemon's own host names. At a worker's host name, the worker serves every path.
     const handlers =
       !hostTarget && set.withServerRoutes.length + set.withServerFetch.length + set.withBase.length > 0
         ? new HandlerCalls({
@@ -174,7 +174,7 @@ export class RequestPipeline {
     await respondWith(answer, this.#responseOptions(complain));
   }
 
-  /** Passes the request to the worker of the plugin that owns the base, else to the workers. */
+  /** Passes the request to the worker of the plugin that owns the base path, otherwise to the workers. */
   #toApps(owner: ActivePlugin | undefined): void {
     const { response, connection } = this.#exchange;
     const request = this.#travelling.settle();
@@ -193,7 +193,7 @@ export class RequestPipeline {
         addressOf(owner, this.#travelling.target),
       );
     }
-    // The hooks were skipped for the plugin's public route, which does not apply to a worker with the same name.
+    // The hooks were skipped because of the plugin's public route. That route does not apply to a worker with the same name.
     if (owner && this.#isPublic) return this.#refuse(notFound());
     this.#host.workers.handle({ ...this.#exchange, request, response: answer });
   }
@@ -222,7 +222,7 @@ export class RequestPipeline {
     return this.#app;
   }
 
-  /** Returns whether the target is reserved for the daemon: a hook is not allowed to change a target to such a path. */
+  /** Returns whether the target is reserved for the daemon. A hook must not change a target to a reserved path. */
   #isReserved(): boolean {
     return this.#host.reserved.has(pathOf(this.#travelling.target));
   }

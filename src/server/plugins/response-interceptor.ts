@@ -1,21 +1,21 @@
 import { type IncomingMessage, type OutgoingHttpHeaders, ServerResponse } from "node:http";
 
-/** Buffered bytes above which `write` returns false. */
+/** Number of buffered bytes from which `write` returns false. */
 const highWaterBytes = 64 * 1024;
 
 type Done = (error?: Error | null) => void;
 type Chunk = string | Uint8Array;
 type HeaderList = OutgoingHttpHeaders | readonly unknown[];
 
-/** Destination of the body: buffered until the decision, the client, a `Response`, or discarded. */
+/** Destination of the response body: buffered until the hooks have run, the client, the reader of a `Response`, or discarded. */
 type Course = "held" | "client" | "reader" | "nowhere";
 
 /**
- * Replaces the client's ServerResponse so that hooks can inspect and change a response before the client gets it. The writer sees the
+ * Replaces the client's ServerResponse, so that hooks can change a response before the client receives it. The writer still receives the
  * client's backpressure and disconnection.
  */
 export class ResponseInterceptor extends ServerResponse {
-  /** Header names and values in turn, as written. */
+  /** Header names and values alternately, as the writer passed them. */
   pairs: readonly string[] = [];
   readonly #client: ServerResponse;
   readonly #onBegun: (answer: ResponseInterceptor) => void;
@@ -28,7 +28,10 @@ export class ResponseInterceptor extends ServerResponse {
   #heldBytes = 0;
   #wake: (() => void) | undefined;
 
-  /** `onBegun` is called once. At that time, the headers are complete, and either the whole body of a short response or the beginning of a long one. */
+  /**
+   * `onBegun` is called once, when the headers are complete. The interceptor then contains the whole body of a short response, or the
+   * beginning of a long body.
+   */
   constructor(options: { request: IncomingMessage; client: ServerResponse; onBegun: (answer: ResponseInterceptor) => void }) {
     super(options.request);
     this.#client = options.client;
@@ -53,12 +56,12 @@ export class ResponseInterceptor extends ServerResponse {
     define("writableNeedDrain", (answer) => !answer.#hasRoom);
   }
 
-  /** True when the whole response is buffered. */
+  /** True if the whole response is buffered. */
   get isWhole(): boolean {
     return this.#hasEnded && this.#course === "held";
   }
 
-  /** Returns the body for a `Response`; null when HTTP allows none. */
+  /** Returns the body for a `Response`. Returns null if HTTP allows no body for this response. */
   toBody(): Buffer | ReadableStream<Uint8Array> | null {
     const { statusCode: status } = this;
     if (this.req.method === "HEAD" || status === 204 || status === 205 || status === 304) return null;
@@ -72,7 +75,7 @@ export class ResponseInterceptor extends ServerResponse {
     );
   }
 
-  /** Sends the response with these headers and the original body; only allowed while the body is unread. */
+  /** Sends the response with this status, these headers and the original body. Call it only while the body is unread. */
   sendAs(status: number, pairs: readonly string[]): void {
     const client = this.#client;
     if (client.destroyed) return;
@@ -86,7 +89,7 @@ export class ResponseInterceptor extends ServerResponse {
     if (body.length === 0 || client.write(body)) this.emit("drain");
   }
 
-  /** Discards the rest of the response. */
+  /** Discards the remaining part of the response. */
   drop(): void {
     this.#leave();
   }
@@ -122,7 +125,7 @@ export class ResponseInterceptor extends ServerResponse {
     return this;
   }
 
-  /** Aborts the response, also at the client. */
+  /** Aborts the response and the client's connection. */
   override destroy(error?: Error): this {
     this.#client.destroy(error);
     this.#leave();
@@ -170,7 +173,7 @@ export class ResponseInterceptor extends ServerResponse {
     this.#wake = undefined;
   }
 
-  /** Behaves for the writer as if the client had disconnected. */
+  /** Signals a disconnected client to the writer and discards further output. */
   #leave(): void {
     if (this.#isGone) return;
     this.#isGone = true;
@@ -192,7 +195,7 @@ function done(...callbacks: unknown[]): void {
   for (const callback of callbacks) if (typeof callback === "function") process.nextTick(callback);
 }
 
-/** Converts headers of any form to pairs, without those that `winning` contains. */
+/** Converts headers in any form to alternating names and values. Omits headers that `winning` also contains. */
 function pairsOf(headers: HeaderList, winning: HeaderList): string[] {
   const entries = entriesOf(headers);
   const names = new Set(entriesOf(winning).map(([name]) => name.toLowerCase()));

@@ -7,7 +7,7 @@ import type { PluginSet } from "./plugin-set.js";
 import { showToHooks, dropResponse, isSendable } from "./hooks.js";
 import { ResponseInterceptor } from "./response-interceptor.js";
 
-/** The request and worker of a response, for its hooks. */
+/** Worker and request of a response, which the `onResponse` hooks receive. */
 interface Subject {
   readonly app: AppInfo | undefined;
   readonly request: Request;
@@ -18,7 +18,7 @@ export interface ResponseOptions {
   readonly client: ServerResponse;
   readonly requestId: string;
   readonly about: () => Subject;
-  /** Logs a failure. */
+  /** Logs a failure of the plugin. */
   readonly complain: (error: unknown) => void;
 }
 
@@ -31,8 +31,8 @@ export function hookFailed(cause?: unknown): ApiError {
 }
 
 /**
- * Passes the `Response` of a plugin's handler to the hooks and sends it. A body that fails before its first byte is a failure of the
- * handler.
+ * Passes the `Response` of a plugin's handler to the `onResponse` hooks and sends it. An error of the body before its first byte is
+ * reported as a failure of the handler.
  */
 export async function respondWith(answer: Response, { set, client, requestId, about, complain }: ResponseOptions): Promise<void> {
   try {
@@ -48,8 +48,8 @@ export async function respondWith(answer: Response, { set, client, requestId, ab
 }
 
 /**
- * Returns a ServerResponse whose content passes through the hooks before it is sent. A response that no hook changes is sent exactly as it
- * was written.
+ * Returns a ServerResponse for the worker. The `onResponse` hooks receive its content before the client. A response that no hook changes is
+ * sent exactly as written.
  */
 export function interceptResponse(request: IncomingMessage, options: ResponseOptions): ResponseInterceptor {
   const { client } = options;
@@ -62,7 +62,7 @@ export function interceptResponse(request: IncomingMessage, options: ResponseOpt
 
 async function passOn(taken: ResponseInterceptor, { set, client, requestId, about }: ResponseOptions): Promise<void> {
   const { statusCode: status, pairs, isWhole } = taken;
-  // True when only one request is HEAD: the response's framing differs from the one that the client expects.
+  // True if exactly one of the two requests is a HEAD request. The written response then has other framing than the client expects.
   const isReframed = (client.req.method === "HEAD") !== (taken.req.method === "HEAD");
   const answer = new Response(taken.toBody(), { status, headers: toHeaders(pairs) });
   const { body } = answer;
@@ -97,7 +97,7 @@ function linesOf(headers: Headers): string {
   return lines;
 }
 
-/** Returns the headers that a hook set, with the framing of the original body. */
+/** Returns the headers from the hooks, with the `Content-Length` of the original body. */
 function changedPairs({ headers, status }: Response, { pairs, requestId }: { pairs: readonly string[]; requestId: string }): string[] {
   const changed: string[] = [];
   for (const [name, value] of headers) if (mayRespondWith(name, value)) changed.push(name, value);
@@ -108,15 +108,15 @@ function changedPairs({ headers, status }: Response, { pairs, requestId }: { pai
 
 interface WriteOptions {
   readonly requestId: string;
-  /** Whether `Content-Length` matches this body: a hook that changes a body leaves the old header. */
+  /** True if `Content-Length` matches the body. A hook that replaces the body can keep the old header. */
   readonly isLengthTrue: boolean;
 }
 
 type Reader = ReadableStreamDefaultReader<unknown>;
 
 /**
- * Sends a `Response` with backpressure; stops when the client disconnects. Rejects when the body fails before anything was sent; a later
- * failure cuts the connection.
+ * Sends a `Response` with backpressure. Stops when the client disconnects. Rejects if the body fails before the response headers are sent.
+ * A later failure closes the connection.
  */
 async function writeResponse(to: ServerResponse, answer: Response, { requestId, isLengthTrue }: WriteOptions): Promise<void> {
   const { status } = answer;
@@ -153,7 +153,7 @@ async function stream(
 ): Promise<void> {
   let chunk = await nextChunk(reader);
   let next = chunk && nextChunk(reader);
-  // Prevents an unhandled rejection: a failure is handled where `next` is awaited.
+  // Prevents an unhandled rejection. The failure is handled where `next` is awaited.
   next?.catch(() => undefined);
   const isWhole = !next || (await isOverSoon(next));
   if (to.destroyed) return;
@@ -173,7 +173,7 @@ async function stream(
   to.end();
 }
 
-/** Whether the stream has already ended: then the response is sent at once with a known length. */
+/** Returns whether the stream has already ended. The response is then sent immediately, with a known length. */
 async function isOverSoon(next: Promise<Buffer | undefined>): Promise<boolean> {
   const waiting = Symbol("waiting");
   const first = await Promise.race([next, new Promise((resolve) => setImmediate(resolve, waiting))]);
@@ -202,7 +202,7 @@ function room(to: ServerResponse): Promise<void> {
   });
 }
 
-/** Returns the headers that are allowed for the client, and the declared length. */
+/** Returns the headers that the daemon is allowed to send to the client, and the declared body length. */
 function headOf(answer: Response, isLengthTrue: boolean): { pairs: string[]; length: number | undefined } {
   // `fetch` decodes the body, so its `Content-Encoding` and `Content-Length` no longer describe the body.
   const isFetched = answer.url !== "" && answer.headers.has("content-encoding");

@@ -4,7 +4,7 @@ import { byLiteralness, matchRoutePattern, parseRoutePattern, type RoutePattern 
 type Declared = NonNullable<NonNullable<Plugin["server"]>["routes"]>;
 
 export interface RouteMatch {
-  /** Undefined when the path matches and the method does not. */
+  /** Handler for the request. Undefined if the path matches and the method does not. */
   readonly handler: RouteHandler | undefined;
   readonly params: Readonly<Record<string, string>>;
   /** Value of the `Allow` header. */
@@ -19,15 +19,15 @@ interface Route extends RoutePattern {
 const methodPattern = /^[A-Z]+$/;
 
 /**
- * A plugin's `server.routes` with patterns such as `/exact`, `/users/:id`, `/files/*`. The most literal matching pattern wins, then the
- * first declared.
+ * The `server.routes` of a plugin, with patterns such as `/exact`, `/users/:id` and `/files/*`. Of several matching patterns, the most
+ * literal one has precedence, then the first one.
  */
 export class ServerRoutes {
   /** The declared patterns. */
   readonly patterns: readonly string[];
   readonly #routes: readonly Route[];
 
-  /** Throws TypeError when a pattern or its value is invalid. */
+  /** Throws TypeError if a pattern is invalid or its value is not a handler. */
   constructor(declared: Declared) {
     this.patterns = Object.keys(declared);
     this.#routes = Object.entries(declared)
@@ -35,7 +35,10 @@ export class ServerRoutes {
       .toSorted(byLiteralness);
   }
 
-  /** `path` starts with a slash, has no query and is not decoded: a percent-encoded path is a different path. */
+  /**
+   * Returns the route for a request. `path` starts with a slash, has no query and is not decoded: a percent-encoded path is a different
+   * path.
+   */
   match(method: string, path: string): RouteMatch | undefined {
     const segments = path.split("/").slice(1);
     for (const route of this.#routes) {
@@ -63,7 +66,7 @@ function toPattern(pattern: string): RoutePattern {
   if (segments.includes("*")) fail("can have a star only at its end");
   const names = segments.filter((part) => part.startsWith(":"));
   if (names.includes(":") || new Set(names).size < names.length) fail("must give each parameter a unique name");
-  // Percent-encodes spaces and non-ASCII characters of the pattern, because request paths are percent-encoded.
+  // Percent-encodes spaces and non-ASCII characters in the pattern, because request paths are percent-encoded.
   return { segments: segments.map((part) => part.replaceAll(/[^\x21-\x7e]+/g, encodeURIComponent)), hasRest };
 }
 
