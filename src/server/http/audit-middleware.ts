@@ -16,18 +16,21 @@ const longestForwardedFor = 200;
 const mostPaths = 20;
 const longestPath = 300;
 
-/** Records changes and failed attempts to make them. */
+/** Records changes and failed attempts to make a change, for the audit log and for events. */
 export interface ChangesPort {
   made(call: ChangingCall): Promise<void>;
   attempted(call: ChangingCall, outcome: "refused" | "failed", code: ErrorCode): void;
 }
 
-/** Finds a key before a call changes it. */
+/** Finds the key that a call is about to change. */
 export interface KeysPort {
   find(id: number): NamedKey | undefined;
 }
 
-/** Wraps an operation that changes data. Records the change before the response, or the failed attempt. */
+/**
+ * Returns middleware for an operation that changes data. The middleware records the change before the response is sent, or records the
+ * failed attempt.
+ */
 export function recordChanges(
   type: ChangeType,
   {
@@ -46,7 +49,7 @@ export function recordChanges(
     } catch (cause) {
       const { status, code } = toApiError(cause);
       const who = principals.resolve(credentialsOf(context.req.headers, config.panelHost))?.principal;
-      // A caller that cannot see a key must not learn from a failed attempt that it exists.
+      // A caller that is not allowed to see a key must not learn from the record of a failed attempt that the key exists.
       const isVisible = key && who && namespacesWithin(key.namespaces, who.namespaces);
       changes.attempted(
         describe(type, context, { who, key: isVisible ? key : undefined }),
@@ -84,8 +87,8 @@ function describe(
 }
 
 /**
- * Returns the last complete entries of X-Forwarded-For, which the nearest proxy added. A client controls the first entries, which must not
- * displace them.
+ * Returns the last complete entries of X-Forwarded-For, which the nearest proxy added. A client controls the first entries, so these must
+ * not displace the last entries.
  */
 function lastAddressesOf(forwardedFor: string): string {
   const entries = forwardedFor.split(",").map((entry) => entry.trim());
@@ -97,13 +100,16 @@ function lastAddressesOf(forwardedFor: string): string {
   return text;
 }
 
-/** The key in the path of the request, as it was before the call. */
+/** The key whose id is in the request path, as the key was before the call. */
 interface NamedKey {
   readonly name: string;
   readonly namespaces: readonly string[];
 }
 
-/** Returns the subject of a change: from the result, else from the path or the input. Omits invalid values. */
+/**
+ * Returns the subject of a change, such as the worker. Takes the data from the result, otherwise from the path or the input. Omits invalid
+ * values.
+ */
 function changeSubjectOf(
   type: ChangeType,
   params: Readonly<Record<string, string>>,
@@ -123,7 +129,10 @@ function changeSubjectOf(
   return { ...(isPackageName(fullName) && { name: fullName }), ...(isPackageVersion(version) && { version }) };
 }
 
-/** Returns the paths, and the package of the first one: the part after the mount, `[@scope/]name`. */
+/**
+ * Returns the paths of a file change, and the name of the package that contains the first path: the path segments after the mount,
+ * `[@scope/]name`.
+ */
 function fileSubject(input: unknown): ChangeSubject {
   const { path, paths = [], destPath } = (input ?? {}) as { path?: string; paths?: readonly string[]; destPath?: string };
   const all = [...(path === undefined ? paths : [path]), ...(destPath === undefined ? [] : [destPath])];
@@ -144,7 +153,7 @@ function hostSubject({ host }: Readonly<Record<string, string>>, { input, result
   return { ...(name !== undefined && isPackageName(name) && { name }), ...(hostName !== undefined && { host: hostName }) };
 }
 
-/** Returns the subject without the input, because the input contains the secret value. */
+/** Returns the subject of a change to a secret. Does not use the input, because the input contains the secret value. */
 function secretSubject({ scope, name, namespace, key }: Readonly<Record<string, string>>): ChangeSubject {
   const worker = scope === undefined || name === undefined ? undefined : fromPathSegments({ scope, name });
   return {
@@ -159,7 +168,7 @@ function sessionSubject(result: unknown): ChangeSubject {
   return principal ? { namespaces: [...principal.namespaces] } : {};
 }
 
-/** Returns the id of the key in the path; undefined for an invalid one. */
+/** Returns the id of the key in the request path. Returns undefined for an invalid id. */
 function keyIdIn(params: Readonly<Record<string, string>>): number | undefined {
   return /^[1-9]\d{0,14}$/.test(params["id"] ?? "") ? Number(params["id"]) : undefined;
 }

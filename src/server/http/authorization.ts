@@ -17,7 +17,10 @@ interface AuthoriseOptions {
   readonly config: { readonly panelHost: PanelHost | undefined; readonly pluginUploads: PluginUploadMode };
 }
 
-/** Checks whether a request is allowed. The order of the errors is part of the API: 401, permission, namespace, plugin uploads, Origin. */
+/**
+ * Checks whether a request is allowed and returns its principal. The order of the errors is part of the API: 401, permission, namespace,
+ * plugin uploads, Origin.
+ */
 export function authorise(
   { principals, config }: AuthoriseOptions,
   endpoint: EndpointDefinition,
@@ -36,13 +39,13 @@ export function authorise(
   const isInternal = request.headers["x-runtime-internal"] === "true";
   if (endpoint.method !== "GET" && !isInternal && !isRootInHeader) {
     assertOwnOrigin(request.headers);
-    // Sign-in and sign-out are public and need no session that another page could misuse.
+    // Sign-in and sign-out need no scheme check: both are public and need no session that another page could misuse.
     if (endpoint.access !== "public") assertOwnScheme(request.headers);
   }
   return caller?.principal;
 }
 
-/** Rejects a sign-in at a host name other than the panel's, because the session would be valid for no call. */
+/** Rejects a sign-in at a host name other than the panel's, because the daemon would accept the session for no call. */
 function assertPanelHost(panelHost: PanelHost | undefined, request: IncomingMessage): void {
   if (panelHost === undefined || panelHost.matches(request.headers.host)) return;
   const address = panelHost.urlOf("/cpanel/", { scheme: schemeOf(request), host: request.headers.host });
@@ -74,12 +77,12 @@ function assertAllowed(endpoint: EndpointDefinition, principal: Principal, param
   if (endpoint.namespaced) assertNamespace(principal, packageNameIn(params));
 }
 
-/** Returns the package name of a path: `:scope/:name`, or `:name` including the scope. Not validated. */
+/** Returns the package name in the path parameters: `:scope/:name`, or `:name` with the scope in it. Does not validate the name. */
 function packageNameIn({ scope, name = "" }: Readonly<Record<string, string>>): string {
   return scope === undefined ? name : fromPathSegments({ scope, name });
 }
 
-/** Rejects a package outside the principal's namespaces: 403 NAMESPACE_DENIED. */
+/** Throws NAMESPACE_DENIED (403) for a package outside the principal's namespaces. */
 export function assertNamespace(principal: Principal, packageName: string): void {
   if (namespacesCover(principal.namespaces, packageName)) return;
   throw new ApiError(
@@ -89,8 +92,8 @@ export function assertNamespace(principal: Principal, packageName: string): void
 }
 
 /**
- * Throws when a request that changes data has no Origin header, or one with another host. Such a request can come from a page of another
- * site.
+ * Throws if a request that changes data has no Origin header, or an Origin header with another host. A page of another site can send such a
+ * request.
  */
 export function assertOwnOrigin(headers: IncomingHttpHeaders): void {
   const { origin, host } = headers;
@@ -108,7 +111,10 @@ export function assertOwnOrigin(headers: IncomingHttpHeaders): void {
     );
 }
 
-/** Rejects a request whose Origin has another scheme than the client's connection to the proxy. Without X-Forwarded-Proto, accepts both. */
+/**
+ * Throws if the Origin header has another scheme than the client's connection to the proxy. Without X-Forwarded-Proto, accepts both
+ * schemes.
+ */
 function assertOwnScheme(headers: IncomingHttpHeaders): void {
   const { origin = "" } = headers;
   const scheme = forwardedProto(headers);
@@ -123,7 +129,7 @@ function isOriginOf(origin: string, host: string | undefined): boolean {
   if (!isHost(host) || !URL.canParse(origin)) return false;
   const url = new URL(origin);
   if (url.protocol !== "http:" && url.protocol !== "https:") return false;
-  // A valid origin has scheme, host and port, without user info, path, query and fragment.
+  // A valid Origin header has scheme, host and port, but no user info, path, query or fragment.
   if (url.origin.toLowerCase() !== origin.toLowerCase() && `${url.protocol}//${host}`.toLowerCase() !== origin.toLowerCase()) return false;
   return url.host === new URL(`${url.protocol}//${host}`).host;
 }

@@ -4,10 +4,12 @@ import type { Duplex } from "node:stream";
 
 /** Interval for closing idle connections while the server drains. */
 const sweepIntervalMs = 50;
-/** A connection without a pending response is idle when it has sent nothing for this time, even if a request head is incomplete. */
+/**
+ * A connection without a pending response is idle after it has sent nothing for this time, even if the headers of a request are incomplete.
+ */
 const quietTimeoutMs = 2000;
 
-/** Number of checks per timeout. */
+/** Number of checks for stalled connections within one timeout. */
 const looksPerTimeout = 6;
 
 interface DrainOptions {
@@ -20,12 +22,12 @@ interface DrainOptions {
 export class Connections {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
-  /** Connections that no longer use HTTP, such as WebSockets. Their owners close them. */
+  /** Connections that no longer use HTTP, such as WebSockets. Their owners close these connections. */
   readonly #upgraded = new WeakSet<Duplex>();
   readonly #quiet = new WeakMap<Socket, { readonly bytesRead: number; readonly sinceMs: number }>();
-  /** Running responses whose end the drain awaits. */
+  /** Running responses that the drain waits for. */
   readonly #awaited = new WeakSet<ServerResponse>();
-  /** Time of the drain's start, or of the last response whose connection stayed open. */
+  /** Time when the drain started, or when the last response ended whose connection stayed open. */
   #idleSinceMs = 0;
 
   constructor(server: Server) {
@@ -44,14 +46,14 @@ export class Connections {
   }
 
   /**
-   * Lets each connection send one last response, closes idle connections, and destroys the others after the timeout. `stopAccepting`
-   * resolves when no connection is left. Before `idleGraceMs`, no connection counts as idle.
+   * Lets each connection send one last response, closes idle connections, and destroys all other connections after `timeoutMs`.
+   * `stopAccepting` resolves when no connection remains. Until `idleGraceMs`, no connection counts as idle.
    */
   async drain({ timeoutMs, idleGraceMs, stopAccepting }: DrainOptions): Promise<void> {
     this.#idleSinceMs = performance.now();
     this.#server.prependListener("request", (_request, response) => (response.shouldKeepAlive = false));
     const timer = setTimeout(() => this.#destroyAll(), timeoutMs);
-    // The check runs after the sockets were read, so that a connection with new input does not count as idle.
+    // The check runs after the event loop has read the sockets, so that a connection with new input does not count as idle.
     const sweeper = setInterval(() => setImmediate(() => this.#closeIdle(idleGraceMs)), sweepIntervalMs);
     this.#awaitResponses();
     await stopAccepting();
@@ -59,7 +61,7 @@ export class Connections {
     clearInterval(sweeper);
   }
 
-  /** Also destroys upgraded connections, which the server does not count. */
+  /** Destroys all connections, including upgraded connections, which Node's server does not count. */
   #destroyAll(): void {
     for (const socket of this.#sockets) socket.destroy();
   }
@@ -68,13 +70,16 @@ export class Connections {
     this.#awaitResponses();
     if (performance.now() - this.#idleSinceMs < idleGraceMs) return;
     const sockets = [...this.#sockets];
-    // Node.js would also close connections whose response has ended and is not sent yet.
+    // Node.js would also close connections whose response has ended but is not completely sent.
     if (!sockets.some((socket) => responseInFlight(socket)?.writableEnded)) this.#server.closeIdleConnections();
-    // Node.js does not count connections without a request. A client that does not read must not delay the stop.
+    // Node.js does not close connections that have sent no request. A client that does not read must not delay the stop.
     for (const socket of sockets) if (!responseInFlight(socket) && !this.#upgraded.has(socket) && this.#isQuiet(socket)) socket.destroy();
   }
 
-  /** The header `Connection: close` makes the client open a new connection for its next request. */
+  /**
+   * Registers the running responses that the drain waits for. The header `Connection: close` makes the client open a new connection for its
+   * next request.
+   */
   #awaitResponses(): void {
     for (const socket of this.#sockets) {
       const answer = responseInFlight(socket);
@@ -93,15 +98,20 @@ export class Connections {
   }
 }
 
-/** Returns the response in progress on a connection. Node stores it in this field and has no public name for it. */
+/**
+ * Returns the response in progress on a connection. Node.js stores the response in the field `_httpMessage` and has no public API for it.
+ */
 export function responseInFlight(socket: Duplex): ServerResponse | undefined {
   const { _httpMessage: answer } = socket as { _httpMessage?: ServerResponse | null };
   return answer ?? undefined;
 }
 
-/** The sockets to listen on. Inherited sockets have priority over host and port. */
+/** Addresses or inherited sockets to listen on. Inherited sockets have priority over host and port. */
 export interface ListenTarget {
-  /** The first address must be free. If another program uses a further address, or the machine lacks it, that address is skipped. */
+  /**
+   * Addresses to listen on. The first address must be free. A further address is skipped if another program uses it or the machine does not
+   * have it.
+   */
   readonly hosts: readonly string[];
   readonly port: number;
   readonly listenFds: readonly number[];
@@ -113,11 +123,11 @@ export interface Listening {
   readonly origin: string;
   /** Further addresses that another program already uses, such as `[::1]:8000`. */
   readonly takenAddresses: readonly string[];
-  /** Accepts no new connections. Resolves when the last connection has closed. */
+  /** Accepts no new connections. Resolves when the last connection is closed. */
   stopAccepting(): Promise<void>;
 }
 
-/** Starts listening. Rejects with Node's error. */
+/** Starts to listen on all addresses or inherited sockets. Rejects with Node's error if the first address fails. */
 export async function listen(server: Server, { hosts: [host, ...furtherHosts], port, listenFds }: ListenTarget): Promise<Listening> {
   const [fd, ...furtherFds] = listenFds;
   await begin(server, fd === undefined ? { host, port } : { fd });
@@ -128,7 +138,7 @@ export async function listen(server: Server, { hosts: [host, ...furtherHosts], p
     await begin(listener, { fd: further });
     listeners.push(listener);
   }
-  // All addresses use the port of the first one, which the system can have chosen.
+  // All addresses use the port of the first address, which the operating system can have chosen.
   const address = server.address();
   if (fd === undefined && address !== null && typeof address !== "string") {
     for (const further of furtherHosts) {
@@ -141,7 +151,7 @@ export async function listen(server: Server, { hosts: [host, ...furtherHosts], p
   return { origin: originOf(server), takenAddresses, stopAccepting: async () => void (await Promise.all(listeners.map(end))) };
 }
 
-/** Creates a listener that passes its connections to the server. */
+/** Creates a further listener, which passes its connections to the HTTP server. */
 function createFurtherListener(server: Server): NetServer {
   return createServer({ allowHalfOpen: true, noDelay: true }, (socket) => server.emit("connection", socket));
 }
@@ -156,7 +166,10 @@ function begin(listener: NetServer, target: { host: string | undefined; port: nu
   });
 }
 
-/** `close()` of node:http would also close connections whose response has ended and is not sent yet. */
+/**
+ * Stops accepting connections. `close()` of node:http is not used, because it also closes connections whose response has ended but is not
+ * completely sent.
+ */
 function end(listener: NetServer): Promise<void> {
   return new Promise((resolve) => NetServer.prototype.close.call(listener, () => resolve()));
 }
@@ -171,8 +184,8 @@ function hostWithPort({ address, port }: AddressInfo): string {
 }
 
 /**
- * Emits "timeout" for a connection that is silent for `timeoutMs`, at most a sixth late. `server.timeout` would restart a timer for each
- * request, read and write. Here a periodic check starts the timers.
+ * Emits "timeout" for a connection that transfers nothing for `timeoutMs`, at most a sixth of this time late. A periodic check starts the
+ * timers, because `server.timeout` would restart a timer at each request, read and write.
  */
 export function watchStalledClients(server: Server, timeoutMs: number): void {
   const sockets = new Set<Socket>();
@@ -180,7 +193,7 @@ export function watchStalledClients(server: Server, timeoutMs: number): void {
     sockets.add(socket);
     socket.once("close", () => sockets.delete(socket));
   });
-  // The new owner of the connection sets its own timeout.
+  // Removes an upgraded connection, because its new owner sets its own timeout.
   server.on("upgrade", (_request: IncomingMessage, duplex: Duplex) => {
     const socket = duplex as Socket;
     sockets.delete(socket);

@@ -4,8 +4,8 @@ import type { Download, DownloadBytes, FileDownload, StreamDownload } from "../p
 import { isUnchanged, requestedRange } from "../web/conditional.js";
 
 /**
- * Sends a file, a range of it, or 304. Browsers never render the content as a page of the daemon. Closes the source when the client
- * disconnects, and cuts the connection when the source fails.
+ * Sends a file, a range of the file, or 304. Browsers never render the content as a page of the daemon. Closes the source if the client
+ * disconnects, and closes the connection if the source fails.
  */
 export function sendDownload(context: Context, download: Download): void {
   context.status = 200;
@@ -58,7 +58,7 @@ function sendEmpty(context: Context, file: FileDownload, status: 304 | 416): und
   file.close();
 }
 
-/** Returns `Content-Disposition` with a file name (RFC 6266), in ASCII for old clients and in UTF-8 (RFC 8187). */
+/** Returns a `Content-Disposition` value with the file name (RFC 6266), in ASCII for old clients and in UTF-8 (RFC 8187). */
 function attachmentNamed(filename: string): string {
   const plain = filename.replace(/[^\x20-\x7e]|["\\%]/g, "_");
   const exact = encodeURIComponent(filename).replace(/['()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);

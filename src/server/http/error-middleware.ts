@@ -11,17 +11,17 @@ import { clearSessionCookies } from "./session-cookie.js";
 /** Data that the middleware of one call shares in `context.state`. */
 export interface CallState {
   requestId: string;
-  /** The caller. */
+  /** The principal that makes the call. */
   principal?: Principal;
   /** The parsed body, or the parsed fields of a form. */
   input?: unknown;
   /** The result of the handler. */
   result?: unknown;
-  /** True when an operation handles the request. */
+  /** True if an operation of the API handles the request. */
   isRouted?: boolean;
 }
 
-/** The outermost middleware: request ids, error bodies, 404 and 405, and one log entry per call. */
+/** Outermost middleware of the API: sets request ids, sends error bodies, responds with 404 and 405, and writes one log entry per call. */
 export function errorMiddleware(options: { log: Log; allowedMethods: (context: Context) => string[] }): Middleware {
   return async (context, next) => {
     const state = context.state as CallState;
@@ -55,14 +55,14 @@ function sendRefusal(context: Context, cause: unknown, log: Log): void {
   const error = toApiError(cause);
   context.status = error.status;
   context.set(errorHeaders(error));
-  // Cookies that a worker's page has set would fail the next attempt as well, so they are deleted.
+  // Cookies that a worker's page has set would also fail at the next attempt, so the response deletes these cookies.
   if (error.status === 401 && hasSeveralSessionCookies(context.req.headers)) context.set("Set-Cookie", clearSessionCookies(context.req));
   context.body = JSON.stringify(error.toBody());
   if (error.status >= 500)
     log.error({ requestId: (context.state as CallState).requestId, code: error.code, err: error.cause ?? error }, "the call failed");
 }
 
-/** Logs changes at level info and reads at level debug. */
+/** Logs each call that can change data at level info, and each read at level debug. */
 function logCall(context: Context, log: Log, elapsedMs: number): void {
   const { requestId, principal } = context.state as CallState;
   const level = context.method === "GET" || context.method === "HEAD" || context.method === "OPTIONS" ? "debug" : "info";

@@ -6,25 +6,31 @@ import { endEvent, formatEvent } from "../../shared/event-stream.js";
 import { toApiError } from "../web/error-response.js";
 
 const mostStreams = 100;
-/** Interval of comments. They prevent proxies from closing an idle stream and show the reader that the stream works. */
+/**
+ * Interval at which a comment is sent on each stream. Comments prevent proxies from closing an idle stream and show the client that the
+ * stream works.
+ */
 const heartbeatMs = 15_000;
-/** Interval at which the caller's key is checked again. */
+/** Interval at which the permission of the stream's key is checked again. */
 const trustedMs = 1000;
-/** Time to send the remaining bytes when a stream is closed. */
+/** Time limit for sending the remaining bytes after a stream is closed. */
 const lastWriteTimeoutMs = 1000;
 
 export interface EventStream {
   readonly feed: EventFeed<{ readonly id: number }>;
-  /** Throws when the caller is no longer allowed to read: its key was revoked or has expired. */
+  /** Throws if the caller is no longer allowed to read, for example because the key was revoked or has expired. */
   readonly assertAllowed: () => void;
 }
 
-/** All open event streams. They delay neither the stop of the daemon nor the source of their events. */
+/** All open event streams. Open streams delay neither the stop of the daemon nor the source of the events. */
 export class EventStreams {
   readonly #open = new Set<AbortController>();
   #isClosed = false;
 
-  /** Sends events until the feed ends, the reader disconnects or loses its permission, or the daemon stops. Returns immediately. */
+  /**
+   * Starts an event stream and returns immediately. The stream ends when the feed ends, the reader disconnects or loses its permission, or
+   * the daemon stops.
+   */
   start(response: ServerResponse, stream: EventStream): void {
     if (this.#isClosed || this.#open.size >= mostStreams)
       throw new ApiError("TOO_MANY_STREAMS", "Too many event streams are open. Close one, or retry after 10 seconds.", {
@@ -44,7 +50,7 @@ export class EventStreams {
     void this.#run(response, stream, ending).finally(() => this.#open.delete(ending));
   }
 
-  /** Ends all streams; their readers can reconnect. */
+  /** Ends all event streams. The readers can reconnect. */
   close(): void {
     this.#isClosed = true;
     for (const ending of this.#open) ending.abort();
@@ -80,7 +86,7 @@ export class EventStreams {
     } finally {
       clearInterval(heartbeat);
       response.end();
-      // A slow reader must not delay the close. It receives the missed events after it reconnects.
+      // A slow reader must not delay the close. The reader receives the missed events after a reconnect.
       const cut = setTimeout(() => response.destroy(), lastWriteTimeoutMs);
       response.once("close", () => clearTimeout(cut));
     }

@@ -6,7 +6,10 @@ import type { UploadedFile } from "../platform/uploaded-file.js";
 import type { Installation } from "../../shared/installation.js";
 import type { Principal } from "../../shared/contract/principal.js";
 
-/** The event source of a handler: called when the stream is open, ends after the signal aborts. */
+/**
+ * Event source that a handler returns. The daemon calls the function when the event stream is open. The iterable ends after the signal
+ * aborts.
+ */
 export type EventFeed<Event> = (signal: AbortSignal) => AsyncIterable<readonly Event[]>;
 
 type OutputOf<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined;
@@ -23,7 +26,7 @@ export interface HandlerInput<Definition extends EndpointDefinition> {
   readonly file: Definition["upload"] extends string ? UploadedFile : undefined;
   readonly fields: FieldsOf<Definition>;
   readonly files: Definition["form"] extends FormDefinition ? readonly UploadedFile[] : undefined;
-  /** The `Last-Event-ID` of a reconnecting client. */
+  /** Value of the `Last-Event-ID` header from a reconnecting client. */
   readonly lastEventId: Definition["events"] extends z.ZodType ? number | undefined : undefined;
 }
 

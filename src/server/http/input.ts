@@ -3,7 +3,7 @@ import { ApiError } from "../../shared/api-error.js";
 import type { EndpointDefinition } from "../../shared/contract/endpoint.js";
 import type { ErrorCode } from "../../shared/errors.js";
 
-/** One problem of an input. */
+/** One problem that the validation of a request's input found. */
 export interface InputProblem {
   readonly in: "path" | "query" | "body";
   readonly path: string;
@@ -22,7 +22,7 @@ export function parseInput(endpoint: EndpointDefinition, part: InputProblem["in"
   throw new ApiError(code, `The ${part} of the request is not valid: ${sentence}.`, { details: problems });
 }
 
-/** A rule of the contract can set its own error code in `params`. */
+/** Returns the error code of a validation issue. A rule in the contract can set the code in `params`. */
 function codeOf(issue: z.core.$ZodIssue | undefined): ErrorCode | undefined {
   return issue?.code === "custom" ? (issue.params?.["code"] as ErrorCode | undefined) : undefined;
 }

@@ -4,7 +4,7 @@ import { ApiError } from "../../shared/api-error.js";
 import { hasBody } from "../web/request-body.js";
 import { assertPlainEncoding, mediaTypeOf } from "./request-body.js";
 
-/** Reads a JSON body up to a maximum size. Returns undefined when the request has no body. */
+/** Reads a JSON body up to a maximum size. Returns undefined if the request has no body. */
 export async function readJsonBody(context: Context, maxSizeBytes: number): Promise<unknown> {
   if (!hasBody(context.req)) return undefined;
   assertPlainEncoding(context.req);

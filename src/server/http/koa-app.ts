@@ -18,7 +18,7 @@ interface ApiAppOptions {
   readonly handlers: Handlers;
   readonly principals: Principals;
   readonly config: Config;
-  /** Folder of uploads before they are installed. */
+  /** Folder that contains uploads until their installation. */
   readonly spoolDirectory: string;
   readonly streams: EventStreams;
   readonly changes: ChangesPort;
@@ -26,7 +26,7 @@ interface ApiAppOptions {
   readonly log: Log;
 }
 
-/** Creates the API as a Koa app: one route for each operation of the contract, with all its checks. */
+/** Creates the API as a Koa app, with one route for each operation of the contract. */
 export function createApiApp(options: ApiAppOptions): Koa {
   const { apiBase } = options.config;
   const router = new Router({ sensitive: true, strict: true });
@@ -44,7 +44,7 @@ export function createApiApp(options: ApiAppOptions): Koa {
   return app;
 }
 
-/** Returns the methods of a path; empty for an unknown path. */
+/** Returns the HTTP methods that the API supports for a path. Empty for an unknown path. */
 function allowedMethods(router: Router, { path, method }: Context): string[] {
   return [...new Set(router.match(path, method).path.flatMap((layer) => layer.methods))].toSorted();
 }
@@ -67,7 +67,7 @@ function compressResponses(): Middleware {
     await compressResponse(context, next);
     const isShort = context.length === undefined || context.length < leastCompressedBytes;
     if (context.method !== "HEAD" || isShort || !preferredCoding(context.req.headers["accept-encoding"])) return;
-    // The header contains the length of the uncompressed text. The length of the compressed body is not known yet.
+    // A HEAD response must not contain the length of the uncompressed text, because the length of the compressed body is not known.
     context.remove("Content-Length");
     context.respond = false;
     context.res.end();

@@ -17,16 +17,14 @@ import { parseInput } from "./input.js";
 import { assertPlainEncoding, mediaTypeOf } from "./request-body.js";
 
 export const multipartType = "multipart/form-data";
-/**
- * Buffer size in bytes of each step between socket and disk. With smaller buffers, receiving and writing alternate instead of overlapping.
- */
+/** Size in bytes of each buffer between socket and disk. With smaller buffers, receiving and writing alternate instead of overlapping. */
 const bufferedBytes = 256 * 1024;
 const maximumFieldSizeBytes = 64 * 1024;
 
-/** Maximum number of fields: a name and an ETag for each file, and a few others. */
+/** Maximum number of form fields: a name and an ETag for each file, and 20 others. */
 const mostFields = 2 * mostPaths + 20;
 
-/** Creates a parser of multipart bodies with limits on files and fields. */
+/** Creates a parser for a multipart body, with limits for the number of files and fields. */
 export function createParser(request: IncomingMessage, { files, fields }: { files: number; fields: number }): busboy.Busboy {
   try {
     return busboy({
@@ -42,8 +40,8 @@ export function createParser(request: IncomingMessage, { files, fields }: { file
 }
 
 /**
- * Feeds a body to a parser. Resolves when the last part has begun and all parts have ended. `begin` handles the parts and reports their
- * errors. Rejects with the error of a part or of the body.
+ * Passes a body to a parser. Resolves when the parser has read the whole body. `begin` handles the parts and reports their errors. Rejects
+ * with the error of a part or of the body.
  */
 export async function feed(
   request: IncomingMessage,
@@ -59,7 +57,7 @@ export async function feed(
       request.on("close", () => {
         if (!request.complete) reject(brokenBody());
       });
-      // `pipeline` would destroy the request on an error, so that the client receives no response.
+      // `pipeline` is not used, because it would destroy the request after an error, and the client would receive no response.
       request.pipe(parser);
     });
   } catch (error) {
@@ -69,7 +67,7 @@ export async function feed(
   }
 }
 
-/** Writes a file part to the spool. Throws `refusal()` when it exceeds the limit. */
+/** Writes a file part to the spool. Throws `most.refusal()` if the file exceeds the size limit. */
 export async function writeSpool(
   stream: Readable,
   file: SpoolFile,
@@ -88,7 +86,7 @@ export async function writeSpool(
   try {
     await pipeline(stream, count, sink);
   } catch (error) {
-    // Waits until the file is open. Otherwise the open would create the file after its deletion.
+    // Waits until the stream is closed. Otherwise a pending open would create the file again after its deletion.
     if (!sink.closed) await new Promise<void>((resolve) => sink.once("close", () => resolve()));
     throw asSpoolFailure(error);
   }
@@ -119,10 +117,10 @@ function brokenBody(cause?: unknown): ApiError {
 }
 
 interface FormOptions {
-  /** Folder for the files. The receiver of the files deletes them. */
+  /** Folder for the uploaded files. The receiver of the files deletes the files. */
   readonly spoolDirectory: string;
   readonly config: Config;
-  /** Called when the body is complete. When it throws, the form is rejected. */
+  /** Called when the body is complete. If this function throws, the form is rejected. */
   readonly assertAllowed: () => void;
 }
 
@@ -131,7 +129,7 @@ interface ReceivedForm {
   readonly files: readonly UploadedFile[];
 }
 
-/** Streams the files of a form into the spool and parses its fields. Deletes all files after an error. */
+/** Writes the files of a form to the spool and parses its fields. After an error, deletes all files. */
 export async function readForm(request: IncomingMessage, endpoint: EndpointDefinition, options: FormOptions): Promise<ReceivedForm> {
   const form = endpoint.form as FormDefinition;
   assertPlainEncoding(request);
@@ -165,14 +163,14 @@ async function receive(
   const begin = (refuse: (error: unknown) => void) => {
     parser.on("file", (name, stream, info) => {
       if (name !== form.files || files.length === mostPaths) {
-        // The parser also destroys this stream when it is destroyed. The resulting error event needs a listener.
+        // Destroying the parser also destroys this stream. The resulting error event needs a listener.
         stream.on("error", () => {}).resume();
         refuse(name === form.files ? tooManyParts() : unexpectedPart(name, form));
         return;
       }
       const file = new SpoolFile(path.join(spoolDirectory, randomUUID()));
       file.filename = path.posix.basename((info.filename ?? "").replaceAll("\\", "/"));
-      // Files arrive one after the other, so all earlier files are complete here.
+      // Files arrive one after another, so all earlier files are complete here.
       const sizeBytes = maxUploadSizeBytes - files.reduce((sum, before) => sum + before.sizeBytes, 0);
       files.push(file);
       const writing = writeSpool(stream, file, { sizeBytes, refusal: () => tooLarge(maxUploadSizeBytes) });

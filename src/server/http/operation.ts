@@ -22,7 +22,10 @@ import type { Installation } from "../../shared/installation.js";
 import { credentialsOf } from "../access/credentials.js";
 import type { PanelHost } from "../web/panel-host.js";
 
-/** Content-Security-Policy of the documentation page: only files of the daemon. Swagger UI sets style attributes. */
+/**
+ * Content-Security-Policy of the documentation page. It allows only files of the daemon, and inline styles because Swagger UI sets style
+ * attributes.
+ */
 const documentPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
@@ -35,7 +38,7 @@ interface OperationOptions {
   readonly streams: EventStreams;
 }
 
-/** The input of a call. Its type is unknown because one function handles all operations. */
+/** The parsed input of a call. Fields have the type `never`, because one function handles all operations. */
 interface ParsedInput {
   readonly params: never;
   readonly query: never;
@@ -45,7 +48,7 @@ interface ParsedInput {
   readonly files: readonly UploadedFile[] | undefined;
 }
 
-/** Creates the Koa middleware of one operation: authorize, read the input, call the handler, respond. */
+/** Creates the Koa middleware of one operation, which authorizes the call, reads the input, calls the handler and responds. */
 export function createOperation(options: OperationOptions): Middleware {
   const { endpoint, handler, config } = options;
   const texts = new ResultTexts();
@@ -82,7 +85,7 @@ export function createOperation(options: OperationOptions): Middleware {
       else answer(context, responseOptions, body, result);
     } finally {
       if (file) {
-        // A client that is still sending may not read a response that comes too early.
+        // A client that still sends its body possibly does not read an early response, so the daemon waits for the complete upload.
         await file.arrival?.whole.catch(() => undefined);
         await rm(file.path, { force: true });
       }
@@ -91,25 +94,28 @@ export function createOperation(options: OperationOptions): Middleware {
   };
 }
 
-/** Fields that proxies add, in lower case like Node's. */
+/** Headers that proxies add, in lower case like Node's header names. */
 const proxyFields = ["forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip"];
 
-/** Throws NOT_FOUND unless the request was sent without a proxy by a client on this machine, or to the admin listener. */
+/** Throws NOT_FOUND unless the request was sent without a proxy, and from this machine or to the admin listener. */
 function assertLocal(request: IncomingMessage, { adminListener }: Config): void {
   const address = request.socket.remoteAddress ?? "";
-  // If an admin listener exists, only that listener serves the API.
+  // If an admin listener exists, no other listener serves the API.
   const isLocal = adminListener !== undefined || /^(?:::ffff:)?127\.|^::1$/.test(address);
   const isForwarded = Object.keys(request.headers).some((name) => proxyFields.includes(name) || name.startsWith("x-forwarded-"));
   if (!isLocal || isForwarded) throw new ApiError("NOT_FOUND", "Nothing is served at this path.");
 }
 
-/** An id that is not a number is from another stream, so the reader gets all events. */
+/**
+ * Returns the id in the `Last-Event-ID` header. Returns undefined for an id that is not a number, because it comes from another stream. The
+ * reader then receives all events.
+ */
 function lastEventIdOf(endpoint: EndpointDefinition, context: Context): number | undefined {
   const text = context.get("Last-Event-ID");
   return endpoint.events && /^\d{1,16}$/.test(text) ? Number(text) : undefined;
 }
 
-/** Reads the input of a call. Calls `assertAllowed` again after the body is complete, because the key can have been revoked meanwhile. */
+/** Reads the input of a call. Calls `assertAllowed` again when the body is complete, because the key can have been revoked meanwhile. */
 async function readInput(
   context: Context,
   options: OperationOptions,
@@ -159,7 +165,7 @@ function answer(
   }
 }
 
-/** Results as JSON texts. The text of a frozen result is cached, because the result cannot change. */
+/** Converts results to JSON. Caches the text of a frozen result, because a frozen result cannot change. */
 class ResultTexts {
   readonly #kept = new WeakMap<object, Buffer>();
 
@@ -173,7 +179,9 @@ class ResultTexts {
   }
 }
 
-/** Returns the kind of client. A session cookie identifies the panel, and a header identifies runtimectl. */
+/**
+ * Returns the kind of client that makes a call. A session cookie identifies the panel, and the `User-Agent` header identifies runtimectl.
+ */
 function channelOf(headers: IncomingHttpHeaders, panelHost: PanelHost | undefined): Installation["via"] {
   if (credentialsOf(headers, panelHost)[0]?.channel === "cookie") return "panel";
   return headers["user-agent"]?.startsWith("runtimectl/") ? "cli" : "api";

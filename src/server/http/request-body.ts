@@ -2,19 +2,19 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { ApiError } from "../../shared/api-error.js";
 import { discardBody, hasBody } from "../web/request-body.js";
 
-/** Time for a rejected client to send the rest of its body before the daemon closes the connection. */
+/** Time limit for a rejected client to send the remaining body, after which the daemon closes the connection. */
 export const leftoverBodyTimeoutMs = 2_000;
-/** Time for a client to finish its body after a worker's response. Workers can respond before they have received the whole body. */
+/** Time limit for a client to complete its body after a worker's response. A worker can respond before it has received the whole body. */
 const workerBodyTimeoutMs = 30_000;
 
-/** Rejects compressed bodies, whose decompressed size is unknown. */
+/** Throws UNSUPPORTED_MEDIA_TYPE for a compressed body, because its decompressed size is unknown. */
 export function assertPlainEncoding(request: IncomingMessage): void {
   const encoding = request.headers["content-encoding"];
   if (encoding !== undefined && encoding !== "identity")
     throw new ApiError("UNSUPPORTED_MEDIA_TYPE", "Compressed request bodies are not supported. Send the body without Content-Encoding.");
 }
 
-/** Returns the media type in lower case, and the charset; undefined when the header has no charset. */
+/** Returns the media type and charset from `Content-Type`, in lower case. `charset` is undefined if the header contains none. */
 export function mediaTypeOf(request: IncomingMessage): { type: string; charset: string | undefined } {
   const header = request.headers["content-type"] ?? "";
   const charset = /;\s*charset="?([^";\s]+)"?/i.exec(header)?.[1]?.toLowerCase();
@@ -27,33 +27,31 @@ export function sendContinue(request: IncomingMessage, response: ServerResponse)
 }
 
 /**
- * Allows a client to read a response that is sent before the request body has ended. Discards the rest of the body for a limited time, then
- * closes the connection. Call it before the response is written.
+ * Lets a client read a response that is sent before the request body has ended. Discards the remaining body for 2 s, then closes the
+ * connection. Call it before the response is written.
  */
 export function discardLeftoverBody(request: IncomingMessage, response: ServerResponse): void {
   if (request.complete || request.destroyed || !hasBody(request)) return;
   if (awaitsContinue(request)) {
-    // The client will not send its body, so the daemon cannot know where the next request begins.
+    // The client will not send its body after an error, so the daemon cannot know where the next request begins.
     response.setHeader("connection", "close");
     return;
   }
   const isLastRequest = !response.shouldKeepAlive;
-  // Node.js would close the connection right after the response. Bytes that still arrive would then reset the connection, and the client
+  // Node.js would close the connection immediately after the response. Bytes that arrive later would reset the connection, and the client
   // would lose the response.
   response.shouldKeepAlive = true;
   discardBody(request);
   response.once("finish", () => awaitEnd(request, { isLastRequest, timeoutMs: leftoverBodyTimeoutMs }));
 }
 
-/**
- * Keeps the connection open after a worker's response until the request body has ended, for at most 30 s. Call it when the request arrives.
- */
+/** Keeps the connection open after a worker's response until the request body has ended, at most 30 s. Call it when the request arrives. */
 export function keepOpenForBody(request: IncomingMessage, response: ServerResponse): void {
   if (!hasBody(request)) return;
   const isLastRequest = !response.shouldKeepAlive;
-  // Without this, Node.js would close the connection while bytes are still arriving.
+  // If `shouldKeepAlive` were false, Node.js would close the connection while bytes of the body still arrive.
   response.shouldKeepAlive = true;
-  // This listener must run before the listener of Node.js.
+  // This listener must run before Node's own `finish` listener.
   response.prependOnceListener("finish", () => {
     if (!request.complete) discardBody(request);
     awaitEnd(request, { isLastRequest, timeoutMs: workerBodyTimeoutMs });
@@ -61,8 +59,8 @@ export function keepOpenForBody(request: IncomingMessage, response: ServerRespon
 }
 
 /**
- * Waits for the end of the body after the response. Then closes the connection, if this was its last request. Destroys the connection after
- * the timeout.
+ * Waits for the end of the request body after the response. Then closes the connection if this was its last request. Destroys the
+ * connection after `timeoutMs`.
  */
 function awaitEnd(request: IncomingMessage, { isLastRequest, timeoutMs }: { isLastRequest: boolean; timeoutMs: number }): void {
   const { socket } = request;

@@ -1,20 +1,20 @@
 import type { IncomingMessage } from "node:http";
 import { randomUUID } from "node:crypto";
 
-/** A valid id has 1 to 128 visible ASCII characters. */
+/** Matches a valid request id: 1 to 128 visible ASCII characters. */
 const acceptedId = /^[\x21-\x7e]{1,128}$/;
 const idsPerDraw = 256;
 const newId = newRequestIds();
 
-/** Returns the id of a request: the caller's id if it is valid, else a new one. */
+/** Returns the id of a request: the client's `X-Request-Id` if valid, otherwise a new id. */
 export function requestIdOf(request: IncomingMessage): string {
   const given = request.headers["x-request-id"];
   return typeof given === "string" && acceptedId.test(given) ? given : newId();
 }
 
 /**
- * Returns a function that creates ids like `randomUUID` in a third of the time. 8 bits are a counter. The other 114 bits are random and
- * change after 256 ids.
+ * Returns a function that creates ids like `randomUUID` in a third of the time. 8 bits of an id are a counter. The other 114 bits are
+ * random and change after 256 ids.
  */
 export function newRequestIds(): () => string {
   const endings = Array.from({ length: idsPerDraw }, (_, index) => index.toString(16).padStart(2, "0"));

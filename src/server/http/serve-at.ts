@@ -15,8 +15,8 @@ export type ListenerContent = "panel" | "workers" | "panel and workers";
 const panelPath = "/cpanel/";
 
 /**
- * Serves requests outside the API on one listener. If a panel host is configured, the panel is only at that host: other hosts redirect to
- * it, and the panel host serves nothing else.
+ * Returns the handler for requests outside the API on one listener. If a panel host is configured, only that host serves the panel, and
+ * other hosts redirect panel requests to it. The panel host serves nothing else.
  */
 export function serveAt(content: ListenerContent, { panelHost, serve }: { panelHost: PanelHost | undefined; serve: Serve }): Serve {
   if (content === "panel and workers" && panelHost === undefined) return serve;

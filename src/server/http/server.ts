@@ -14,13 +14,13 @@ import { requestIdOf } from "./request-id.js";
 import { isHandshake, takeUpgrades } from "./upgrades.js";
 
 const defaultHeadersTimeoutMs = 20_000;
-/** Interval at which Node.js checks for late heads and requests. Node's default is 30 s. */
+/** Interval at which Node.js checks for requests and headers that exceed their time limit. Node's default is 30 s. */
 const connectionsCheckingIntervalMs = 5_000;
-/** Time limit for a complete request, sufficient for a large upload over a slow connection. */
+/** Time limit for receiving a complete request. It is sufficient for a large upload over a slow connection. */
 const requestTimeoutMs = 15 * 60_000;
 /**
- * Longer than the idle time of common proxies, so that the proxy closes first and sends no request on a closing connection. The header
- * contains whole seconds, so clients close up to 1 s earlier.
+ * Idle time after which the daemon closes a connection. Longer than in common proxies, so that the proxy closes first and sends no request
+ * on a closing connection. Clients see whole seconds and close up to 1 s earlier.
  */
 const keepAliveTimeoutMs = 75_999;
 const brokenRequests: Readonly<Record<string, BrokenRequest>> = {
@@ -31,17 +31,17 @@ const notHttp: BrokenRequest = [400, "Bad Request", "INVALID_REQUEST", "The requ
 
 export interface HttpServerOptions {
   readonly apiBase: string;
-  /** The accepted host names; undefined accepts any. */
+  /** Host names that the server accepts. Undefined accepts every host name. */
   readonly allowedHosts?: AllowedHosts | undefined;
   /** Handles requests at or below the API base and below `/.well-known/`. */
   readonly api: (request: IncomingMessage, response: ServerResponse) => unknown;
-  /** Returns the worker of a Host header; undefined for host names of the daemon itself. */
+  /** Returns the worker for a Host header. Returns undefined for host names of the daemon itself. */
   readonly hostTargetOf?: (host: string | undefined) => HostTarget | undefined;
-  /** Handles all other requests. */
+  /** Serves all other requests, by the panel, a plugin or a worker. */
   readonly serve: (exchange: HttpExchange) => void;
-  /** Time for a client to send a request head. */
+  /** Time limit for a client to send the headers of a request. */
   readonly headersTimeoutMs?: number;
-  /** Time after which a connection without a transferred byte is closed. */
+  /** Time without a transferred byte after which the server closes a connection. */
   readonly stalledClientTimeoutMs?: number;
 }
 
@@ -60,7 +60,7 @@ export function createHttpServer({
   const problemOf = (request: IncomingMessage, hostTarget: HostTarget | undefined) => {
     const { host } = request.headers;
     const problem = problemOfHead(request);
-    // The host of a worker is valid.
+    // A host name of a worker needs no further check.
     if (problem || hostTarget) return problem;
     return isSoundHost(host) ? problemOfHost(host, allowedHosts) : new ApiError("INVALID_REQUEST", "The Host header is not a host name.");
   };
@@ -85,14 +85,14 @@ export function createHttpServer({
       requestTimeout: requestTimeoutMs,
       connectionsCheckingInterval: connectionsCheckingIntervalMs,
       keepAliveTimeout: keepAliveTimeoutMs,
-      // Without this option, Node.js would respond without a body.
+      // With Node's own check for a missing Host header, the error response would have no body.
       requireHostHeader: false,
       shouldUpgradeCallback: (request) =>
         isHandshake(request) && (hostTargetOf(request.headers.host) !== undefined || !isApi(pathOf(request))),
     },
     handle,
   );
-  // With this listener, the daemon itself sends "100 Continue", and only for requests that it accepts.
+  // With this listener, the daemon itself sends "100 Continue", and only for requests that the daemon accepts.
   server.on("checkContinue", handle);
   server.on("checkExpectation", (request: IncomingMessage, response: ServerResponse) =>
     refuse(request, response, new ApiError("EXPECTATION_FAILED", "The only supported Expect header is 100-continue.")),
@@ -116,9 +116,11 @@ export function createHttpServer({
   return server;
 }
 
-/** Returns a function that tests a Host header. A client without a host sends an empty one (RFC 9112, section 3.2). */
+/**
+ * Returns a function that checks the syntax of a Host header. A client without a host name sends an empty header (RFC 9112, section 3.2).
+ */
 function createHostCheck(): (host: string | undefined) => boolean {
-  // Most requests have the same host.
+  // The last valid Host header. Most requests have the same one.
   let soundHost: string | undefined = "";
   return (host) => {
     if (host === soundHost || host === undefined || host === "") return true;
@@ -140,7 +142,7 @@ function isBoundary(path: string, index: number): boolean {
   return path.length === index || path[index] === "/" || path[index] === "?";
 }
 
-/** Returns the path of a request, whose target can also contain scheme and host (RFC 9112, 3.2.2). */
+/** Returns the path and query of a request, whose target can also contain scheme and host (RFC 9112, section 3.2.2). */
 function originForm(request: IncomingMessage): string {
   const target = request.url ?? "/";
   if (target.startsWith("/")) return target;
@@ -153,14 +155,14 @@ function pathOf({ url: target = "/" }: IncomingMessage): string {
 }
 
 function refuse(request: IncomingMessage, response: ServerResponse, problem: ApiError): void {
-  // The connection closes after this response, because the start of the next request is uncertain.
+  // The connection must close after this response, because the start of the next request is uncertain.
   response.shouldKeepAlive = false;
   sendError(response, problem, requestIdOf(request));
 }
 
 type BrokenRequest = readonly [status: number, reason: string, code: ErrorCode, message: string];
 
-/** Sends an error body in response to bytes that are not valid HTTP. */
+/** Sends an error response to a client whose bytes are not valid HTTP. */
 function sendBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex): void {
   const answer = responseInFlight(socket);
   if (socket.writable && answer?.req.complete && error.code !== "ECONNRESET") {
@@ -168,7 +170,7 @@ function sendBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex): void {
     if (answer.listenerCount("finish", endConnection) === 0) answer.once("finish", endConnection);
     return;
   }
-  // If a response is partly sent, further bytes would become a part of it.
+  // If a response is already partly sent, the client would read further bytes as part of that response.
   if (!socket.writable || error.code === "ECONNRESET" || answer?.headersSent) {
     socket.destroy();
     return;
@@ -181,8 +183,8 @@ function endConnection(this: ServerResponse): void {
 }
 
 /**
- * Ends a connection whose client is stalled. A connection that waits for a worker or for the next event is silent, but its client is not
- * stalled.
+ * Closes a connection whose client is stalled. A client that waits for a worker or for the next event is not stalled, although its
+ * connection transfers nothing.
  */
 function endStalledConnection(socket: Socket): void {
   const answer = responseInFlight(socket);
@@ -201,14 +203,14 @@ function endWith(socket: Duplex, [status, reason, code, message]: BrokenRequest)
   const headers = { ...errorHeaders(error), "content-length": Buffer.byteLength(body), connection: "close", "x-request-id": randomUUID() };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(`HTTP/1.1 ${status} ${reason}\r\n${lines.join("")}\r\n${body}`);
-  // Without this timer, a client that never closes its side would keep the connection and its call open.
+  // Without this timer, a client that never closes its side would keep the connection open.
   const timer = setTimeout(() => socket.destroy(), leftoverBodyTimeoutMs);
   socket.once("close", () => clearTimeout(timer));
 }
 
 /**
- * Returns why a request that Node.js accepted is ambiguous; undefined for other requests. A proxy could interpret an ambiguous request
- * differently.
+ * Returns an error if a request is ambiguous although Node.js accepted it, otherwise undefined. A proxy could interpret an ambiguous
+ * request differently.
  */
 function problemOfHead(request: IncomingMessage): ApiError | undefined {
   const { headers } = request;
@@ -223,12 +225,12 @@ function problemOfHead(request: IncomingMessage): ApiError | undefined {
   return undefined;
 }
 
-/** Returns the host in a request target of any scheme; undefined for a target that is only a path. */
+/** Returns the host in a request target of any scheme. Returns undefined for a target that is only a path. */
 function authorityOf(target = "/"): string | undefined {
   return target.startsWith("/") ? undefined : /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)/i.exec(target)?.[1];
 }
 
-/** Counts the Host headers: Node silently keeps the first one. */
+/** Counts the Host headers. The check is necessary because Node.js keeps only the first one and reports no error. */
 function hostCount(rawHeaders: readonly string[]): number {
   let count = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {
@@ -239,5 +241,5 @@ function hostCount(rawHeaders: readonly string[]): number {
 }
 
 function badHost(what: string): ApiError {
-  return new ApiError("INVALID_REQUEST", `The request ${what}. HTTP/1.1 requires exactly one.`);
+  return new ApiError("INVALID_REQUEST", `The request ${what}. HTTP/1.1 requires exactly one host.`);
 }

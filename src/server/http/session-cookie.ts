@@ -3,8 +3,8 @@ import { hasSeveralSessionCookies, hostSessionCookieName, sessionCookieName } fr
 import { schemeOf } from "./forwarded-proto.js";
 
 /**
- * Returns `Set-Cookie` headers with the key, which scripts cannot read. Over HTTPS, also sets the cookie under a name that only this host
- * can set.
+ * Returns `Set-Cookie` headers with the session's key, which scripts cannot read. Over HTTPS, also sets the cookie under a name that only
+ * this host can set.
  */
 export function issueSessionCookies(request: IncomingMessage, key: string, maxAgeSeconds: number): string[] {
   return ownCookies(request, encodeURIComponent(key), maxAgeSeconds);
@@ -17,13 +17,13 @@ function ownCookies(request: IncomingMessage, value: string, maxAgeSeconds: numb
     : [`${sessionCookieName}=${value}; ${attributes}`];
 }
 
-/** Maximum total size of the headers that delete cookies, because nginx accepts 4 KB of response headers by default. */
+/** Maximum total size in bytes of the headers that delete cookies. nginx accepts 4 KB of response headers by default. */
 const clearingBytes = { host: 2100, domains: 1400 };
-/** Size in bytes of a header line without its value. */
+/** Size in bytes of a `Set-Cookie` header line without its value. */
 const lineOverheadBytes = "Set-Cookie: \r\n".length;
 
 /**
- * Returns `Set-Cookie` headers that delete the session cookie. If the request had several, also deletes cookies of that name that a
+ * Returns `Set-Cookie` headers that delete the session cookie. If the request had several, also deletes cookies with that name that a
  * worker's page can have set.
  */
 export function clearSessionCookies(request: IncomingMessage): string[] {
@@ -32,8 +32,8 @@ export function clearSessionCookies(request: IncomingMessage): string[] {
 }
 
 /**
- * A browser replaces a cookie only by one with the same name, path, domain and partition. Therefore the headers contain every path of the
- * request, for the host and its parent domains.
+ * Returns headers that delete cookies on every path of the request, for the host and its parent domains. A browser replaces a cookie only
+ * if name, path, domain and partition are the same.
  */
 function clearPlantedCookies({ url = "/", headers: { host = "" } }: IncomingMessage): string[] {
   const paths = pathsAbove(url);
@@ -58,14 +58,14 @@ function sizeOf(line: string): number {
   return line.length + lineOverheadBytes;
 }
 
-/** If the lines exceed the limit, returns a random selection, so that further attempts delete the other cookies. */
+/** Returns all lines up to the size limit. Otherwise returns a random selection, so that later attempts delete the remaining cookies. */
 function withinBytes(lines: readonly string[], most: number): string[] {
   if (lines.reduce((bytes, line) => bytes + sizeOf(line), 0) <= most) return [...lines];
   let bytes = 0;
   return lines.toSorted(() => Math.random() - 0.5).filter((line) => (bytes += sizeOf(line)) <= most);
 }
 
-/** Returns each possible cookie path of a request: `/`, `/api`, `/api/` and so on for `/api/keys`. */
+/** Returns each possible cookie path for a request. For `/api/keys` these are `/`, `/api`, `/api/` and `/api/keys`. */
 function pathsAbove(url: string): string[] {
   const segments = (url.split("?", 1)[0] ?? "")
     .split("/")
@@ -78,7 +78,7 @@ function pathsAbove(url: string): string[] {
   return ["/", ...paths.flatMap((path, index) => (index === paths.length - 1 ? [path] : [path, `${path}/`]))];
 }
 
-/** Returns the host name and its parent domains except the top level. Empty for an IP address. */
+/** Returns the host name and its parent domains without the top-level domain. Empty for an IP address. */
 function domainsOf(host: string): string[] {
   const name = host.replace(/:\d+$/, "").toLowerCase();
   if (!/^(?:[a-z0-9-]+\.)+[a-z][a-z0-9-]*$/.test(name)) return [];

@@ -1,15 +1,15 @@
 /**
- * Size of the steps in which the growth of a file is reported. A smaller file is complete before an early start of the unpacking would
- * help.
+ * Number of bytes after which the growth of a file is reported again. A smaller file is complete before an early start of the unpacker
+ * would help.
  */
 const stepBytes = 512 * 1024;
 
-/** A file that is being written to the spool. */
+/** An uploaded file that the daemon is writing to the spool. */
 export class SpoolFile {
   readonly path: string;
-  /** Set when the file part begins. */
+  /** File name that the client sent, without folders. Empty until the file part begins. */
   filename = "";
-  /** Number of bytes written so far. */
+  /** Number of bytes that are written to the file. */
   sizeBytes = 0;
   readonly #followers: ((sizeBytes: number) => void)[] = [];
   #toldBytes = 0;
@@ -18,7 +18,7 @@ export class SpoolFile {
     this.path = path;
   }
 
-  /** Calls `onGrowth` immediately if at least one step is complete, then after each further step. */
+  /** Calls `onGrowth` with the file size after each step of 512 KiB. Calls it immediately if a step is already complete. */
   follow(onGrowth: (sizeBytes: number) => void): void {
     this.#followers.push(onGrowth);
     if (this.#toldBytes > 0) onGrowth(this.#toldBytes);

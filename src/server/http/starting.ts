@@ -6,7 +6,7 @@ import { requestIdOf } from "./request-id.js";
 
 const retryAfterSeconds = 1;
 
-/** Responds to requests until the services are open: the liveness check succeeds and the readiness check fails. */
+/** Responds to requests until the daemon's services are open. The liveness check succeeds, and all other requests fail with NOT_READY. */
 export function respondWhileStarting(
   apiBase: string,
   request: IncomingMessage,

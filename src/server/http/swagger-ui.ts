@@ -4,7 +4,7 @@ import { ApiError } from "../../shared/api-error.js";
 import { compiledFile } from "../package-root.js";
 import type { CallState } from "./error-middleware.js";
 
-/** Files of the documentation page. The build copies them from swagger-ui-dist and adds a start script. */
+/** Files of the documentation page with their media types. The build copies the files from swagger-ui-dist. */
 const assetTypes: ReadonlyMap<string, string> = new Map([
   ["swagger-ui.css", "text/css; charset=utf-8"],
   ["swagger-ui-bundle.js", "text/javascript; charset=utf-8"],
@@ -16,7 +16,7 @@ const startScript = `addEventListener("DOMContentLoaded", () => {
 });
 `;
 
-/** The page at `/docs`. It refers to its files by relative paths, so it works under any prefix. */
+/** The documentation page at `/docs`. The page refers to its files by relative paths, so it works under any API prefix. */
 export const docsPage = `<!doctype html>
 <html lang="en">
   <head>

@@ -19,26 +19,26 @@ export interface UpgradeOptions {
   readonly stalledClientTimeoutMs: number;
 }
 
-/** Time for a rejected client to close its connection. */
+/** Time limit for a rejected client to close its connection. */
 const lingerTimeoutMs = 2000;
-/** Number of bytes that a client is allowed to send before the response to its handshake. A correct client sends none. */
+/** Maximum number of bytes that a client can send before the response to its handshake. A correct client sends none. */
 const earlyBytes = 64 * 1024;
-/** Handles the WebSocket handshakes of a server. `shouldUpgradeCallback` treats all other upgrades as plain requests. */
+/** Handles the WebSocket handshakes of a server. `shouldUpgradeCallback` makes Node.js treat all other upgrades as plain requests. */
 export function takeUpgrades(server: Server, options: UpgradeOptions): void {
   server.on("upgrade", (request: IncomingMessage, duplex: Duplex, head: Buffer) => {
     const socket = duplex as Socket;
-    // Node.js has removed its own listener, and an error event without a listener would end the process.
+    // Node.js has removed its own error listener. An error event without a listener would end the process.
     socket.on("error", () => undefined);
     afterResponses(socket, () => sendHandshake(server, options, { request, socket, head }));
   });
 }
 
-/** Whether a request is a WebSocket handshake. A server can ignore an upgrade to another protocol (RFC 9110, section 7.8). */
+/** Returns whether a request is a WebSocket handshake. A server can ignore upgrades to other protocols (RFC 9110, section 7.8). */
 export function isHandshake(request: IncomingMessage): boolean {
   return request.method === "GET" && request.httpVersion === "1.1" && request.headers.upgrade?.toLowerCase() === "websocket";
 }
 
-/** Waits for the responses to earlier requests on the same connection. */
+/** Calls `proceed` after the responses to earlier requests on the same connection are sent. */
 function afterResponses(socket: Socket, proceed: () => void): void {
   const earlier = responseInFlight(socket);
   if (!earlier) {
@@ -58,7 +58,7 @@ function sendHandshake(server: Server, { handle, stalledClientTimeoutMs }: Upgra
   socket.setTimeout(stalledClientTimeoutMs);
   if (socket.listenerCount("timeout") === 0) socket.on("timeout", () => server.emit("timeout", socket));
   if (!isHandshake(request)) {
-    // Node.js 24.0 to 24.8 has no `shouldUpgradeCallback`.
+    // Only Node.js 24.0 to 24.8 reaches this line, because it has no `shouldUpgradeCallback`.
     sendError(response, new ApiError("INVALID_REQUEST", "The only supported upgrade is WebSocket."), requestIdOf(request));
     return;
   }
@@ -69,7 +69,10 @@ function sendHandshake(server: Server, { handle, stalledClientTimeoutMs }: Upgra
   handle(request, response, { socket, takeHead: readEarly(socket, head) });
 }
 
-/** Continues to read while the response is prepared, because a disconnect would otherwise not be noticed. */
+/**
+ * Reads from the socket while the response is prepared, because the daemon would otherwise not detect a disconnect. Returns a function that
+ * stops reading and returns the received bytes.
+ */
 function readEarly(socket: Socket, head: Buffer): () => Buffer {
   const chunks = [head];
   let length = head.length;
@@ -89,7 +92,7 @@ function readEarly(socket: Socket, head: Buffer): () => Buffer {
   };
 }
 
-/** Creates the last response of a connection that the HTTP server of Node.js no longer handles. */
+/** Creates the last response on a connection that Node's HTTP server no longer handles. */
 function createLastResponse(request: IncomingMessage, socket: Socket): ServerResponse {
   const response = new ServerResponse(request);
   response.shouldKeepAlive = false;
@@ -101,7 +104,7 @@ function createLastResponse(request: IncomingMessage, socket: Socket): ServerRes
     socket.removeListener("drain", onDrain);
     response.detachSocket(socket);
     socket.removeAllListeners("data");
-    // Continues to read, because unread bytes would reset the connection and the client would lose the response.
+    // Reading must continue, because unread bytes would reset the connection and the client would lose the response.
     socket.resume();
     socket.end();
     const timer = setTimeout(() => socket.destroy(), lingerTimeoutMs);

@@ -10,22 +10,22 @@ import { assertPlainEncoding, mediaTypeOf } from "./request-body.js";
 import { SpoolFile } from "./spool-file.js";
 
 export interface UploadOptions {
-  /** Name of the file part. */
+  /** Name of the part that must contain the file. */
   readonly field: string;
-  /** Folder for the file. The receiver of the file deletes it. */
+  /** Folder for the uploaded file. The receiver of the file deletes the file. */
   readonly spoolDirectory: string;
   readonly maxSizeBytes: number;
-  /** Called when the body is complete. When it throws, the upload is rejected. */
+  /** Called when the body is complete. If this function throws, the upload is rejected. */
   readonly assertAllowed: () => void;
 }
 
-/** Additional bytes for headers and boundaries of the multipart body. */
+/** Maximum size of the headers and boundaries of the multipart body, in addition to the file. */
 const multipartOverheadBytes = 64 * 1024;
 const maximumFields = 20;
 
 /**
- * Writes the file part of a multipart body to the spool. Resolves when the file is complete, or early for a large file, whose `arrival`
- * reports later errors. Deletes the file after an error.
+ * Writes the file part of a multipart body to the spool. Resolves when the file is complete, or earlier for a large file, whose `arrival`
+ * reports later errors. After an error, deletes the file.
  */
 export async function readUpload(request: IncomingMessage, options: UploadOptions): Promise<UploadedFile> {
   assertPlainEncoding(request);
@@ -53,7 +53,7 @@ async function spool(request: IncomingMessage, file: SpoolFile, options: UploadO
   const begin = (refuse: (error: unknown) => void) =>
     parser.on("file", (field, stream, info) => {
       if (field !== options.field || writing) {
-        // The parser also destroys this stream when it is destroyed. The resulting error event needs a listener.
+        // Destroying the parser also destroys this stream. The resulting error event needs a listener.
         stream.on("error", () => {}).resume();
         refuse(unexpectedFile(options.field));
         return;
