@@ -1,17 +1,20 @@
 import { mkdir, open, readdir, rm, type FileHandle } from "node:fs/promises";
 import path from "node:path";
 
-/** The name of a file is the id of its first entry. Therefore names sort files, and no file is ever renamed. */
+/**
+ * Matches the name of an audit log file, which is the id of its first entry. Therefore, names sort files in the order of their entries, and
+ * no file is ever renamed.
+ */
 const fileName = /^(\d{16})\.jsonl$/;
-/** Number of bytes per read. */
+/** Number of bytes per read of an audit log file. */
 const blockBytes = 64 * 1024;
 const newline = 0x0a;
 
 export interface AuditFilesOptions {
   readonly directory: string;
-  /** Size in bytes at which a new file begins. */
+  /** Size in bytes at which a new audit log file begins. */
   readonly fileBytes: number;
-  /** Number of kept files, including the current one. */
+  /** Number of audit log files that are kept, including the current file. */
   readonly keptFiles: number;
 }
 
@@ -29,7 +32,7 @@ export class AuditFiles {
     this.#options = options;
   }
 
-  /** Appends complete lines. `firstId` is the id of the first entry. When the call throws, no line was appended. */
+  /** Appends complete lines. `firstId` is the id of the first entry in the lines. If the call throws, no line was appended. */
   async append(lines: string, firstId: number, { isSynced }: { isSynced: boolean }): Promise<void> {
     const current = await this.#openFor(firstId);
     const bytes = Buffer.from(lines);
@@ -37,14 +40,14 @@ export class AuditFiles {
       await current.file.appendFile(bytes);
       if (isSynced) await current.file.datasync();
     } catch (error) {
-      // A partial line would make the next line unreadable.
+      // A partial line would make the next line unreadable, so the file is truncated to its previous size.
       await current.file.truncate(current.sizeBytes).catch(() => this.#leave());
       throw error;
     }
     current.sizeBytes += bytes.length;
   }
 
-  /** Yields the lines in blocks, newest first. Ends at a file that was deleted during the read. */
+  /** Yields the lines of all files in blocks, newest first. Ends at a file that was deleted during the read. */
   async *linesBackwards(): AsyncGenerator<string[]> {
     for (const name of (await this.#names()).toReversed()) {
       const file = await open(path.join(this.#options.directory, name), "r").catch(() => undefined);
@@ -79,7 +82,7 @@ export class AuditFiles {
     return next;
   }
 
-  /** Removes an incomplete last line, which a killed daemon left and never confirmed. */
+  /** Opens a file for appending. Removes an incomplete last line, which a killed daemon left and never confirmed. */
   async #open(name: string): Promise<OpenFile> {
     const file = await open(path.join(this.#options.directory, name), "a+", 0o600);
     try {
@@ -112,7 +115,7 @@ async function* blocksBackwards(file: FileHandle): AsyncGenerator<string[]> {
     const start = Math.max(0, end - blockBytes);
     const { buffer, bytesRead } = await file.read(Buffer.alloc(end - start), 0, end - start, start);
     const bytes = Buffer.concat([buffer.subarray(0, bytesRead), rest]);
-    // The first line of the block can begin in the block before.
+    // The first line of a block can begin in the previous block of the file.
     const whole = start === 0 ? 0 : bytes.indexOf(newline) + 1;
     if (start > 0 && whole === 0) rest = bytes;
     else {
@@ -124,7 +127,7 @@ async function* blocksBackwards(file: FileHandle): AsyncGenerator<string[]> {
   }
 }
 
-/** Returns the number of bytes up to the end of the last whole line. */
+/** Returns the number of bytes up to the end of the last complete line. */
 async function endOfLastLine(file: FileHandle): Promise<number> {
   let end = (await file.stat()).size;
   while (end > 0) {

@@ -5,14 +5,14 @@ import type { Log } from "../log/log.js";
 import { EntryBuffer } from "./entry-buffer.js";
 import { AuditFiles, type AuditFilesOptions } from "./audit-files.js";
 
-/** Maximum number of entries that wait for a full or failing disk. Further entries are only counted. */
+/** Maximum number of entries that wait in memory for a full or failing disk. Further entries are only counted. */
 const mostWaiting = 1000;
-/** Number of entries per write and sync. */
+/** Maximum number of entries per write and sync. */
 const batchEntries = 100;
-/** Maximum time that a confirmed change waits for its entry. */
+/** Maximum time for which a change waits until its audit entry is on the disk. */
 const longestWaitMs = 2000;
 const retryMs = 5000;
-/** Number of entries in memory, for followers. */
+/** Number of entries in memory for clients that follow the audit log. */
 const keptEntries = 500;
 const followLimit = 1000;
 
@@ -24,24 +24,24 @@ interface Waiting {
   readonly onSettled: () => void;
 }
 
-/** Numbers of entries since the daemon started. */
+/** Numbers of audit log entries since the daemon started. */
 export interface AuditCounts {
   readonly written: number;
-  /** Entries that were not written, because there were too many attempts or the disk was full. */
+  /** Entries that were not written, because of too many failed attempts or a full disk. */
   readonly skipped: number;
   /** Entries in memory that wait for the disk. */
   readonly waiting: number;
 }
 
 export interface AuditLogOptions extends AuditFilesOptions {
-  /** Unix milliseconds. */
+  /** Returns the current time in Unix milliseconds. */
   readonly now: () => number;
   readonly log: Log;
 }
 
 /**
- * The log of all changes. An entry is on disk before the caller gets the response. If the disk fails, the change stays and its entry waits
- * in memory. Requests to workers never wait for the log.
+ * The audit log of all changes. An entry is on the disk before the caller receives the response. If the disk fails, the change remains
+ * valid and its entry waits in memory. Requests to workers never wait for the audit log.
  */
 export class AuditLog {
   readonly #files: AuditFiles;
@@ -53,19 +53,19 @@ export class AuditLog {
   #writing: Promise<void> | undefined;
   #written = 0;
   #skipped = 0;
-  /** Number of skipped entries that no entry has reported yet. */
+  /** Number of skipped entries that no `audit.skipped` entry has reported yet. */
   #untold = 0;
   #isFailing = false;
 
   private constructor(options: AuditLogOptions, files: AuditFiles, lastId: number) {
     this.#options = options;
     this.#files = files;
-    // Ids increase even if the clock was set back.
+    // The ids increase even if the clock was set back.
     this.#nextId = Math.max(options.now() * 1000, lastId + 1);
     this.#recent = new EntryBuffer({ most: keptEntries, before: this.#nextId - 1 });
   }
 
-  /** Opens the log even if the disk is not writable. */
+  /** Opens the audit log, even if the disk is not writable. */
   static async open(options: AuditLogOptions): Promise<AuditLog> {
     const files = new AuditFiles(options);
     let lastId = 0;
@@ -80,7 +80,7 @@ export class AuditLog {
     return { written: this.#written, skipped: this.#skipped, waiting: this.#waiting.length };
   }
 
-  /** Writes an entry. For a synced entry, resolves when it is on disk or after 2 s. Never throws. */
+  /** Records an entry. For a synced entry, resolves when the entry is on the disk, or after 2 s. Never throws. */
   async record(entry: NewAuditEntry, { isSynced }: { isSynced: boolean }): Promise<void> {
     if (this.#waiting.length >= mostWaiting) return this.skip();
     if (this.#untold > 0) this.#tellSkipped(entry);
@@ -91,13 +91,13 @@ export class AuditLog {
     timer.abort();
   }
 
-  /** Counts an entry that is not written. The next written entry follows one with this count. */
+  /** Counts an entry that is not written. The daemon writes an `audit.skipped` entry with this count before the next entry. */
   skip(): void {
     this.#skipped += 1;
     this.#untold += 1;
   }
 
-  /** Returns the newest matching entries, oldest first. */
+  /** Returns the newest entries that match the filter, oldest first. */
   async read(filter: Query): Promise<{ entries: AuditEntry[]; hasMore: boolean }> {
     const passes = auditFilter(filter);
     const entries: AuditEntry[] = [];
@@ -110,7 +110,10 @@ export class AuditLog {
     return { entries: entries.toReversed(), hasMore: false };
   }
 
-  /** Yields the matching entries, or those after an id, then new ones in batches, until the signal aborts. */
+  /**
+   * Yields the entries that match the filter, or the entries after `lastEventId`. Then yields new entries in batches until the signal
+   * aborts.
+   */
   async *follow(filter: Query, lastEventId: number | undefined, signal: AbortSignal): AsyncGenerator<AuditEntry[]> {
     const passes = auditFilter({ ...filter, before: undefined });
     let seenId = this.#recent.newestId;
@@ -129,7 +132,7 @@ export class AuditLog {
     }
   }
 
-  /** Writes the waiting entries, if the disk is writable. */
+  /** Writes the waiting entries if the disk is writable, then closes the files. */
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#writing;
@@ -152,7 +155,7 @@ export class AuditLog {
   }
 
   async #writeAll(): Promise<void> {
-    // All entries of one turn are synced together.
+    // Waits for further entries of the same turn of the event loop, so that all are synced together.
     await Promise.resolve();
     while (this.#waiting.length > 0 && !this.#closing.signal.aborted) {
       if (await this.#write()) continue;
@@ -160,7 +163,7 @@ export class AuditLog {
     }
   }
 
-  /** Writes a batch. Returns false when the disk is not writable. */
+  /** Writes a batch of waiting entries. Returns false if the disk is not writable. */
   async #write(): Promise<boolean> {
     const batch = this.#waiting.slice(0, batchEntries);
     const [first] = batch;
@@ -185,7 +188,7 @@ export class AuditLog {
   }
 }
 
-/** Parses the lines. Skips incomplete lines and lines that another version of the daemon wrote. */
+/** Parses lines of the audit log. Skips incomplete lines and lines that another version of the daemon wrote. */
 function entriesOf(lines: readonly string[]): AuditEntry[] {
   return lines.flatMap((line) => {
     try {

@@ -4,11 +4,11 @@ import type { ErrorCode } from "../../shared/errors.js";
 import type { NewEvent } from "./runtime-events.js";
 import type { NewAuditEntry } from "./audit-log.js";
 
-/** Limits for failed attempts that are recorded: `burst` at once, then `perSecond` per second. */
+/** Limit for recording failed attempts to make a change: `burst` attempts at once, then `perSecond` attempts per second. */
 const burst = 60;
 const perSecond = 1;
 
-/** The known details of an API call that changes data. */
+/** An API call that changes data, with the details for the audit log. */
 export interface ChangingCall {
   readonly type: ChangeType;
   readonly principal: ChangePrincipal | undefined;
@@ -21,7 +21,7 @@ export interface ChangingCall {
 interface ChangesOptions {
   readonly events: { publish(event: NewEvent): void };
   readonly audit: { record(entry: NewAuditEntry, options: { isSynced: boolean }): Promise<void>; skip(): void };
-  /** Redacts text that has the form of a key, because callers choose names and request ids. */
+  /** Redacts text that has the form of a key. Needed because clients choose names and request ids. */
   readonly redact: (text: string) => string;
 }
 
@@ -34,7 +34,7 @@ export class Changes {
     this.#options = options;
   }
 
-  /** Records a change. Resolves when its audit entry is on disk, or after 2 s. Never throws. */
+  /** Records a completed change and publishes an event. Resolves when the audit entry is on the disk, or after 2 s. Never throws. */
   async made(call: ChangingCall): Promise<void> {
     const { events, audit } = this.#options;
     await audit.record(this.#entryOf(call, "done"), { isSynced: true });
@@ -42,7 +42,7 @@ export class Changes {
     events.publish({ type, requestId, subject, ...(principal && { principal }) });
   }
 
-  /** Records an attempt that changed nothing. Attempts that exceed the limit are only counted. */
+  /** Records an attempt that changed nothing. Attempts above the limit are only counted. */
   attempted(call: ChangingCall, outcome: "refused" | "failed", code: ErrorCode): void {
     const { audit } = this.#options;
     if (this.#budget.admits()) void audit.record({ ...this.#entryOf(call, outcome), code }, { isSynced: false });
@@ -67,7 +67,7 @@ export class Changes {
   }
 }
 
-/** Limits the attempts in the audit log, so that they do not displace the changes. */
+/** Limits the failed attempts in the audit log, so that these do not displace the changes. */
 class AttemptLimiter {
   #left = burst;
   #countedAtMs = performance.now();

@@ -1,6 +1,6 @@
 import { ChangeSignal } from "../../shared/change-signal.js";
 
-/** Buffers the newest entries, whose ids increase. For a follower, only the id of its last entry is stored. */
+/** Buffer of the newest entries, whose ids increase. A follower stores only the id of its last entry. */
 export class EntryBuffer<Entry extends { readonly id: number }> {
   readonly #most: number;
   #entries: Entry[] = [];
@@ -8,7 +8,7 @@ export class EntryBuffer<Entry extends { readonly id: number }> {
   #droppedThroughId: number;
   readonly #changes = new ChangeSignal();
 
-  /** `before`: an id lower than the first one in the buffer. Entries up to this id are not in the buffer. */
+  /** `before` is an id below the first id in the buffer. The buffer does not contain entries up to this id. */
   constructor(options: { readonly most: number; readonly before: number }) {
     this.#most = options.most;
     this.#newestId = options.before;
@@ -19,7 +19,7 @@ export class EntryBuffer<Entry extends { readonly id: number }> {
     return this.#newestId;
   }
 
-  /** The highest id that is not in the buffer anymore, or was assigned before the buffer existed. */
+  /** The highest id whose entry was dropped from the buffer, or was assigned before the buffer existed. */
   get droppedThroughId(): number {
     return this.#droppedThroughId;
   }
@@ -27,19 +27,19 @@ export class EntryBuffer<Entry extends { readonly id: number }> {
   add(entries: readonly Entry[]): void {
     this.#entries.push(...entries);
     this.#newestId = this.#entries.at(-1)?.id ?? this.#newestId;
-    // Drops half of the entries at once, because each drop moves all remaining entries.
+    // Drops half of the entries at once, because each drop moves all remaining entries in memory.
     if (this.#entries.length > 2 * this.#most) this.#drop();
     this.#changes.notify();
   }
 
-  /** Returns the first `most` entries with a higher id. */
+  /** Returns the first `most` entries with an id above `id`. */
   after(id: number, most: number): readonly Entry[] {
     let index = this.#entries.length;
     while (index > 0 && (this.#entries[index - 1] as Entry).id > id) index -= 1;
     return this.#entries.slice(index, index + most);
   }
 
-  /** Resolves when an entry with a higher id exists, or when the signal aborts. */
+  /** Resolves when an entry with an id above `id` exists, or when the signal aborts. */
   async changed(id: number, signal: AbortSignal): Promise<void> {
     if (this.#newestId <= id) await this.#changes.changed(signal);
   }

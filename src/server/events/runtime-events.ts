@@ -2,9 +2,9 @@ import { setImmediate as turn } from "node:timers/promises";
 import type { RuntimeEvent } from "../../shared/contract/events.js";
 import { EntryBuffer } from "./entry-buffer.js";
 
-/** Number of events in memory, for followers that reconnect. */
+/** Number of events in memory, for clients that reconnect. */
 const keptEvents = 2000;
-/** Maximum number of events per batch. */
+/** Maximum number of events in one batch for a follower. */
 const batchEvents = 256;
 const longestMessage = 500;
 
@@ -13,13 +13,13 @@ const gapMessage =
 
 export type NewEvent = Omit<RuntimeEvent, "id" | "at">;
 
-/** The position at which a follower starts: after an id, at a time (Unix milliseconds), or now. */
+/** The position at which a follower of the events starts: after an id, at a time (Unix milliseconds), or now. */
 interface EventStart {
   readonly lastEventId: number | undefined;
   readonly sinceMs: number | undefined;
 }
 
-/** The events of the daemon. Keeps the newest ones in memory. Publishing an event never waits for a follower. */
+/** The events of the daemon. Keeps the newest events in memory. Publishing an event never waits for a follower. */
 export class RuntimeEvents {
   readonly #now: () => number;
   readonly #startedAtMs: number;
@@ -32,7 +32,7 @@ export class RuntimeEvents {
   constructor({ now, kept = keptEvents }: { readonly now: () => number; readonly kept?: number }) {
     this.#now = now;
     this.#startedAtMs = now();
-    // Ids are higher than those of earlier daemon processes, so a follower that reconnects detects possible gaps.
+    // The ids are higher than those of previous daemon processes, so that a follower that reconnects detects possible gaps.
     this.#nextId = this.#startedAtMs * 1000;
     this.#recent = new EntryBuffer({ most: kept, before: this.#nextId - 1 });
   }
@@ -55,7 +55,7 @@ export class RuntimeEvents {
 
   /**
    * Yields matching events in batches until the signal aborts. Begins with `stream.opened`, whose id a follower can resume from, or with
-   * `stream.gap` if events are missing. A slow follower also gets `stream.gap` later.
+   * `stream.gap` if events are missing. A slow follower can also receive `stream.gap` later.
    */
   async *follow(passes: (event: RuntimeEvent) => boolean, start: EventStart, signal: AbortSignal): AsyncGenerator<RuntimeEvent[]> {
     this.#followerCount += 1;
@@ -74,7 +74,7 @@ export class RuntimeEvents {
         if (batch.length > 0) yield batch;
         if (next.length === batchEvents) continue;
         await this.#recent.changed(seenId, signal);
-        // All events of one turn are sent together.
+        // Waits for further events of the same turn of the event loop, so that all are sent together.
         await turn();
       }
     } finally {
@@ -85,7 +85,7 @@ export class RuntimeEvents {
   #begin({ lastEventId, sinceMs }: EventStart): { seenId: number; notice?: RuntimeEvent } {
     const { newestId, droppedThroughId } = this.#recent;
     if (lastEventId !== undefined) {
-      // With an id that was not assigned yet, it is not known which events the follower already has.
+      // The follower sent an id that is not assigned yet. Therefore, the daemon cannot know which events the follower has received.
       if (lastEventId > newestId) return { seenId: newestId, notice: this.#notice("stream.gap", newestId) };
       return { seenId: lastEventId };
     }
@@ -112,12 +112,12 @@ export class ActiveVersionTracker {
     this.#publish = publish;
   }
 
-  /** Starts to publish changes. Versions recorded before this call are the initial state. */
+  /** Starts to publish changes. The versions that were recorded before this call are the initial state. */
   tellFromNowOn(): void {
     this.#isTelling = true;
   }
 
-  /** Records the active version; undefined when the worker has none. */
+  /** Records the active version of a worker. `version` is undefined if the worker has no active version. */
   note(name: string, version: string | undefined): void {
     if (this.#versions.get(name) === version) return;
     if (version === undefined) this.#versions.delete(name);

@@ -6,11 +6,11 @@ export interface MetricValue {
   readonly labels: Readonly<Record<string, string>>;
   /** Labels that many values share, as one object. */
   readonly sharedLabels?: Readonly<Record<string, string>>;
-  /** Name of a histogram series, with the suffix `_bucket`, `_sum` or `_count`. */
+  /** Name of a series in a histogram, with the suffix `_bucket`, `_sum` or `_count`. */
   readonly metricName?: string;
 }
 
-/** One metric with its values for a subject. */
+/** One metric, with a function that returns its values for a subject, such as a worker version. */
 export interface MetricFamily<Subject> {
   readonly name: string;
   readonly help: string;
@@ -18,7 +18,7 @@ export interface MetricFamily<Subject> {
   valuesOf(subject: Subject): MetricValue[];
 }
 
-/** A worker version with its labels. */
+/** Metrics of a worker version, with the labels `worker` and `version`. */
 export interface LabelledReading extends WorkerReading {
   readonly sharedLabels: Readonly<Record<string, string>>;
 }
@@ -150,7 +150,7 @@ export const daemonFamilies: readonly MetricFamily<DaemonMetrics>[] = [
   ),
 ];
 
-/** Returns one family per name, with the values of all plugins. The help is that of the first plugin. */
+/** Returns one metric per counter name, with the values of all plugins. The help text is that of the first plugin. */
 export function pluginFamilies(plugins: readonly PluginMetrics[]): MetricFamily<PluginMetrics>[] {
   const helps = new Map<string, string>();
   for (const { name, help } of plugins.flatMap(({ counters }) => counters)) if (!helps.has(name)) helps.set(name, help);
@@ -191,7 +191,7 @@ function workerCounter(name: string, help: string, read: ReadValue): MetricFamil
   return workerMetric({ name, help, type: "counter", read });
 }
 
-/** Returns a metric with one value per version. A version without a reading has no value. */
+/** Returns a metric with one value per worker version. A version whose `read` returns undefined has no value. */
 function workerMetric(metric: { name: string; help: string; type: "counter" | "gauge"; read: ReadValue }): MetricFamily<LabelledReading> {
   return {
     name: `runtimed_worker_${metric.name}`,

@@ -8,7 +8,7 @@ import type { PluginCounters } from "./plugin-counters.js";
 import type { UploadMeter } from "./upload-meter.js";
 import type { WorkerReading } from "./worker-reading.js";
 
-/** The sources of the metrics. */
+/** The services whose metrics are read. */
 export interface MetricsSources {
   readonly engine: { numbers(): WorkerNumbers[]; readonly poolNumbers: PoolNumbers; readonly unknownPathCount: number };
   readonly uploads: UploadMeter;
@@ -19,7 +19,7 @@ export interface MetricsSources {
   readonly connectionCount: () => number;
 }
 
-/** Reads the metrics of workers and daemon on request. */
+/** Reads the metrics of the workers, plugins and daemon on request. */
 export class Metrics {
   readonly #sources: MetricsSources;
   readonly #lag = new EventLoopLag();
@@ -30,15 +30,15 @@ export class Metrics {
     this.#sources = sources;
   }
 
-  /** Returns the workers that received requests, by name and version. */
+  /** Returns the metrics of all workers that received requests, sorted by name and version. */
   async workers(isWanted: (name: string) => boolean): Promise<WorkerReading[]> {
     const pids = this.#numbers(isWanted).flatMap(({ currentLoad }) => currentLoad?.pids ?? []);
     const samples = await this.#sampler.sample(pids);
-    // The numbers are read again, so that all counts are from the same time and exited isolates are excluded.
+    // The numbers are read again after the samples, so that all counts are from the same time and exited isolates are excluded.
     return this.#numbers(isWanted).map(({ meter, currentLoad }) => this.#reading(meter, currentLoad, samples));
   }
 
-  /** Returns the figures of the daemon. A key that is restricted to namespaces gets no figures of other namespaces. */
+  /** Returns the metrics of the daemon. With `isRestricted`, omits metrics that include other namespaces. */
   daemon(isRestricted: boolean): DaemonMetrics {
     const uptimeSeconds = process.uptime();
     const harmless = {
@@ -61,7 +61,7 @@ export class Metrics {
     };
   }
 
-  /** Returns the counters of plugins. A key that is restricted to namespaces gets none, because labels can name other namespaces. */
+  /** Returns the counters of plugins. With `isRestricted`, returns none, because labels can contain names from other namespaces. */
   plugins(isRestricted: boolean): PluginMetrics[] {
     return isRestricted ? [] : this.#sources.pluginCounters.read();
   }

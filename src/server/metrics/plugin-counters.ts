@@ -4,22 +4,25 @@ import type { PluginMetrics } from "../../shared/contract/metrics.js";
 const mostCounters = 50;
 const mostCombinations = 200;
 const longestValue = 100;
-/** Label value of all combinations that exceed the limit. */
+/** Label value for all label combinations above the limit. */
 const otherValue = "other";
 
 const namePattern = /^[a-z][a-z0-9_]{0,99}$/;
-/** Matches the label names that a plugin can use. Prometheus reserves names with two leading underscores, and the daemon sets `plugin`. */
+/**
+ * Matches the label names that a plugin can use. Prometheus reserves names with two leading underscores, and the daemon sets the label
+ * `plugin`.
+ */
 const labelPattern = /^(?!__|plugin$)[a-zA-Z_][a-zA-Z0-9_]{0,99}$/;
 
 type Labels = Readonly<Record<string, string>>;
 
-/** The counters of all plugins. Their values continue after a reload. */
+/** The counters of all plugins. The values continue after a reload of a plugin. */
 export class PluginCounters {
   readonly #byPlugin = new Map<string, Map<string, Counter>>();
 
   /**
-   * Returns the plugin's counter of that name. Creates the counter if it does not exist. Throws for an invalid name and for the 51st
-   * counter.
+   * Returns the plugin's counter with this name, and creates a missing counter. Throws for an invalid name and for the 51st counter of a
+   * plugin.
    */
   counter(plugin: string, name: string, help: string): PluginCounter {
     if (!namePattern.test(name))
@@ -35,12 +38,12 @@ export class PluginCounters {
     return counter;
   }
 
-  /** Removes the counters of an unloaded plugin. Later calls of these counters have no effect. */
+  /** Removes the counters of an unloaded plugin. Later calls on these counters have no effect on the metrics. */
   forget(plugin: string): void {
     this.#byPlugin.delete(plugin);
   }
 
-  /** Returns the counters, sorted by plugin and name. */
+  /** Returns the counters, sorted by plugin name and counter name. */
   read(): PluginMetrics[] {
     return sorted(this.#byPlugin).map(([plugin, counters]) => ({
       plugin,
@@ -52,16 +55,16 @@ export class PluginCounters {
 class Counter implements PluginCounter {
   help = "";
   readonly #combinations = new Map<string, { readonly labels: Labels; value: number }>();
-  /** Values by the frozen object that contains the labels. */
+  /** Values by the label object, only for frozen objects, because the labels of other objects can change. */
   readonly #byObject = new WeakMap<Labels, { value: number }>();
-  /** Counts the combinations of labels that exceed the limit. Created when the first one occurs. */
+  /** Counts all label combinations above the limit. Undefined until such a combination occurs. */
   #overflow: { readonly labels: Labels; value: number } | undefined;
 
   constructor(help: string) {
     this.describeAs(help);
   }
 
-  /** Prometheus requires a help line that is not empty. */
+  /** Sets the help text. Prometheus requires a help text that is not empty. */
   describeAs(help: string): this {
     this.help = help.replaceAll(/\s+/g, " ").trim().slice(0, 500) || "A counter of a plugin.";
     return this;
@@ -98,7 +101,10 @@ class Counter implements PluginCounter {
     return combination;
   }
 
-  /** If all values of a combination are `other`, the combination uses the overflow counter, so that no series appears twice. */
+  /**
+   * Returns the counter for combinations above the limit. If a combination already has the value `other` for each label, uses that counter,
+   * so that no series appears twice.
+   */
   #makeOverflow(): { readonly labels: Labels; value: number } {
     const [first] = this.#combinations.values();
     const labels = Object.fromEntries(Object.keys(first?.labels ?? {}).map((name) => [name, otherValue]));
@@ -106,7 +112,7 @@ class Counter implements PluginCounter {
   }
 }
 
-/** Replaces unpaired surrogates: in UTF-8 they become the same character, which could make two label values equal. */
+/** Replaces unpaired surrogates, which become the same character in UTF-8. Otherwise two label values could be equal in the output. */
 function toLabelValue(value: unknown): string {
   return String(value)
     .slice(0, longestValue)

@@ -1,23 +1,26 @@
 import { readFile } from "node:fs/promises";
 import { monitorEventLoopDelay, type ELDHistogram } from "node:perf_hooks";
 
-/** Maximum age of a sample that is used again, so that two clients cost as much as one. */
+/** Maximum age of a sample that is used again, so that two clients cause no more reads than one client. */
 const freshMs = 1000;
-/** Number of processes whose /proc files are read concurrently. A higher number would delay other tasks of the thread pool. */
+/** Number of processes whose /proc files are read concurrently. A higher number would delay other tasks in the thread pool. */
 const sideBySide = 8;
-/** Unit of CPU time in /proc on every platform that Node.js supports. */
+/** Number of CPU time units per second in /proc, on every platform that Node.js supports. */
 const ticksPerSecond = 100;
 
-/** Interval of the check. The time by which a check is late is the lag. */
+/** Interval of the timer that measures the event loop. The delay of the timer is the event loop lag. */
 const resolutionMs = 500;
-/** Two monitors are restarted in turn, so that the older one covers the last 30 to 60 s. */
+/** Interval at which one of two monitors restarts. Therefore, the older monitor always covers the last 30 to 60 s. */
 const turnMs = 30_000;
 
 export interface ProcessSample {
-  /** Identifies a process among those that had the same process id at different times. */
+  /** Identifies the process among all processes that had the same process id at different times. */
   readonly identity: string;
   readonly rssBytes: number;
-  /** Memory with the process's share of memory that several processes use; undefined if the system does not provide it. */
+  /**
+   * Proportional set size: memory that includes only the process's share of shared memory. Undefined if the system does not provide the
+   * value.
+   */
   readonly pssBytes: number | undefined;
   readonly cpuSeconds: number;
 }
@@ -31,7 +34,7 @@ interface Taken {
 export class ProcessSampler {
   readonly #taken = new Map<number, Taken>();
 
-  /** Samples the processes. Omits exited processes, and returns nothing without /proc. */
+  /** Returns the samples of the processes. Omits exited processes. Returns no samples without /proc. */
   async sample(pids: readonly number[]): Promise<ReadonlyMap<number, ProcessSample>> {
     const nowMs = performance.now();
     for (const [pid, { takenMs }] of this.#taken) if (nowMs - takenMs > freshMs) this.#taken.delete(pid);
@@ -56,7 +59,8 @@ export class ProcessSampler {
 
 async function readSample(pid: number): Promise<ProcessSample | undefined> {
   const stat = await readFile(`/proc/${pid}/stat`, "utf8");
-  // The name in parentheses can contain any characters. Therefore the fields from number 3 on (proc(5)) start after the last parenthesis.
+  // The process name in parentheses can contain any characters. Therefore, the fields from number 3 on (proc(5)) start after the last
+  // parenthesis.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const [user, system, startTicks] = [fields[11], fields[12], fields[19]];
   const memory = await readMemory(pid);
@@ -78,12 +82,12 @@ function bytesOf(text: string, field: string): number | undefined {
   return kilobytes === undefined ? undefined : Number(kilobytes) * 1024;
 }
 
-/** CPU time of all isolates of a worker, including exited ones up to their last sample. */
+/** CPU time of all isolates of a worker version, including exited isolates up to their last sample. */
 export class CpuAccount {
   #endedSeconds = 0;
   readonly #running = new Map<number, ProcessSample>();
 
-  /** Adds the samples of running processes, some of which can be missing. Returns the total time. */
+  /** Adds the samples of running processes. Samples can be missing. Returns the total CPU time in seconds. */
   update(pids: readonly number[], samples: ReadonlyMap<number, ProcessSample>): number {
     for (const [pid, { identity, cpuSeconds }] of this.#running) {
       if (pids.includes(pid) && (samples.get(pid)?.identity ?? identity) === identity) continue;
@@ -92,7 +96,7 @@ export class CpuAccount {
     }
     for (const pid of pids) {
       const sample = samples.get(pid);
-      // Of two concurrent calls, the later one can have the older sample.
+      // Of two concurrent calls, the later call can have the older sample.
       if (sample && sample.cpuSeconds >= (this.#running.get(pid)?.cpuSeconds ?? 0)) this.#running.set(pid, sample);
     }
     let seconds = this.#endedSeconds;
@@ -101,7 +105,7 @@ export class CpuAccount {
   }
 }
 
-/** Delay of the event loop over the last minute. Its timer does not prevent the process from exiting. */
+/** Lag of the event loop over the last 30 to 60 s. The timer does not prevent the process from exiting. */
 export class EventLoopLag {
   #older: ELDHistogram;
   #newer: ELDHistogram;
@@ -138,7 +142,7 @@ function startMonitor(): ELDHistogram {
   return monitor;
 }
 
-/** A sample is the time between two checks, in nanoseconds. */
+/** Converts a sample to the lag in ms. A sample is the time between two timer calls in ns. */
 function lagMs(sampleNs: number): number {
   return Math.max(0, sampleNs / 1e6 - resolutionMs);
 }

@@ -4,7 +4,7 @@ import type { DaemonMetrics, PluginMetrics } from "../../shared/contract/metrics
 import { daemonFamilies, pluginFamilies, workerFamilies, type MetricFamily, type MetricValue } from "./metric-families.js";
 import type { WorkerReading } from "./worker-reading.js";
 
-/** Number of workers per batch. The daemon serves requests between batches. */
+/** Number of workers that are written at a time. The daemon serves requests in between. */
 const batchSize = 50;
 
 interface Numbers {
@@ -15,7 +15,7 @@ interface Numbers {
 
 /** Writes metrics in the text format of Prometheus. */
 export class PrometheusExporter {
-  /** Metrics of the process that prom-client provides, collected from the first request on. */
+  /** Process metrics of prom-client, collected from the first request for metrics on. */
   #defaults: Registry | undefined;
 
   async write(numbers: Numbers): Promise<string> {
@@ -28,7 +28,7 @@ export class PrometheusExporter {
     for (const family of workerFamilies) parts.push(await writeFamily(family, labelled));
     for (const family of daemonFamilies) parts.push(await writeFamily(family, [numbers.daemon]));
     for (const family of pluginFamilies(numbers.plugins)) parts.push(await writeFamily(family, numbers.plugins));
-    // Metrics of the daemon are only for keys without a namespace restriction.
+    // Process metrics are only for keys without a namespace restriction.
     if (numbers.daemon.process) parts.push(withStandardNaN(await this.#defaults.metrics()));
     return parts.join("");
   }
@@ -40,7 +40,7 @@ function watchProcess(): Registry {
   return defaults;
 }
 
-/** Returns the text of a metric; an empty text when the metric has no values. */
+/** Returns the text of a metric, or an empty text if the metric has no values. */
 async function writeFamily<Subject>(family: MetricFamily<Subject>, subjects: readonly Subject[]): Promise<string> {
   let text = "";
   for (let start = 0; start < subjects.length; start += batchSize) {
@@ -54,7 +54,7 @@ async function writeFamily<Subject>(family: MetricFamily<Subject>, subjects: rea
   return text;
 }
 
-/** A registry accepts any object with a method that returns values. */
+/** Returns the values in the text format of Prometheus. A registry of prom-client accepts any object with a `get` method. */
 async function writeValues(family: MetricFamily<never>, values: readonly MetricValue[]): Promise<string> {
   const { name, help, type } = family;
   const registry = new Registry();
@@ -62,12 +62,12 @@ async function writeValues(family: MetricFamily<never>, values: readonly MetricV
   return registry.getSingleMetricAsString(name);
 }
 
-/** prom-client writes `Nan` before the first sample of the event loop. */
+/** Replaces `Nan`, which prom-client writes before the first sample of the event loop. */
 function withStandardNaN(text: string): string {
   return text.replaceAll(/ Nan$/gm, " NaN");
 }
 
-/** Returns the lines after HELP and TYPE, which appear once per metric. */
+/** Returns the lines after HELP and TYPE, which must appear only once per metric. */
 function withoutHeader(text: string): string {
   return text.slice(text.indexOf("\n", text.indexOf("\n") + 1) + 1);
 }

@@ -1,6 +1,6 @@
 import type { UploadedFile } from "../platform/uploaded-file.js";
 
-/** Counts uploads when their installation starts. An upload that is never completed is not counted. */
+/** Counts uploads from the start of their installation. An upload that the client never completes is not counted. */
 export class UploadMeter {
   runningCount = 0;
   installedCount = 0;

@@ -2,12 +2,12 @@ import type { Totals, WorkerMetrics } from "../../shared/contract/metrics.js";
 import type { LatencySummary } from "../workers/engine/latency-histogram.js";
 import type { WorkerMeter, VersionLoad } from "../workers/engine/worker-meter.js";
 
-/** A worker version with the use of its processes at one time. */
+/** Request counts of a worker version, with the memory and CPU time of its processes at one time. */
 export interface WorkerReading {
   readonly meter: WorkerMeter;
   readonly currentLoad: VersionLoad | undefined;
   readonly rssBytes: number;
-  /** Undefined if the system does not provide it. */
+  /** Memory with the processes' share of shared memory. Undefined if the system does not provide the value. */
   readonly pssBytes: number | undefined;
   readonly cpuSeconds: number;
 }
@@ -73,7 +73,7 @@ export function totalsOf(workers: readonly WorkerMetrics[]): Totals {
   };
 }
 
-/** The classes of status in meters and metrics. */
+/** Classes of HTTP status codes in the metrics, each with its first digit. The digit 0 means that the client disconnected. */
 export const statusClasses = [
   [1, "1xx"],
   [2, "2xx"],

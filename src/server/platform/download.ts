@@ -1,7 +1,7 @@
-/** The result of a handler whose response is a download. Opened when the response is sent, and always closed. */
+/** Download that an API handler returns. The daemon opens the download when it sends the response, and always closes it. */
 export type Download = FileDownload | StreamDownload;
 
-/** A file of known size. Supports range and conditional requests. */
+/** Download of a file with known size. Supports range requests and conditional requests. */
 export interface FileDownload {
   readonly filename: string;
   readonly sizeBytes: number;
@@ -10,11 +10,11 @@ export interface FileDownload {
   readonly etag: string;
   /** Returns the bytes from `start` to `end`, both inclusive. The caller calls either `open` or `close`. */
   readonly open: (range: { start: number; end: number }) => DownloadBytes;
-  /** Has no effect after `open`. */
+  /** Releases the file if `open` was not called. Has no effect after `open`. */
   readonly close: () => void;
 }
 
-/** A download generated while it is sent. */
+/** Download whose content is generated while it is sent. */
 export interface StreamDownload {
   readonly filename: string;
   readonly open: () => DownloadBytes;
@@ -22,7 +22,7 @@ export interface StreamDownload {
   readonly close?: () => void;
 }
 
-/** A byte stream like those of Node.js, without its types. Destroyed when the client disconnects. */
+/** Stream of bytes, like a stream of Node.js but without its types. The daemon destroys it when the client disconnects. */
 export interface DownloadBytes extends AsyncIterable<Uint8Array> {
   destroy(error?: Error): unknown;
 }

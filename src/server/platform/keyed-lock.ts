@@ -1,11 +1,11 @@
-/** Runs work with the same key one at a time, in the order of the calls. Different keys run concurrently. */
+/** Runs functions with the same key one at a time, in the order of the calls. Functions with different keys run concurrently. */
 export class KeyedLock {
   readonly #last = new Map<string, Promise<unknown>>();
 
   async run<Result>(key: string, work: () => Promise<Result>): Promise<Result> {
     const before = this.#last.get(key) ?? Promise.resolve();
     const running = before.then(work);
-    // The next work waits for the end of this one, including failure.
+    // The next function waits until this function has succeeded or failed.
     const ended = running.then(nothing, nothing);
     this.#last.set(key, ended);
     try {

@@ -1,7 +1,8 @@
 import path from "node:path";
 
 /**
- * Whether `target` is `folder` or below it. Compares text: both must be absolute, normalized and, where it matters, without symbolic links.
+ * Returns whether `target` is `folder` or a path below it. Compares only text, so both paths must be absolute, normalized and without
+ * symbolic links.
  */
 export function isPathWithin(target: string, folder: string): boolean {
   return target === folder || target.startsWith(folder + path.sep);

@@ -2,8 +2,8 @@ import { existsSync } from "node:fs";
 import Database, { SqliteError } from "better-sqlite3";
 
 /**
- * A lock file held by one process at a time. The kernel, or a network file system's server, frees it when the process ends. Uses SQLite's
- * locks on an empty file because Node has no file locks.
+ * A lock file that only one process can hold. The kernel, or the server of a network file system, releases the lock when the process exits.
+ * Uses SQLite's lock on an empty file, because Node.js has no file locks.
  */
 export class ProcessLock {
   readonly #database: Database.Database;
@@ -12,12 +12,12 @@ export class ProcessLock {
     this.#database = database;
   }
 
-  /** Acquires the lock of a file, which is created if missing; undefined when another process holds it. Never waits. */
+  /** Locks a file, and creates a missing file. Returns undefined if another process holds the lock. Never waits. */
   static take(file: string): ProcessLock | undefined {
     return ProcessLock.#open(new Database(file, { timeout: 0 }));
   }
 
-  /** Whether a process holds the lock; false when the file does not exist. */
+  /** Returns whether a process holds the lock. Returns false if the file does not exist. */
   static isHeld(file: string): boolean {
     if (!existsSync(file)) return false;
     try {
@@ -32,9 +32,9 @@ export class ProcessLock {
 
   static #open(database: Database.Database): ProcessLock | undefined {
     try {
-      // Avoids a journal file, because nothing is ever written.
+      // In this mode, SQLite creates no journal file, which is not needed because the lock file stays empty.
       database.pragma("journal_mode = MEMORY");
-      // IMMEDIATE guarantees that exactly one of several concurrent processes gets the lock; EXCLUSIVE does not.
+      // Of several concurrent processes, exactly one receives the lock with IMMEDIATE, but not with EXCLUSIVE.
       database.exec("BEGIN IMMEDIATE");
       return new ProcessLock(database);
     } catch (error) {

@@ -1,28 +1,28 @@
 import { readFileSync, readdirSync } from "node:fs";
 import { getPriority, setPriority } from "node:os";
 
-/** CAP_SYS_NICE of capabilities(7). */
+/** The bit of the capability CAP_SYS_NICE (capabilities(7)). */
 const niceCapability = 1n << 23n;
 
-/** Sets the niceness of a process and all its threads. Has no effect if the process has ended or the system denies the change. */
+/** Sets the niceness of a process and all its threads. Has no effect if the process has exited or the system denies the change. */
 export function lowerPriority(pid: number, niceness: number): void {
   setPriorityOfThreads(pid, niceness);
 }
 
-/** Resets a process whose priority was lowered, and all its threads, to the niceness of this process. */
+/** Resets the niceness of a process and all its threads to the niceness of this process. */
 export function restorePriority(pid: number | undefined): void {
   if (pid !== undefined) setPriorityOfThreads(pid, getPriority());
 }
 
 /**
- * Returns whether this process can raise a priority that it lowered: with CAP_SYS_NICE, or within the limit of getrlimit(2) (`LimitNICE` of
+ * Returns whether this process can undo a lowered priority: with CAP_SYS_NICE, or within the limit of getrlimit(2) (`LimitNICE` in
  * systemd). Otherwise a lowered priority is permanent.
  */
 export function canRaisePriority(): boolean {
   try {
     if (hasCapability()) return true;
     const limit = /^Max nice priority\s+(\w+)/m.exec(readFileSync("/proc/self/limits", "utf8"))?.[1];
-    // Isolates of root run as other users, so the limit does not cover them.
+    // If the daemon runs as root, isolates run as other users, to which the limit does not apply.
     return process.getuid?.() !== 0 && (limit === "unlimited" || Number(limit) >= 20 - getPriority());
   } catch {
     return false;
@@ -30,7 +30,7 @@ export function canRaisePriority(): boolean {
 }
 
 function setPriorityOfThreads(pid: number, niceness: number): void {
-  // The main thread first: threads that it starts later inherit its niceness.
+  // The main thread is first, because threads that it starts later inherit its niceness.
   if (!trySetPriority(pid, niceness)) return;
   for (const thread of threadsOf(pid)) trySetPriority(thread, niceness);
 }
@@ -39,11 +39,11 @@ function threadsOf(pid: number): number[] {
   try {
     return readdirSync(`/proc/${pid}/task`).map(Number);
   } catch {
-    return []; // The process has ended.
+    return []; // The process has exited.
   }
 }
 
-/** Returns false if the process or thread has ended, or the system denies the change. */
+/** Sets the niceness of one thread. Returns false if the process or thread has exited, or the system denies the change. */
 function trySetPriority(id: number, niceness: number): boolean {
   try {
     setPriority(id, niceness);
@@ -54,7 +54,8 @@ function trySetPriority(id: number, niceness: number): boolean {
 }
 
 /**
- * Whether the capability applies to the host: in a container's user namespace, root has all capabilities, but only inside the container.
+ * Returns whether CAP_SYS_NICE applies to the host. In a container's user namespace, root has all capabilities, but only inside the
+ * container.
  */
 function hasCapability(): boolean {
   const effective = /^CapEff:\s*(\w+)$/m.exec(readFileSync("/proc/self/status", "utf8"))?.[1] ?? "0";

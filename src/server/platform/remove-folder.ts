@@ -6,8 +6,8 @@ import { chmod, lstat, opendir, rmdir, unlink } from "node:fs/promises";
 import path from "node:path";
 
 /**
- * Deletes large folders in sequence with a low-priority `rm`: 10,000 deletions in the daemon's thread pool would delay all other file
- * access. Folders that remain at `close` are deleted at the next start.
+ * Deletes large folders one after another with a low-priority `rm` process. 10,000 deletions in the daemon's thread pool would delay all
+ * other file access. The next start deletes the folders that remain at `close`.
  */
 export class TreeRemover {
   readonly #program = findSystemTool("rm");
@@ -15,7 +15,7 @@ export class TreeRemover {
   #removal: SpawnedProcess | undefined;
   #isClosed = false;
 
-  /** Settles when the folder is deleted, when deletion fails, or at `close`. */
+  /** Deletes a folder. Settles when the folder is deleted, when the deletion fails, or at `close`. */
   remove(folder: string): Promise<void> {
     const removing = this.#last.then(() => (this.#isClosed ? undefined : this.#removeNow(folder)));
     this.#last = removing.catch(() => undefined);
@@ -37,7 +37,7 @@ export class TreeRemover {
     if (!this.#isClosed) await removeTree(folder);
   }
 
-  /** Returns whether the program exited with status 0. */
+  /** Deletes the folder with the program `rm`. Returns whether the program exited with status 0. */
   async #run(file: string, folder: string): Promise<boolean> {
     const removal = await spawnProcess({ file, args: ["-rf", "--", folder], workingDirectory: "/", descriptors: [] }).catch(
       () => undefined,
@@ -51,8 +51,8 @@ export class TreeRemover {
 }
 
 /**
- * Deletes a tree entry by entry: `rm` queues all deletions of a folder and would delay other disk access. Ignores missing entries. Stops
- * after `mostEntries`; returns whether all is deleted.
+ * Deletes a folder entry by entry, because `rm` queues all deletions and would delay other disk access. Ignores missing entries. Stops
+ * after `mostEntries` entries. Returns whether everything is deleted.
  */
 export async function removeTree(target: string, mostEntries = Infinity): Promise<boolean> {
   const stat = await lstat(target).catch(ignoreMissing);
@@ -63,8 +63,8 @@ export async function removeTree(target: string, mostEntries = Infinity): Promis
 }
 
 /**
- * Returns the number of deleted entries; `mostEntries` + 1 when it stopped early. A worker can create a folder that its owner cannot read or
- * change: makes it writable.
+ * Returns the number of deleted entries, or more than `mostEntries` if the deletion stopped early. Makes the folder writable if needed,
+ * because a worker can create a folder that its owner cannot read or change.
  */
 async function removeFolder(folder: string, mostEntries: number): Promise<number> {
   try {

@@ -6,7 +6,7 @@ export function isStorageFull(error: unknown): boolean {
 
 const closedCodes = new Set(["EROFS", "EACCES", "EPERM"]);
 
-/** Converts errors of a full or read-only disk to an ApiError with its own code; returns other errors unchanged. */
+/** Converts the error of a full or read-only disk to INSUFFICIENT_STORAGE or STORAGE_NOT_WRITABLE. Returns other errors unchanged. */
 export function asStorageFailure(error: unknown): unknown {
   if (isStorageFull(error)) return insufficientStorage(error);
   const { code = "" } = error as NodeJS.ErrnoException;

@@ -1,19 +1,22 @@
-/** A file part of a multipart body, stored in the spool until the handler returns. */
+/** An uploaded file in a multipart body, stored in the spool until the handler returns. */
 export interface UploadedFile {
-  /** Path of the spooled file on the server. */
+  /** Path of the file in the spool. */
   readonly path: string;
-  /** File name from the client, without folders. Use only its extension. */
+  /** File name from the client, without folders. Use only its extension, because clients choose the name. */
   readonly filename: string;
-  /** Number of spooled bytes when the handler is called. */
+  /** Number of bytes in the spool when the handler is called. */
   readonly sizeBytes: number;
-  /** The rest of a large file. Undefined if the file is complete. */
+  /** Progress of a large file that is still arriving. Undefined if the file is complete. */
   readonly arrival?: FileArrival;
 }
 
-/** The rest of a file, for handlers that start before the file is complete. */
+/** Progress of an uploaded file, for handlers that start before the file is complete. */
 export interface FileArrival {
-  /** Resolves when the file is complete. Rejects with the client's error if the upload is incomplete or rejected: discard the file then. */
+  /**
+   * Resolves when the file is complete. Rejects with the client's error if the upload is incomplete or rejected. The caller must then
+   * discard the file.
+   */
   readonly whole: Promise<void>;
-  /** Reports the number of spooled bytes, now and while the file grows. */
+  /** Calls `onGrowth` with the number of bytes in the spool, now and while the file grows. */
   follow(onGrowth: (sizeBytes: number) => void): void;
 }

@@ -1,14 +1,14 @@
 import { open, rename, rm } from "node:fs/promises";
 import path from "node:path";
 
-/** A crash can leave this file beside the file that is written; the next write replaces it. */
+/** Returns the path of the temporary file for a write. A crash can leave this file, and the next write replaces it. */
 export function unnamedFileOf(file: string): string {
   return `${file}.new`;
 }
 
 /**
- * Replaces or creates a file that only its user can read (mode 0600). Readers see the old or the new text, also after a crash; the new text
- * is durable when the promise resolves. Only one write of the same file at a time.
+ * Replaces or creates a file that only its user can read (mode 0600). Readers see the old or the new text, also after a crash. The new text
+ * is synced when the promise resolves. Never write the same file concurrently.
  */
 export async function writePrivateFile(file: string, text: string): Promise<void> {
   const unnamed = unnamedFileOf(file);

@@ -3,10 +3,13 @@ import { hostNameOf, isHost } from "../../shared/host.js";
 /** Prefix of an entry that matches all subdomains, such as `*.example.org`. */
 const wildcard = "*.";
 
-/** The host names that requests can use (`RUNTIME_ALLOWED_HOSTS`). Rejecting others prevents DNS rebinding by web pages. */
+/**
+ * The host names that requests are allowed to use (`RUNTIME_ALLOWED_HOSTS`). Rejecting other names prevents DNS rebinding attacks by web
+ * pages.
+ */
 export class AllowedHosts {
   readonly #names: ReadonlySet<string>;
-  /** Domain suffixes with a leading dot. */
+  /** Domain suffixes with a leading dot, from the wildcard entries. */
   readonly #endings: readonly string[];
 
   private constructor(names: ReadonlySet<string>, endings: readonly string[]) {
@@ -14,7 +17,7 @@ export class AllowedHosts {
     this.#endings = endings;
   }
 
-  /** Parses names, addresses and `*.` wildcards; undefined when an entry is invalid. */
+  /** Parses host names, addresses and `*.` wildcards. Returns undefined if an entry is invalid. */
   static parse(entries: readonly string[]): AllowedHosts | undefined {
     const names = new Set<string>();
     const endings: string[] = [];
@@ -28,12 +31,12 @@ export class AllowedHosts {
     return new AllowedHosts(names, endings);
   }
 
-  /** The allowed names and addresses, without wildcards. */
+  /** The allowed host names and addresses, without wildcards. */
   get exactNames(): ReadonlySet<string> {
     return this.#names;
   }
 
-  /** Whether a Host header names an allowed host; ignores the port. */
+  /** Returns whether a Host header contains an allowed host. Ignores the port. */
   includes(host: string | undefined): boolean {
     if (!isHost(host)) return false;
     const name = hostNameOf(host);
@@ -41,7 +44,7 @@ export class AllowedHosts {
   }
 }
 
-/** Adds the brackets of a Host header to an IPv6 address. */
+/** Adds brackets to an IPv6 address, as in a Host header. */
 function bracketed(entry: string): string {
   return /^[0-9a-f:.]*:[0-9a-f:.]*:[0-9a-f:.]*$/i.test(entry) ? `[${entry}]` : entry;
 }

@@ -2,19 +2,19 @@ import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import Negotiator from "negotiator";
 
-/** Supported values of `Content-Encoding`, preferred one first. */
+/** Supported values of `Content-Encoding`, in order of preference. */
 const contentCodings = ["br", "gzip"] as const;
 
 export type ContentCoding = (typeof contentCodings)[number];
 
-/** Smaller bodies fit into one packet even uncompressed. */
+/** Minimum size in bytes of a compressed body. Smaller bodies fit into one packet without compression. */
 export const leastCompressedBytes = 1024;
 
-/** Higher qualities take many times as long and save only a few percent. */
+/** Options for brotli. Higher qualities take many times as long and save only a few percent. */
 export const brotliOptions = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
 export const gzipOptions = { level: 6 };
 
-/** Returns the preferred coding that the client's `Accept-Encoding` allows; undefined when it allows none. */
+/** Returns the preferred coding among those that the client's `Accept-Encoding` allows. Returns undefined if the header allows none. */
 export function preferredCoding(acceptEncoding: string | undefined): ContentCoding | undefined {
   if (acceptEncoding === undefined) return undefined;
   const accepted = new Negotiator({ headers: { "accept-encoding": acceptEncoding } }).encodings([...contentCodings]);
@@ -24,7 +24,7 @@ export function preferredCoding(acceptEncoding: string | undefined): ContentCodi
 const compressGzip = promisify(gzip);
 const compressBrotli = promisify<Buffer, typeof brotliOptions, Buffer>(brotliCompress);
 
-/** Compresses in libuv's thread pool. */
+/** Compresses a body in libuv's thread pool. */
 export function compressContent(content: Buffer, coding: ContentCoding): Promise<Buffer> {
   return coding === "br" ? compressBrotli(content, brotliOptions) : compressGzip(content, gzipOptions);
 }

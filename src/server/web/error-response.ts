@@ -1,10 +1,13 @@
 import type { ServerResponse } from "node:http";
 import { ApiError } from "../../shared/api-error.js";
 
-/** Error codes for the file descriptor limits of the process and of the system. */
+/** Error codes of Node.js when the process or the system has no free file descriptor. */
 const outOfDescriptorsCodes = new Set<unknown>(["EMFILE", "ENFILE"]);
 
-/** Converts an error for the client: errors without a code become INTERNAL_ERROR, and their cause is only logged. */
+/**
+ * Converts an error to an ApiError for the client. An error without a known code becomes INTERNAL_ERROR, and its cause appears only in the
+ * log.
+ */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof Error && "code" in error && outOfDescriptorsCodes.has(error.code))
@@ -29,7 +32,10 @@ export function errorHeaders(error: ApiError): Record<string, string> {
   };
 }
 
-/** Sends an error response without Koa. A response that has begun is cut off, because its body must not continue with the error. */
+/**
+ * Sends an error response without Koa. If the headers of another response are already sent, closes the connection, because the client would
+ * read the error as part of that response.
+ */
 export function sendError(response: ServerResponse, cause: unknown, requestId: string): void {
   if (response.headersSent) {
     response.destroy();

@@ -1,7 +1,7 @@
-/** Matches paths without encoded, hidden or empty segments, which are nearly all. */
+/** Matches URL paths without encoded, hidden or empty segments. Nearly all paths match. */
 const plainPath = /^(?:\/[\w~-][\w.~-]*)*\/?$/;
 
-/** Returns the decoded path below a served folder; undefined when it cannot name a served file. */
+/** Returns the decoded path relative to a served folder. Returns undefined if the URL path cannot refer to a served file. */
 export function relativeFilePath(urlPath: string): string | undefined {
   if (plainPath.test(urlPath)) return urlPath.slice(1);
   const segments = urlPath.split("/").slice(1);
@@ -15,7 +15,10 @@ export function relativeFilePath(urlPath: string): string | undefined {
   return names.join("/");
 }
 
-/** Decodes a URL path segment. Returns undefined when it is malformed or contains an encoded slash, backslash or control character. */
+/**
+ * Decodes a segment of a URL path. Returns undefined if the segment is malformed or contains an encoded slash, backslash or control
+ * character.
+ */
 export function decodedSegment(segment: string): string | undefined {
   try {
     const text = decodeURIComponent(segment);

@@ -1,35 +1,35 @@
 import { replaceHeaders } from "./replace-headers.js";
 
-/** Header lines have the form `name LF value LF name LF value`: neither part can contain a line feed. */
+/** Separator of the lines in a request head: `name LF value LF name LF value`. Neither names nor values can contain a line feed. */
 export const lineFeed = "\n";
 
-/** The body source of a lazy request; nothing is read before a member is used. */
+/** Body of a lazy request. Nothing is read before the worker or plugin uses the body. */
 export interface LazyBody {
-  /** The whole body, if already received. */
+  /** The whole body if it is already received. */
   readonly inline: Uint8Array | undefined;
   collect(): Promise<Uint8Array>;
   toStream(): ReadableStream<Uint8Array>;
 }
 
-/** Notifications of a lazy request to its creator. */
+/** Callbacks from a lazy request to its creator. */
 export interface RequestOrigin {
-  /** Called when `clone()` or `new Request(request)` has created a native request from it. */
+  /** Called when `clone()` or `new Request(request)` has created a native request from the lazy request. */
   onCopy(copy: Request): void;
-  /** Called when its signal is first read. */
+  /** Called when the worker or plugin reads the request's `signal` for the first time. */
   onSignal(request: LazyRequest): void;
 }
 
 let nativeClass: typeof Request | undefined;
-/** Returns Node's native class, read lazily because Node loads it slowly. */
+/** Returns Node's native class `Request`. Reads it only on demand, because Node.js loads the class slowly. */
 const nativeRequest = (): typeof Request => (nativeClass ??= globalThis.Request);
 const decoder = new TextDecoder();
 const noBytes = new Uint8Array(0);
-/** Matches paths with queries that `new URL` would not change. */
+/** Matches a path with query that `new URL` would not change. */
 export const normalPath = /^(?:\/(?!\.|%2e)[\w\-.~!$&'()*+,;=:@%]*)+(?:\?[\w\-.~!$&()*+,;=:@%/?]*)?$/i;
 
 /**
- * A `Request` by prototype that creates native objects only on demand. Its head, `method LF origin LF path LF name LF value …`, is parsed
- * at the first use.
+ * A `Request` by its prototype that creates native objects only on demand. Its head consists of the lines method, origin, path, and name
+ * and value of each header. The head is parsed on first use.
  */
 export class LazyRequest {
   #head: string | (() => string);
@@ -43,17 +43,17 @@ export class LazyRequest {
   #onAbort: (() => void) | undefined;
   #isBodyUsed = false;
   #native: Request | undefined;
-  /** Values of the `:name` segments. Exists only when a route of `routes` matches. */
+  /** Values of the `:name` segments in a route pattern. Set only if a pattern in the worker's `routes` matches. */
   declare params?: Record<string, string>;
 
-  /** `head` can be a function, which is called at the first use. */
+  /** `head` is the text of the head, or a function that returns the text and is called on first use. */
   constructor(head: string | (() => string), body: LazyBody | undefined, origin?: RequestOrigin) {
     this.#head = head;
     this.#body = body;
     this.#origin = origin;
   }
 
-  /** Returns the native request, with the current headers; creates it at the first call. */
+  /** Returns the native request with the current headers. Creates it at the first call. */
   static nativeOf(request: LazyRequest): Request {
     if (!request.#native) request.#native = request.#toNative();
     else if (request.#headers) replaceHeaders(request.#native.headers, request.#headers);
@@ -74,12 +74,12 @@ export class LazyRequest {
     request.#onAbort?.();
   }
 
-  /** Calls `onAbort` when the request aborts: cheaper than a listener of `signal`. */
+  /** Calls `onAbort` when the request aborts. This is cheaper than a listener on `signal`. */
   static onAbort(request: LazyRequest, onAbort: () => void): void {
     request.#onAbort = onAbort;
   }
 
-  /** The head lines and the body, for a reader that needs no `Request`. */
+  /** Returns the head and the body, for a caller that needs no `Request`. */
   static partsOf(request: LazyRequest): { readonly head: string; readonly body: LazyBody | undefined } {
     return { head: request.#lines(), body: request.#body };
   }
@@ -167,7 +167,7 @@ export class LazyRequest {
     const init: RequestInit = { method: this.method, headers: this.headers, signal: this.signal };
     if (this.#body && this.#isBodyUsed) {
       const request = new NativeRequest(this.url, { ...init, body: "" });
-      // Read to mark the body as used, like the real body.
+      // Reads the body to set `bodyUsed`, like for the real body.
       void request.text();
       return request;
     }
@@ -177,7 +177,7 @@ export class LazyRequest {
   }
 }
 
-/** Rarely used properties, which are delegated to the native request. */
+/** Rarely used properties of a lazy request, which are read from the native request. */
 const delegatedGetters = [
   "cache",
   "credentials",
@@ -194,11 +194,11 @@ const delegatedGetters = [
 ] as const;
 const delegatedMethods = ["blob", "bytes", "formData"] as const;
 
-/** Makes lazy requests valid wherever a `Request` is: prototype, `new Request(request)`, `fetch(request)`. */
+/** Makes lazy requests valid as `Request`: by their prototype, in `new Request(request)` and in `fetch(request)`. */
 export function installRequest(): void {
   const lazy = LazyRequest.prototype;
   const NativeRequest = nativeRequest();
-  // Installed only once.
+  // The prototype must be changed only once.
   if (lazy instanceof NativeRequest) return;
   for (const name of delegatedGetters) {
     if (!(name in NativeRequest.prototype)) continue;
@@ -237,7 +237,7 @@ export function installRequest(): void {
   Object.defineProperty(globalThis, "fetch", { value: fetch, writable: true, configurable: true, enumerable: true });
 }
 
-/** Makes the getters and methods of the native prototype work for lazy requests, such as `Reflect.get(Request.prototype, "url", request)`. */
+/** Makes the getters and methods of the native prototype work for lazy requests, as in `Reflect.get(Request.prototype, "url", request)`. */
 function acceptLazyRequests(native: Request, lazy: LazyRequest): void {
   for (const [name, descriptor] of Object.entries(Object.getOwnPropertyDescriptors(native))) {
     const { get, value } = descriptor as { get?: (this: unknown) => unknown; value?: unknown };

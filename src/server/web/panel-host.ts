@@ -4,13 +4,13 @@ import { hostNameOf, isHost, portOf } from "../../shared/host.js";
 const usualPorts: ReadonlySet<string> = new Set(["80", "443"]);
 
 /**
- * The operators' host (`RUNTIME_PANEL_HOST`) for the panel and its session cookie; no worker is served there. Browsers ignore ports of
- * cookies, so a worker on another port of this name would receive the session.
+ * The host for the panel and its session cookie (`RUNTIME_PANEL_HOST`), which serves no worker. Browsers ignore the port of a cookie, so a
+ * worker on another port of this host name would receive the session.
  */
 export class PanelHost {
-  /** Lower-case name; an IPv6 address has brackets. */
+  /** Host name in lower case. An IPv6 address has brackets. */
   readonly name: string;
-  /** Required port of the Host header; undefined: any. */
+  /** Port that the Host header must contain. Undefined accepts every port. */
   readonly #port: string | undefined;
 
   private constructor(name: string, port: string | undefined) {
@@ -18,24 +18,24 @@ export class PanelHost {
     this.#port = port;
   }
 
-  /** Parses a name or address with an optional port; undefined when the text is invalid. */
+  /** Parses a host name or address with an optional port. Returns undefined if the text is invalid. */
   static parse(text: string): PanelHost | undefined {
     if (!isHost(text)) return undefined;
     const port = portOf(text);
     return new PanelHost(hostNameOf(text), port === undefined || usualPorts.has(port) ? undefined : port);
   }
 
-  /** Whether a Host header names this host. */
+  /** Returns whether a Host header contains this host name and the configured port. */
   matches(host: string | undefined): boolean {
     return this.hasNameOf(host) && (this.#port === undefined || portOf(host as string) === this.#port);
   }
 
-  /** Whether a Host header has this name, with any port. */
+  /** Returns whether a Host header contains this host name, with any port. */
   hasNameOf(host: string | undefined): boolean {
     return isHost(host) && hostNameOf(host) === this.name;
   }
 
-  /** Returns the URL of a path at this host. Without a configured port, uses the port of the request. */
+  /** Returns the URL of a path at this host. Uses the configured port, otherwise the port in the request's Host header. */
   urlOf(path: string, { scheme, host }: { readonly scheme: "http" | "https"; readonly host: string | undefined }): string {
     const port = this.#port ?? (isHost(host) ? portOf(host) : undefined);
     return `${scheme}://${this.name}${port === undefined ? "" : `:${port}`}${path}`;

@@ -1,20 +1,23 @@
 import type { IncomingMessage } from "node:http";
 
-/** Bytes per burst, followed by a pause of `pauseMs`: at most 64 MB per second, a few percent of the daemon's CPU time. */
+/**
+ * Number of discarded bytes per burst, followed by a pause of `pauseMs`. The resulting maximum is 64 MB per second, which takes a few
+ * percent of the daemon's CPU time.
+ */
 export const burstBytes = 256 * 1024;
 export const pauseMs = 4;
 
 const discarded = new WeakSet<IncomingMessage>();
 
 /**
- * Reads and discards the rest of a body, so that the client reads the response and can reuse the connection. Rate-limited: an endless body
- * would otherwise occupy the event loop.
+ * Reads and discards the remaining request body, so that the client reads the response and can reuse the connection. The rate is limited,
+ * because an endless body would otherwise occupy the event loop.
  */
 export function discardBody(request: IncomingMessage): void {
   if (discarded.has(request)) return;
   if (!request.complete && hasBody(request)) {
     discarded.add(request);
-    // Starts the stream: Node would read an unread body without a limit.
+    // Starts the stream, because Node.js would read an unread body without a rate limit.
     request.read(0);
     let readBytes = 0;
     request.on("data", (chunk: Buffer) => {

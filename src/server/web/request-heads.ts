@@ -4,11 +4,11 @@ import { isHost } from "../../shared/host.js";
 import { generatedKey } from "../../shared/generated-key.js";
 import { lineFeed } from "./lazy-request.js";
 
-/** The treatment of a client's header in the worker's request. */
+/** What the daemon does with a header of the client's request when it writes the request to the worker. */
 type Rule = "keep" | "drop" | "cookie" | "authorization" | "forwardedFor" | "forwardedProto" | "forwardedHost" | "host" | "traceparent";
 
 const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
-  // Credentials of the operator.
+  // Credentials of an operator.
   ["x-api-key", "drop"],
   ["x-runtime-internal", "drop"],
   ["cookie", "cookie"],
@@ -39,15 +39,18 @@ const sessionCookie = "runtime_api_key";
 const sessionCookies: ReadonlySet<string> = new Set([sessionCookie, `__host-${sessionCookie}`]);
 const maximumKnownNames = 512;
 
-/** Hop-by-hop headers, so the client's values are not forwarded. Workers recognize an upgrade request by them. */
+/**
+ * Lines for a WebSocket handshake, by which workers recognize an upgrade request. The client's own hop-by-hop headers are not forwarded.
+ */
 export const upgradeLines = "\nconnection\nUpgrade\nupgrade\nwebsocket";
 
 /**
- * Writes the head of a request for workers and plugins: the path below the base, without credentials of the daemon and hop-by-hop headers.
+ * Writes the head of a request to a worker or plugin. The head contains the path below the base, but no credentials of the daemon and no
+ * hop-by-hop headers.
  */
 export class RequestHeads {
   readonly #isOurKey: (token: string) => boolean;
-  /** Rule and lower-case name by the client's spelling. */
+  /** Rule and lower-case name of each header, by the spelling that the client used. */
   readonly #knownNames = new Map<string, { rule: Rule; lower: string }>();
   #lastHost = { text: "", isSound: true };
 
@@ -56,8 +59,8 @@ export class RequestHeads {
   }
 
   /**
-   * Returns the head lines; undefined when the Host header cannot be part of a URL. `path` starts with a slash and includes the query;
-   * `base` was removed from it, if set.
+   * Returns the lines of the request head, or undefined if the Host header cannot be part of a URL. `path` starts with a slash, includes
+   * the query and is relative to `base`.
    */
   write(request: IncomingMessage, target: { base: string | undefined; path: string; requestId: string }): string | undefined {
     const raw = request.rawHeaders;
@@ -70,7 +73,7 @@ export class RequestHeads {
     for (let index = 0; index < raw.length; index += 2) {
       const value = raw[index + 1] as string;
       const { rule, lower } = this.#nameOf(raw[index] as string);
-      // An API key in any header is hidden from workers; other cookies are kept.
+      // A header with an API key is not sent to workers. From the Cookie header, only the affected cookies are removed.
       if (rule !== "cookie" && generatedKey.test(value)) continue;
       switch (rule) {
         case "keep":
@@ -116,7 +119,7 @@ export class RequestHeads {
     if (known) return known;
     const lower = name.toLowerCase();
     known = { rule: rules.get(lower) ?? "keep", lower };
-    // Clients choose these names, so the table has a limit.
+    // The table has a limit, because clients choose the header names.
     if (this.#knownNames.size < maximumKnownNames) this.#knownNames.set(name, known);
     return known;
   }
@@ -141,17 +144,19 @@ export class RequestHeads {
   }
 }
 
-/** W3C Trace Context: version, trace id, parent id and flags; ids of zeros are invalid. */
+/** Matches a valid `traceparent` header (W3C Trace Context): version, trace id, parent id and flags. Ids of zeros are invalid. */
 const validTraceparent = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
 
-/** Returns a new trace context, marked as sampled. Its trace id is the request id without hyphens, if that is a UUID. */
+/**
+ * Returns a new `traceparent` header with the flag `sampled`. The trace id is the request id without hyphens, if the request id is a UUID.
+ */
 function newTraceparent(requestId: string): string {
   const hex = requestId.replaceAll("-", "");
   const traceparent = `00-${hex}-${hex.slice(-16)}-01`;
   return validTraceparent.test(traceparent) ? traceparent : newTraceparent(randomUUID());
 }
 
-/** Whether a cookie is neither a session cookie nor contains an API key. */
+/** Returns whether a cookie is neither a session cookie nor contains an API key. */
 function isKept(pair: string): boolean {
   return !sessionCookies.has((pair.split("=")[0] as string).trim().toLowerCase()) && !generatedKey.test(pair);
 }

@@ -1,20 +1,20 @@
 import path from "node:path";
 import { normalPath } from "./lazy-request.js";
 
-/** Whether a path is `base` or below it. */
+/** Returns whether a path is `base` or below `base`. */
 export function isBelow(text: string, base: string): boolean {
   return text.startsWith(base) && (text.length === base.length || text[base.length] === "/");
 }
 
-/** Returns a target without its query. */
+/** Returns the path of a request target, without its query. */
 export function pathOf(target: string): string {
   const query = target.indexOf("?");
   return query === -1 ? target : target.slice(0, query);
 }
 
 /**
- * Returns all interpretations of a path: unchanged, resolved, decoded, with single slashes. For rejections only: if any interpretation is
- * reserved, the path is.
+ * Returns all interpretations of a path: unchanged, resolved, decoded, and with single slashes. Use the result only for rejections: a path
+ * is reserved if any of its interpretations is reserved.
  */
 export function readingsOf(plain: string): readonly string[] {
   if (normalPath.test(plain) && !plain.includes("%") && !plain.includes("//")) return [plain];
@@ -31,20 +31,20 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    // Decodes each sequence separately, so that a malformed one does not hide the others.
+    // Decodes each sequence separately, so that a malformed sequence does not prevent the decoding of the others.
     return text.replaceAll(/%[0-7][0-9a-f]/gi, (code) => decodeURIComponent(code));
   }
 }
 
-/** Matches the control panel, also with a pinned version. */
+/** Matches the path of the panel, also with a version after `@`. */
 const panelPath = /^\/cpanel(?:@[^/]*)?(?:\/|$)/;
 
-/** Whether the panel serves a path. */
+/** Returns whether the panel serves a path. */
 export function isPanel(plain: string): boolean {
   return panelPath.test(plain);
 }
 
-/** Whether a path could mean the panel in any encoding. */
+/** Returns whether any interpretation of a path is a path of the panel. */
 export function couldBePanel(plain: string): boolean {
   return readingsOf(plain).some((reading) => panelPath.test(reading));
 }
@@ -57,7 +57,7 @@ export class ReservedPaths {
     this.#apiBases = [options.apiBase, "/.well-known"];
   }
 
-  /** Whether any interpretation of a path belongs to the API or `/.well-known`. */
+  /** Returns whether any interpretation of a path belongs to the API or `/.well-known`. */
   isApi(plain: string): boolean {
     return readingsOf(plain).some((reading) => this.#apiBases.some((base) => isBelow(reading, base)));
   }
@@ -66,7 +66,10 @@ export class ReservedPaths {
     return this.isApi(plain) || couldBePanel(plain);
   }
 
-  /** Whether the panel serves a path. Hooks are skipped there: a plugin that changed its pages could act as the operator. */
+  /**
+   * Returns whether the panel serves a path. Plugin hooks are skipped for the panel, because a plugin that changes its pages could act as
+   * the operator.
+   */
   isPanel(plain: string): boolean {
     return isPanel(plain);
   }

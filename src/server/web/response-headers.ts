@@ -1,4 +1,4 @@
-/** Headers that the daemon sets itself. */
+/** Response headers that the daemon sets itself and therefore drops from responses of workers and plugins. */
 const droppedNames = new Set([
   "connection",
   "keep-alive",
@@ -12,10 +12,10 @@ const droppedNames = new Set([
   "x-request-id",
 ]);
 
-/** Headers that affect paths outside of a worker or plugin. */
+/** Response headers that affect paths outside a worker or plugin. */
 const siteWideNames = new Set(["clear-site-data", "service-worker-allowed"]);
 
-/** Headers that affect a whole origin. Plugins can send them, and so can a worker at a host of its own. */
+/** Response headers that affect a whole origin. Only plugins, and workers with their own host name, are allowed to send these headers. */
 const originWideNames = new Set([
   "strict-transport-security",
   "nel",
@@ -26,18 +26,21 @@ const originWideNames = new Set([
   "accept-ch",
 ]);
 
-/** Headers that make a proxy in front of the daemon send a file or call a URL, in addition to `x-accel-*`. */
+/** Response headers that make a proxy in front of the daemon send a file or call a URL. Headers `x-accel-*` have the same effect. */
 const proxyControlNames = new Set(["x-sendfile", "x-lighttpd-send-file", "x-litespeed-location", "x-reproxy-url"]);
 
 /** Cookie name prefixes for which browsers enforce additional rules. */
 const cookieNamePrefix = /^__(?:host|secure)-/;
 
-/** Whether a response header of a plugin is allowed for the client; `lower` is its lower-case name. */
+/** Returns whether a plugin is allowed to send a response header. `lower` is the header name in lower case. */
 export function mayRespondWith(lower: string, value: string): boolean {
   return isForApps(lower, value) && !siteWideNames.has(lower);
 }
 
-/** Whether a response header of a worker is allowed for the client. `ownsOrigin`: the client sent its request to a host of the worker. */
+/**
+ * Returns whether a worker is allowed to send a response header. `lower` is the header name in lower case. `ownsOrigin` is true if the
+ * client sent its request to a host name of the worker.
+ */
 export function mayWorkerRespondWith(lower: string, value: string, { ownsOrigin }: { readonly ownsOrigin: boolean }): boolean {
   if (!isForApps(lower, value) || proxyControlNames.has(lower) || lower.startsWith("x-accel-")) return false;
   return ownsOrigin || (!siteWideNames.has(lower) && !originWideNames.has(lower));
@@ -48,14 +51,14 @@ function isForApps(lower: string, value: string): boolean {
 }
 
 /**
- * Whether a browser could return the cookie as the session cookie. A cookie without a name is returned as its value, which can contain name
- * and value.
+ * Returns whether a browser could return the cookie as the session cookie. A browser returns a cookie without a name as its value, which
+ * can contain `name=value`.
  */
 function couldBeSessionCookie(setCookie: string): boolean {
   const pair = setCookie.split(";", 1)[0] ?? "";
   const name = pair.slice(0, Math.max(0, pair.indexOf("="))).trim();
   if (name === "") return true;
-  // Removes characters that a lenient parser could ignore around the name.
+  // Removes characters around the cookie name that a lenient parser could ignore.
   const bareName = name.toLowerCase().replace(/[^\w-]/g, "");
   return bareName.replace(cookieNamePrefix, "") === "runtime_api_key";
 }

@@ -1,4 +1,4 @@
-/** A parsed path pattern: literal segments and `:names`. A trailing `/*` matches any rest, including none. */
+/** A parsed path pattern with literal segments and `:name` segments. A trailing `/*` matches any further segments, or none. */
 export interface RoutePattern {
   readonly segments: readonly string[];
   readonly hasRest: boolean;
@@ -10,12 +10,15 @@ export function parseRoutePattern(pattern: string): RoutePattern {
   return { segments: hasRest ? parts.slice(0, -1) : parts, hasRest };
 }
 
-/** Compares patterns for sorting: most literal first. */
+/** Compares two patterns for sorting. Patterns with more literal segments come first. */
 export function byLiteralness(a: RoutePattern, b: RoutePattern): number {
   return weight(b) - weight(a);
 }
 
-/** Returns the decoded values of the `:names`, and the rest as `*`; undefined when the path does not match. */
+/**
+ * Returns the decoded values of the `:name` segments, and the path below a trailing `/*` as `*`. Returns undefined if the path does not
+ * match.
+ */
 export function matchRoutePattern(
   { segments: pattern, hasRest }: RoutePattern,
   segments: readonly string[],

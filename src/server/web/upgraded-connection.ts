@@ -1,8 +1,8 @@
 import type { Socket } from "node:net";
 
-/** A client's connection that waits for the response to its WebSocket handshake. */
+/** Connection of a client that waits for the response to its WebSocket handshake. */
 export interface UpgradedConnection {
   readonly socket: Socket;
-  /** Returns the bytes that the client sent after its request; the caller must read from the socket afterwards. */
+  /** Returns the bytes that the client sent after its request. The caller must read from the socket afterwards. */
   readonly takeHead: () => Buffer;
 }

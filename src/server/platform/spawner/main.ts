@@ -6,23 +6,23 @@ import path from "node:path";
 import { NoSpawnSocket, type SpawnOrder, type SpawnerOrder, type SpawnReport } from "./messages.js";
 
 /**
- * Starts processes for the daemon. fork(2) copies the caller's page tables, which blocks a daemon with much memory for 2 ms or more. In
- * this small process it takes 1 ms and blocks no request.
+ * The spawner process, which starts processes for the daemon. fork(2) copies the page tables of its caller. This would block a daemon with
+ * much memory for 2 ms or more; in this small process it takes 1 ms and blocks no request.
  */
 const socketPath = process.argv[2] as string;
 const children = new Map<string, ChildProcess>();
 
-// Ignored: the signals are for the daemon, which then stops this process.
+// Ignores signals, because these are for the daemon, which then stops the spawner.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => undefined);
 process.on("message", (order: SpawnerOrder) => {
   if ("kill" in order) children.get(order.kill)?.kill("SIGKILL");
   else void spawnProcess(order);
 });
 if (process.connected) process.once("disconnect", leave);
-// The daemon ended before the listener was added.
+// The daemon exited before the listener was added.
 else leave();
 
-/** Kills all children and exits because the daemon has ended. */
+/** Kills all child processes and exits, because the daemon has exited. */
 function leave(): void {
   for (const child of children.values()) child.kill("SIGKILL");
   rmSync(path.dirname(socketPath), { recursive: true, force: true });
@@ -33,8 +33,8 @@ async function spawnProcess({ id, file, args, workingDirectory, descriptors }: S
   const sockets = new Map<number, Socket>();
   try {
     for (const descriptor of descriptors) sockets.set(descriptor, await openSocket(`${id}${descriptor}`));
-    // Child processes stay in the daemon's session. With session-based CPU scheduling (autogroup), a detached isolate would get as much CPU
-    // time as the daemon.
+    // Child processes stay in the daemon's session. With session-based CPU scheduling (autogroup), a detached isolate would receive as much
+    // CPU time as the daemon.
     const child = spawn(file, args, { env: {}, cwd: workingDirectory, stdio: stdioOf(sockets) });
     child.once("error", (error) => report({ id, failure: error.message }));
     child.once("exit", (status, signal) => {
@@ -51,10 +51,10 @@ async function spawnProcess({ id, file, args, workingDirectory, descriptors }: S
   }
 }
 
-/** Opens a socket to the daemon; this process does not read from it. */
+/** Opens a socket to the daemon for a child process. The spawner does not read from this socket. */
 async function openSocket(greeting: string): Promise<Socket> {
   const socket = connect(socketPath).pause();
-  // Reported below. A daemon without a free file descriptor closes the socket.
+  // Ignores the event, because the code below reports the error. A daemon without a free file descriptor closes the socket.
   socket.on("error", () => undefined);
   try {
     await once(socket, "connect");
@@ -72,6 +72,6 @@ function stdioOf(sockets: ReadonlyMap<number, Socket>): StdioOptions {
 }
 
 function report(what: SpawnReport): void {
-  // A failed send means that the daemon has just ended.
+  // Ignores an error of `send`, which means that the daemon has just exited.
   if (process.connected) process.send?.(what, undefined, undefined, () => undefined);
 }

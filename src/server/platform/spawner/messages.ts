@@ -1,40 +1,40 @@
-/** An order to start a process; the daemon sends it over the spawner's IPC channel. */
+/** Order to start a process. The daemon sends this message to the spawner over the IPC channel. */
 export interface SpawnOrder {
-  /** Hexadecimal secret of this spawn. Each socket of the process first sends this id and its descriptor number. */
+  /** Hexadecimal secret that identifies the process to start. Each socket of the process first sends this id and its descriptor number. */
   readonly id: string;
   readonly file: string;
   readonly args: readonly string[];
   readonly workingDirectory: string;
-  /** Descriptors of the process that become sockets to the daemon; all others are closed or ignored. */
+  /** File descriptors of the process that become sockets to the daemon. Other standard descriptors are ignored. */
   readonly descriptors: readonly number[];
 }
 
-/** The standard descriptors. */
+/** File descriptor numbers of stdin, stdout and stderr. */
 export const standard = { input: 0, output: 1, errors: 2 } as const;
 
-/** An order to kill a process. */
+/** Order to kill a process. Contains the id from the order that started the process. */
 export interface KillOrder {
   readonly kill: string;
 }
 
 export type SpawnerOrder = SpawnOrder | KillOrder;
 
-/** The state of a spawn: started, failed, or ended. */
+/** Report from the spawner about a process: it was started, failed to start, or ended. */
 export type SpawnReport =
   | { readonly id: string; readonly pid: number }
   | { readonly id: string; readonly failure: string }
   | { readonly id: string; readonly end: ProcessEnd };
 
-/** The end of a process: an exit status, or a signal. */
+/** Exit status of an ended process, or the signal that killed it. */
 export interface ProcessEnd {
   readonly status: number | null;
   readonly signal: string | null;
 }
 
-/** Most likely cause: the daemon has no free file descriptor. */
+/** Error text of a failed start. The most likely cause is that the daemon has no free file descriptor. */
 const noSocket = "no socket to the process could be opened";
 
-/** A spawn failed because its sockets did not arrive. `code` is that of a process with too many open files. */
+/** A process could not be started because its sockets did not arrive. `code` is the error code for too many open files. */
 export class NoSpawnSocket extends Error {
   readonly code = "EMFILE";
 
@@ -42,13 +42,13 @@ export class NoSpawnSocket extends Error {
     super(noSocket, options);
   }
 
-  /** Converts the failure text of the spawner to an error. */
+  /** Converts the error text from the spawner to an error. */
   static orOther(failure: string): Error {
     return failure === noSocket ? new NoSpawnSocket() : new Error(failure);
   }
 }
 
-/** Length of an id in hexadecimal digits. */
+/** Length of a process's id in hexadecimal digits. */
 export const idLength = 32;
-/** Length of the first data on a socket: the id and one digit for the descriptor. */
+/** Length of the first data on a socket: the id and one digit for the descriptor number. */
 export const greetingBytes = idLength + 1;

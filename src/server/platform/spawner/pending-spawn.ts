@@ -6,29 +6,31 @@ import { existsSync, mkdirSync, rmSync } from "node:fs";
 import path from "node:path";
 
 /**
- * Sockets connect before the process starts and wait in the accept queue. Each turn of the event loop accepts one. When none arrives for
- * this long, the missing ones failed for lack of file descriptors.
+ * Time without a new socket after which missing sockets count as failed, because no file descriptor is free. Sockets connect before the
+ * process starts and wait in the accept queue. Each turn of the event loop accepts one socket.
  */
 const quietTimeMs = 1000;
 const looksPerQuietTime = 5;
 
-/** Accept queue length: the sockets of all spawns that can be concurrent. The system can allow fewer. */
+/**
+ * Length of the accept queue, sufficient for the sockets of all processes that can start concurrently. The system can set a lower limit.
+ */
 const mostWaiting = 4096;
-/** A connection that does not identify itself within this time is closed. */
+/** Time after which a connection that has not sent its id is closed. */
 const greetingTimeoutMs = 5000;
 
 interface PendingSpawnOptions {
   readonly descriptors: readonly number[];
-  /** Returns the number of accepted sockets of all spawns. */
+  /** Returns the number of accepted sockets of all starting processes. */
   readonly arrivalCount: () => number;
   readonly kill: () => void;
 }
 
-/** A spawned process, from the order to its end. */
+/** A process that the spawner starts, from the order to the end of the process. */
 export class PendingSpawn {
-  /** Resolves when the process has started; rejects when the start failed. */
+  /** Resolves when the process has started. Rejects if the start failed. */
   readonly process: Promise<SpawnedProcess>;
-  /** Resolves when the process has ended, or when its start failed. */
+  /** Resolves when the process has ended or its start failed. */
   readonly over: Promise<ProcessEnd>;
   readonly #options: PendingSpawnOptions;
   readonly #sockets = new Map<number, Socket>();
@@ -55,7 +57,7 @@ export class PendingSpawn {
     this.#started.resolve(report.pid);
   }
 
-  /** Kills the process because the spawner has ended and no report will arrive. */
+  /** Kills the process, because the spawner has ended and will send no report. */
   abandon(): void {
     if (this.#pid === undefined) return this.#fail("the spawner process has ended");
     try {
@@ -83,7 +85,7 @@ export class PendingSpawn {
     return { pid, sockets: this.#sockets, ended: this.over, closed, kill };
   }
 
-  /** Waits until all sockets have arrived, or none arrives for `quietTimeMs`. */
+  /** Waits until all sockets are connected, or no socket connects for `quietTimeMs`. */
   async #awaitSockets(): Promise<void> {
     let seenCount = this.#options.arrivalCount();
     let quietLooks = 0;
@@ -112,14 +114,14 @@ function closeOf(socket: Socket): Promise<void> {
   return new Promise((resolve) => (socket.closed ? resolve() : socket.once("close", () => resolve())));
 }
 
-/** An accepted connection and its identification. */
+/** An accepted connection of a starting process, with the id and descriptor number that it sent. */
 export interface SpawnConnection {
   readonly id: string;
   readonly descriptor: number;
   readonly socket: Socket;
 }
 
-/** The Unix socket to which spawned processes connect, in a private folder that is deleted at the end. */
+/** The Unix socket to which starting processes connect. Its private folder is deleted when the daemon exits. */
 export class SpawnSocket {
   readonly path: string;
   readonly #directory: string;
@@ -140,7 +142,7 @@ export class SpawnSocket {
     return this.#arrivalCount;
   }
 
-  /** Reopens the socket if its file was deleted, as by a cleanup of the temporary directory. */
+  /** Opens the socket again if its file was deleted, for example by a cleanup of the temporary directory. */
   restore(): void {
     if (existsSync(this.path)) return;
     this.#server.close();
@@ -156,12 +158,14 @@ export class SpawnSocket {
 
   #listen(): Server {
     const server = createServer((socket) => this.#meet(socket));
-    // Ignored: the next spawn fails and reports the error.
+    // Ignores the error, because the next start of a process fails and reports the error.
     server.on("error", () => undefined);
     return server.listen({ path: this.path, backlog: mostWaiting }).unref();
   }
 
-  /** Identifies a connection: other processes of the same user can connect too. */
+  /**
+   * Reads the id of a connection and passes the connection on. The id is needed because other processes of the same user can also connect.
+   */
   #meet(socket: Socket): void {
     this.#arrivalCount += 1;
     socket.on("error", () => undefined);

@@ -9,12 +9,12 @@ import { SpawnSocket, PendingSpawn, type SpawnConnection } from "./pending-spawn
 import type { Socket } from "node:net";
 
 const program = compiledFile("server/platform/spawner/main.js");
-/** Small heap: the spawner holds almost no data. */
+/** Node.js flags for a small heap, because the spawner holds almost no data. */
 const flags = ["--max-old-space-size=64", "--max-semi-space-size=1", "--v8-pool-size=1"];
 
-/** The spawner process, and the socket to which its children connect. Both end with the daemon at the latest. */
+/** The spawner process, and the socket to which its child processes connect. Both end with the daemon at the latest. */
 class Spawner {
-  /** Resolves when the spawner has ended. */
+  /** Resolves when the spawner process has ended. */
   readonly ended: Promise<void>;
   readonly #socket: SpawnSocket;
   readonly #process: ChildProcess;
@@ -34,9 +34,9 @@ class Spawner {
     return new Spawner(await mkdtemp(path.join(tmpdir(), "runtimed-")));
   }
 
-  /** See the exported `spawnProcess`. */
+  /** Starts a process, as described at the exported function `spawnProcess`. */
   async spawnProcess(order: Omit<SpawnOrder, "id">): Promise<SpawnedProcess> {
-    // The socket file can have been deleted by a cleanup.
+    // Opens the socket again if a cleanup deleted its file.
     this.#socket.restore();
     const id = randomBytes(idLength / 2).toString("hex");
     const pending = new PendingSpawn({
@@ -45,7 +45,7 @@ class Spawner {
       kill: () => this.#tell({ kill: id }),
     });
     this.#spawns.set(id, pending);
-    // The daemon must not exit while one of the spawned processes runs.
+    // The IPC channel keeps the daemon running while one of the spawned processes runs.
     this.#process.channel?.ref();
     // Waits for both promises, because the process can exit before the daemon has accepted its sockets.
     void Promise.allSettled([pending.process, pending.over]).then(() => this.#forget(id));
@@ -59,7 +59,7 @@ class Spawner {
     if (this.#spawns.size === 0) this.#process.channel?.unref();
   }
 
-  /** A failed send needs no handling: the "exit" event reports the end of the spawner. */
+  /** Sends an order to the spawner. Ignores an error, because the event "exit" reports the end of the spawner. */
   #tell(order: SpawnerOrder): void {
     if (this.#process.connected) this.#process.send(order, () => undefined);
   }
@@ -79,8 +79,8 @@ class Spawner {
 let current: Promise<Spawner> | undefined;
 
 /**
- * Starts a process with an empty environment, through the shared spawner because fork would block the daemon (`main.ts`). Rejects when the
- * start fails or no file descriptor is free for its sockets.
+ * Starts a process with an empty environment, through the shared spawner, because fork(2) would block the daemon. Rejects if the start
+ * fails or no file descriptor is free for the sockets.
  */
 export async function spawnProcess(order: Omit<SpawnOrder, "id">): Promise<SpawnedProcess> {
   if (!current) {
@@ -96,21 +96,21 @@ async function forgetAtItsEnd(spawner: Promise<Spawner>): Promise<void> {
       await spawner
     ).ended;
   } catch {
-    // The start failed; the caller of `spawnProcess` gets the error.
+    // The start of the spawner failed. The caller of `spawnProcess` receives the error.
   } finally {
     current = undefined;
   }
 }
 
-/** A started process. */
+/** A process that the spawner started. */
 export interface SpawnedProcess {
   readonly pid: number;
-  /** The requested sockets, by descriptor. */
+  /** The requested sockets, by their descriptor number in the process. */
   readonly sockets: ReadonlyMap<number, Socket>;
-  /** Resolves when the process has ended; its last output may not be read yet. */
+  /** Resolves when the process has ended. Its last output is possibly not read yet. */
   readonly ended: Promise<ProcessEnd>;
   /** Resolves when the process has ended and all its output is read. */
   readonly closed: Promise<ProcessEnd>;
-  /** Sends SIGKILL. */
+  /** Kills the process with SIGKILL. */
   kill(): void;
 }
