@@ -178,14 +178,14 @@ export const variables: readonly VariableDescription[] = [
   },
 ];
 /**
- * Values of `RUNTIME_PLUGIN_UPLOADS`: the keys that are allowed to upload plugins. All with the permission, only those with every
- * permission and no namespace restriction, only the root key, or none.
+ * Values of `RUNTIME_PLUGIN_UPLOADS`, which keys can upload plugins: all keys with the permission, only keys with every permission and no
+ * namespace restriction, only the root key, or none.
  */
 export const pluginUploadModes = ["permitted", "admin", "root", "off"] as const;
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Returns the value of a variable, or its default. */
+/** Returns the value of an environment variable, or its default. */
 export function valueOf(environment: Environment, name: string): string {
   return environment[name] || (variables.find((variable) => variable.name === name)?.fallback ?? "");
 }

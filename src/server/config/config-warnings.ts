@@ -2,10 +2,10 @@ import { nearestWord } from "../../shared/nearest-word.js";
 import type { Config } from "./config.js";
 import { variables, type Environment } from "./config-variables.js";
 
-/** Minimum length of a root key that is not guessable. `npm start` creates a key of 43 characters. */
+/** Minimum length of a root key in characters. Shorter keys could be guessed. `npm start` creates a key of 43 characters. */
 const leastRootKeyLength = 32;
 
-/** Returns warnings about valid settings that are probably mistakes. */
+/** Returns warnings about valid settings that are probably mistakes, such as an unknown variable with the prefix `RUNTIME_`. */
 export function configWarnings(environment: Environment, { rootKey }: Pick<Config, "rootKey">): string[] {
   const known = variables.map(({ name }) => name);
   const unknown = Object.keys(environment).filter((name) => name.startsWith("RUNTIME_") && !known.includes(name));

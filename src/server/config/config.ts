@@ -17,83 +17,83 @@ import { networkTargetForms, parseNetworkTarget } from "../../shared/network-tar
 import { networkModes, type NetworkCeilingOptions, type NetworkMode } from "./worker-network.js";
 
 export interface Config {
-  /** Addresses to listen on: HOST, or both loopback addresses. */
+  /** Addresses of the main listener: `HOST`, or both loopback addresses. */
   readonly hosts: readonly string[];
-  /** 0 selects any free port. */
+  /** Port of the main listener. 0 selects any free port. */
   readonly port: number;
-  /** A separate listener for the API and the panel; undefined when the main listener serves them. */
+  /** Address and port of a separate listener for the API and the panel. Undefined if the main listener serves both. */
   readonly adminListener: { readonly hosts: readonly string[]; readonly port: number } | undefined;
-  /** The only host name at which sign-ins are possible; undefined allows any host name. */
+  /** The only host name at which operators can sign in to the panel. Undefined allows any host name. */
   readonly panelHost: PanelHost | undefined;
-  /** The host names that the daemon accepts; undefined accepts any. */
+  /** Host names that the daemon accepts in requests. Undefined accepts any host name. */
   readonly allowedHosts: AllowedHosts | undefined;
-  /** Domain of the automatic host names of workers; undefined disables automatic host names. */
+  /** Domain of the automatic host names of workers. Undefined disables automatic host names. */
   readonly appDomain: string | undefined;
   readonly hostSuffixes: readonly HostSuffix[];
-  /** Host names of the daemon itself, at which the first path segment selects the worker. They override automatic host names. */
+  /** Host names of the daemon itself, at which the first path segment selects the worker. These override automatic host names. */
   readonly ownHostNames: ReadonlySet<string>;
-  /** Public address of workers, without a slash at its end. */
+  /** Public URL of the workers, without a trailing slash. */
   readonly publicUrl: string | undefined;
   readonly service: ServiceEnvironment;
-  /** Path of the API, such as `/api` or `/_/api`. */
+  /** Base path of the API, such as `/api` or `/_/api`. */
   readonly apiBase: string;
   readonly rootKey: string | undefined;
-  /** File of the root key, which a reload reads again; undefined when a variable contains the key. */
+  /** File with the root key, which a reload reads again. Undefined if an environment variable contains the key. */
   readonly rootKeyFile: RootKeyFile | undefined;
   readonly sessionTtlSeconds: number;
   readonly workerDirectories: readonly string[];
   readonly pluginDirectories: readonly string[];
-  /** Folder of the built-in `workers` and `plugins`. */
+  /** Folder that contains the built-in workers and plugins. */
   readonly builtInDirectory: string;
-  /** Whether the control panel is served. */
+  /** True if the daemon serves the panel. */
   readonly servesPanel: boolean;
   readonly stateDirectory: string;
-  /** Contains the data folders of workers. */
+  /** Directory that contains the data folders of workers. */
   readonly dataDirectory: string;
-  /** The server with the keys of several daemons; undefined when the keys are in the state directory. */
+  /** Database server with the keys of several daemons. Undefined if the keys are in the state directory. */
   readonly primary: PrimarySource | undefined;
-  /** Source of the keys that encrypt secrets of workers. */
+  /** File with the keys that encrypt the secrets of workers. */
   readonly secretsKey: SecretsKeySource;
-  /** True when the daemon rejects uploads whose code cannot be loaded. */
+  /** True if the daemon rejects uploads whose code cannot be loaded. */
   readonly checkUploads: boolean;
   readonly limits: Limits;
-  /** Permissions that manifests are allowed to request, and `network`. */
+  /** Permissions that manifests are allowed to request, including `network`. */
   readonly workerPermissions: readonly string[];
   readonly pluginUploads: PluginUploadMode;
-  /** Addresses that workers are allowed to connect to. The mode is undefined when the state directory determines it. */
+  /** Addresses that workers are allowed to connect to. If the mode is undefined, the state directory determines it. */
   readonly workerNetwork: Omit<NetworkCeilingOptions, "mode"> & { readonly mode: NetworkMode | undefined };
-  /** True when the daemon starts only if the kernel restricts isolates. */
+  /** True if the daemon starts only when the kernel can restrict isolates. */
   readonly requiresSandbox: boolean;
-  /** User ids of isolates. Undefined, or when the daemon cannot switch users: isolates run as the daemon's user. */
+  /** User ids for isolates. If undefined, or if the daemon cannot switch users, isolates run as the daemon's user. */
   readonly workerUids: UidRange | undefined;
   readonly auditLog: AuditLogLimits;
   readonly logLevel: string;
   readonly prettyLog: boolean;
 }
 
-/** Size in bytes at which a new file of the audit log begins, and number of files that are kept. */
+/** Size in bytes at which a new file of the audit log begins, and the number of files that are kept. */
 export interface AuditLogLimits {
   readonly fileBytes: number;
   readonly keptFiles: number;
 }
 
-/** A range of user ids that includes `first` and `last`. */
+/** A range of user ids, which includes both `first` and `last`. */
 export interface UidRange {
   readonly first: number;
   readonly last: number;
 }
 
-/** Absolute paths. */
+/** Absolute paths of the directories that the daemon writes to. */
 export type Directories = Pick<Config, "stateDirectory" | "dataDirectory" | "workerDirectories" | "pluginDirectories">;
 
-/** Values are in bytes, unless the name has another unit. */
+/** Limits of the daemon, in bytes unless the name contains another unit. */
 export interface Limits {
   readonly maxUploadSizeBytes: number;
   readonly maxExpandedSizeBytes: number;
   readonly maxArchiveEntries: number;
   readonly maxBodySizeBytes: number;
   readonly maxJsonBodySizeBytes: number;
-  /** Maximum number of isolates. */
+  /** Maximum number of isolates at the same time. */
   readonly poolSize: number;
   readonly workerMemoryMaxBytes: number;
   /** Maximum size of a worker's data folder, and of an isolate's temporary folder. */
@@ -101,13 +101,13 @@ export interface Limits {
   readonly workerTemporaryMaxBytes: number;
   /** Rate in bytes per second and processor that all streamed bodies share while other workers receive requests. */
   readonly sharedStreamRateBytes: number;
-  /** Limits of logs in bytes: of one worker in memory, of one worker on disk, and of all workers in memory. */
+  /** Maximum size of logs in bytes: of one worker in memory, of one worker on the disk, and of all workers in memory. */
   readonly workerLogSizeBytes: number;
   readonly logRetentionSizeBytes: number;
   readonly workerLogsTotalBytes: number;
 }
 
-/** Maximum size of a JSON body of the API. */
+/** Maximum size of a JSON body in an API request. */
 const maxJsonBodySizeBytes = 1024 * 1024;
 const logLevels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"];
 const booleans: ReadonlyMap<string, boolean> = new Map([
@@ -122,10 +122,10 @@ const isolationModes: ReadonlyMap<string, boolean> = new Map([
   ["strict", true],
   ["available", false],
 ]);
-/** Browsers keep cookies for at most 400 days. */
+/** Maximum lifetime of a session. Browsers keep cookies for at most 400 days. */
 const maximumSessionTtlSeconds = 400 * 86_400;
 
-/** Reads the configuration. Throws ConfigError with the variable and its accepted values. */
+/** Reads the configuration from the environment. Throws ConfigError with the name of the invalid variable and its accepted values. */
 export function readConfig(environment: Environment, process: { pid: number; cwd: string; stdoutIsTerminal: boolean }): Config {
   const value = (name: string) => valueOf(environment, name);
   const size = (name: string) =>
@@ -197,7 +197,7 @@ export function readConfig(environment: Environment, process: { pid: number; cwd
   };
 }
 
-/** Returns the root key of the operator, or the root key that the daemon created in its state directory. */
+/** Returns the root key that the operator configured, or the root key that the daemon created in its state directory. */
 function readRootKeyOrOwn(environment: Environment, cwd: string): Pick<Config, "rootKey" | "rootKeyFile"> {
   const given = readRootKey(environment);
   if (given.rootKey !== undefined || given.rootKeyFile !== undefined) return given;
@@ -205,7 +205,7 @@ function readRootKeyOrOwn(environment: Environment, cwd: string): Pick<Config, "
   return existsSync(own.file) ? { rootKey: readRootKeyFile(own), rootKeyFile: own } : given;
 }
 
-/** Returns the directories of the daemon in this environment. */
+/** Returns the directories of the daemon from the environment variables. */
 export function readDirectories(environment: Environment, cwd: string): Directories {
   const directories = (name: string) =>
     valueOf(environment, name)
@@ -227,7 +227,9 @@ function wholeNumber(variable: string, text: string, least: number, most: number
   return accepted(variable, text, `a whole number from ${least} to ${most}`, number >= least && number <= most ? number : undefined);
 }
 
-/** Both loopback addresses: a program that listened on the other one would receive requests for the daemon. */
+/**
+ * Both loopback addresses. If the daemon listened on only one, another program on the other address would receive requests for the daemon.
+ */
 const loopbackHosts = ["127.0.0.1", "::1"];
 
 function hostsOf(host: string | undefined): readonly string[] {
@@ -260,7 +262,7 @@ function networkMode(text: string): NetworkMode | undefined {
   );
 }
 
-/** The value that allows every worker to connect to this machine. */
+/** Entry of `RUNTIME_WORKER_NETWORK_ALLOW` that allows every worker to connect to this machine. */
 const loopbackEntry = "loopback";
 
 function networkGrants(text: string): Omit<NetworkCeilingOptions, "mode"> {
@@ -276,14 +278,14 @@ function networkGrants(text: string): Omit<NetworkCeilingOptions, "mode"> {
     grants: accepted(
       "RUNTIME_WORKER_NETWORK_ALLOW",
       text,
-      `a list, separated by commas, of: loopback, ${networkTargetForms}; @scope= before a target grants it to that scope alone`,
+      `a list, separated by commas, of: loopback, ${networkTargetForms}; @scope= before a target restricts the target to that scope`,
       grants.every((grant) => grant !== undefined) ? grants : undefined,
     ),
     allowsLoopback: entries.includes(loopbackEntry),
   };
 }
 
-/** User ids below 1000 belong to the system. */
+/** Parses the range of user ids for isolates. Rejects ids below 1000, which belong to the operating system. */
 function uidRange(text: string): UidRange | undefined {
   if (text === "off") return undefined;
   const [, first, last] = /^(\d{4,10})-(\d{4,10})$/.exec(text) ?? [];

@@ -1,11 +1,13 @@
-/** Stored data has a newer schema than this version supports. Nothing was changed. The message is one line for the operator. */
+/**
+ * Thrown when stored data has a newer schema than this version supports. The data is unchanged. The message is one line for the operator.
+ */
 export class NewerStateError extends Error {
-  /** Kind and path of the data, as the beginning of a sentence. */
+  /** Kind and path of the data, used as the beginning of the message. */
   readonly subject: string;
   readonly found: number;
   readonly supported: number;
 
-  /** `remedy` completes the sentence "upgrade runtimed, or …". */
+  /** `remedy` completes the text "upgrade runtimed, or …" of the message. */
   constructor({ subject, found, supported, remedy }: { subject: string; found: number; supported: number; remedy: string }) {
     super(`${subject} has schema ${found}, and this runtimed supports schemas up to ${supported}: upgrade runtimed, or ${remedy}.`);
     this.name = "NewerStateError";

@@ -3,9 +3,9 @@ import { ConfigError } from "./config-error.js";
 import { readSecret, type SecretForm } from "./secret-source.js";
 import type { VariableDescription } from "./config-variables.js";
 
-/** The database server with the keys of several daemons, and the interval of requests to it. */
+/** The database server that contains the keys of several daemons, and the interval at which the daemon requests changes. */
 export interface PrimarySource {
-  /** An origin such as `http://10.0.0.5:8080`. */
+  /** Origin of the server, such as `http://10.0.0.5:8080`. */
   readonly url: string;
   readonly token: string | undefined;
   readonly syncIntervalMs: number;
@@ -38,7 +38,7 @@ export const primaryVariables: readonly VariableDescription[] = [
   },
 ];
 
-/** A line break in a token would make the syncer exit. */
+/** Accepted form of the token. A line break in the token would make the syncer process exit. */
 const tokenForm: SecretForm = {
   credential: "auth-db-sync-token",
   variable: "RUNTIME_AUTH_DB_SYNC_TOKEN",
@@ -48,7 +48,10 @@ const tokenForm: SecretForm = {
 const leastIntervalMs = 100;
 const mostIntervalMs = 60_000;
 
-/** Returns the primary of the key store; undefined in local mode. Throws ConfigError. `value` returns a variable or its default. */
+/**
+ * Returns the primary of the key store, or undefined in local mode. Throws ConfigError. `value` returns the value of an environment
+ * variable or its default.
+ */
 export function readPrimary(
   environment: Readonly<Record<string, string | undefined>>,
   value: (variable: string) => string,
@@ -58,7 +61,7 @@ export function readPrimary(
   return mode === "local" ? undefined : readSource(environment, value);
 }
 
-/** Returns the configured primary, even if the key store runs in local mode: `migrate-keys` copies to it. Throws ConfigError. */
+/** Returns the configured primary, even in local mode, because `migrate-keys` copies the keys to it. Throws ConfigError. */
 export function readSource(environment: Readonly<Record<string, string | undefined>>, value: (variable: string) => string): PrimarySource {
   return {
     url: readUrl(value("RUNTIME_AUTH_DB_SYNC_URL")),
@@ -68,7 +71,7 @@ export function readSource(environment: Readonly<Record<string, string | undefin
 }
 
 function readUrl(text: string): string {
-  // Tools of libSQL print URLs with the scheme libsql.
+  // Tools of libSQL print URLs with the scheme `libsql`.
   const url = URL.canParse(text) ? new URL(text.replace(/^libsql:/, "https:")) : undefined;
   const isOrigin = url !== undefined && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`;
   if (isOrigin) return url.origin;

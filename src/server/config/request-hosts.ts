@@ -6,7 +6,10 @@ import { accepted, commaSeparated } from "./config-values.js";
 import type { Config } from "./config.js";
 import { AllowedHosts } from "../web/allowed-hosts.js";
 
-/** Returns three sets of host names: for operators, for workers, and all accepted ones. `value` returns the text of a variable. */
+/**
+ * Returns the settings for host names: of the panel, of the workers, and of all accepted requests. `value` returns the text of an
+ * environment variable.
+ */
 export function readRequestHosts(
   value: (name: string) => string,
 ): Pick<Config, "panelHost" | "publicUrl" | "allowedHosts" | "appDomain" | "hostSuffixes" | "ownHostNames"> {
@@ -24,9 +27,13 @@ export function readRequestHosts(
   const publicUrl = publicUrlOf(value("RUNTIME_PUBLIC_URL"));
   const publicName = publicUrl === undefined ? undefined : new URL(publicUrl).hostname;
   if (panelHost !== undefined && publicName === panelHost.name)
-    throw new ConfigError("RUNTIME_PANEL_HOST", panelHostText, "another host name than RUNTIME_PUBLIC_URL has: cookies do not know ports");
+    throw new ConfigError(
+      "RUNTIME_PANEL_HOST",
+      panelHostText,
+      "a host name other than that of RUNTIME_PUBLIC_URL, because browsers ignore the port of cookies",
+    );
   const entries = commaSeparated(allowedHostsText);
-  // Host names in other variables are accepted, too.
+  // Host names from the other variables are accepted too.
   const named = [panelHost?.name, publicName].flatMap((name) => name ?? []);
   const allowedHosts =
     entries.length === 0
@@ -46,7 +53,7 @@ export function readRequestHosts(
   return { panelHost, publicUrl, allowedHosts, appDomain, hostSuffixes: hostSuffixesOf(value("RUNTIME_HOST_SUFFIXES")), ownHostNames };
 }
 
-/** Host names that keys of a namespace can assign to its workers. */
+/** A host name, or all host names below a domain, that keys of a namespace can assign to the namespace's workers. */
 export interface HostSuffix {
   readonly namespace: string;
   /** A host name. With a leading dot, all host names with this ending. */

@@ -5,7 +5,7 @@ import path from "node:path";
 import type { Config } from "./config.js";
 import { openStateDirectory } from "./state-directory.js";
 
-/** The form of a root key. A key that HTTP headers cannot contain would reject every caller without a message. */
+/** Accepted form of a root key. HTTP headers cannot contain other keys, so all requests would fail without an explanation. */
 const rootKeyForm: SecretForm = {
   credential: "root-key",
   variable: "RUNTIME_ROOT_KEY",
@@ -13,14 +13,14 @@ const rootKeyForm: SecretForm = {
   takes: "a key of at most 512 printable ASCII characters, on one line",
 };
 const keyBytes = 32;
-/** Name of the file in the state directory. */
+/** Name of the root key file in the state directory. */
 export const ownRootKeyName = "root.key";
 
-/** The file of the root key, and its name in messages. */
+/** The file with the root key, and its name in error messages. */
 export type RootKeyFile = SecretFile;
 
 /**
- * Reads the root key from the systemd credential, the file or the variable. Throws ConfigError when the key cannot be read or headers
+ * Reads the root key from the systemd credential, the file or the variable. Throws ConfigError if the key is not readable or HTTP headers
  * cannot contain it.
  */
 export function readRootKey(environment: Readonly<Record<string, string | undefined>>): {
@@ -31,17 +31,17 @@ export function readRootKey(environment: Readonly<Record<string, string | undefi
   return { rootKey: secret, rootKeyFile: secretFile };
 }
 
-/** Returns the current key in the file; undefined for an empty file. Throws ConfigError. */
+/** Returns the current root key in the file, or undefined for an empty file. Throws ConfigError. */
 export function readRootKeyFile(file: RootKeyFile): string | undefined {
   return readSecretFile(file, rootKeyForm);
 }
 
-/** Returns the file of the root key that the daemon creates, which is used when no other root key is configured. */
+/** Returns the root key file that the daemon itself creates, and uses if no other root key is configured. */
 export function ownRootKeyFile(stateDirectory: string): RootKeyFile {
   return { name: "the root key of the state directory", file: path.join(stateDirectory, ownRootKeyName) };
 }
 
-/** Writes a new root key to a file that only its user can read. Does nothing when the file exists. */
+/** Writes a new root key to a file that only its user can read. Keeps an existing file. */
 export async function makeRootKeyFile(file: string): Promise<void> {
   // The flag "wx" never replaces a key that clients already use.
   await writeFile(file, `${randomBytes(keyBytes).toString("base64url")}\n`, { flag: "wx", mode: 0o600 }).catch(
@@ -51,7 +51,7 @@ export async function makeRootKeyFile(file: string): Promise<void> {
   );
 }
 
-/** Creates a root key in the state directory if none exists. Returns the configuration with this key. */
+/** Creates a root key in the state directory if the file is missing. Returns the configuration with the root key. */
 export async function makeOwnRootKey(config: Config): Promise<Config> {
   await openStateDirectory(config.stateDirectory);
   const rootKeyFile = ownRootKeyFile(config.stateDirectory);

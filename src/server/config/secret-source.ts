@@ -2,24 +2,29 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { ConfigError } from "./config-error.js";
 
-/** The file of a secret, and its name in messages. */
+/** The file that contains a secret, and its name in error messages. */
 export interface SecretFile {
   readonly name: string;
   readonly file: string;
 }
 
-/** The sources of a secret, and its form. */
+/** The sources of a secret, and the accepted form of its value. */
 export interface SecretForm {
   /** Name of the systemd credential. */
   readonly credential: string;
-  /** Name of the variable that contains the secret. The variable with the suffix `_FILE` contains the path of its file. */
+  /**
+   * Name of the environment variable that contains the secret. The variable with the suffix `_FILE` contains the path of a file with the
+   * secret.
+   */
   readonly variable: string;
   readonly pattern: RegExp;
-  /** Description of the accepted values. */
+  /** Description of the accepted values, for error messages. */
   readonly takes: string;
 }
 
-/** Reads a secret from the systemd credential, the file or the variable. Returns it with its file. Throws ConfigError. */
+/**
+ * Reads a secret from the systemd credential, the file or the environment variable. Returns the secret and its file. Throws ConfigError.
+ */
 export function readSecret(
   environment: Readonly<Record<string, string | undefined>>,
   form: SecretForm,
@@ -28,7 +33,7 @@ export function readSecret(
   const credential = credentials
     ? { name: `the systemd credential ${form.credential}`, file: path.join(credentials, form.credential) }
     : undefined;
-  // systemd also sets the directory for other credentials.
+  // The credential can be missing, because systemd sets the directory for other credentials too.
   const text = credential && readIfThere(credential.file);
   if (credential && text !== undefined) return { secret: soundSecret(credential.name, form, text), secretFile: credential };
   const fileVariable = `${form.variable}_FILE`;
@@ -40,7 +45,7 @@ export function readSecret(
   return { secret: soundSecret(form.variable, form, environment[form.variable]), secretFile: undefined };
 }
 
-/** Returns the current secret in the file; undefined for an empty file. Throws ConfigError. */
+/** Returns the current secret in the file, or undefined for an empty file. Throws ConfigError. */
 export function readSecretFile({ name, file }: SecretFile, form: SecretForm): string | undefined {
   let text: string;
   try {
@@ -59,7 +64,7 @@ function readIfThere(file: string): string | undefined {
   }
 }
 
-/** Removes surrounding white space. */
+/** Returns the secret without surrounding white space, or undefined for an empty text. Throws ConfigError for a secret in another form. */
 function soundSecret(source: string, { pattern, takes }: SecretForm, text = ""): string | undefined {
   const secret = text.trim();
   if (secret === "") return undefined;

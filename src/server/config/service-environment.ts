@@ -1,14 +1,14 @@
-/** The values of systemd's environment variables. */
+/** The values of the environment variables that systemd sets for a service. */
 export interface ServiceEnvironment {
-  /** Descriptors of inherited listening sockets, which have priority over host and port. */
+  /** Descriptors of inherited listening sockets. These have priority over host and port. */
   readonly listenFds: readonly number[];
-  /** Address of the socket for notifications: a path, or `@` and an abstract name. */
+  /** Address of the socket for notifications to systemd: a path, or `@` and an abstract name. */
   readonly notifySocket: string | undefined;
   /** Time without a notification after which the service manager restarts the service. */
   readonly watchdogMs: number | undefined;
 }
 
-/** Variables of systemd for this process. Workers, plugins and child processes must not inherit them. */
+/** Environment variables that systemd sets for this process. Workers, plugins and child processes must not inherit these variables. */
 export const serviceVariables: readonly string[] = [
   "NOTIFY_SOCKET",
   "WATCHDOG_USEC",
@@ -22,14 +22,14 @@ export const serviceVariables: readonly string[] = [
 const firstListenFd = 3;
 const mostListenFds = 64;
 
-/** Reads the variables that are meant for the process with this id. Ignores invalid numbers. */
+/** Reads the environment variables that systemd set for the process with this id. Ignores invalid numbers. */
 export function readServiceEnvironment(
   environment: Readonly<Record<string, string | undefined>>,
   { pid }: { pid: number },
 ): ServiceEnvironment {
   const isOurs = (variable: string) => environment[variable] === String(pid);
   const listenCount = isOurs("LISTEN_PID") ? Math.min(mostListenFds, wholeNumber(environment["LISTEN_FDS"])) : 0;
-  // Without a process id, the watchdog applies to any process of the service. Inherited sockets always have a process id.
+  // Without WATCHDOG_PID, the watchdog applies to any process of the service. Inherited sockets always have LISTEN_PID.
   const isWatched = environment["WATCHDOG_PID"] === undefined || isOurs("WATCHDOG_PID");
   const watchdogMs = isWatched ? wholeNumber(environment["WATCHDOG_USEC"]) / 1000 : 0;
   return {
@@ -39,7 +39,7 @@ export function readServiceEnvironment(
   };
 }
 
-/** Returns 0 for an invalid number. */
+/** Parses a whole number. Returns 0 for invalid text. */
 function wholeNumber(text = ""): number {
   return /^\d{1,15}$/.test(text) ? Number(text) : 0;
 }

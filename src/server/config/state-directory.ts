@@ -4,10 +4,13 @@ import { ConfigError } from "./config-error.js";
 import { makeDirectory } from "../platform/make-directory.js";
 
 const privateMode = 0o700;
-/** Error codes that another start would also have. Other errors, such as a full disk, can end by themselves. */
+/**
+ * Error codes that would occur again at the next start. The causes of other errors, such as a full disk, can end without a change of the
+ * configuration.
+ */
 const lastingCodes = new Set(["EACCES", "EPERM", "EROFS", "ENOTDIR", "ENOENT", "EEXIST", "ELOOP", "ENAMETOOLONG"]);
 
-/** Creates the state directory, readable only for this user, and checks that it is writable. Throws ConfigError with the variable. */
+/** Creates the state directory, readable only for the daemon's user, and checks that the directory is writable. Throws ConfigError. */
 export async function openStateDirectory(directory: string): Promise<void> {
   try {
     await makeDirectory(directory, privateMode);
@@ -16,6 +19,6 @@ export async function openStateDirectory(directory: string): Promise<void> {
   } catch (error) {
     const { code = "" } = error as NodeJS.ErrnoException;
     if (!lastingCodes.has(code)) throw error;
-    throw new ConfigError("RUNTIME_STATE_DIR", directory, `a directory that runtimed can make and write to (${code})`);
+    throw new ConfigError("RUNTIME_STATE_DIR", directory, `a directory that runtimed can create and write to (${code})`);
   }
 }

@@ -4,12 +4,12 @@ import type { WorkerManifest } from "../../shared/worker-manifest.js";
 /** Network modes from the most to the least restrictive. */
 export const networkModes = ["none", "public", "all"] as const;
 
-/** The addresses that one isolate can connect to; the daemon passes it to the isolate as JSON. */
+/** The addresses that one isolate can connect to. The daemon passes this object to the isolate as JSON. */
 export interface WorkerNetwork {
-  /** `public`: all except loopback, private, link-local and metadata addresses. */
+  /** General rule for addresses. `public` allows all except loopback, private, link-local and metadata addresses. */
   readonly mode: NetworkMode;
   readonly allowsLoopback: boolean;
-  /** Targets of the manifest that the operator has allowed. */
+  /** Network targets in the worker's manifest that the operator has allowed. */
   readonly allow: readonly string[];
 }
 
@@ -18,7 +18,7 @@ export function needsNoNetwork({ mode, allowsLoopback, allow }: WorkerNetwork): 
   return mode === "none" && !allowsLoopback && allow.every(isUnixSocket);
 }
 
-/** Whether a target is a Unix socket. */
+/** Returns whether one of the allowed network targets is a Unix socket. */
 export function allowsUnixSockets({ allow }: WorkerNetwork): boolean {
   return allow.some(isUnixSocket);
 }
@@ -28,7 +28,7 @@ function isUnixSocket(target: string): boolean {
 }
 export type NetworkMode = (typeof networkModes)[number];
 
-/** Network targets that the operator adds for all workers, or for those of a scope such as `@team`. */
+/** Network target that the operator allows for all workers, or for the workers of one scope such as `@team`. */
 export interface NetworkGrant {
   readonly scope: string | undefined;
   readonly target: NetworkTarget;
@@ -37,16 +37,16 @@ export interface NetworkGrant {
 export interface NetworkCeilingOptions {
   readonly mode: NetworkMode;
   readonly grants: readonly NetworkGrant[];
-  /** True when every worker is allowed to connect to this machine, which is for development. */
+  /** True if every worker is allowed to connect to this machine. Intended for development. */
   readonly allowsLoopback: boolean;
 }
 
 type Requested = Pick<WorkerManifest, "network">;
 
-/** Limits the network targets that manifests request. */
+/** Checks and limits the network targets that manifests request. */
 export class NetworkCeiling {
   readonly #options: NetworkCeilingOptions;
-  /** The addresses for a worker whose manifest requests none. */
+  /** Network access of a worker whose manifest has no `network` setting. */
   readonly usual: WorkerNetwork;
 
   constructor(options: NetworkCeilingOptions) {
@@ -54,18 +54,18 @@ export class NetworkCeiling {
     this.usual = { mode: options.mode, allowsLoopback: options.allowsLoopback, allow: [] };
   }
 
-  /** Returns the reason why this daemon would not serve a worker with this manifest; undefined if it would. */
+  /** Returns the reason why this daemon would not serve a worker with this manifest, or undefined if it would. */
   refusal({ network }: Requested, name: string): string | undefined {
     const { mode } = this.#options;
     if (network?.mode !== undefined && networkModes.indexOf(network.mode) > networkModes.indexOf(mode))
-      return `Its manifest asks for the network mode ${network.mode}, and this server gives ${mode}. The operator can change RUNTIME_WORKER_NETWORK.`;
+      return `The manifest requests the network mode ${network.mode}, but this daemon allows only ${mode}. The operator can change RUNTIME_WORKER_NETWORK.`;
     const beyond = network?.allow.find((text) => !this.#grants(text, name));
     if (beyond !== undefined)
-      return `Its manifest asks to connect to ${beyond} (network.allow), which this server does not grant. The operator can add it to RUNTIME_WORKER_NETWORK_ALLOW.`;
+      return `The manifest requests connections to ${beyond} (network.allow), which this daemon does not allow. The operator can add this target to RUNTIME_WORKER_NETWORK_ALLOW.`;
     return undefined;
   }
 
-  /** Returns the addresses of a worker's isolates. */
+  /** Returns the network access of a worker's isolates. */
   of({ network }: Requested): WorkerNetwork {
     if (network === undefined) return this.usual;
     return { ...this.usual, mode: network.mode ?? this.usual.mode, allow: network.allow };

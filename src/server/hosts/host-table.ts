@@ -4,10 +4,10 @@ import { hostNameOf, isHost } from "../../shared/host.js";
 import type { RecordStore, StoredRecord } from "../storage/record-store.js";
 import type { HostTarget } from "../web/http-exchange.js";
 
-/** Maximum number of remembered Host headers. The limit is needed because clients choose them. */
+/** Maximum number of cached Host headers. The limit is necessary because clients choose these headers. */
 const maximumKnownHeaders = 4096;
 const recordKind = "host";
-/** Target of a host name below the app domain that no worker has. */
+/** Target for a host name below the app domain that belongs to no worker. */
 const noWorker: HostTarget = { name: "", range: undefined };
 
 interface HostTableOptions {
@@ -24,14 +24,14 @@ interface Entry {
   readonly revision: number;
 }
 
-/** The host names of workers, in memory: the configured ones, and the automatic ones below the app domain. */
+/** The host names of workers, in memory: host names that operators added, and automatic host names below the app domain. */
 export class HostTable {
   readonly #records: RecordStore;
   readonly #config: HostTableOptions["config"];
   readonly #entries = new Map<string, Entry>();
-  /** Targets by Host header as received; null for host names of the daemon itself. */
+  /** Cached targets by Host header as received. Null for the host names of the daemon itself. */
   readonly #known = new Map<string, HostTarget | null>();
-  /** Host names in the manifests of active versions, by worker. */
+  /** Host names in the manifests of active versions, by worker name. */
   readonly #requested = new Map<string, readonly string[]>();
   readonly #stopFollowing: () => void;
 
@@ -42,7 +42,7 @@ export class HostTable {
     this.#apply("all");
   }
 
-  /** Returns the worker of a Host header. Undefined for a host name of the daemon itself, where the path selects the worker. */
+  /** Returns the worker for a Host header. Returns undefined for a host name of the daemon itself, where the path selects the worker. */
   find(header: string | undefined): HostTarget | undefined {
     if (header === undefined || (this.#entries.size === 0 && this.#config.appDomain === undefined)) return undefined;
     const known = this.#known.get(header);
@@ -53,7 +53,7 @@ export class HostTable {
     return target;
   }
 
-  /** Returns the hosts, sorted by name. */
+  /** Returns the added hosts, sorted by host name. */
   list(): Host[] {
     return [...this.#entries.values()].map(({ host }) => host).toSorted((one, other) => (one.host < other.host ? -1 : 1));
   }
@@ -62,13 +62,13 @@ export class HostTable {
     return this.#entries.get(name)?.host;
   }
 
-  /** Records the host names in the manifest of a worker's active version. */
+  /** Stores the host names in the manifest of a worker's active version. */
   noteRequested(worker: string, hosts: readonly string[]): void {
     if (hosts.length === 0) this.#requested.delete(worker);
     else this.#requested.set(worker, hosts);
   }
 
-  /** Returns the host names in manifests that no operator has added for the worker. */
+  /** Returns the host names in manifests that no operator has added for that worker. */
   listRequested(): RequestedHost[] {
     return [...this.#requested].flatMap(([worker, hosts]) =>
       hosts.filter((host) => this.get(host)?.worker !== worker).map((host) => ({ host, worker })),
@@ -79,19 +79,22 @@ export class HostTable {
     return this.#entries.size;
   }
 
-  /** Whether the name is below the app domain, where host names are automatic. */
+  /** Returns whether a host name is below the app domain, where host names are automatic. */
   isAutomatic(name: string): boolean {
     return this.#labelOf(name) !== undefined;
   }
 
-  /** Returns worker and version of an automatic host name; undefined for other names. */
+  /** Returns worker and version for an automatic host name, or undefined for other names. */
   automaticTarget(name: string): HostTarget | undefined {
     const label = this.#labelOf(name);
     const target = label === undefined ? undefined : targetOfLabel(label);
     return target && { name: target.name, range: target.version };
   }
 
-  /** Returns the automatic host name of a worker; undefined without an app domain or without such a name. */
+  /**
+   * Returns the automatic host name of a worker. Returns undefined without an app domain, or if the worker's name has no automatic host
+   * name.
+   */
   automaticHost(worker: string): string | undefined {
     const automatic = automaticLabel(worker);
     return this.#config.appDomain !== undefined && "label" in automatic ? `${automatic.label}.${this.#config.appDomain}` : undefined;

@@ -2,21 +2,21 @@ import { SonicBoom } from "sonic-boom";
 
 /** Maximum number of bytes that wait while stdout is blocked, for example by a full disk or a slow reader. Further lines are dropped. */
 const mostWaitingBytes = 1024 * 1024;
-/** Time to write the last lines when the daemon exits. */
+/** Time limit for writing the last lines when the daemon exits. */
 const lastLinesTimeoutMs = 1000;
 
 /**
- * The write method for buffers, which the type declarations omit. With strings, SonicBoom would measure all waiting text again for each
- * line.
+ * The `write` method for buffers, which the type declarations of SonicBoom omit. With strings, SonicBoom would measure all waiting text
+ * again for each line.
  */
 type BufferedLines = Omit<SonicBoom, "write"> & { write(line: Buffer): boolean };
 
 /**
- * Writes lines to stdout asynchronously, so a slow or absent reader does not block the daemon. A failed write does not end the output: the
- * next line retries it.
+ * Writes log lines to stdout asynchronously, so that a slow or missing reader does not block the daemon. After a failed write, the next
+ * line triggers a retry.
  */
 export class LogOutput {
-  /** Called with the number of dropped lines, once stdout accepts lines again. */
+  /** Called with the number of dropped lines when stdout accepts lines again. */
   onLost: (count: number) => void = () => undefined;
   readonly #destination = new SonicBoom({
     fd: 1,
@@ -37,7 +37,7 @@ export class LogOutput {
     if (!this.#hasEnded) this.#destination.write(Buffer.from(line));
   }
 
-  /** Flushes. Resolves when all lines are written, or after 1 s. Later lines are dropped. */
+  /** Writes all remaining lines. Resolves when the lines are written, or after 1 s. Drops later lines. */
   end(): Promise<void> {
     this.#hasEnded = true;
     return new Promise((resolve) => {

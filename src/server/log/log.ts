@@ -1,21 +1,21 @@
 import pino, { type Logger } from "pino";
 import { LogOutput } from "./log-output.js";
 
-/** Names of headers and fields whose values are secrets. */
+/** Names of headers and fields whose values are secrets. The log contains `[secret]` in place of the values. */
 const secretFields = ["key", "rootKey", "cookie", "authorization", "token", '*["x-api-key"]', "*.authorization", "*.cookie", "*.key"];
 
 export type Log = Logger;
 
-/** Formats a JSON line for reading in a terminal. */
+/** Converts a JSON log line to text for a terminal. */
 type LineForm = (line: string) => string;
 
 interface LogOptions {
-  /** The level, as a name of pino. */
+  /** Name of the log level in pino, such as `info`. */
   readonly level: string;
   readonly output?: LogOutput;
-  /** Formatter of the lines. Default: JSON. */
+  /** Formatter of the log lines. Without it, each line is JSON. */
   readonly form?: LineForm | undefined;
-  /** Called for each child logger. */
+  /** Called for each child logger that is created. */
   readonly onChild?: (child: Log) => void;
 }
 
@@ -34,13 +34,13 @@ export function createLog({ level, output = new LogOutput(), form = (line) => li
   return log;
 }
 
-/** Returns a formatter for terminals. */
+/** Returns a formatter that makes log lines readable in a terminal. */
 export async function readableForm(): Promise<LineForm> {
   const { default: pretty } = await import("pino-pretty");
   return pretty.prettyFactory({ ignore: "pid,hostname", translateTime: "SYS:HH:MM:ss" });
 }
 
-/** Serializes any thrown value. Reading a value that a plugin threw can itself throw, which must not stop the logger. */
+/** Serializes any thrown value for the log. Reading a value that a plugin threw can itself throw, which must not stop the logger. */
 function errorFields(error: unknown): unknown {
   try {
     return pino.stdSerializers.err(error as Error);
@@ -49,13 +49,16 @@ function errorFields(error: unknown): unknown {
   }
 }
 
-/** Changes the level of a logger and of all its children: pino copies the level to a child only at its creation. */
+/**
+ * Changes the level of a logger and of all its child loggers. Needed because pino copies the level to a child logger only when it is
+ * created.
+ */
 export class LogLevel {
   readonly #children = new Set<WeakRef<Log>>();
   readonly #forgotten = new FinalizationRegistry<WeakRef<Log>>((child) => this.#children.delete(child));
   #log: Log | undefined;
 
-  /** Registers a child logger. Must be called for each child. */
+  /** Registers a child logger. The caller must register each child logger. */
   readonly noteChild = (child: Log): void => {
     const reference = new WeakRef(child);
     this.#children.add(reference);
@@ -70,7 +73,7 @@ export class LogLevel {
     return this.#log?.level;
   }
 
-  /** Sets the level of all loggers; `level` is a level of pino. */
+  /** Sets the level of the logger and all registered child loggers. `level` is a level of pino. */
   set(level: string): void {
     for (const log of [this.#log, ...[...this.#children].map((child) => child.deref())]) if (log) log.level = level;
   }

@@ -6,9 +6,9 @@ import { seal, unseal, type SecretsKey } from "./secret-cipher.js";
 import { placeOf, putSecret, type SecretRecord, type SecretRecords, type StoredSecret } from "./secret-records.js";
 import type { SecretsKeys } from "./secrets-keys.js";
 
-/** Records that are encrypted again in one transaction: about 1 MB of values at most. */
+/** Number of records that are encrypted again in one transaction. Their values have at most about 1 MB. */
 const batchRecords = 32;
-/** Between two passes over the records; 50 of them outlast the time in which a daemon follows its primary. */
+/** Pause between two passes over the records. 50 passes last longer than the sync interval of a daemon's replica. */
 const passDelayMs = 200;
 const maximumPasses = 50;
 
@@ -19,14 +19,14 @@ interface KeyRotationOptions {
 }
 
 /**
- * Encrypts all secrets with another key. The daemon's own file first gets the new key beside the old one, then each record changes, then
- * the old key is deleted: a crash leaves both keys in the file, and the next start finishes the rotation.
+ * Encrypts all secrets with another key. The key file first receives the new key, then each record is encrypted again, then the old key is
+ * deleted. After a crash, the file contains both keys, and the next start completes the rotation.
  */
 export class KeyRotation {
   readonly #records: SecretRecords;
   readonly #keys: SecretsKeys;
   readonly #log: Log;
-  /** One change of the keys at a time. */
+  /** Runs one change of the keys at a time. */
   readonly #lock = new KeyedLock();
 
   constructor({ records, keys, log }: KeyRotationOptions) {
@@ -36,8 +36,8 @@ export class KeyRotation {
   }
 
   /**
-   * Stores something that is encrypted with the given key, which is created if needed. No rotation ends meanwhile: the key stays known.
-   * Throws SECRETS_KEY_UNAVAILABLE.
+   * Calls `store` with the current key, which is created if missing. No rotation runs meanwhile, so the key stays valid. Throws
+   * SECRETS_KEY_UNAVAILABLE.
    */
   withCurrentKey<Result>(store: (key: SecretsKey) => Promise<Result>): Promise<Result> {
     return this.#lock.run("keys", async () => store(await this.#keys.currentOrCreated()));
@@ -53,7 +53,7 @@ export class KeyRotation {
     });
   }
 
-  /** Finishes a rotation that a crash interrupted. */
+  /** Completes a rotation that a crash interrupted. */
   async finish(): Promise<void> {
     const { current } = this.#keys;
     if (!current || !this.#keys.isManaged || this.#keys.count === 1) return;
@@ -69,7 +69,7 @@ export class KeyRotation {
     }
   }
 
-  /** The operator's keys: the first one encrypts from now on. */
+  /** Encrypts all secrets with the first key in the operator's file. Throws SECRETS_KEY_UNCHANGED if all secrets already use this key. */
   async #useFirstKey(): Promise<{ keyId: string; reencrypted: number }> {
     const key = await this.#keys.currentOrCreated();
     const reencrypted = await this.#reencrypt(key);
@@ -80,7 +80,10 @@ export class KeyRotation {
     );
   }
 
-  /** The values that have another key than this one; without those that cannot be decrypted, which no key can save. */
+  /**
+   * Returns the secrets that are encrypted with another key than `keyId`. Omits secrets that cannot be decrypted, because no rotation can
+   * restore these.
+   */
   #outdated(keyId: string): Outdated[] {
     return this.#records.all().flatMap((record) => {
       if (record.secret.sealed.keyId === keyId) return [];
@@ -98,13 +101,16 @@ export class KeyRotation {
     }
   }
 
-  /** Returns the number of values that had another key. */
+  /**
+   * Encrypts secrets that have another key with this key. Returns the number of changed secrets. Throws KEY_STORE_UNAVAILABLE if other
+   * daemons keep changing secrets.
+   */
   async #reencrypt(key: SecretsKey): Promise<number> {
     let count = 0;
     for (let pass = 1; pass <= maximumPasses; pass += 1) {
       const outdated = this.#outdated(key.id);
       if (outdated.length === 0) return count;
-      // Another daemon changed a record that was read here before: the replica has the change within its sync interval.
+      // Another daemon changed a record that this daemon read before. The replica receives the change within its sync interval.
       if (pass > 1) await delay(passDelayMs);
       for (let start = 0; start < outdated.length; start += batchRecords) {
         const part = outdated.slice(start, start + batchRecords);

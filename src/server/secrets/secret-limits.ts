@@ -3,13 +3,19 @@ import { namespaceOf } from "../../shared/namespace.js";
 import { valueBytes } from "./secret-cipher.js";
 import type { SecretKind, SecretRecord, SecretRecords } from "./secret-records.js";
 
-/** Values of one worker or namespace. With those of the other and the manifest's `env` they must fit into the start frame of an isolate. */
+/**
+ * Maximum size of all values of one worker or namespace. The values of a worker and its namespace, and the manifest's `env`, must fit into
+ * the start frame of an isolate.
+ */
 const maximumOwnerBytes = 64 * 1024;
 const maximumOwnerSecrets = 100;
-/** A namespace with all its workers: a tenth of all secrets, so that one key of a namespace cannot use up the total. */
+/**
+ * Maximum size of all values of a namespace and its workers. The maximum number is a tenth of all secrets, so that one key of a namespace
+ * cannot use up the total.
+ */
 const maximumNamespaceBytes = 1024 * 1024;
 const maximumNamespaceSecrets = 1000;
-/** All secrets of the daemon are in memory. */
+/** Maximum number of all secrets. The daemon holds all secrets in memory. */
 const maximumSecrets = 10_000;
 
 interface Place {
@@ -21,11 +27,11 @@ interface Place {
 interface Limits {
   readonly secrets: number;
   readonly bytes: number;
-  /** The owners together, for a message. */
+  /** Description of the worker, namespace or group to which the limits apply, for the error message. */
   readonly subject: string;
 }
 
-/** Throws TOO_MANY_SECRETS when a value does not fit. Values that need no more room than the ones that they replace always fit. */
+/** Throws TOO_MANY_SECRETS if a new value exceeds a limit. A value that is not longer than the value it replaces is always accepted. */
 export function assertRoom(records: SecretRecords, { owner, name, kind, value }: Place & { readonly value: string }): void {
   const replaced = records.find(owner, name, kind);
   const growth = {

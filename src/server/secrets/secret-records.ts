@@ -2,20 +2,20 @@ import { namespaceOf } from "../../shared/namespace.js";
 import type { RecordChange, RecordStore, StoredRecord } from "../storage/record-store.js";
 import type { SealedValue } from "./secret-cipher.js";
 
-/** A value is in effect ("secret"), or it takes effect with the next upload of its worker ("staged-secret"). */
+/** Kinds of stored values: `secret` is in effect, and `staged-secret` takes effect with the next upload of its worker. */
 const secretKinds = ["secret", "staged-secret"] as const;
 export type SecretKind = (typeof secretKinds)[number];
 
-/** A stored secret: the JSON text of its record. */
+/** A stored secret, whose record contains this object as JSON text. */
 export interface StoredSecret {
-  /** A worker such as `@team/shop`, or a namespace such as `@team`. */
+  /** Name of a worker, such as `@team/shop`, or a namespace, such as `@team`. */
   readonly owner: string;
   readonly name: string;
-  /** Differs for each value that was set; stays the same when the value is encrypted with another key. */
+  /** Random identifier of the value. A new value has another identifier, but encrypting the value with another key keeps it. */
   readonly valueId: string;
-  /** Unix seconds. */
+  /** Time when the value was set, in Unix seconds. */
   readonly setAt: number;
-  /** Name of the key that set it. */
+  /** Name of the API key that set the value. */
   readonly setBy: string;
   readonly sealed: SealedValue;
 }
@@ -26,10 +26,10 @@ export interface SecretRecord {
   readonly revision: number;
 }
 
-/** The stored secrets of all workers and namespaces, still encrypted, in memory. */
+/** The stored secrets of all workers and namespaces, encrypted and in memory. */
 export class SecretRecords {
   readonly #store: RecordStore;
-  /** By owner, then by kind and name. */
+  /** Records by owner, then by kind and name. */
   readonly #byOwner = new Map<string, Map<string, SecretRecord>>();
   #count = 0;
 
@@ -54,7 +54,7 @@ export class SecretRecords {
     return [...(this.#byOwner.get(owner)?.values() ?? [])];
   }
 
-  /** The records of a namespace and of all workers in it. */
+  /** Returns the records of a namespace and of all workers in that namespace. */
   ofNamespace(namespace: string): SecretRecord[] {
     return this.owners().flatMap((owner) => (owner === namespace || namespaceOf(owner) === namespace ? this.of(owner) : []));
   }
@@ -63,17 +63,17 @@ export class SecretRecords {
     return this.#byOwner.get(owner)?.get(idOf(kind, name));
   }
 
-  /** Makes all changes or none; see RecordStore. */
+  /** Stores all changes or none, as described at `RecordStore.transact`. */
   transact(changes: readonly RecordChange[]): Promise<readonly StoredRecord[] | undefined> {
     return this.#store.transact(changes);
   }
 
-  /** Calls with the owners of changed records after a change by this or another daemon. */
+  /** Calls `listener` with the owners of changed records after a change by this or another daemon. */
   onChange(listener: (owners: ReadonlySet<string>) => void): void {
     this.#store.onChange((changed) => listener(this.#apply(changed)));
   }
 
-  /** Returns the owners whose records can differ. */
+  /** Updates the records in memory. Returns the owners whose records can have changed. */
   #apply(changed: readonly StoredRecord[] | "all"): Set<string> {
     const owners = new Set(changed === "all" ? this.#byOwner.keys() : []);
     if (changed === "all") {
@@ -113,17 +113,17 @@ function isSecretKind(kind: string): kind is SecretKind {
   return (secretKinds as readonly string[]).includes(kind);
 }
 
-/** `ifRevision`: see RecordChange. */
+/** Returns the change that stores a secret. `ifRevision` is described at `RecordChange`. */
 export function putSecret(kind: SecretKind, secret: StoredSecret, ifRevision?: number): RecordChange {
   return { kind, key: placeOf(secret), value: JSON.stringify(secret), ...(ifRevision !== undefined && { ifRevision }) };
 }
 
-/** `ifRevision`: see RecordChange. */
+/** Returns the change that deletes a secret. `ifRevision` is described at `RecordChange`. */
 export function removeSecret(kind: SecretKind, secret: Pick<StoredSecret, "owner" | "name">, ifRevision?: number): RecordChange {
   return { kind, key: placeOf(secret), value: undefined, ...(ifRevision !== undefined && { ifRevision }) };
 }
 
-/** Identifies a secret among all. Owners and names contain no space. */
+/** Returns a text that identifies a secret among all secrets. Owners and names contain no space. */
 export function placeOf({ owner, name }: Pick<StoredSecret, "owner" | "name">): string {
   return `${owner} ${name}`;
 }

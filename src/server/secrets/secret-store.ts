@@ -21,50 +21,53 @@ import {
 import { SecretsKeys } from "./secrets-keys.js";
 import { UnknownSecretsKeyError } from "./unknown-secrets-key-error.js";
 
-/** Repetitions of a change whose records another daemon changed meanwhile. */
+/** Maximum number of attempts for a change whose records another daemon changes meanwhile. */
 const maximumAttempts = 5;
 
 interface SecretStoreOptions {
   readonly records: RecordStore;
   readonly keySource: SecretsKeySource;
-  /** True when several daemons share the records. */
+  /** True if several daemons share the records through a primary. */
   readonly hasPrimary: boolean;
-  /** Called when other values are in effect for these workers and for all workers of these namespaces. */
+  /** Called with the workers and namespaces whose effective values have changed. A namespace stands for all its workers. */
   readonly onChange: (owners: ReadonlySet<string>) => void;
   readonly log: Log;
 }
 
 /** A new value of a secret. */
 export interface NewSecret {
-  /** A worker such as `@team/shop`, or a namespace such as `@team`. */
+  /** Name of a worker, such as `@team/shop`, or a namespace, such as `@team`. */
   readonly owner: string;
   readonly name: string;
   readonly value: string;
-  /** True when the value takes effect with the next upload of the worker. */
+  /** True if the value takes effect with the next upload of the worker. */
   readonly isStaged: boolean;
-  /** Unix seconds. */
+  /** Time when the value is set, in Unix seconds. */
   readonly setAt: number;
   readonly setBy: string;
 }
 
-/** The part of a manifest that decides about the variables of a worker. */
+/** The fields of a manifest that determine the environment variables of a worker. */
 type Needs = Pick<WorkerManifest, "env" | "secrets">;
 
 /**
- * The secrets of workers and namespaces. Values are encrypted in the key store's database and in memory; they are decrypted only to start
- * an isolate.
+ * The secrets of workers and namespaces. Values are encrypted both in the key store's database and in memory. Values are decrypted only to
+ * start an isolate.
  */
 export class SecretStore {
   readonly #options: SecretStoreOptions;
   readonly #records: SecretRecords;
   readonly #keys: SecretsKeys;
   readonly #rotation: KeyRotation;
-  /** The manifests of active versions, by worker. */
+  /** The `secrets` field in the manifests of active versions, by worker name. */
   readonly #active = new Map<string, WorkerManifest["secrets"]>();
-  /** The effective values of secrets, by owner. */
+  /** Description of the effective values of each owner. A different text means that the values have changed. */
   readonly #inEffect = new Map<string, string>();
 
-  /** Rejects with ConfigError for unreadable keys, and with UnknownSecretsKeyError if a key that encrypts a primary's record is missing. */
+  /**
+   * Opens the store. Rejects with ConfigError for unreadable keys. With a primary, rejects with UnknownSecretsKeyError if a key for a
+   * stored secret is missing.
+   */
   static async open(options: SecretStoreOptions): Promise<SecretStore> {
     const store = new SecretStore(options);
     const unknown = store.unknownKeyIds();
@@ -84,7 +87,7 @@ export class SecretStore {
     this.#records.onChange((owners) => this.#noteChange(owners));
   }
 
-  /** The secrets of a worker with those of its namespace, or the secrets of a namespace; without values, in the order of their names. */
+  /** Returns the secrets of a namespace, or of a worker and its namespace, without values and sorted by name. */
   list(owner: string): Secret[] {
     const namespace = namespaceOf(owner);
     const own = this.#records.of(owner).map((record) => describe(record, isNamespace(owner) ? "namespace" : "worker"));
@@ -92,22 +95,25 @@ export class SecretStore {
     return [...own, ...inherited].toSorted((one, other) => (one.name < other.name ? -1 : one.name > other.name ? 1 : 0));
   }
 
-  /** Notes the secrets in the manifest of a worker's active version; undefined = none is active. */
+  /** Stores the `secrets` field in the manifest of a worker's active version. Undefined means that no version is active. */
   noteActive(worker: string, secrets: WorkerManifest["secrets"] | undefined): void {
     if (secrets === undefined || secrets.length === 0) this.#active.delete(worker);
     else this.#active.set(worker, secrets);
   }
 
-  /** The secrets that active versions require and that are not set: of a worker, or of all workers of a namespace. */
+  /**
+   * Returns the names of secrets that are required by active versions and are not set. `owner` is a worker or a namespace with all its
+   * workers.
+   */
   missing(owner: string): string[] {
     return [...new Set(this.#activeWorkers(owner).flatMap((worker) => this.#missingOf(worker, this.#active.get(worker) ?? [])))];
   }
 
-  /** Stores a value, durably. Throws TOO_MANY_SECRETS, SECRETS_KEY_UNAVAILABLE, or the errors of a record store. */
+  /** Stores and syncs a value. Throws TOO_MANY_SECRETS, SECRETS_KEY_UNAVAILABLE or the errors of a record store. */
   async set({ owner, name, value, isStaged, setAt, setBy }: NewSecret): Promise<Secret> {
     const kind: SecretKind = isStaged ? "staged-secret" : "secret";
     const secret = await this.#rotation.withCurrentKey(async (key) => {
-      // Values that are set at the same time wait for each other here.
+      // Concurrent calls wait for each other here, so the limit is checked with the newest records.
       assertRoom(this.#records, { owner, name, kind, value });
       const sealed = seal(key, value, placeOf({ owner, name }));
       const sealedSecret: StoredSecret = { owner, name, valueId: randomUUID(), setAt, setBy, sealed };
@@ -117,7 +123,10 @@ export class SecretStore {
     return describe({ kind, secret }, isNamespace(owner) ? "namespace" : "worker");
   }
 
-  /** Removes a secret with its staged value. Throws SECRET_NOT_FOUND; SECRET_IN_USE when an active version requires it, unless forced. */
+  /**
+   * Deletes a secret with its staged value. Throws SECRET_NOT_FOUND. Throws SECRET_IN_USE if an active version requires the secret, unless
+   * `isForced` is true.
+   */
   async remove(owner: string, name: string, { isForced }: { isForced: boolean }): Promise<void> {
     const stored = this.#records.of(owner).filter(({ secret }) => secret.name === name);
     if (stored.length === 0) throw new ApiError("SECRET_NOT_FOUND", `${owner} has no secret ${name}.`);
@@ -130,7 +139,9 @@ export class SecretStore {
     await this.#records.transact(stored.map(({ kind, secret }) => removeSecret(kind, secret)));
   }
 
-  /** Throws SECRET_MISSING when a required secret is not set. `countsStaged`: staged values count, because they take effect as well. */
+  /**
+   * Throws SECRET_MISSING if a required secret is not set. With `countsStaged`, staged values count as set, because they take effect too.
+   */
   assertPresent(worker: string, { secrets }: Pick<Needs, "secrets">, { countsStaged }: { countsStaged: boolean }): void {
     const missing = this.#missingOf(worker, secrets, { countsStaged });
     if (missing.length === 0) return;
@@ -142,8 +153,8 @@ export class SecretStore {
   }
 
   /**
-   * Returns the variables of a worker: the manifest's `env`, then the secrets of the namespace, then those of the worker, each overriding
-   * the ones before. Throws WORKER_START_FAILED when a required secret is missing or one cannot be decrypted.
+   * Returns the environment variables of a worker: the manifest's `env`, overridden by the namespace's secrets, then by the worker's
+   * secrets. Throws WORKER_START_FAILED if a required secret is missing or a value cannot be decrypted.
    */
   environmentOf(worker: string, { env, secrets }: Needs, { withStaged = false } = {}): Record<string, string> {
     const [missing] = this.#missingOf(worker, secrets, { countsStaged: withStaged });
@@ -158,7 +169,10 @@ export class SecretStore {
     return Object.fromEntries([...Object.entries(env), ...layers.map(({ secret }) => [secret.name, this.#open(secret)] as const)]);
   }
 
-  /** Puts the staged values of a worker into effect, durably. Returns a function that reverts this, unless they were changed meanwhile. */
+  /**
+   * Activates and syncs the staged values of a worker. Returns a function that reverts the activation, unless the values were changed
+   * meanwhile.
+   */
   async applyStaged(worker: string): Promise<() => Promise<void>> {
     for (let attempt = 1; attempt <= maximumAttempts; attempt += 1) {
       const staged = this.#records.of(worker).filter(({ kind }) => kind === "staged-secret");
@@ -186,18 +200,21 @@ export class SecretStore {
     });
   }
 
-  /** Encrypts all values with a new key, or with the first of the operator's keys. Throws SECRETS_KEY_UNCHANGED when all have that one. */
+  /**
+   * Encrypts all values with a new key, or with the first key in the operator's file. Throws SECRETS_KEY_UNCHANGED if all values already
+   * use that key.
+   */
   rotateKey(): Promise<{ keyId: string; reencrypted: number }> {
     return this.#rotation.run();
   }
 
-  /** Ids of keys that encrypt stored values and that this daemon does not have. */
+  /** Returns the ids of keys that encrypt stored values and that this daemon does not have. */
   unknownKeyIds(): string[] {
     const ids = new Set(this.#records.all().map(({ secret }) => secret.sealed.keyId));
     return [...ids].filter((id) => this.#keys.find(id) === undefined);
   }
 
-  /** Returns the location of the encryption key and its problem, if any. */
+  /** Returns the location of the encryption key, and its problem if there is one. */
   describeKey(): { readonly place: string; readonly problem: string | undefined } {
     return { place: this.#keys.describePlace(), problem: this.#keys.problem() ?? this.#unknownKeyProblem() };
   }
@@ -220,7 +237,7 @@ export class SecretStore {
     if (usable.length > 0) this.#options.onChange(new Set(usable));
   }
 
-  /** Returns whether other values are in effect. */
+  /** Updates the description of the effective values. Returns whether these values have changed. */
   #updateEffect(owner: string): boolean {
     const before = this.#inEffect.get(owner) ?? "";
     const effect = this.#describeEffect(owner);
@@ -229,7 +246,7 @@ export class SecretStore {
     return effect !== before;
   }
 
-  /** Returns a text that differs for each set of values in effect. Empty without any. */
+  /** Returns a text that differs for each set of effective values. Empty if there are no effective values. */
   #describeEffect(owner: string): string {
     const values = this.#records.of(owner).flatMap(({ kind, secret }) => (kind === "secret" ? `${secret.name} ${secret.valueId}` : []));
     return values.toSorted().join("\n");
@@ -259,7 +276,7 @@ export class SecretStore {
     return secrets.flatMap(({ name, optional }) => (optional || isSet(name) ? [] : name));
   }
 
-  /** Workers whose active version would miss the secret without this owner's value. */
+  /** Returns the workers whose active version requires the secret and would lack it without this owner's value. */
   #usersOf(owner: string, name: string): string[] {
     const isRequiredBy = (worker: string) =>
       (this.#active.get(worker) ?? []).some((secret) => secret.name === name && !secret.optional) &&

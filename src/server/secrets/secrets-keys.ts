@@ -7,18 +7,18 @@ import { insufficientStorage, isStorageFull } from "../platform/storage-full.js"
 import { unnamedFileOf, writePrivateFile } from "../platform/write-private-file.js";
 import { keyBytes, toSecretsKey, type SecretsKey } from "./secret-cipher.js";
 
-/** Base64 or Base64url of 32 bytes. */
+/** Matches a key of 32 bytes in Base64 or Base64url. */
 const keyPattern = /^[A-Za-z0-9+/_-]{43}=?$/;
 const form = "keys of 32 bytes in Base64, one in each line, such as the output of: openssl rand -base64 32";
 
-/** The keys that encrypt secrets: the first one encrypts and decrypts, the others only decrypt. */
+/** The keys that encrypt the secrets of workers. The first key encrypts and decrypts. All other keys only decrypt. */
 export class SecretsKeys {
   readonly source: SecretsKeySource;
-  /** True when the daemon creates and changes the file. False with a primary: the other daemons would not have the new key. */
+  /** True if the daemon creates and changes the key file. False with a primary, because the other daemons would not receive a new key. */
   readonly isManaged: boolean;
   #keys: readonly SecretsKey[];
 
-  /** Reads the file. Throws ConfigError when the operator's file is missing, or a file has another form. */
+  /** Reads the key file. Throws ConfigError if the operator's file is missing, or if the file has another form. */
   static open(source: SecretsKeySource, { hasPrimary }: { hasPrimary: boolean }): SecretsKeys {
     return new SecretsKeys(source, source.kind === "own" && !hasPrimary);
   }
@@ -48,7 +48,7 @@ export class SecretsKeys {
       : `none; workers can have no secrets until each daemon has ${file}`;
   }
 
-  /** Returns the problem of the file of keys; undefined when the file is usable. */
+  /** Returns the problem of the key file, or undefined if the file is usable. */
   problem(): string | undefined {
     const { file, kind } = this.source;
     if (!this.current || kind === "credential") return undefined;
@@ -61,12 +61,14 @@ export class SecretsKeys {
     return this.#keys.find((key) => key.id === id);
   }
 
-  /** Returns the first key. Creates and syncs it if no key exists. Throws SECRETS_KEY_UNAVAILABLE when this daemon cannot create it. */
+  /**
+   * Returns the first key. If no key exists, creates and syncs one. Throws SECRETS_KEY_UNAVAILABLE if the operator must provide the key.
+   */
   async currentOrCreated(): Promise<SecretsKey> {
     return this.current ?? (await this.add());
   }
 
-  /** Puts a new key before the others. Only when managed. */
+  /** Adds a new key before all other keys. Throws SECRETS_KEY_UNAVAILABLE if the daemon does not manage the key file. */
   async add(): Promise<SecretsKey> {
     if (!this.isManaged)
       throw new ApiError(
@@ -78,7 +80,7 @@ export class SecretsKeys {
     return key;
   }
 
-  /** Removes all keys except the first one. Only when managed. */
+  /** Removes all keys except for the first key. Call it only if the daemon manages the key file. */
   async dropOld(): Promise<void> {
     await this.#replace(this.#keys.slice(0, 1));
   }

@@ -1,6 +1,6 @@
 import type { SecretsKeySource } from "../config/secrets-key.js";
 
-/** Stored secrets are encrypted with keys that this daemon does not have; the message is one line for the operator. */
+/** Thrown when stored secrets are encrypted with keys that this daemon does not have. The message is one line for the operator. */
 export class UnknownSecretsKeyError extends Error {
   constructor(keyIds: readonly string[], { name, file }: SecretsKeySource) {
     super(

@@ -1,10 +1,10 @@
 import type { RecordListener, StoredRecord } from "./record-store.js";
 
-/** Functions that are called after a change of records. */
+/** Listeners that are called after a change of records. */
 export class ChangeListeners {
   readonly #listeners = new Set<RecordListener>();
 
-  /** Returns a function that unsubscribes. */
+  /** Adds a listener. Returns a function that removes the listener. */
   add(listener: RecordListener): () => void {
     const own: RecordListener = (changed) => listener(changed);
     this.#listeners.add(own);

@@ -1,38 +1,44 @@
-/** A row. `kind`: such as "host" or "secret"; `key`: unique within its kind; `value`: JSON text, undefined after the removal. */
+/**
+ * A stored row. `kind` is a name such as "host" or "secret". `key` is unique within its kind. `value` is JSON text, or undefined after the
+ * removal.
+ */
 export interface StoredRecord {
   readonly kind: string;
   readonly key: string;
   readonly value: string | undefined;
-  /** Revision of the last change of the row. */
+  /** Revision of the last change to this row. */
   readonly revision: number;
 }
 
 export interface RecordChange {
   readonly kind: string;
   readonly key: string;
-  /** JSON text; undefined removes the record. */
+  /** New value as JSON text. Undefined removes the record. */
   readonly value: string | undefined;
-  /** The change requires that the record has this revision; 0: that it does not exist. */
+  /** Revision that the record must have for the change to succeed. 0 means that the record must not exist. */
   readonly ifRevision?: number;
 }
 
-/** Receives the newest rows of changed records, removed ones included; "all" after a primary was restored: fetch from 0 and replace all. */
+/**
+ * Receives the newest rows of changed records, including removed records. Receives "all" after a primary was restored: the listener must
+ * then fetch all records from revision 0.
+ */
 export type RecordListener = (changed: readonly StoredRecord[] | "all") => void;
 
 /**
- * Small rows of one daemon, or of several with a primary. Reads never wait for the primary. To follow changes, subscribe before the first
- * `fetchSince`.
+ * Store of small rows for one daemon, or for several daemons with a primary. Reads never wait for the primary. To follow changes, add a
+ * listener before the first `fetchSince`.
  */
 export interface RecordStore {
-  /** The revision up to which all changes are known. */
+  /** Returns the revision up to which this store contains all changes. */
   readRevision(): number;
-  /** Returns the newest row of each record that changed after a revision, including removed ones, in the order of revisions. */
+  /** Returns the newest row of each record that changed after a revision, including removed records. Sorted by revision. */
   fetchSince(revision: number): readonly StoredRecord[];
   /**
-   * Makes all changes, of different records, or none. Resolves with one row per change when they are stored; with undefined if a condition
-   * fails. Throws KEY_STORE_UNAVAILABLE or INSUFFICIENT_STORAGE and changes nothing then.
+   * Stores all changes or none. Each change must be for another record. Resolves with one row per change, or with undefined if a condition
+   * is not met. Throws KEY_STORE_UNAVAILABLE or INSUFFICIENT_STORAGE.
    */
   transact(changes: readonly RecordChange[]): Promise<readonly StoredRecord[] | undefined>;
-  /** Called after a change by this or another daemon. Returns a function that unsubscribes. */
+  /** Adds a listener for changes by this or another daemon. Returns a function that removes the listener. */
   onChange(listener: RecordListener): () => void;
 }

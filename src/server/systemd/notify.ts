@@ -5,12 +5,12 @@ import { findSystemTool } from "../platform/system-tool.js";
 const addressFamilyUnix = 1;
 const typeDatagram = 2;
 const closeOnExec = 0o2_000_000;
-/** Do not wait for a blocked reader, and send no SIGPIPE for a closed one. */
+/** Flags for sendto(2): MSG_DONTWAIT returns an error instead of waiting for the reader, and MSG_NOSIGNAL prevents SIGPIPE. */
 const sendFlags = 0x40 | 0x4000;
-/** Size of `sun_path` in Linux's `sockaddr_un`. */
+/** Size of the field `sun_path` in Linux's `sockaddr_un`. */
 const longestPathBytes = 108;
 
-/** Notifies the service manager, in the terms of sd_notify(3). */
+/** Sends notifications to systemd, the service manager, as described in sd_notify(3). */
 export class ServiceManager {
   readonly #send: NotifyChannel;
 
@@ -18,14 +18,14 @@ export class ServiceManager {
     this.#send = send;
   }
 
-  /** The daemon serves; `systemctl status` shows `status`. */
+  /** Reports that the daemon serves requests. `systemctl status` shows the text `status`. */
   ready(status: string): void {
     this.#send(`READY=1\n${statusLine(status)}`);
   }
 
-  /** The daemon reloads its configuration; `ready` ends that. */
+  /** Reports that the daemon reloads its configuration. The next call of `ready` ends the reload. */
   reloading(): void {
-    // Node's clock is the kernel's CLOCK_MONOTONIC, by which the manager orders notifications.
+    // Node's clock is the kernel's CLOCK_MONOTONIC, by which systemd orders notifications.
     this.#send(`RELOADING=1\nMONOTONIC_USEC=${process.hrtime.bigint() / 1000n}\n${statusLine("reloading")}`);
   }
 
@@ -33,23 +33,23 @@ export class ServiceManager {
     this.#send(`STOPPING=1\n${statusLine("finishing what is in flight")}`);
   }
 
-  /** Notifies systemd's watchdog. `status`: the status text. */
+  /** Notifies the watchdog of systemd that the daemon works. `systemctl status` shows the text `status`. */
   alive(status: string): void {
     this.#send(`WATCHDOG=1\n${statusLine(status)}`);
   }
 }
 
-/** Returns the status on one line, because a line break would end the value. */
+/** Returns the status field of a notification on one line, because a line break would end its value. */
 function statusLine(status: string): string {
   return `STATUS=${status.replaceAll(/\s+/g, " ")}`;
 }
 
-/** Sends one notification to the service manager: lines of `NAME=value`. Never throws; a lost notification is logged. */
+/** Sends one notification to systemd: lines of `NAME=value`. Never throws. Logs a notification that could not be sent. */
 type NotifyChannel = (note: string) => void;
 
 /**
- * Opens the channel to the service manager at `address`. Node has no Unix datagram sockets: uses koffi, which is optional, otherwise the
- * program `systemd-notify`. Without both, drops notifications and logs that once.
+ * Opens the channel to systemd at `address`. Node.js has no Unix datagram sockets, so this uses the optional package koffi, otherwise the
+ * program `systemd-notify`. Without both, drops all notifications and logs this once.
  */
 export async function openNotifyChannel(address: string | undefined, log: Log): Promise<NotifyChannel> {
   if (address === undefined) return () => undefined;
@@ -74,7 +74,7 @@ export async function openNotifyChannel(address: string | undefined, log: Log): 
   }
 }
 
-/** Sends one after the other, so that they arrive in order. */
+/** Returns a channel that runs `systemd-notify`, one process after another, so that notifications arrive in order. */
 function throughProgram(program: string, address: string, onLost: (reason: string) => void): NotifyChannel {
   let last = Promise.resolve();
   const run = (note: string) =>
@@ -92,24 +92,24 @@ function throughProgram(program: string, address: string, onLost: (reason: strin
   return (note) => void (last = last.then(() => run(note)));
 }
 
-/** Sends one datagram. Returns the error, if any. */
+/** Sends one datagram. Returns an error text, or undefined after success. */
 type DatagramSender = (text: string) => string | undefined;
 
 /**
- * Creates a sender to a Unix datagram socket: a path, or `@` and an abstract name. Throws without koffi and for an invalid address. The
- * flags are those of Linux.
+ * Creates a sender to a Unix datagram socket on Linux: a path, or `@` and an abstract name. Throws without koffi and for an invalid
+ * address.
  */
 async function openDatagramSender(address: string): Promise<DatagramSender> {
   const target = socketAddress(address);
   const { default: koffi } = await import("koffi");
-  // The program itself, which has loaded the C library under its name on this system.
+  // The running program itself, which has loaded the C library. The file name of the C library depends on the system.
   const program = koffi.load(null);
   const socket = program.func("int socket(int domain, int type, int protocol)");
   const sendTo = program.func(
     "long sendto(int fd, const void *data, size_t length, int flags, const void *address, uint32_t addressLength)",
   );
   const descriptor = socket(addressFamilyUnix, typeDatagram | closeOnExec, 0) as number;
-  if (descriptor < 0) throw new Error(`no datagram socket could be made (errno ${koffi.errno()})`);
+  if (descriptor < 0) throw new Error(`no datagram socket could be created (errno ${koffi.errno()})`);
   return (text) => {
     const data = Buffer.from(text, "utf8");
     const sent = Number(sendTo(descriptor, data, data.length, sendFlags, target, target.length));
@@ -117,14 +117,12 @@ async function openDatagramSender(address: string): Promise<DatagramSender> {
   };
 }
 
-/**
- * Returns a `sockaddr_un` in the machine's byte order. An abstract name begins with a zero byte and has exactly the length of the address.
- */
+/** Returns a `sockaddr_un` in the machine's byte order. An abstract name starts with a zero byte and is not followed by one. */
 function socketAddress(address: string): Buffer {
   if (!address.startsWith("/") && !address.startsWith("@"))
     throw new Error(`the address ${JSON.stringify(address)} is neither a path nor an abstract name`);
   const path = Buffer.from(address.startsWith("@") ? `\0${address.slice(1)}` : `${address}\0`, "utf8");
-  if (path.length > longestPathBytes) throw new Error("the address is longer than a socket's may be");
+  if (path.length > longestPathBytes) throw new Error("the address is too long for a Unix socket");
   const family = Buffer.from(Uint16Array.of(addressFamilyUnix).buffer);
   return Buffer.concat([family, path]);
 }

@@ -1,16 +1,19 @@
 import type { Log } from "../log/log.js";
 import type { ServiceManager } from "./notify.js";
 
-/** Notifications per period, so that a late one has no effect. */
+/** Number of watchdog notifications per period. With several, one late notification has no effect. */
 const checksPerPeriod = 4;
 
-/** The operations of a running daemon that signals and the service manager trigger. */
+/** The operations of a running daemon that signals and systemd trigger. */
 interface SupervisedDaemon {
-  /** Checks the daemon; rejects when it does not work. Has no timeout: while a check hangs, systemd's watchdog gets no notification. */
+  /**
+   * Checks the daemon. Rejects if the daemon does not work. There is no timeout: while a check hangs, systemd's watchdog receives no
+   * notification.
+   */
   checkLife(): Promise<void>;
   /** Reloads the configuration that can change at run time. */
   reload(): Promise<void>;
-  /** Returns one line of status text. */
+  /** Returns one line of text for `systemctl status`. */
   describe(): string;
 }
 
@@ -27,8 +30,8 @@ interface Options {
 }
 
 /**
- * Handles signals from now on: SIGHUP reloads, unless a closing terminal sent it; SIGUSR2 toggles the log level debug. `begin` reports
- * readiness and starts the watchdog, `end` keeps the watchdog and stops the rest.
+ * Handles signals. SIGHUP reloads, unless stdout is a terminal. SIGUSR2 toggles the log level debug. `begin` reports readiness and starts
+ * the watchdog. After `end`, SIGHUP no longer reloads, but the watchdog continues.
  */
 export function supervise({ daemon, manager, level, config, log }: Options): { begin(): void; end(): void } {
   let reloading = Promise.resolve();
@@ -60,17 +63,17 @@ export function supervise({ daemon, manager, level, config, log }: Options): { b
 }
 
 interface WatchOptions {
-  /** A notification must arrive within this time. */
+  /** Period of systemd's watchdog. A notification must arrive within this time. */
   readonly periodMs: number;
-  /** Checks the daemon; rejects when it does not work. Has no timeout. */
+  /** Checks the daemon. Rejects if the daemon does not work. There is no timeout. */
   readonly check: () => Promise<void>;
   readonly feed: () => void;
   readonly log: Log;
 }
 
 /**
- * Notifies the watchdog of the service manager after each successful check, until the process ends. One check at a time: while one hangs,
- * no notification is sent and the manager restarts the service.
+ * Notifies systemd's watchdog after each successful check, until the process exits. Runs one check at a time. While a check hangs, the
+ * daemon sends no notification, and systemd restarts the service.
  */
 function watch({ periodMs, check, feed, log }: WatchOptions): void {
   let state: "idle" | "checking" | "hanging" = "idle";
