@@ -2,21 +2,24 @@ import type { Client, Transport } from "../shared/client.js";
 import { createClient } from "./create-client.js";
 
 export interface ConnectOptions {
-  /** Address of the daemon, such as `https://runtime.example.com`. Only its origin counts. */
+  /** URL of the daemon, such as `https://runtime.example.com`. The client uses only its origin. */
   readonly url: string;
-  /** API key. Absent: only public operations succeed. */
+  /** API key. Without a key, only public operations succeed. */
   readonly key?: string | undefined;
-  /** Path of the API, as `RUNTIME_API_PREFIX` of the daemon sets it (default `/api`). */
+  /** Base path of the API (default `/api`), which `RUNTIME_API_PREFIX` of the daemon determines. */
   readonly apiBase?: string | undefined;
-  /** Sends the requests in place of the global `fetch`: for a time limit, a proxy or a certificate authority. */
+  /** Function that sends the requests in place of the global `fetch`, for example with a time limit, a proxy or a certificate authority. */
   readonly fetch?: typeof globalThis.fetch | undefined;
 }
 
-/** Returns the client of the daemon at `url`. Sends nothing yet, and follows no redirect: a key must not reach another address. */
+/**
+ * Returns a client for the daemon at `url`. Sends no request yet. The client follows no redirects, so that the key never reaches another
+ * address.
+ */
 export function connect({ url, key, apiBase, fetch = globalThis.fetch }: ConnectOptions): Client {
   const { origin } = new URL(url);
   const send: Transport = async ({ method, path, headers, body, streamUntil }) => {
-    // fetch sets Content-Length itself.
+    // `fetch` sets Content-Length itself.
     const { "content-length": _length, ...others } = headers;
     const response = await fetch(origin + path, {
       method,

@@ -1,6 +1,6 @@
 /**
- * The typed client of the HTTP API: `import { connect } from "runtimectl/client"`. Every response is checked against the contract.
- * scripts/write-client-declarations.mjs publishes the types of what this file exports, and of nothing else.
+ * The typed client for the HTTP API: `import { connect } from "runtimectl/client"`. The client checks every response against the contract.
+ * scripts/write-client-declarations.mjs publishes only the types that this file exports.
  */
 export { ApiError, type ApiErrorOptions, type ErrorBody } from "../shared/api-error.js";
 export {

@@ -2,28 +2,28 @@ import type { RateLimiterRes } from "rate-limiter-flexible";
 import RateLimiterMemory from "rate-limiter-flexible/lib/RateLimiterMemory.js";
 
 export interface LimiterOptions {
-  /** Allowed requests per window. */
+  /** Maximum number of allowed requests for one key in a window. */
   readonly limit: number;
   readonly windowMs: number;
-  /** Time for which a key beyond the limit is rejected; 0 = until its window ends. */
+  /** Time for which the requests of a key are rejected after the key exceeds the limit. 0 means until the window ends. */
   readonly blockMs: number;
-  /** Maximum number of tracked keys; beyond it, the least recently seen key is reset. */
+  /** Maximum number of tracked keys. Above this number, the count of the least recently seen key is deleted. */
   readonly mostKeys: number;
 }
 
 export interface LimiterState {
   readonly isRefused: boolean;
   readonly remaining: number;
-  /** Time until the window or the rejection ends. */
+  /** Time in ms until the window or the rejection ends. */
   readonly resetMs: number;
 }
 
-/** Counts requests per key in fixed windows that begin with a key's first request; tracks a bounded number of keys. */
+/** Counts requests per key in fixed windows, which begin with the first request of a key. Tracks a limited number of keys. */
 export class BoundedLimiter {
   readonly #limiter: RateLimiterMemory;
   readonly #mostKeys: number;
   readonly #longestMs: number;
-  /** Time at which each key was last seen, oldest first. */
+  /** Time of the last request for each key, oldest first. */
   readonly #lastSeen = new Map<string, number>();
 
   constructor({ limit, windowMs, blockMs, mostKeys }: LimiterOptions) {
@@ -44,13 +44,13 @@ export class BoundedLimiter {
     return this.#limiter.consume(key).then(toAllowed, toRefused);
   }
 
-  /** Deletes all counts and their timers. */
+  /** Deletes all counts and stops their timers. */
   clear(): void {
     for (const key of this.#lastSeen.keys()) void this.#limiter.delete(key);
     this.#lastSeen.clear();
   }
 
-  /** Deletes up to two keys per request, so that expired keys are deleted faster than new ones arrive. */
+  /** Deletes up to two keys per request, so that expired keys are deleted faster than new keys arrive. */
   #dropOldest(now: number): void {
     let looked = 0;
     for (const [key, seenAt] of this.#lastSeen) {

@@ -5,33 +5,33 @@ const namedRanges: ReadonlyMap<string, readonly string[]> = new Map([
   ["loopback", ["127.0.0.0/8", "::1/128"]],
   ["private", ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7"]],
 ]);
-/** The `trustedProxies` entry for peers without an address: connections over a Unix socket. */
+/** Entry of `trustedProxies` that trusts peers without an IP address, which are connections over a Unix socket. */
 const unixSocket = "unix";
-/** Maximum number of proxies; limits the cost of a long header. */
+/** Maximum number of proxies that are evaluated. The limit restricts the cost of a long X-Forwarded-For header. */
 const mostHops = 32;
-/** Number of cached addresses. */
+/** Maximum number of addresses in the cache. */
 const mostKnown = 1000;
 
-/** Returns why the text is not a valid `trustedProxies` entry; undefined when it is valid. */
+/** Returns the reason why a text is not a valid `trustedProxies` entry, or undefined for a valid entry. */
 export function trustedProxyProblem(entry: string): string | undefined {
   if (namedRanges.has(entry) || entry === unixSocket || parseRange(entry)) return undefined;
   return "is not an address, a range such as 10.0.0.0/8, loopback, private or unix";
 }
 
 export interface Client {
-  /** Undefined for a peer without an address, or when a trusted peer reported no address. */
+  /** IP address of the client. Undefined for a peer without an address, or if a trusted peer reported no address. */
   readonly address: IpAddress | undefined;
-  /** True when a trusted proxy sent the request, so its other X-Forwarded headers are trustworthy. */
+  /** True if a trusted proxy sent the request, so that its other X-Forwarded headers are trustworthy. */
   readonly isProxied: boolean;
 }
 
 /**
- * Determines the client of a request. The daemon adds the connection's peer as the last entry of X-Forwarded-For. Each earlier entry is a
- * claim of the next one, and counts only if that one is trusted.
+ * Determines the client of a request. The daemon adds the connection's peer as the last entry of X-Forwarded-For. Each earlier entry was
+ * reported by the host in the next entry, and counts only if that host is trusted.
  */
 export class ClientAddresses {
   readonly #trusted = new BlockList();
-  /** Cache of BlockList results: one check takes longer than the rest of the lookup. */
+  /** Cached BlockList results, because one BlockList check takes longer than the rest of the lookup. */
   readonly #known = new Map<string, boolean>();
   readonly #trustsSockets: boolean;
   readonly #trustsAddresses: boolean;
@@ -54,7 +54,7 @@ export class ClientAddresses {
       const comma = end === 0 ? -1 : chain.lastIndexOf(",", end - 1);
       const entry = parseIpAddress(chain.slice(comma + 1, end));
       if (!this.#isTrusted(entry, hops)) {
-        // An invalid entry from a trusted proxy: the proxy itself counts as the client.
+        // A trusted proxy sent an invalid entry, so the proxy itself counts as the client.
         return { address: entry ?? client, isProxied: hops > 0 };
       }
       client = entry;

@@ -6,7 +6,7 @@ import type { CorsSettings } from "./settings.js";
 const allowOrigin = "access-control-allow-origin";
 const allowCredentials = "access-control-allow-credentials";
 const exposeHeaders = "access-control-expose-headers";
-/** Requested headers are echoed only if they form a list of header names. */
+/** Matches a list of header names. The response repeats the requested headers only if they match. */
 const headerNames = /^[\w!#$%&'*+.^`|~-]+(?:, ?[\w!#$%&'*+.^`|~-]+)*$/;
 
 interface Rule {
@@ -15,7 +15,7 @@ interface Rule {
   readonly origins: Origins;
 }
 
-/** Applies CORS rules. For paths that a rule covers, the rules decide and override the worker's headers. */
+/** Applies the configured CORS rules. For a path that a rule covers, the rules override the worker's CORS headers. */
 export class Cors {
   readonly #rules: readonly Rule[];
 
@@ -23,7 +23,7 @@ export class Cors {
     this.#rules = settings.map((rule) => ({ settings: rule, paths: new PathPatterns(rule.paths), origins: new Origins(rule.origins) }));
   }
 
-  /** Returns the response to a preflight request; undefined for other requests, or when no rule covers the path. */
+  /** Returns the response to a preflight request. Returns undefined for other requests, or if no rule covers the path. */
   preflight(request: Request, path: RulePath, preflights: PluginCounter | undefined): Response | undefined {
     const origin = request.headers.get("origin");
     if (request.method !== "OPTIONS" || origin === null || !request.headers.has("access-control-request-method")) return undefined;
@@ -43,13 +43,13 @@ export class Cors {
     return new Response(null, { status: 204, headers });
   }
 
-  /** Sets the CORS headers of a response. Idempotent. */
+  /** Sets the CORS headers of a response. A second call changes nothing. */
   apply(request: Request, path: RulePath, headers: Headers): void {
     const covering = this.#covering(path);
     const [first] = covering;
     if (!first) return;
     const origin = request.headers.get("origin");
-    // The headers are the same for all origins, so that caches need one entry.
+    // If a rule allows all origins, the headers are the same for all origins, so that caches need only one entry.
     if (first.origins.isAnybody) return allow(first, origin ?? "*", headers);
     addVary(headers, "Origin");
     if (origin === null) return;

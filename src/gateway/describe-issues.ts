@@ -2,13 +2,13 @@ import type * as z from "zod";
 
 type Issue = z.core.$ZodIssue;
 
-/** Returns one line per issue, such as `rateLimits[0].window: "1 fortnight" is not a duration such as 10s, 1m, 1h`. */
+/** Returns one line per validation issue, such as `rateLimits[0].window: "1 fortnight" is not a duration such as 10s, 1m, 1h`. */
 export function describeIssues(issues: readonly Issue[]): string {
   return issues.map(describe).join("\n");
 }
 
 function describe(issue: Issue): string {
-  // For a union, the closest branch has the useful message: the error inside a map, instead of "is not true or false".
+  // If a setting accepts a map or another type, an issue inside the map is more useful than "is not true or false".
   if (issue.code === "invalid_union") {
     const inner = issue.errors.flat().filter(({ code, path }) => path.length > 0 || code === "unrecognized_keys");
     if (inner.length > 0) return inner.map((one) => describe({ ...one, path: [...issue.path, ...one.path] })).join("\n");
@@ -20,7 +20,7 @@ function describe(issue: Issue): string {
 function sentence(issue: Issue): string {
   if (issue.code === "unrecognized_keys") return issue.message;
   if (issue.input === undefined) return "is missing";
-  // The message of a custom issue about several keys is complete without a value.
+  // The message of a custom issue about several settings is complete without a value.
   const isOfSeveral = issue.code === "custom" && typeof issue.input === "object";
   return isOfSeveral ? issue.message : `${shown(issue.input)} ${wordsOf(issue)}`;
 }
@@ -37,7 +37,7 @@ function shown(input: unknown): string {
   return text.length > 100 ? `${text.slice(0, 100)}…` : text;
 }
 
-/** Returns a path such as `cors[1].origins[0]`. */
+/** Returns the path of a setting as a text, such as `cors[1].origins[0]`. */
 function nameOf(path: readonly PropertyKey[]): string {
   return path.map((part, index) => (typeof part === "number" ? `[${part}]` : `${index === 0 ? "" : "."}${String(part)}`)).join("");
 }

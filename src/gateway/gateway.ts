@@ -8,7 +8,7 @@ import { RateLimits, type Verdict } from "./rate-limits.js";
 import { SecurityHeaders } from "./security-headers.js";
 import type { Settings } from "./settings.js";
 
-/** Applies the configured rules: responds to requests that must not reach a worker, and completes the headers of responses. */
+/** Applies the configured rules. Responds to requests that must not reach a worker, and adds headers to responses. */
 export class Gateway {
   readonly #settings: Settings;
   readonly #addresses: ClientAddresses;
@@ -51,12 +51,12 @@ export class Gateway {
     this.#limits?.close();
   }
 
-  /** Returns the response to a rejected or preflight request; undefined when the request continues. */
+  /** Returns the response to a rejected request or a preflight request. Returns undefined if the request continues. */
   answer(request: Request, app: AppInfo | undefined): Promise<Response | undefined> | undefined {
     return this.#limits || request.method === "OPTIONS" ? this.#look(request, readRulePath(request.url, app)) : undefined;
   }
 
-  /** Returns the response with the configured headers. */
+  /** Returns the response with the configured headers added. */
   complete(response: Response, app: AppInfo | undefined, request: Request): Response {
     const path = readRulePath(request.url, app);
     const verdict = this.#verdicts.get(request);
@@ -81,7 +81,7 @@ export class Gateway {
     const verdict = await this.#limits?.count(request, path, () => this.#addresses.of(request), preflight !== undefined);
     if (verdict && this.#tellsOfLimits) this.#verdicts.set(request, verdict);
     const answer = verdict?.isRefused ? refusal(verdict) : preflight;
-    // Applied here too, because a hook's response may skip onResponse. Idempotent.
+    // The headers are also set here, because the response of an `onRequest` hook can skip `onResponse`. Setting them twice changes nothing.
     if (answer) this.#apply(answer.headers, request, path);
     return answer;
   }
@@ -107,7 +107,10 @@ function refusal(verdict: Verdict): Response {
   return Response.json(body, { status: errorTable.RATE_LIMITED[0], headers });
 }
 
-/** Sets the three fields of draft-ietf-httpapi-ratelimit-headers-06, which clients support; later drafts combine them into one. */
+/**
+ * Sets the three header fields of draft-ietf-httpapi-ratelimit-headers-06, which clients support. Later drafts combine these fields into
+ * one.
+ */
 function tellLimits(headers: Headers, { limit, remaining, resetMs }: Verdict): void {
   headers.set("RateLimit-Limit", String(limit));
   headers.set("RateLimit-Remaining", String(remaining));

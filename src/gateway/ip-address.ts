@@ -4,11 +4,14 @@ import { isIP } from "node:net";
 export interface IpAddress {
   readonly text: string;
   readonly family: "ipv4" | "ipv6";
-  /** The unit of rate limits: an IPv4 address, or an IPv6 /64, within which a host can choose its addresses. */
+  /** Unit to which rate limits apply: an IPv4 address, or an IPv6 /64 network, within which a host can choose its addresses. */
   readonly network: string;
 }
 
-/** Parses `192.0.2.1`, `192.0.2.1:80`, `2001:db8::1`, `[2001:db8::1]:80`; converts an IPv4-mapped address to IPv4. */
+/**
+ * Parses an address with an optional port, such as `192.0.2.1`, `192.0.2.1:80`, `2001:db8::1` or `[2001:db8::1]:80`. Converts an
+ * IPv4-mapped address to IPv4. Returns undefined for other texts.
+ */
 export function parseIpAddress(text: string): IpAddress | undefined {
   const bare = withoutPort(text.trim());
   const version = isIP(bare);

@@ -2,7 +2,7 @@ const wildcardPattern = /^([a-z][a-z0-9+.-]*:\/\/)\*(\.[a-z0-9-]+(?:\.[a-z0-9-]+
 const originPattern = /^[a-z][a-z0-9+.-]*:\/\/[^\s/?#@*,"]+$/;
 const subdomainsPattern = /^[a-z0-9-]+(?:\.[a-z0-9-]+)*$/;
 
-/** Returns why the text is not a valid `origins` entry; undefined when it is valid. */
+/** Returns the reason why a text is not a valid `origins` entry, or undefined for a valid entry. */
 export function originProblem(text: string): string | undefined {
   if (text === "*" || text === "null") return undefined;
   if (wildcardPattern.test(text))

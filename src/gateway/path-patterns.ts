@@ -1,6 +1,6 @@
 import type { AppInfo } from "../plugin/index.js";
 
-/** Returns why the text is not a valid pattern; undefined when it is valid. */
+/** Returns the reason why a text is not a valid path pattern, or undefined for a valid pattern. */
 export function patternProblem(pattern: string): string | undefined {
   if (!pattern.startsWith("/")) return "must begin with a slash";
   if (/[?#\s]/.test(pattern)) return "must be a path without a query, a fragment or white space";
@@ -9,8 +9,8 @@ export function patternProblem(pattern: string): string | undefined {
 }
 
 /**
- * Path patterns of rules: `*` matches any part of one segment, `**` any number of segments, including none. Matching takes at most pattern
- * length times path length steps.
+ * Path patterns of a rule. `*` matches any part of one segment, and `**` matches any number of segments, including none. Matching takes at
+ * most pattern length times path length steps.
  */
 export class PathPatterns {
   readonly #patterns: readonly (readonly string[])[];
@@ -32,9 +32,9 @@ export class PathPatterns {
 
 /** A request's path in canonical form, so that no other spelling evades a rule. */
 export interface RulePath {
-  /** Decoded, with single slashes and without a trailing slash. Invalid percent-encoding stays unchanged. */
+  /** The path decoded, with single slashes and without a trailing slash. Invalid percent-encoding stays unchanged. */
   readonly sent: string;
-  /** The path without the worker's version: `/shop@1.2.0/cart` becomes `/shop/cart`. */
+  /** The path `sent` without the worker's version: `/shop@1.2.0/cart` becomes `/shop/cart`. */
   readonly canonical: string;
 }
 
@@ -47,8 +47,8 @@ export function readRulePath(url: string, app: AppInfo | undefined): RulePath {
 }
 
 /**
- * Avoids parsing the URL, which costs as much as the rest of the check. Only dots and backslashes make the parsed path differ from the
- * text.
+ * Returns the path of a URL. Parses the URL only if necessary, because parsing costs as much as the rest of the check. Only dots and
+ * backslashes make the parsed path differ from the text.
  */
 function pathOf(url: string): string {
   const written = /^[a-z]+:\/\/[^/?#\\]+(\/[^?#]*)/.exec(url)?.[1];
@@ -77,7 +77,10 @@ function matchSegment(pattern: string, segment: string): boolean {
   return matchAll(pattern.split(""), segment.split(""), "*", (one, other) => one === other);
 }
 
-/** Backtracks to the last wildcard only, which then matches one more item: earlier wildcards need no retry. */
+/**
+ * Returns whether a pattern matches all items. After a mismatch, only the last wildcard matches one more item, because earlier wildcards
+ * need no retry.
+ */
 function matchAll(
   pattern: readonly string[],
   items: readonly string[],

@@ -3,7 +3,7 @@ import { Gateway } from "./gateway.js";
 import { readSettings } from "./settings.js";
 
 /**
- * The built-in plugin `plugin-gateway`, configured by its manifest. Defines only the hooks that the configuration needs, because each hook
+ * The built-in plugin `plugin-gateway`, which its manifest configures. It defines only the hooks that the settings need, because each hook
  * costs time per request.
  */
 const createPlugin: PluginModule = (config) => {

@@ -5,20 +5,20 @@ import type { Client } from "./client-address.js";
 import { PathPatterns, type RulePath } from "./path-patterns.js";
 import type { RateLimitSettings } from "./settings.js";
 
-/** Maximum tracked keys per rule; each takes about 512 bytes. */
+/** Maximum number of tracked keys per rate limit rule. Each key takes about 512 bytes of memory. */
 const mostKeys = 100_000;
-/** Longer paths are stored as a hash. In characters. */
+/** Maximum length of a stored path in characters. Longer paths are stored as a hash. */
 const longestPath = 100;
 
 interface Rule {
   readonly settings: RateLimitSettings;
   readonly paths: PathPatterns;
   readonly limiter: BoundedLimiter;
-  /** Frozen, so that the counter finds its entry by identity. */
+  /** Labels for the counters. The object is frozen, so that a counter can find its value by the object's identity. */
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** The state of the rule with the fewest remaining requests. */
+/** State of the rate limit rule that rejects the request, otherwise of the rule with the fewest remaining requests. */
 export interface Verdict extends LimiterState {
   readonly rule: string;
   readonly limit: number;
@@ -31,7 +31,7 @@ export interface RateLimitsOptions {
   readonly allowed: PluginCounter;
 }
 
-/** Counts requests by all rules that apply to them. */
+/** Counts requests in all rate limit rules that apply to them. */
 export class RateLimits {
   readonly #rules: readonly Rule[];
   readonly #options: RateLimitsOptions;
@@ -46,13 +46,14 @@ export class RateLimits {
     }));
   }
 
-  /** Counts a request; undefined when no rule applies. The first rule that rejects the request is the last one that counts it. */
+  /** Counts a request in each rule that applies, up to the first rule that rejects it. Returns undefined if no rule applies. */
   async count(request: Request, path: RulePath, client: () => Client, isPreflight: boolean): Promise<Verdict | undefined> {
     let tightest: Verdict | undefined;
     for (const { settings, paths, limiter, labels } of this.#rules) {
       if (!isAbout(settings.methods, request) || !paths.match(path)) continue;
       const { isRefused, remaining, resetMs } = await limiter.consume(this.#keyOf(settings, request, path, client));
-      // A rejected preflight hides the reason from the page. Therefore only the following request is rejected, with a readable error.
+      // If a preflight request were rejected, the page could not read the reason. Therefore, only the actual request is rejected, with a
+      // readable error.
       const refuses = isRefused && (!isPreflight || settings.methods.includes("OPTIONS"));
       const verdict = { rule: settings.name, limit: settings.limit, isRefused: refuses, remaining, resetMs };
       (refuses ? this.#options.limited : this.#options.allowed).add(labels);
@@ -76,7 +77,7 @@ export class RateLimits {
     return parts.join("\n");
   }
 
-  /** Returns the key part of a known caller; undefined for an unknown caller. */
+  /** Returns the text that identifies the caller by a header or an API key. Returns undefined for an unknown caller. */
   #whose(request: Request, keyHeader: string | undefined): string | undefined {
     if (keyHeader !== undefined) {
       const value = request.headers.get(keyHeader);
@@ -87,7 +88,7 @@ export class RateLimits {
   }
 }
 
-/** Whether a rule applies to the method; HEAD counts as GET. */
+/** Returns whether a rule applies to the method of a request. HEAD counts as GET. */
 function isAbout(methods: readonly string[], { method }: Request): boolean {
   return methods.length === 0 || methods.includes(method) || (method === "HEAD" && methods.includes("GET"));
 }

@@ -1,6 +1,6 @@
 import type { SecuritySettings } from "./settings.js";
 
-/** Sets security headers for browsers. */
+/** Sets the configured security headers of responses. */
 export class SecurityHeaders {
   readonly #always: readonly (readonly [name: string, value: string])[];
   readonly #strictTransport: string | undefined;
@@ -25,10 +25,10 @@ export class SecurityHeaders {
     }
   }
 
-  /** `isSecure`: whether the client used https according to a trusted proxy. */
+  /** Sets the security headers of a response. `isSecure` returns whether the client used HTTPS according to a trusted proxy. */
   apply(headers: Headers, isSecure: () => boolean): void {
     for (const [name, value] of this.#always) this.#set(headers, name, value);
-    // Browsers ignore the header over http (RFC 6797, section 8.1).
+    // Browsers ignore Strict-Transport-Security over HTTP (RFC 6797, section 8.1).
     if (this.#strictTransport !== undefined && isSecure()) this.#set(headers, "strict-transport-security", this.#strictTransport);
   }
 

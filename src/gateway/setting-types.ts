@@ -18,7 +18,7 @@ function nameWithNearest(key: string, known: readonly string[]): string {
   return `${key} (${nearest === undefined ? `there are ${known.join(", ")}` : `did you mean ${nearest}?`})`;
 }
 
-/** Returns the schema of a list of strings that `problemOf` accepts. */
+/** Returns the schema of a list of strings. `problemOf` returns the problem of a string, or undefined for a valid string. */
 export function listOf(problemOf: (text: string) => string | undefined): z.ZodArray<z.ZodString> {
   return z.array(
     z.string().superRefine((text, context) => {
@@ -28,7 +28,7 @@ export function listOf(problemOf: (text: string) => string | undefined): z.ZodAr
   );
 }
 
-/** Returns the schema of a duration within limits; its output is in milliseconds. */
+/** Returns the schema of a duration from `fromMs` to `toMs`. The schema's output is in milliseconds. */
 export function duration(limits: { fromMs: number; toMs: number; range: string }) {
   return z.union([z.string(), z.number()], "is not a duration such as 10s, 1m, 1h").transform((value, context) => {
     const milliseconds = parseDurationMs(value);

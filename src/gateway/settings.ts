@@ -98,13 +98,13 @@ const Settings = section({
     cors: settings.cors.map((rule, index) => ({ ...rule, name: rule.name ?? `cors[${index}]` })),
   }));
 
-/** The validated settings; durations are in milliseconds. */
+/** The validated settings of the gateway. Durations are in milliseconds. */
 export type Settings = z.output<typeof Settings>;
 export type RateLimitSettings = Settings["rateLimits"][number];
 export type CorsSettings = Settings["cors"][number];
 export type SecuritySettings = Exclude<Settings["securityHeaders"], false>;
 
-/** Parses the settings of the manifest. Throws an error that names each invalid key and its allowed values. */
+/** Parses the gateway's settings in its manifest. Throws TypeError with each invalid setting and its allowed values. */
 export function readSettings(config: unknown): Settings {
   const result = Settings.safeParse(config, { reportInput: true });
   if (result.success) return result.data;

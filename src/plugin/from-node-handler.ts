@@ -4,7 +4,7 @@ import { toFetchResponse, toReqRes } from "fetch-to-node";
 /** A node:http listener, such as `app.callback()` of Koa or an Express app. */
 export type NodeHandler = (request: IncomingMessage, response: ServerResponse) => unknown;
 
-/** Converts a node:http listener to a fetch handler: `routes: fromNodeHandler(koaApp.callback())`. */
+/** Converts a node:http listener to a fetch handler, as in `routes: fromNodeHandler(koaApp.callback())`. */
 export function fromNodeHandler(handler: NodeHandler): { fetch(request: Request): Promise<Response> } {
   return {
     async fetch(request) {
@@ -16,7 +16,7 @@ export function fromNodeHandler(handler: NodeHandler): { fetch(request: Request)
   };
 }
 
-/** Returns the connection properties that frameworks read: encryption and the peer's address. */
+/** Returns the properties of the connection that frameworks read: whether it is encrypted, and the client's address. */
 function connectionOf({ url, headers }: Request): object {
   const peer = headers.get("x-forwarded-for")?.split(",").at(-1)?.trim();
   return { encrypted: url.startsWith("https:"), remoteAddress: peer, destroyed: false, readable: true, writable: true };

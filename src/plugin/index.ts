@@ -1,14 +1,14 @@
 /**
  * The plugin API: `import { definePlugin } from "runtimectl/plugin"`. Plugins are trusted code in the daemon's process and use the
- * web-standard `Request` and `Response`. docs/reference/plugin-api.md has examples.
+ * web-standard `Request` and `Response`. docs/reference/plugin-api.md contains examples.
  */
 export { fromNodeHandler } from "./from-node-handler.js";
 
 type MaybePromise<Value> = Value | Promise<Value>;
 
-/** The owner of a request's API key, as `ctx.auth.verify` returns it; never contains the key itself. */
+/** Owner of the API key in a request, as returned by `ctx.auth.verify`. The object never contains the key itself. */
 export interface PluginPrincipal {
-  /** Key id; 0 = the root key. */
+  /** Id of the API key. 0 is the root key. */
   readonly id: number;
   readonly name: string;
   readonly keyPrefix: string;
@@ -23,12 +23,12 @@ export interface AppInfo {
   readonly kind: "worker" | "plugin";
   readonly name: string;
   readonly version: string;
-  /** The part of the path that addresses the worker or plugin, such as `/shop` or `/@team/shop@1`. */
+  /** Part of the path that selects the worker or plugin, such as `/shop` or `/@team/shop@1`. */
   readonly base: string;
   readonly visibility: "public" | "protected" | "internal";
 }
 
-/** A logger that adds the plugin's name. Do not log secrets. */
+/** Logger that adds the plugin's name to each entry. Do not log secrets. */
 export interface PluginLogger {
   debug(message: string, details?: Readonly<Record<string, unknown>>): void;
   info(message: string, details?: Readonly<Record<string, unknown>>): void;
@@ -36,94 +36,105 @@ export interface PluginLogger {
   error(message: string, details?: Readonly<Record<string, unknown>>): void;
 }
 
-/** A monotonic counter in `GET /api/metrics`, named `runtimed_plugin_<name>_total`, with the label `plugin`. */
+/** Monotonic counter in the response to `GET /api/metrics`, with the name `runtimed_plugin_<name>_total` and the label `plugin`. */
 export interface PluginCounter {
   /**
-   * Adds `count` (default 1). `labels` are label values; a counter keeps at most 200 combinations and counts further ones as `other`. A
-   * reused frozen object is fastest.
+   * Adds `count` (default 1) to the value with these labels. A counter keeps at most 200 label combinations and counts further combinations
+   * as `other`. Reusing a frozen `labels` object is fastest.
    */
   add(labels?: Readonly<Record<string, string>>, count?: number): void;
 }
 
 export interface PluginContext<Config = Readonly<Record<string, unknown>>> {
-  /** The manifest keys that the daemon does not define, overridden by the keys below `config`. */
+  /** Settings of the plugin: the manifest keys that the daemon does not define, overridden by the keys below `config`. */
   readonly config: Config;
   readonly logger: PluginLogger;
-  /** Returns the value of another plugin's `provides()`; undefined when that plugin is not loaded. Declared dependencies load first. */
+  /**
+   * Returns the value of another plugin's `provides()`, or undefined if that plugin is not loaded. Declared dependencies are loaded first.
+   */
   getPlugin(name: string): unknown;
   readonly runtime: {
-    /** The base path of the API, such as `/api`. */
+    /** Base path of the API, such as `/api`. */
     readonly api: string;
     readonly version: string;
   };
   readonly auth: {
     /**
-     * Returns the owner of the request's API key, from a header or the session cookie; undefined without a valid key. Plugins never see the
-     * key itself.
+     * Returns the owner of the API key in the request's headers or session cookie, or undefined without a valid key. Plugins never receive
+     * the key itself.
      */
     verify(request: Request): PluginPrincipal | undefined;
   };
   readonly metrics: {
-    /** Returns a counter; the same name returns the same counter. Names have lower-case letters, digits and underscores. */
+    /**
+     * Returns the counter with this name, and creates a missing counter. A name contains only lower-case letters, digits and underscores.
+     */
     counter(name: string, help: string): PluginCounter;
   };
 }
 
-/** A worker process that has loaded its worker, or has ended. */
+/** A worker's process that has loaded the worker's code, or has ended. */
 export interface WorkerEvent {
   readonly name: string;
   readonly version: string;
   readonly pid: number;
 }
 
-/** The origin at which the daemon listens. */
+/** Address of the daemon, which `onServerStart` receives. */
 export interface ServerInfo {
-  /** Origin such as `http://127.0.0.1:8000`. */
+  /** Origin at which the daemon listens, such as `http://127.0.0.1:8000`. */
   readonly address: string;
 }
 
 export type FetchHandler = (request: Request) => MaybePromise<Response>;
 
-/** A handler of `server.routes`; `params` has the path segments that the pattern names with a colon. */
+/** Handler of a route in `server.routes`. `params` contains the path segments that the route pattern names with a colon. */
 export type RouteHandler = (request: Request, params: Readonly<Record<string, string>>) => MaybePromise<Response>;
 
-/** A plugin; all members are optional. Hooks run in dependency order, `onShutdown` in reverse. */
+/** A plugin. All members are optional. Hooks run in the order of the dependencies. Only `onShutdown` runs in reverse order. */
 export interface Plugin<Config = Readonly<Record<string, unknown>>> {
   /**
-   * Serves requests below the plugin's base, with the base removed from the path: a Hono app, or any object with `fetch`. A 404 passes the
-   * request on.
+   * Serves requests below the plugin's base path, which is removed from the path: a Hono app, or any object with `fetch`. A response with
+   * status 404 passes the request to the plugin's worker or the workers.
    */
   readonly routes?: { fetch(request: Request): MaybePromise<Response> };
   readonly server?: {
-    /** Receives each request outside of the API and of other plugins' bases. A 404 passes the request on. */
+    /**
+     * Receives each request outside the API and the base paths of other plugins. A response with status 404 passes the request to the next
+     * handler.
+     */
     readonly fetch?: FetchHandler;
-    /** Handlers by absolute path, such as `/exact`, `/users/:id`, `/files/*`: one for all methods, or one per method. */
+    /** Handlers by absolute path, such as `/exact`, `/users/:id` or `/files/*`: one handler for all methods, or one per method. */
     readonly routes?: Readonly<Record<string, RouteHandler | Readonly<Record<string, RouteHandler>>>>;
   };
-  /** Initializes the plugin within 30 s; otherwise the plugin fails to load. */
+  /** Initializes the plugin. If this takes more than 30 s, the plugin fails to load. */
   onInit?(context: PluginContext<Config>): MaybePromise<void>;
   /**
-   * Runs before a request is served, within 10 s. Returns undefined to continue, a Request to replace the request, or a Response to end it.
+   * Runs before a request is served, within 10 s. Returns undefined to continue, a Request to replace the request, or a Response to respond
+   * immediately.
    */
   onRequest?(request: Request, app: AppInfo | undefined): MaybePromise<Request | Response | void>;
-  /** Returns a replacement Response, or undefined, within 10 s. If the hook fails, the original response is sent. */
+  /**
+   * Runs before a response is sent, within 10 s. Returns a replacement Response, or undefined. If the hook fails, the original response is
+   * sent.
+   */
   onResponse?(response: Response, app: AppInfo | undefined, request: Request): MaybePromise<Response | void>;
-  /** Called once per instance after the daemon has started to listen, also for plugins that load later. */
+  /** Called once per plugin instance after the daemon has started to listen, also for plugins that are loaded later. */
   onServerStart?(server: ServerInfo): MaybePromise<void>;
-  /** Called when the plugin is replaced or removed, when its `onInit` failed, or when the daemon stops. Within 30 s. */
+  /** Called when the plugin is replaced or removed, when its `onInit` failed, or when the daemon stops. The time limit is 30 s. */
   onShutdown?(): MaybePromise<void>;
   onWorkerSpawn?(worker: WorkerEvent): MaybePromise<void>;
   onWorkerTerminate?(worker: WorkerEvent): MaybePromise<void>;
-  /** Returns the value of `getPlugin` for dependent plugins; called once, after `onInit`. */
+  /** Returns the value that `getPlugin` returns to other plugins. Called once, after `onInit`. */
   provides?(): unknown;
   /** If true, requests continue when `onRequest` fails. Otherwise the response is 503 PLUGIN_HOOK_FAILED. */
   readonly onRequestFailOpen?: boolean;
 }
 
-/** A module's default export: a plugin, or a factory that creates one from its configuration at each reload. */
+/** Default export of a plugin's module: a plugin, or a factory that creates a plugin from its configuration at each reload. */
 export type PluginModule<Config = Readonly<Record<string, unknown>>> = Plugin<Config> | ((config: Config) => MaybePromise<Plugin<Config>>);
 
-/** Returns its argument; exists for type inference. */
+/** Returns its argument. The function exists only for type inference. */
 export function definePlugin<Config = Readonly<Record<string, unknown>>>(plugin: PluginModule<Config>): PluginModule<Config> {
   return plugin;
 }

@@ -1,7 +1,7 @@
 import { variables } from "./config/config-variables.js";
 import { packageVersion } from "./package-root.js";
 
-/** The parsed arguments of runtimed: run the daemon, or print a text and exit. */
+/** Result of parsing the arguments of runtimed: run the daemon, or print a text and exit. */
 export type CommandLine =
   | { readonly kind: "run" }
   | { readonly kind: "print"; readonly text: string }

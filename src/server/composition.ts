@@ -85,7 +85,7 @@ export async function openServices(
 ): Promise<Services> {
   const { limits, stateDirectory } = config;
   const spoolDirectory = path.join(stateDirectory, "spool");
-  // Deletes files of interrupted uploads.
+  // Deletes the files of interrupted uploads.
   await rm(spoolDirectory, { recursive: true, force: true });
   await mkdir(spoolDirectory, { mode: 0o700 });
   await makeDirectories([...config.workerDirectories, ...config.pluginDirectories], log);
@@ -221,7 +221,7 @@ export async function openServices(
     maximumBodyBytes: limits.maxBodySizeBytes,
     log,
   });
-  // Set before the first reload, because that reload includes all earlier changes.
+  // Earlier changes of other daemons need no reload, because the first reload below includes them.
   reloadForOthers = async (told) => {
     await plugins
       .reload({ isFresh: () => false })
@@ -258,7 +258,7 @@ export async function openServices(
   };
 }
 
-/** Returns an event without the principal, because a change of another daemon does not include it. */
+/** Returns the event for a change that another daemon made. The event has no principal, because the change does not contain one. */
 function eventOf({ type, subject }: PeerChange): NewEvent {
   return { type, subject, message: "by another daemon" };
 }
@@ -282,7 +282,10 @@ function redacted(json: string, rootKey = ""): string {
   return rootKey.length < leastConcealedLength ? text : text.replaceAll(JSON.stringify(rootKey).slice(1, -1), "[root key]");
 }
 
-/** Returns the directory of slots. It is next to the packages, because hard links need the same file system. */
+/**
+ * Returns the directory for sandbox folders. It is next to the packages, because hard links need the same file system. Undefined if no
+ * worker directory is writable.
+ */
 async function slotsBesidePackages({ workerDirectories, stateDirectory }: Config): Promise<string | undefined> {
   const directory = await installDirectory(workerDirectories);
   return directory && path.join(path.resolve(directory), `.isolates-${daemonDigest(stateDirectory)}`);
@@ -294,20 +297,23 @@ function slotDirectories(besidePackages: string | undefined, elsewhere: string):
     : { slotsDirectory: besidePackages, fallbackSlotsDirectory: elsewhere };
 }
 
-/** Returns an identifier of this daemon, which differs from those of other daemons with the same package directories. */
+/** Returns an identifier that distinguishes this daemon from other daemons with the same package directories. */
 function daemonDigest(stateDirectory: string): string {
   return createHash("sha256").update(`${hostname()}:${stateDirectory}`).digest("hex").slice(0, 16);
 }
 
 /**
- * Returns the first path segments that workers cannot use because the daemon serves them. Names with a leading dot are invalid for workers
- * anyway.
+ * Returns the first path segments that the daemon itself serves, so that no worker can have these names. Names with a leading dot are never
+ * valid for workers.
  */
 function reservedNames(apiBase: string): ReadonlySet<string> {
   return new Set(["api", "cpanel", apiBase.split("/")[1] ?? "api"]);
 }
 
-/** Creates the configured directories that are missing. Skips names with a leading dot, which mark directories of the container image. */
+/**
+ * Creates missing directories from the configuration. Skips names with a leading dot, because these directories are part of the container
+ * image.
+ */
 async function makeDirectories(directories: readonly string[], log: Log): Promise<void> {
   for (const directory of directories) {
     if (path.basename(directory).startsWith(".")) continue;
@@ -317,7 +323,7 @@ async function makeDirectories(directories: readonly string[], log: Log): Promis
   }
 }
 
-/** Returns Unix time in seconds. */
+/** Returns the current Unix time in seconds. */
 export function nowSeconds(): number {
   return Math.floor(Date.now() / 1000);
 }

@@ -59,7 +59,7 @@ export class Daemon {
     this.#pluginCode = new PluginCode({ directory: path.join(config.stateDirectory, "plugin-code"), packageRoot });
   }
 
-  /** Starts to listen immediately; serves requests once all services are open. Resolves with the origins. */
+  /** Starts to listen immediately, and serves requests when all services are open. Resolves with the origins of the listeners. */
   async start(): Promise<Origins> {
     const { apiBase, stateDirectory } = this.#config;
     await openStateDirectory(stateDirectory);
@@ -75,8 +75,8 @@ export class Daemon {
     };
     const listeners = new Listeners({ apiBase, handlers: handlers, config: this.#config });
     this.#listeners = listeners;
-    // Inherited sockets are accepted only when the daemon is ready. Until then, clients wait in the queue of the socket instead of getting
-    // 503.
+    // Connections of inherited sockets are accepted only when the daemon is ready. Until then, clients wait in the queue of the socket
+    // instead of receiving 503.
     if (!listeners.isHandedOver) await listeners.listen();
     const services = await openServices(this.#config, this.#log, { lock, code: this.#pluginCode, kernelLayers, networkMode });
     this.#services = services;
@@ -144,7 +144,7 @@ export class Daemon {
     else this.#log.info({ isolation }, text);
   }
 
-  /** Reports "not ready", accepts no new connections, waits up to 30 s for running requests, then closes all services. */
+  /** Stops the daemon: reports "not ready", accepts no new connections, waits up to 30 s for running requests, then closes all services. */
   async stop(): Promise<void> {
     this.#phase = "draining";
     this.#services?.cronJobs.close();
@@ -165,14 +165,14 @@ export class Daemon {
     this.#services?.lock.release();
   }
 
-  /** Resolves when an isolate has responded and the key store was read; rejects when either fails. There is no timeout. */
+  /** Resolves when an isolate has responded and the key store was read. Rejects if one of these fails. There is no timeout. */
   async checkLife(): Promise<void> {
     if (this.#phase !== "ready" || !this.#services) return;
     this.#services.store.assertReadable();
     await this.#services.engine.probe();
   }
 
-  /** Reloads the root key file and all plugins. Invalid content is logged, and the previous content stays in use. */
+  /** Reloads the root key file and all plugins. If the new content is invalid, logs an error and continues to use the previous content. */
   async reload(): Promise<void> {
     if (this.#phase !== "ready" || !this.#services) return;
     const { principals, plugins } = this.#services;
@@ -185,14 +185,14 @@ export class Daemon {
     }
   }
 
-  /** Returns the status text of `systemctl status`. */
+  /** Returns the text that `systemctl status` shows. */
   describe(): string {
     const { used = 0, blank = 0 } = this.#services?.engine.poolNumbers ?? {};
     const pluginCount = this.#services?.plugins.set.plugins.length ?? 0;
     return `serving at ${this.#listeners?.origins?.address ?? "no address"}; isolates: ${used} in use, ${blank} waiting; plugins: ${pluginCount}`;
   }
 
-  /** Returns whether plugin code caused an uncaught error. In that case the daemon continues. */
+  /** Returns whether plugin code caused an uncaught error. The daemon then continues to run. */
   isFaultOfPlugin(error: unknown): boolean {
     return this.#pluginCode.isSourceOf(error);
   }
@@ -281,7 +281,10 @@ async function readReadiness(
   };
 }
 
-/** A replica continues to serve lookups while its primary is unreachable. */
+/**
+ * Returns the reason why the key store makes the daemon not ready, or undefined. A replica serves lookups even while its primary is
+ * unreachable.
+ */
 function missingKeys({ mode, isReadable, isWritable, problem }: KeyStoreState): string | undefined {
   if (mode === "local") return isWritable ? undefined : problem;
   return isReadable ? undefined : "the key store has no keys yet from its primary";
@@ -299,7 +302,7 @@ function checkDirectory(canInstall: boolean): HealthCheck {
   return { name: "worker-directory", status: "failed", message: "no worker directory is writable" };
 }
 
-/** Without an encryption key, only workers with secrets cannot start. */
+/** Checks the encryption key for secrets. A problem is only "degraded", because it affects only workers with secrets. */
 function checkSecretsKey(secrets: SecretStore): HealthCheck {
   const { place, problem } = secrets.describeKey();
   return problem === undefined
@@ -316,7 +319,7 @@ function checkAccess({ name, message }: AccessWarning): HealthCheck {
   return message === undefined ? { name, status: "ok" } : { name, status: "degraded", message };
 }
 
-/** Reports a missing layer as degraded. With RUNTIME_ISOLATION=strict, a missing layer prevents the start. */
+/** Reports each isolation layer. A missing layer is only "degraded", because with RUNTIME_ISOLATION=strict it prevents the start. */
 function checkIsolation(layers: readonly IsolationLayer[]): HealthCheck[] {
   return layers.map(({ name, isActive, message }) => ({ name: `isolation:${name}`, status: isActive ? "ok" : "degraded", message }));
 }

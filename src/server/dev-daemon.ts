@@ -5,15 +5,15 @@ import type { DevReport } from "../shared/dev-report.js";
 import { runDaemon } from "./main.js";
 
 /**
- * The daemon of `runtimectl dev`. Reports its responses over the IPC channel and exits with its parent. At its exit, deletes the given
- * folder, which contains all its files.
+ * The daemon process of `runtimectl dev`. It reports its responses over the IPC channel and exits with its parent. At exit, it deletes the
+ * folder in its first argument, which contains all its files.
  */
 const [directory] = process.argv.slice(2) as [string];
 
 const removalTimeoutMs = 5000;
 const removalPauseMs = 20;
 
-// Runs at every exit of the process.
+// Deletes the folder at every exit of the process.
 process.on("exit", () => {
   const pause = new Int32Array(new SharedArrayBuffer(4));
   for (const startMs = performance.now(); existsSync(directory) && performance.now() - startMs < removalTimeoutMs;) {
@@ -26,8 +26,8 @@ reportResponses();
 report({ kind: "listening", origin: (await runDaemon({ tellsNext: false })).admin });
 
 /**
- * Other threads still run. If one creates a file, rmSync throws after its retries. If one deletes a file, such as a link in a slot, rmSync
- * returns early without an error.
+ * Deletes the folder. Other threads still run. If a thread creates a file, rmSync throws after its retries. If a thread deletes a file,
+ * such as a link in a slot, rmSync returns early without an error.
  */
 function remove(): void {
   try {
@@ -37,7 +37,7 @@ function remove(): void {
   }
 }
 
-/** Uses the diagnostics channels of Node.js, so that the request path contains no code for reports. */
+/** Reports each response to the parent process. Uses Node's diagnostics channels, so that the code for requests contains no reports. */
 function reportResponses(): void {
   const startedMs = new WeakMap<IncomingMessage, number>();
   subscribe("http.server.request.start", (message) => {
@@ -50,7 +50,10 @@ function reportResponses(): void {
   });
 }
 
-/** Sends a report. Must not throw when the channel is closed, because the event "disconnect" handles the parent's exit. */
+/**
+ * Sends a report to the parent process. Must not throw when the channel is closed, because the event "disconnect" handles the parent's
+ * exit.
+ */
 function report(message: DevReport): void {
   if (process.connected) process.send?.(message, () => undefined);
 }

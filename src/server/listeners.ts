@@ -3,27 +3,30 @@ import { Connections, listen, type Listening, type ListenTarget } from "./http/c
 import { createHttpServer, type HttpServerOptions } from "./http/server.js";
 import { sendNotServedHere, serveAt, type ListenerContent } from "./http/serve-at.js";
 
-/** Time for running requests to finish when the daemon stops. */
+/** Time limit for running requests when the daemon stops. */
 const drainTimeoutMs = 30_000;
-/** Time in which clients of idle connections can send one last request. Short, because new connections are rejected anyway. */
+/**
+ * Time for which clients of idle connections can send one last request when the daemon stops. The time is short, because new connections
+ * are rejected anyway.
+ */
 const idleGraceMs = 100;
 /**
- * The idle grace period when the next daemon inherits the sockets. Clients then lose no connection between the daemons, so this daemon must
- * not close a connection in use either.
+ * Value of `idleGraceMs` for sockets that the next daemon process inherits. Clients then lose no connection during a restart, so this
+ * daemon must not close a connection that a client is using.
  */
 const idleGraceOfHandedOverMs = 1000;
 
-/** The handlers of requests. The daemon replaces them once all services are open. */
+/** Request handlers, which the daemon replaces when all services are open. */
 export type RequestHandlers = { -readonly [Part in "api" | "serve" | "hostTargetOf"]: NonNullable<HttpServerOptions[Part]> };
 
-/** The origins of a daemon, such as `http://127.0.0.1:8000`. */
+/** The origins at which a daemon listens, such as `http://127.0.0.1:8000`. */
 export interface Origins {
   readonly address: string;
   /** Origin of the API and the panel. Equals `address` without an admin listener. */
   readonly admin: string;
 }
 
-/** The admin listener could not listen. The main listener could. */
+/** Thrown when the admin listener cannot listen, although the main listener can. */
 export class AdminListenError extends Error {}
 
 interface ListenersOptions {
@@ -63,12 +66,12 @@ export class Listeners {
     this.#admin = listener({ ...adminListener, listenFds: [] }, "panel", api);
   }
 
-  /** True when the service manager passed the main listener's sockets to the daemon. */
+  /** True if systemd passed the main listener's sockets to the daemon. */
   get isHandedOver(): boolean {
     return this.#main.target.listenFds.length > 0;
   }
 
-  /** The origins; undefined before `listen`. */
+  /** The origins of the listeners. Undefined before `listen`. */
   get origins(): Origins | undefined {
     const address = this.#main.listening?.origin;
     return address === undefined ? undefined : { address, admin: this.#admin?.listening?.origin ?? address };
@@ -84,8 +87,8 @@ export class Listeners {
   }
 
   /**
-   * Starts to accept connections, unless it already does. Rejects with the error of Node.js, or with AdminListenError for the admin
-   * listener.
+   * Starts to accept connections on listeners that do not accept connections yet. Rejects with Node's error, or with AdminListenError for
+   * the admin listener.
    */
   async listen(): Promise<Origins> {
     this.#main.listening ??= await listen(this.#main.server, this.#main.target);
@@ -96,7 +99,7 @@ export class Listeners {
     return this.origins as Origins;
   }
 
-  /** Accepts no new connections. Resolves when all requests are complete; cuts them off after 30 s. */
+  /** Accepts no new connections. Resolves when all requests are complete. After 30 s, closes the remaining connections. */
   async drain(): Promise<void> {
     await Promise.all([this.#main, this.#admin].map((listener) => this.#drain(listener)));
   }

@@ -17,14 +17,20 @@ import { supervise } from "./systemd/supervise.js";
 import { UnknownSecretsKeyError } from "./secrets/unknown-secrets-key-error.js";
 import { MissingSandboxError } from "./workers/sandbox/isolation-layers.js";
 
-/** `EX_CONFIG` of sysexits.h. A restart would fail in the same way, so the systemd units do not restart after this status. */
+/**
+ * Exit status `EX_CONFIG` (sysexits.h) for an error that would also occur after a restart. The systemd units do not restart the daemon
+ * after this status.
+ */
 const finalFailureStatus = 78;
 const finalFailures = [ConfigError, NewerStateError, MissingSandboxError, UnknownSecretsKeyError];
-/** Maximum wait for the last log entry of the start, before the next steps are printed. */
+/** Maximum wait for the last log entry of the start. The next steps are printed afterwards. */
 const longestWaitMs = 2000;
 /** Exit status for invalid arguments, the same as in runtimectl. */
 const usageStatus = 2;
-/** Variables with secrets. They are removed from the environment before the code of workers or plugins runs. */
+/**
+ * Environment variables that contain secrets or paths of secrets. The daemon removes these variables before the code of workers or plugins
+ * runs.
+ */
 const secretVariables = [
   "RUNTIME_ROOT_KEY",
   "RUNTIME_ROOT_KEY_FILE",
@@ -34,7 +40,7 @@ const secretVariables = [
   "RUNTIME_AUTH_DB_SYNC_TOKEN_FILE",
 ];
 
-/** Runs `runtimed`: the daemon, or the action of its arguments. */
+/** Runs the program `runtimed`: the daemon, or the action that its arguments select. */
 export async function runProgram(words: readonly string[]): Promise<void> {
   const commandLine = readCommandLine(words);
   if (commandLine.kind === "run") {
@@ -50,7 +56,10 @@ function firstCommands({ admin }: Origins, keyFile: string): string[] {
   return [`runtimectl auth login --url ${admin} --key-file '${keyFile}'`, "runtimectl init hello && runtimectl deploy hello"];
 }
 
-/** Runs the daemon until a signal stops it. Resolves with its origins when it serves. Exits the process when the start fails. */
+/**
+ * Runs the daemon until a signal stops it. Resolves with the origins of the listeners when the daemon serves requests. Exits the process if
+ * the start fails.
+ */
 export async function runDaemon({ tellsNext }: { tellsNext: boolean }): Promise<Origins> {
   const environment = { ...process.env };
   const config = await readConfigOrExit();
@@ -83,7 +92,7 @@ export async function runDaemon({ tellsNext }: { tellsNext: boolean }): Promise<
     log.fatal({ err: error }, "uncaught error; the daemon exits");
     void end(1);
   });
-  // The daemon stops when its terminal is closed.
+  // If stdout is a terminal, SIGHUP means that the terminal was closed, so the daemon stops.
   if (config.prettyLog) process.on("SIGHUP", stop);
   try {
     const origins = await daemon.start();
@@ -103,7 +112,10 @@ export async function runDaemon({ tellsNext }: { tellsNext: boolean }): Promise<
   }
 }
 
-/** Reads the configuration. If no root key is configured and stdin is a terminal, creates one. */
+/**
+ * Reads the configuration. If no root key is configured and stdout is a terminal, creates a root key. Exits the process for an invalid
+ * configuration.
+ */
 async function readConfigOrExit(): Promise<Config> {
   try {
     const config = readConfig(process.env, { pid: process.pid, cwd: process.cwd(), stdoutIsTerminal: process.stdout.isTTY });

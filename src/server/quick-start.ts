@@ -6,10 +6,10 @@ import { nextSteps } from "./next-steps.js";
 import { makeRootKeyFile } from "./config/root-key.js";
 import { packageRoot } from "./package-root.js";
 
-/** `npm start`: runs a daemon with a root key, a `runtimectl` profile and a first worker, which the first run creates. */
+/** The program of `npm start`, which runs a daemon. The first run also creates a root key, a `runtimectl` profile and a first worker. */
 const runtimeDirectory = path.join(packageRoot, ".runtime");
 const rootKeyFile = path.join(runtimeDirectory, "root.key");
-/** Exists after the first run. */
+/** File that exists after the first run of `npm start`. */
 const welcomeFile = path.join(runtimeDirectory, "welcomed");
 const profile = "local";
 
@@ -18,11 +18,12 @@ await mkdir(runtimeDirectory, { recursive: true });
 await makeRootKeyFile(rootKeyFile);
 await chmod(rootKeyFile, 0o600);
 process.env["RUNTIME_ROOT_KEY_FILE"] ??= rootKeyFile;
-// First workers often use a database on the same machine.
+// Workers are allowed to connect to this machine, because first workers often use a local database.
 process.env["RUNTIME_WORKER_NETWORK_ALLOW"] ??= "loopback";
-// Prevents DNS rebinding by web pages. A daemon on other addresses has other host names, so the default is skipped.
+// The list of host names prevents DNS rebinding by web pages. With another listen address, the daemon has other host names, so no default
+// is set.
 if (isUnset("HOST") && isUnset("RUNTIME_ADMIN_HOST")) process.env["RUNTIME_ALLOWED_HOSTS"] ??= "localhost,*.localhost,127.0.0.1,::1";
-// Every worker has a host name of its own below localhost, which browsers resolve without DNS.
+// Each worker has its own host name below `localhost`, which browsers resolve without DNS.
 process.env["RUNTIME_APP_DOMAIN"] ??= "localhost";
 const keyFile = process.env["RUNTIME_ROOT_KEY_FILE"];
 const origins = await runDaemon({ tellsNext: false });

@@ -6,7 +6,7 @@ import { namespacesCover, namespacesWithin } from "../../shared/namespace.js";
 import { parsePastTimeMs } from "../../shared/past-time.js";
 import type { ResourceHandlers } from "../http/handler.js";
 
-/** The filter of a caller: the entries that are requested and that the caller is allowed to see. */
+/** Filter for the audit log: the requested entries, as far as the caller is allowed to see them. */
 export type AuditQuery = AuditFilter & { readonly isVisible: (entry: AuditEntry) => boolean };
 
 /** The operations of the audit log that these handlers use. */
@@ -27,7 +27,10 @@ export function createAuditHandlers(audit: AuditPort): ResourceHandlers<"audit">
   };
 }
 
-/** A key that is restricted to namespaces sees entries of packages and secrets in its namespaces, and entries of its own actions. */
+/**
+ * Returns whether a caller is allowed to see an entry. A key that is restricted to namespaces sees entries about packages and secrets in
+ * its namespaces, and entries about its own actions.
+ */
 function maySee({ id, namespaces }: Principal, { action, principal, subject }: AuditEntry): boolean {
   if (namespaces.includes("*") || principal?.id === id) return true;
   const noun = nounOf(action);

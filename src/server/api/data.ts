@@ -6,7 +6,7 @@ import type { ResourceHandlers } from "../http/handler.js";
 import { DirectoryHandle } from "../packages/files/directory-handle.js";
 import { zipStream } from "../packages/files/zip-stream.js";
 
-/** A copy of a data folder. */
+/** Copy of a worker's data folder for a download. */
 interface DataCopy {
   readonly folder: string;
   remove(): Promise<void>;
@@ -15,12 +15,12 @@ interface DataCopy {
 interface DataHandlersOptions {
   readonly storage: {
     list(): Promise<{ name: string; usage: { bytes: number; entries: number }; isFull: boolean }[]>;
-    /** Copies the data folder. Undefined when the worker has no data folder. */
+    /** Copies a worker's data folder. Returns undefined if the worker has no data folder. */
     copy(name: string): Promise<DataCopy | undefined>;
-    /** Deletes the data folder. Returns false when the worker has no data folder. */
+    /** Deletes a worker's data folder. Returns false if the worker has no data folder. */
     remove(name: string): Promise<boolean>;
   };
-  /** Returns the limit of a worker's active version. */
+  /** Returns the maximum size in bytes of the data folder for a worker's active version. Undefined without a limit. */
   readonly limitOf: (name: string) => number | undefined;
 }
 

@@ -31,8 +31,8 @@ function concernsWorker({ type, subject }: RuntimeEvent, worker: string): boolea
 }
 
 /**
- * Returns whether a caller is allowed to see an event. The key needs the permission. If it is restricted to namespaces, the subject must be
- * in one of them or the key must have caused the event.
+ * Returns whether a caller is allowed to see an event. The key must have the permission for its type. If the key is restricted to
+ * namespaces, the event's subject must be in one of these, or the key itself must have caused the event.
  */
 function maySee({ id, permissions, namespaces }: Principal, { type, subject, principal }: RuntimeEvent): boolean {
   const needed = permissionToSee(type);

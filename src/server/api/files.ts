@@ -8,7 +8,7 @@ import { namespacesCover } from "../../shared/namespace.js";
 import { assertNamespace } from "../http/authorization.js";
 import type { ResourceHandlers } from "../http/handler.js";
 
-/** Checks whether the caller is allowed to access a namespace. */
+/** Permissions of the principal that performs a file operation. */
 interface Caller {
   readonly covers: (packageName: string) => boolean;
   readonly assertCovers: (packageName: string) => void;
@@ -36,8 +36,8 @@ export interface PackageFilesPort {
 }
 
 /**
- * Creates the handlers for workers or plugins. `onChanged` activates a change for which new files are not sufficient. The response waits
- * for it.
+ * Creates the API handlers for the files of workers or plugins. `onChanged` activates a change, for example by reloading plugins. The
+ * response is sent after it resolves.
  */
 export function createFileHandlers({
   files,
@@ -80,7 +80,7 @@ export function createFileHandlers({
   };
 }
 
-/** Applies the changes one after the other. If one path fails, the others are still changed. */
+/** Applies the changes one after another. If a change fails, the other changes are still applied. Returns the failures. */
 async function failuresOf(
   paths: readonly string[],
   change: (path: string) => Promise<void>,

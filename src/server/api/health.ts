@@ -3,9 +3,9 @@ import type { HealthCheck } from "../../shared/contract/health.js";
 import { packageVersion } from "../package-root.js";
 import type { ResourceHandlers } from "../http/handler.js";
 
-/** The readiness of the daemon. */
+/** Whether the daemon is ready to serve requests. */
 export interface Readiness {
-  /** The reason why the daemon cannot serve requests, as a text for the public; undefined when it is ready. */
+  /** Reason why the daemon cannot serve requests, as a text for all callers. Undefined if the daemon is ready. */
   readonly missing: string | undefined;
   /** The individual checks, which only operators can see. */
   readonly checks: HealthCheck[];

@@ -9,12 +9,12 @@ import type { HostTable } from "../hosts/host-table.js";
 import { assertNamespace } from "../http/authorization.js";
 import type { ResourceHandlers } from "../http/handler.js";
 
-/** Maximum number of host names of a daemon. */
+/** Maximum number of host names that a daemon can store for workers. */
 const maximumHosts = 10_000;
 
 interface HostHandlersOptions {
   readonly hosts: HostTable;
-  /** Returns whether a worker, or the given version of it, is installed. */
+  /** Returns whether a worker, or the version if specified, is installed. */
   readonly isInstalled: (name: string, version: string | undefined) => boolean;
   readonly config: {
     readonly appDomain: string | undefined;
@@ -64,7 +64,7 @@ export function createHostHandlers({ hosts, isInstalled, config, now }: HostHand
     },
     remove: async ({ params: { host: name }, principal }) => {
       const host = hosts.get(name);
-      // The error must not tell a key whether a host name outside its namespaces exists.
+      // The error must not reveal to a key whether a host name outside its namespaces exists.
       if (!host || !namespacesCover(principal.namespaces, host.worker)) throw notFound(name);
       if (!(await hosts.remove(name))) throw notFound(name);
       return { success: true };

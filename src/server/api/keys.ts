@@ -8,7 +8,7 @@ import { createKeySecret, hashKeySecret, shownPrefixOf } from "../access/credent
 import type { KeyStore, NewKey, StoredKey } from "../access/key-store.js";
 import type { ResourceHandlers } from "../http/handler.js";
 
-/** `now` returns Unix seconds. */
+/** Creates the API handlers for keys. `now` returns the current time in Unix seconds. */
 export function createKeyHandlers({ store, now }: { store: KeyStore; now: () => number }): ResourceHandlers<"keys"> {
   return {
     list: ({ principal }) => ({
@@ -86,7 +86,7 @@ function newKey(
 }
 
 /**
- * Returns the lifetime of a replacement key in seconds. It is the lifetime of the old key, counted from now. The replacement of a key that
+ * Returns the lifetime of a replacement key in seconds: the lifetime of the old key, counted from now. The replacement of a key that
  * rotates itself expires when the old key would have expired.
  */
 function twinLifetimeSeconds(
@@ -104,7 +104,7 @@ function toApiKey(key: StoredKey): ApiKey {
   return { ...toPrincipal(key), createdAt: key.createdAt, ...(key.lastUsedAt === undefined ? {} : { lastUsedAt: key.lastUsedAt }) };
 }
 
-/** Returns the namespaces without duplicates. `*` replaces all others. Undefined in the input means all namespaces. */
+/** Returns the namespaces of a key without duplicates. `*` replaces all other namespaces. Undefined means all namespaces. */
 function normaliseNamespaces(namespaces: readonly string[] | undefined): string[] {
   return namespaces === undefined || namespaces.includes("*") ? ["*"] : [...new Set(namespaces)];
 }

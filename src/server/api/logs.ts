@@ -7,7 +7,7 @@ import { parsePastTimeMs } from "../../shared/past-time.js";
 import { assertNamespace } from "../http/authorization.js";
 import type { ResourceHandlers } from "../http/handler.js";
 
-/** One or several names of workers, or a filter for names. */
+/** Selects worker logs: names of workers, or a function that returns whether a name is selected. */
 type LogSelection = readonly string[] | ((name: string) => boolean);
 
 /** The operations of the worker logs that these handlers use. */
@@ -18,7 +18,7 @@ export interface WorkerLogsPort {
     query: LogFilter,
     from: { lastEventId: number | undefined; signal: AbortSignal },
   ): AsyncIterable<LogEntry[]>;
-  /** Returns whether the log contains entries of the version. */
+  /** Returns whether the log contains entries of a worker version. */
   knows(name: string, version: string): Promise<boolean>;
   forget(name: string): void;
 }
@@ -33,7 +33,7 @@ interface LogsCall {
   readonly nowMs: number;
 }
 
-/** Returns the requested entries, or the stream of new ones. */
+/** Returns the requested log entries, or a stream of new entries if the caller sent `follow`. */
 export function readLogs(
   logs: WorkerLogsPort,
   selection: LogSelection,

@@ -9,7 +9,10 @@ import { totalsOf, toWorkerMetrics, type WorkerReading } from "../metrics/worker
 /** Number of workers that are summarized per turn of the event loop. */
 const batchSize = 50;
 
-/** Requests to the panel are excluded from the totals, because opening the panel must not change the displayed traffic. */
+/**
+ * Name of the panel's worker. Requests to the panel are excluded from the totals, because opening the panel must not change the displayed
+ * traffic.
+ */
 const panelName = "cpanel";
 
 /** The operations of the metrics that these handlers use. */
@@ -34,7 +37,7 @@ export function createMetricsHandlers(metrics: MetricsPort, exposition: Promethe
       const workers: WorkerMetrics[] = [];
       for (const [index, reading] of readings.entries()) {
         workers.push(toWorkerMetrics(reading, performance.now()));
-        // Gives way to requests, because summarizing many workers takes long.
+        // Lets the event loop handle requests in between, because summarizing many workers takes long.
         if (index % batchSize === batchSize - 1) await setImmediate();
       }
       const wantsAll = query.detail === "workers" && query.worker === undefined;

@@ -7,7 +7,7 @@ import type { SecretStore } from "../secrets/secret-store.js";
 
 interface SecretHandlersOptions {
   readonly secrets: Pick<SecretStore, "list" | "missing" | "set" | "remove" | "rotateKey">;
-  /** Current time in Unix seconds. */
+  /** Returns the current time in Unix seconds. */
   readonly now: () => number;
 }
 
@@ -44,7 +44,7 @@ export function createSecretHandlers({ secrets, now }: SecretHandlersOptions): R
   };
 }
 
-/** Throws unless the key can manage the namespaces; `*` means all of them. */
+/** Throws NAMESPACE_DENIED unless the key is allowed to manage the namespace. `*` means all namespaces. */
 function assertNamespaces({ name, namespaces }: Principal, needed: string): void {
   if (namespacesWithin([needed], namespaces)) return;
   throw new ApiError(

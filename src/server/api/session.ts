@@ -8,7 +8,7 @@ interface SessionOptions {
   readonly now: () => number;
 }
 
-/** `now` returns Unix seconds. */
+/** Creates the API handlers for sessions. `now` returns the current time in Unix seconds. */
 export function createSessionHandlers({ principals, sessionTtlSeconds, now }: SessionOptions): ResourceHandlers<"session"> {
   return {
     show: ({ principal }) => ({ authenticated: true, principal }),

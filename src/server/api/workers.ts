@@ -14,7 +14,7 @@ interface WorkerPackagesPort {
   list(): Promise<Worker[]>;
   install(file: UploadedFile, options: WorkerInstallOptions): Promise<{ name: string; version: string; installedAt: string }>;
   setEnabled(name: string, version: string, enabled: boolean): Promise<void>;
-  /** Returns the folder of a version; throws when the version is not installed. */
+  /** Returns the folder of a worker version. Throws if the version is not installed. */
   folderOf(name: string, version: string): string;
   remove(name: string): Promise<void>;
   removeVersion(name: string, version: string): Promise<void>;
@@ -42,7 +42,7 @@ export function createWorkerHandlers({
   engine: WorkerEnginePort;
   logs: WorkerLogsPort;
   uploads: UploadMeter;
-  /** True when the daemon loads the code of every upload before its activation, even if the caller did not request this check. */
+  /** True if the daemon loads the code of every upload before its activation, even if the caller did not request this check. */
   checksUploads: boolean;
 }): ResourceHandlers<"workers"> {
   const toggle = async (params: VersionParams, enabled: boolean) => {
@@ -53,7 +53,7 @@ export function createWorkerHandlers({
   return {
     list: async ({ principal: { namespaces } }) => {
       const workers = await packages.list();
-      // The list without a filter is frozen, and its JSON is cached.
+      // The list without a filter is a frozen object, whose JSON text is cached.
       return namespaces.includes("*") ? workers : workers.filter(({ name }) => namespacesCover(namespaces, name));
     },
     upload: async ({ file, principal, query, via }) => {

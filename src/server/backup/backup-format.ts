@@ -2,12 +2,12 @@ import * as z from "zod";
 import type { NewerStateError } from "../config/newer-state-error.js";
 
 /**
- * A gzipped tar: `format.json`, `keys.db`, then for each package its files and a list of their digests, last `manifest.json` with the
- * digests of the lists. Ignore files without a list, which changed during the backup.
+ * Format of a backup: a gzipped tar with `format.json`, `keys.db`, the files of each package followed by a list of their digests, and
+ * `manifest.json`. Readers ignore files without a list, because these changed during the backup.
  */
 export const formatName = "runtimectl-backup";
 export const formatVersion = 2;
-/** Earlier backups contain no data folders of workers. */
+/** First format version that contains the data folders of workers. */
 export const firstVersionWithData = 2;
 export const entryNames = { format: "format.json", keyStore: "keys.db", manifest: "manifest.json" } as const;
 
@@ -15,14 +15,14 @@ const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 export const formatSchema = z.object({
   format: z.literal(formatName),
   version: z.number().int(),
-  /** ISO 8601. */
+  /** Time of the backup in ISO 8601. */
   createdAt: z.iso.datetime(),
   runtimectl: z.string(),
 });
 export const packageListSchema = z.object({
-  /** Path in the directory of its kind: `app/1.0.0`, `@team/app`. */
+  /** Path of the package in its directory, such as `app/1.0.0` or `@team/app`. */
   path: z.string(),
-  /** Paths in the package. Only folders without files are listed. */
+  /** Paths of all folders in the package. */
   folders: z.array(z.string()),
   files: z.array(z.object({ path: z.string(), mode: z.number().int().min(0).max(0o777), sizeBytes: z.number().int(), sha256 })),
 });
@@ -38,17 +38,17 @@ export const manifestSchema = formatSchema.extend({
     }),
   ),
 });
-/** Maximum size of the JSON documents in a backup, which are read into memory. */
+/** Maximum size in bytes of a JSON document in a backup, because these documents are read into memory. */
 export const longestDocumentBytes = 64 * 1024 * 1024;
 
-/** `data` is the data folder of a worker, which a backup handles like a package. */
+/** Kind of a directory in a backup. `data` contains the data folders of workers, which a backup handles like packages. */
 export type PackageKind = "workers" | "plugins" | "data";
 
 export type Format = z.infer<typeof formatSchema>;
 export type PackageList = z.infer<typeof packageListSchema>;
 export type Manifest = z.infer<typeof manifestSchema>;
 
-/** A failed backup or restore. If files were changed, the message says so. Scripts can use `code`. */
+/** Error of a failed backup or restore. If files were changed, the message states this. Scripts can use `code`. */
 export class BackupError extends Error {
   readonly code: BackupErrorCode;
   readonly hint: string | undefined;
@@ -77,19 +77,19 @@ type BackupErrorCode =
   | "PRIMARY_HAS_KEYS"
   | "PRIMARY_UNAVAILABLE";
 
-/** Returns the error of an invalid backup file. */
+/** Returns the error for a file that is not a valid backup. */
 export function invalidBackup(file: string, why: string, cause?: unknown): BackupError {
   return new BackupError("INVALID_BACKUP", `${file} cannot be restored: ${why}; nothing was changed`, {
     cause,
-    hint: "take another backup; this one was changed or cut off since it was written, or is none",
+    hint: "use another file: this file is not a backup, or was changed or truncated after it was written",
   });
 }
 
-/** Returns the error of a schema that this program does not support. `subject` describes the store in the message. */
+/** Returns the error for a key store with a newer schema than this program supports. `subject` describes the key store in the message. */
 export function newerKeyStore({ subject: place, found, supported }: NewerStateError, consequence: string, subject = place): BackupError {
   return new BackupError(
     "KEY_STORE_NEWER",
     `${subject} has schema ${found}, and this runtimectl supports schemas up to ${supported}; ${consequence}`,
-    { hint: "use the runtimectl of the runtimed that wrote it, or a newer one" },
+    { hint: "use the runtimectl version of the runtimed that wrote the key store, or a newer version" },
   );
 }

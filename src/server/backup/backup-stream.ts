@@ -19,19 +19,19 @@ const mostRounds = 5;
 const blockBytes = 512;
 const pieceBytes = 256 * 1024;
 
-/** The longest prefix that a backup adds to a name. */
+/** The longest path prefix that a backup adds to the name of a file. */
 const longestPrefix = "workers/999/9999999/";
 
 interface BackupSources {
   readonly format: Format;
-  /** A copy of the key store, which no process changes. */
+  /** A copy of the key store, which no process changes, and the number of its active keys. */
   readonly keyStore: { readonly file: string; readonly keys: number };
   readonly directories: readonly UploadDirectory[];
-  /** Returns a copy of a data folder, which no worker changes; undefined when no worker runs. */
+  /** Returns a copy of a worker's data folder, which no worker changes. Returns undefined if no daemon runs. */
   readonly copyData: (name: string) => Promise<DataCopy | undefined>;
 }
 
-/** Generates the tar of one backup while it is read. */
+/** Generates the tar archive of one backup as a stream. */
 export class BackupPieces {
   readonly #sources: BackupSources;
   readonly #packages: Manifest["packages"] = [];
@@ -42,12 +42,12 @@ export class BackupPieces {
     this.#sources = sources;
   }
 
-  /** The packages in the backup. The list is complete when the tar has been read. */
+  /** The packages in the backup. The list is complete after the tar archive has been read. */
   get packages(): Manifest["packages"] {
     return this.#packages;
   }
 
-  /** Absolute paths of entries that the backup does not contain. */
+  /** Absolute paths of entries that the backup skipped, such as symbolic links. */
   get skipped(): string[] {
     return [...this.#skipped];
   }
@@ -69,7 +69,10 @@ export class BackupPieces {
     yield Buffer.alloc(2 * blockBytes);
   }
 
-  /** Lists the directory until no new package appears, because a listing can miss folders that are moved at the same time. */
+  /**
+   * Yields the packages of a directory. Lists the directory until no new package appears, because a listing can miss folders that are moved
+   * at the same time.
+   */
   async *#directory(directory: UploadDirectory): AsyncGenerator<Buffer> {
     const taken = new Set<string>();
     for (let round = 1; round <= mostRounds; round += 1) {
@@ -111,12 +114,12 @@ export class BackupPieces {
       await delay(pauseMs);
     }
     throw new BackupError("PACKAGE_CHANGING", `${folder} changed each time it was read; no backup was written`, {
-      hint: "try again when fewer uploads go on",
+      hint: "try again when fewer uploads are running",
     });
   }
 }
 
-/** Returns the content of a package; undefined when the package was deleted. */
+/** Returns the content of a package folder, or undefined if the package was deleted. */
 async function treeOf(folder: string): Promise<PackageTree | undefined> {
   for (let look = 1; look <= mostLooks; look += 1) {
     try {
@@ -129,7 +132,7 @@ async function treeOf(folder: string): Promise<PackageTree | undefined> {
   return undefined;
 }
 
-/** Yields the files of a package. Returns undefined when one of them has changed. */
+/** Yields the files of a package as tar entries. Returns the list of files, or undefined if a file has changed. */
 async function* takeFiles(folder: string, prefix: string, tree: PackageTree): AsyncGenerator<Buffer, PackageList["files"] | undefined> {
   const files: PackageList["files"] = [];
   for (const file of tree.files) {
@@ -140,7 +143,7 @@ async function* takeFiles(folder: string, prefix: string, tree: PackageTree): As
   return files;
 }
 
-/** Yields an entry of the given size. Returns its digest; undefined when the file was replaced or truncated. */
+/** Yields a tar entry of `sizeBytes` bytes. Returns its SHA-256 digest, or undefined if the file was replaced or truncated. */
 async function* fileEntry(
   name: string,
   source: string,
@@ -210,24 +213,24 @@ function ignoreGone(error: unknown): undefined {
 }
 
 interface TreeFile {
-  /** Path in the package. */
+  /** Path of the file in its package. */
   readonly path: string;
   readonly mode: number;
   readonly sizeBytes: number;
   readonly inode: bigint;
 }
 
-/** The content of a package's folder at one time. */
+/** The content of a package folder at one time. */
 interface PackageTree {
   readonly files: readonly TreeFile[];
   readonly folders: readonly string[];
   /** Links, sockets and similar entries, and entries whose name an archive cannot contain. */
   readonly skipped: readonly string[];
-  /** A value that changes when a file is written, replaced or moved. */
+  /** Value that changes when a file in the folder is written, replaced or moved. */
   readonly fingerprint: string;
 }
 
-/** Reads the content of a folder. Throws ENOENT when the folder is missing or an entry is deleted during the read. */
+/** Reads the content of a package folder. Throws ENOENT if the folder is missing or an entry is deleted during the read. */
 async function readPackageTree(root: string): Promise<PackageTree> {
   const tree = { files: [] as TreeFile[], folders: [] as string[], skipped: [] as string[], marks: [] as string[] };
   const visit = async (folder: string): Promise<void> => {
@@ -253,7 +256,7 @@ function markOf(name: string, stats: BigIntStats): string {
   return `${JSON.stringify(name)} ${stats.dev} ${stats.ino} ${stats.mode} ${stats.size} ${stats.ctimeNs}`;
 }
 
-/** Returns whether a restore accepts the name. */
+/** Returns whether a restore accepts a path in a package. */
 function isStorable(name: string): boolean {
   try {
     return entrySegments(longestPrefix + name, "file").length > 0;

@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 import { copySocketName, type CopyResponse } from "../workers/data/copy-server.js";
 import { BackupError } from "./backup-format.js";
 
-/** The folder that is read instead of a data folder. */
+/** Copy of a worker's data folder, which a backup reads in place of the original. */
 export interface DataCopy {
   readonly folder: string;
   /** Notifies the daemon that it can delete the copy. */
@@ -14,13 +14,14 @@ export interface DataCopy {
 }
 
 /**
- * Requests a copy of a worker's data folder from the running daemon, made while no isolate writes the folder. Undefined when no daemon
- * runs, because then no process writes the folder. Throws DATA_NOT_COPIED.
+ * Requests a copy of a worker's data folder from the running daemon, which copies the folder while no isolate writes to it. Returns
+ * undefined if no daemon runs, because the folder then does not change. Throws DATA_NOT_COPIED.
  */
 export async function copyDataFolder(stateDirectory: string, name: string): Promise<DataCopy | undefined> {
   const folder = openSync(stateDirectory, "r");
   try {
-    // The path of the state directory can be longer than a socket address, which has at most 107 bytes.
+    // The socket's path uses /proc/self/fd, because the path of the state directory can be longer than a socket address, which has at most
+    // 107 bytes.
     const socket = createConnection(`/proc/self/fd/${folder}/${copySocketName}`);
     try {
       await once(socket, "connect");
@@ -32,7 +33,7 @@ export async function copyDataFolder(stateDirectory: string, name: string): Prom
       const response = JSON.parse(line) as CopyResponse;
       if ("error" in response) throw notCopied(name, response.error);
       const release = (): void => void socket.destroy();
-      // The folder was deleted meanwhile. The backup finds nothing at its path and skips it.
+      // A missing `folder` means that the data folder was deleted meanwhile. The backup finds nothing at the path `removed` and skips it.
       return { folder: response.folder ?? path.join(stateDirectory, "removed"), release };
     }
     throw notCopied(name, "the daemon stopped");
@@ -43,6 +44,6 @@ export async function copyDataFolder(stateDirectory: string, name: string): Prom
 
 function notCopied(name: string, why: string): BackupError {
   return new BackupError("DATA_NOT_COPIED", `the data folder of ${name} could not be copied (${why}); no backup was written`, {
-    hint: "the daemon copies it to its data directory first: free some space there",
+    hint: "the daemon first copies the folder within its data directory: free disk space there",
   });
 }

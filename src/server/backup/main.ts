@@ -1,5 +1,4 @@
-// Separate process, started by `runtimectl daemon backup` and `daemon restore`: performs one job, writes one line of JSON to stdout and
-// exits.
+// The process that runs one job for `runtimectl daemon backup`, `restore` or `migrate-keys`, writes one line of JSON to stdout and exits.
 import path from "node:path";
 import type { BackupFailure, BackupJob, BackupResults } from "../../shared/backup-program.js";
 import { readDirectories } from "../config/config.js";
@@ -10,7 +9,7 @@ import { writeBackup } from "./write-backup.js";
 
 type Outcome = { readonly result: BackupResults[keyof BackupResults] } | { readonly error: BackupFailure };
 
-// Files get their mode regardless of the caller's umask.
+// The mode of written files does not depend on the caller's umask.
 process.umask(0o022);
 process.once("SIGTERM", () => process.exit(143));
 process.once("SIGINT", () => process.exit(130));
@@ -31,7 +30,7 @@ async function run({ action, file, variables, isDryRun = false, discardOld = fal
     const hint = isStorage
       ? "free some space, and try again"
       : code === "EACCES" || code === "EPERM"
-        ? "run it as the daemon's user, or with sudo"
+        ? "run the command as the daemon's user, or with sudo"
         : undefined;
     return {
       error: {

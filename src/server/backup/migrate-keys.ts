@@ -13,7 +13,9 @@ import { readSource, type PrimarySource } from "../config/primary-source.js";
 import { NewerStateError } from "../config/newer-state-error.js";
 import { BackupError, newerKeyStore } from "./backup-format.js";
 
-/** Moves the keys of a local store into an empty primary. Then renames the local store, so that no daemon uses it by mistake. */
+/**
+ * Moves the keys of a local key store into a primary without keys. Then renames the local key store, so that no daemon uses it by mistake.
+ */
 export async function migrateKeys(
   { stateDirectory }: Directories,
   environment: Readonly<Record<string, string | undefined>>,
@@ -23,7 +25,7 @@ export async function migrateKeys(
   const file = path.join(stateDirectory, "keys.db");
   if (!existsSync(file))
     throw new BackupError("STATE_NOT_FOUND", `there is no local key store in ${stateDirectory}; nothing was changed`, {
-      hint: "name the daemon's state directory by --state-dir or --service; keys that were moved before are in keys-moved-TIME.db there",
+      hint: "set the daemon's state directory with --state-dir or --service; keys that were moved earlier are in keys-moved-TIME.db there",
     });
   const lock = lockState(stateDirectory);
   try {
@@ -67,7 +69,7 @@ function explained(error: unknown): unknown {
   if (error instanceof PrimaryHasKeysError)
     return new BackupError("PRIMARY_HAS_KEYS", `${error.message}; nothing was changed`, {
       cause: error,
-      hint: "keys are moved once, from one daemon; make those of other daemons again",
+      hint: "keys can be moved only once, from one daemon; create the keys of other daemons again",
     });
   if (error instanceof PrimaryError)
     return new BackupError("PRIMARY_UNAVAILABLE", `the primary ${error.message}; nothing was changed`, { cause: error });

@@ -9,14 +9,14 @@ import type { PackageKind } from "./backup-format.js";
 /** A directory for uploaded packages or data folders. */
 export interface UploadDirectory {
   readonly kind: PackageKind;
-  /** Index of the directory in the list of its kind. */
+  /** Index of the directory among the directories of the same kind. */
   readonly index: number;
   readonly path: string;
 }
 
 /**
- * Returns the directories of uploaded packages in their order, and the data directory. Omits directories that are part of a container
- * image.
+ * Returns the directories of uploaded packages in the configured order, then the data directory. Omits directories that are part of a
+ * container image.
  */
 export function uploadDirectories({ workerDirectories, pluginDirectories, dataDirectory }: Directories): UploadDirectory[] {
   return [
@@ -33,9 +33,9 @@ function uploadedOf(kind: PackageKind, configured: readonly string[]): UploadDir
 }
 
 export interface PackagePlaces {
-  /** Paths of folders that change as a whole: worker versions and packages without versions. */
+  /** Relative paths of the folders that a backup reads as a whole: worker versions, and packages without versions. */
   readonly packages: readonly string[];
-  /** Paths of symbolic links, which a backup skips. */
+  /** Relative paths of symbolic links, which a backup skips. */
   readonly skipped: readonly string[];
 }
 

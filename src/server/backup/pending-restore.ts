@@ -6,15 +6,18 @@ import { exists, finish, syncFolder } from "../packages/transactions/journal.js"
 import { BackupError } from "./backup-format.js";
 import { giveTo } from "./give-to.js";
 
-/** File in the state directory. While it exists, a restore can only be completed, not reverted. */
+/**
+ * Name of the file in the state directory that contains the steps of a decided restore. While this file exists, the restore can only be
+ * completed, not reverted.
+ */
 export const pendingRestoreName = "restore.json";
 
 const pendingSchema = z.object({
-  /** Folders to create before the moves. */
+  /** Folders that must be created before the moves. */
   folders: z.array(z.string()),
-  /** Absolute paths, in this order: the previous content is moved away, then the new content is moved into place. */
+  /** Renames with absolute paths, in this order: the previous content is moved away, then the new content is moved to its destination. */
   moves: z.array(z.object({ from: z.string(), to: z.string() })),
-  /** Folders that are empty after the moves, and content that the restore deletes. */
+  /** Folders to delete after the moves: the staging folders, and the previous content if it must not be kept. */
   discarded: z.array(z.string()),
 });
 
@@ -30,10 +33,7 @@ export async function decideRestore(stateDirectory: string, pending: PendingRest
   await syncFolder(stateDirectory);
 }
 
-/**
- * Completes a restore whose steps were written. Returns false when no such restore exists. The caller must hold the lock of the state
- * directory.
- */
+/** Completes a decided restore. Returns false if there is no such restore. The caller must hold the lock of the state directory. */
 export async function finishRestore(stateDirectory: string): Promise<boolean> {
   const file = path.join(stateDirectory, pendingRestoreName);
   if (!exists(file)) return false;
@@ -42,7 +42,7 @@ export async function finishRestore(stateDirectory: string): Promise<boolean> {
     for (const folder of folders) await mkdir(folder, { recursive: true });
     for (const { from, to } of moves) {
       if (exists(from) && !exists(to)) renameSync(from, to);
-      else if (!exists(to)) throw new Error(`${from} is gone`);
+      else if (!exists(to)) throw new Error(`${from} is missing`);
     }
     for (const folder of new Set(moves.flatMap(({ from, to }) => [path.dirname(from), path.dirname(to)]))) await syncFolder(folder);
     // The file is deleted first, because the remaining steps are only a clean-up.
@@ -53,8 +53,8 @@ export async function finishRestore(stateDirectory: string): Promise<boolean> {
   } catch (cause) {
     throw new BackupError(
       "RESTORE_UNFINISHED",
-      `The restore that ${file} describes was interrupted and cannot be finished (${(cause as Error).message}). Keys and packages may be in part those of before.`,
-      { cause, hint: "make the directories in that file writable and start again: it is finished then" },
+      `The restore that ${file} describes was interrupted and cannot be finished (${(cause as Error).message}). Some keys and packages are possibly not restored.`,
+      { cause, hint: "make the directories in that file writable, then start the daemon again to complete the restore" },
     );
   }
 }

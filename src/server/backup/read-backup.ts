@@ -30,17 +30,17 @@ export interface PackageNumber {
   readonly number: number;
 }
 
-/** Receives the content of a backup in its order. A sink must read each content to its end. */
+/** Receives the entries of a backup in their order. A sink must read the content of each entry to its end. */
 export interface BackupSink {
   keyStore(content: AsyncIterable<Buffer>): Promise<void>;
   file(at: PackageNumber, segments: readonly string[], content: AsyncIterable<Buffer>): Promise<void>;
-  /** Called when a package is complete and matches its list. */
+  /** Called when all files of a package have arrived and match its list. */
   package(at: PackageNumber, list: PackageList): Promise<void>;
-  /** Called when the last files have no list, because the package was read again later. */
+  /** Called when the last files have no list, because the backup read the package again after a change. */
   discardUnlisted(): Promise<void>;
 }
 
-/** Reads a whole backup and checks names, digests and completeness. Throws INVALID_BACKUP. */
+/** Reads a whole backup and checks names, digests and completeness. Returns its manifest. Throws BACKUP_NOT_FOUND or INVALID_BACKUP. */
 export async function readBackup(file: string, sink: BackupSink): Promise<Manifest> {
   const stats = await stat(file).catch((cause: unknown) => {
     throw new BackupError("BACKUP_NOT_FOUND", `${file} cannot be read (${(cause as NodeJS.ErrnoException).code})`, { cause });
@@ -51,9 +51,9 @@ export async function readBackup(file: string, sink: BackupSink): Promise<Manife
   try {
     return await new BackupReading(file, sink).read(readTar(gunzip));
   } catch (error) {
-    if (error instanceof ApiError) throw invalidBackup(file, `one of its entries is refused (${error.code}: ${error.message})`, error);
+    if (error instanceof ApiError) throw invalidBackup(file, `one of its entries is invalid (${error.code}: ${error.message})`, error);
     if (String((error as NodeJS.ErrnoException).code).startsWith("Z_"))
-      throw invalidBackup(file, "it is damaged, cut off, or no gzip file", error);
+      throw invalidBackup(file, "it is damaged, truncated or not a gzip file", error);
     throw error;
   } finally {
     gunzip.destroy();
@@ -76,8 +76,8 @@ class BackupReading {
 
   async read(entries: AsyncIterable<ArchiveEntry>): Promise<Manifest> {
     for await (const entry of entries) {
-      if (entry.kind !== "file") throw this.#invalid(`it has a ${entry.kind} in it`);
-      if (this.#manifest) throw this.#invalid("it goes on after its manifest");
+      if (entry.kind !== "file") throw this.#invalid(`it contains a ${entry.kind}`);
+      if (this.#manifest) throw this.#invalid("it has entries after its manifest");
       await this.#take(entry, entrySegments(entry.name, "file"));
     }
     if (!this.#manifest) throw this.#invalid("it has no manifest at its end");
@@ -96,18 +96,18 @@ class BackupReading {
     if (name === entryNames.manifest) return this.#takeManifest(await this.#document(entry, manifestSchema));
     const [, prefix = "", kind, directory, number, rest] =
       /^((workers|plugins|data)\/(\d{1,3})\/(\d{1,7}))(?:\.json|\/(.+))$/.exec(name) ?? [];
-    if (kind === undefined) throw this.#invalid(`nothing of the name ${JSON.stringify(name)} belongs in it`);
+    if (kind === undefined) throw this.#invalid(`it contains the unknown entry ${JSON.stringify(name)}`);
     const at = { kind: kind as PackageKind, directory: Number(directory), number: Number(number) };
     if (rest === undefined) await this.#takeList(at, prefix, entry);
     else await this.#takeFile(at, prefix, entry, segments.slice(3));
   }
 
   async #takeFormat(name: string, entry: ArchiveEntry): Promise<void> {
-    if (name !== entryNames.format) throw this.#invalid("it is no backup of runtimectl");
+    if (name !== entryNames.format) throw this.#invalid("it is not a backup of runtimectl");
     const { content } = await this.#document(entry, formatSchema);
     if (content.version > formatVersion)
       throw this.#invalid(
-        `runtimectl ${content.runtimectl} wrote it in format ${content.version}, and this one knows ${formatVersion}: upgrade it`,
+        `runtimectl ${content.runtimectl} wrote it in format ${content.version}, and this runtimectl supports formats up to ${formatVersion}: upgrade runtimectl`,
       );
     this.#format = content;
   }
@@ -118,7 +118,7 @@ class BackupReading {
       this.#current = { prefix, digests: new Map() };
     }
     const name = segments.join("/");
-    if (this.#current.digests.has(name)) throw this.#invalid(`it has ${JSON.stringify(name)} twice`);
+    if (this.#current.digests.has(name)) throw this.#invalid(`it contains ${JSON.stringify(name)} twice`);
     const digest = new DigestOf(entry.content());
     await this.#sink.file(at, segments, digest.content());
     this.#current.digests.set(name, { sha256: digest.sha256(), sizeBytes: entry.sizeBytes });
@@ -131,12 +131,12 @@ class BackupReading {
     this.#current = undefined;
     const place = entrySegments(list.path, "directory");
     if (place.length === 0 || place.length > 3 || place.some((segment) => segment.startsWith(".")))
-      throw this.#invalid(`${JSON.stringify(list.path)} is no place of a package`);
+      throw this.#invalid(`${JSON.stringify(list.path)} is not the path of a package`);
     for (const folder of list.folders) if (entrySegments(folder, "directory").length === 0) throw this.#invalid("a folder has no name");
     const isSound =
       list.files.length === digests.size &&
       list.files.every((file) => digests.get(file.path)?.sha256 === file.sha256 && digests.get(file.path)?.sizeBytes === file.sizeBytes);
-    if (!isSound) throw this.#invalid(`the files of ${list.path} are not those that were backed up`);
+    if (!isSound) throw this.#invalid(`the files of ${list.path} differ from the files that were backed up`);
     this.#packages.push({ ...at, path: list.path, sha256 });
     await this.#sink.package(at, list);
   }
@@ -144,21 +144,21 @@ class BackupReading {
   async #takeManifest({ content: manifest }: { content: Manifest }): Promise<void> {
     await this.#sink.discardUnlisted();
     if (this.#keyStoreSha256 === undefined || manifest.keyStore.sha256 !== this.#keyStoreSha256)
-      throw this.#invalid("its key store is not the one that was backed up");
+      throw this.#invalid("its key store differs from the key store that was backed up");
     if (manifest.createdAt !== this.#format?.createdAt || marks(manifest.packages) !== marks(this.#packages))
-      throw this.#invalid("its packages are not those that its manifest names");
+      throw this.#invalid("its packages differ from the packages in its manifest");
     this.#manifest = manifest;
   }
 
   async #document<Schema extends z.ZodType>(entry: ArchiveEntry, schema: Schema): Promise<{ content: z.infer<Schema>; sha256: string }> {
-    if (entry.sizeBytes > longestDocumentBytes) throw this.#invalid(`${entry.name} in it is too long`);
+    if (entry.sizeBytes > longestDocumentBytes) throw this.#invalid(`its entry ${entry.name} is too long`);
     const digest = new DigestOf(entry.content());
     const pieces: Buffer[] = [];
     for await (const piece of digest.content()) pieces.push(piece);
     try {
       return { content: schema.parse(JSON.parse(Buffer.concat(pieces).toString())), sha256: digest.sha256() };
     } catch (error) {
-      throw this.#invalid(`${JSON.stringify(entry.name)} in it cannot be understood`, error);
+      throw this.#invalid(`its entry ${JSON.stringify(entry.name)} cannot be parsed`, error);
     }
   }
 
@@ -167,7 +167,7 @@ class BackupReading {
   }
 }
 
-/** A stream that calculates the digest of its content. */
+/** Passes a stream through and calculates the SHA-256 digest of its content. */
 class DigestOf {
   readonly #content: Iterable<Buffer> | AsyncIterable<Buffer>;
   readonly #hash = createHash("sha256");

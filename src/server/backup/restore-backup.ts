@@ -15,20 +15,20 @@ import { decideRestore, finishRestore, pendingRestoreName, type PendingRestore }
 import { readBackup, type BackupSink } from "./read-backup.js";
 import { directoryMissing, StagedRestore } from "./staged-restore.js";
 
-/** Files that a restore replaces: the key store with the files of SQLite, and the cached catalog. */
+/** Files in the state directory that a restore replaces: the key store with the files of SQLite, and the cached worker catalog. */
 const replacedStateFiles = ["keys.db", "keys.db-wal", "keys.db-shm", "keys.db-journal", "known-workers.json"];
 
 export interface RestoreOptions {
   readonly directories: Directories;
   readonly file: string;
   readonly isDryRun: boolean;
-  /** True when the previous content is deleted instead of kept. */
+  /** True if the restore deletes the previous content instead of keeping it. */
   readonly discardOld: boolean;
 }
 
 /**
- * Replaces keys, uploaded packages and data folders by those of a backup, completely or not at all. Throws while a daemon runs. A dry run
- * only reads, so it is also allowed while a daemon runs.
+ * Replaces keys, uploaded packages and data folders by the content of a backup, completely or not at all. Throws DAEMON_RUNNING while a
+ * daemon runs, except for a dry run, which only reads.
  */
 export async function restoreBackup(options: RestoreOptions): Promise<RestoredBackup> {
   const { directories } = options;
@@ -86,13 +86,16 @@ async function restore({ directories, file, discardOld }: RestoreOptions): Promi
     await finishRestore(stateDirectory);
     return { ...described, kept: discardOld ? [] : kept, finishedEarlier };
   } finally {
-    // After a restore was decided, its prepared files are still needed.
+    // A decided restore that is not complete still needs its prepared files.
     if (!exists(path.join(stateDirectory, pendingRestoreName))) await staged.discard();
     staged.leave();
   }
 }
 
-/** A backup without data folders does not change the data folders of this machine. */
+/**
+ * Returns whether a restore replaces the content of a directory. A backup without data folders leaves the data folders of this machine
+ * unchanged.
+ */
 function isReplaced({ kind }: UploadDirectory, { version }: Manifest): boolean {
   return kind !== "data" || version >= firstVersionWithData;
 }
@@ -152,8 +155,8 @@ function keysOfBackup(file: string, keyStore: string): number {
 }
 
 /**
- * Returns the number of keys in the current store; null when the store cannot be read. Reads a copy, because SQLite creates files next to a
- * store that it opens.
+ * Returns the number of keys in the current key store, or null if the store is not readable. Reads a copy, because SQLite creates files
+ * next to a database that it opens.
  */
 async function keysHere(stateDirectory: string): Promise<number | null> {
   const folder = await mkdtemp(path.join(tmpdir(), "runtimectl-keys-"));
@@ -168,7 +171,7 @@ async function keysHere(stateDirectory: string): Promise<number | null> {
   }
 }
 
-/** Checks the whole backup and keeps only the key store. */
+/** Sink for a dry run. Reads the whole backup, so that all checks run, but writes only the key store. */
 class DryRunSink implements BackupSink {
   readonly #keyStore: string;
 

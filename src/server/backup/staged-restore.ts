@@ -9,11 +9,11 @@ import { giveTo, makeLikeParent } from "./give-to.js";
 import type { UploadDirectory } from "./package-places.js";
 import type { BackupSink, PackageNumber } from "./read-backup.js";
 
-/** Folder in which a restore is prepared. A daemon deletes it at its start, unless another daemon runs. */
+/** Name of the folder in which a restore is prepared. A starting daemon deletes the leftovers of a restore, unless another daemon runs. */
 const stagingFolderName = ".staging";
 const dotMode = 0o700;
 
-/** The content of a backup, unpacked on the same file system as its destination. */
+/** Unpacks the content of a backup into staging folders on the same file systems as the destinations. */
 export class StagedRestore implements BackupSink {
   readonly keyStoreFile: string;
   readonly #stateDirectory: string;
@@ -27,7 +27,7 @@ export class StagedRestore implements BackupSink {
     this.keyStoreFile = path.join(options.stateDirectory, "keys.db.restoring");
   }
 
-  /** Creates the directories and deletes the leftovers of an interrupted restore. */
+  /** Creates the directories and staging folders. Deletes the leftovers of an interrupted restore. */
   async open(): Promise<void> {
     for (const { path: directory } of this.#directories) {
       await makeLikeParent(directory);
@@ -43,7 +43,7 @@ export class StagedRestore implements BackupSink {
     await rm(this.keyStoreFile, { force: true });
   }
 
-  /** Registers as a peer, so that a starting daemon does not delete the prepared files. */
+  /** Registers this process in a package directory, so that a starting daemon does not delete the prepared files. Throws DAEMON_RUNNING. */
   async #enter(directory: string): Promise<void> {
     const made: string[] = [];
     const sole = ExclusiveAccess.enter(directory, (paths) => made.push(...paths));
@@ -56,7 +56,7 @@ export class StagedRestore implements BackupSink {
     return path.join(directory, stagingFolderName, restorePrefix + process.pid);
   }
 
-  /** Returns the packages and scopes that can be moved into the directory. */
+  /** Returns the names of the prepared package and scope folders for a directory. */
   async content(directory: string): Promise<string[]> {
     return readdir(path.join(this.stageOf(directory), "content"));
   }
@@ -86,7 +86,7 @@ export class StagedRestore implements BackupSink {
     );
     await writer.sync();
     const target = path.join(this.stageOf(directory), "content", list.path);
-    if (exists(target)) throw new BackupError("INVALID_BACKUP", `the backup has ${list.path} twice; nothing was changed`);
+    if (exists(target)) throw new BackupError("INVALID_BACKUP", `the backup contains ${list.path} twice; nothing was changed`);
     await this.#makeParents(directory, list.path);
     await rename(folder, target);
     await syncFolder(path.dirname(target));
@@ -97,12 +97,12 @@ export class StagedRestore implements BackupSink {
     this.#unlisted = undefined;
   }
 
-  /** Ends the registration in all directories, so that daemons can use them. */
+  /** Ends the registration of this process in all directories, so that daemons can use the directories. */
   leave(): void {
     for (const sole of this.#entered.splice(0)) sole.leave();
   }
 
-  /** Deletes the prepared files. */
+  /** Deletes the prepared files of the restore. */
   async discard(): Promise<void> {
     await rm(this.keyStoreFile, { force: true });
     for (const { path: directory } of this.#directories) {
@@ -120,7 +120,7 @@ export class StagedRestore implements BackupSink {
     return this.#unlisted;
   }
 
-  /** Creates the parent folders of a version or a scope. */
+  /** Creates the parent folders of a package in the staging folder, such as the worker and scope folders. */
   async #makeParents(directory: string, place: string): Promise<void> {
     const content = path.join(this.stageOf(directory), "content");
     for (const parent of place
@@ -143,7 +143,7 @@ export class StagedRestore implements BackupSink {
 
 function directoryInUse(directory: string): BackupError {
   return new BackupError("DAEMON_RUNNING", `a runtimed with another state directory uses ${directory}; nothing was changed`, {
-    hint: "stop all daemons that have this directory first",
+    hint: "first stop all daemons that use this directory",
   });
 }
 
@@ -151,9 +151,9 @@ export function directoryMissing({ kind, index }: Pick<UploadDirectory, "kind" |
   const option = kind === "workers" ? "--worker-dirs" : "--plugin-dirs";
   return new BackupError(
     "DIRECTORY_MISSING",
-    `the backup has ${kind} of ${index + 1} directories, and here are fewer; nothing was changed`,
+    `the backup contains ${kind} from ${index + 1} directories, but fewer are configured; nothing was changed`,
     {
-      hint: `name as many by ${option}, separated by ":"`,
+      hint: `set the same number of directories with ${option}, separated by ":"`,
     },
   );
 }

@@ -17,18 +17,18 @@ import { BackupPieces } from "./backup-stream.js";
 import { uploadDirectories } from "./package-places.js";
 
 /**
- * Writes a backup, also while the daemon runs. Only the owner can read the file. The file appears when it is complete; until then an
- * existing file stays.
+ * Writes a backup, also while the daemon runs. Only its owner can read the backup file. An existing file is replaced only after the new
+ * backup is complete.
  */
 export async function writeBackup(directories: Directories, file: string): Promise<WrittenBackup> {
   const local = path.join(directories.stateDirectory, "keys.db");
   const replica = path.join(directories.stateDirectory, "replica", "current", "keys.db");
-  // After a migration of the keys to a primary, no local store exists.
+  // After a migration of the keys to a primary, only the replica exists.
   const isReplicated = !existsSync(local) && existsSync(replica);
   const keyStore = isReplicated ? replica : local;
   if (!existsSync(keyStore))
     throw new BackupError("STATE_NOT_FOUND", `there is no key store in ${directories.stateDirectory}; no backup was written`, {
-      hint: "name the daemon's directories by --state-dir, --worker-dirs and --plugin-dirs, or by --service",
+      hint: "set the daemon's directories with --state-dir, --worker-dirs and --plugin-dirs, or with --service",
     });
   const unfinished = `${file}.unfinished-${process.pid}`;
   await removeLeftovers(file);
@@ -52,7 +52,7 @@ export async function writeBackup(directories: Directories, file: string): Promi
     directories: uploadDirectories(directories),
     copyData: (name) => copyDataFolder(directories.stateDirectory, name),
   });
-  // The file is synced before it is renamed.
+  // The option `flush` syncs the file before the rename.
   await pipeline(Readable.from(pieces.all()), createGzip(), createWriteStream(archive, { flags: "wx", mode: 0o600, flush: true }));
   const { size: sizeBytes } = await stat(archive);
   await rename(archive, file).catch((error: unknown) => {
@@ -93,6 +93,6 @@ function isRunning(pid: number): boolean {
 
 function notWritten(file: string, error: unknown): BackupError {
   return new BackupError("NOT_WRITTEN", `${file} cannot be written (${(error as NodeJS.ErrnoException).code})`, {
-    hint: "name another file",
+    hint: "choose another file",
   });
 }

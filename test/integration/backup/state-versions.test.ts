@@ -64,7 +64,7 @@ const refusal = expect.objectContaining({
   message: expect.stringMatching(
     new RegExp(`has schema ${current + 1}, and this runtimectl supports schemas up to ${current}; `),
   ) as string,
-  hint: expect.stringContaining("use the runtimectl of the runtimed that wrote it") as string,
+  hint: expect.stringContaining("use the runtimectl version of the runtimed that wrote the key store") as string,
 }) as Error;
 
 test("migrates the key store of an older backup when the restored store is opened", async () => {
