@@ -26,8 +26,8 @@ export interface Client {
 }
 
 /**
- * Determines the client of a request. The daemon adds the connection's peer as the last entry of X-Forwarded-For. Each earlier entry was
- * reported by the host in the next entry, and counts only if that host is trusted.
+ * Determines the client of a request. The daemon adds the connection's peer as the last entry of X-Forwarded-For. The host in each entry
+ * reported the previous entry, which counts only if that host is trusted.
  */
 export class ClientAddresses {
   readonly #trusted = new BlockList();

@@ -112,7 +112,7 @@ export async function openServices(
   const tools = new PackageTools(limits);
   const workerPlaces = {
     directories: config.workerDirectories,
-    // The panel is the only built-in worker.
+    // The panel is the only built-in worker, so the directory is not needed without the panel.
     builtInDirectory: config.servesPanel ? path.join(config.builtInDirectory, "workers") : undefined,
   };
   const pluginPlaces = { directories: config.pluginDirectories, builtInDirectory: path.join(config.builtInDirectory, "plugins") };

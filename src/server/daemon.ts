@@ -44,7 +44,7 @@ import type { KeyStoreState } from "./access/key-store.js";
 export class Daemon {
   readonly #config: Config;
   readonly #log: Log;
-  /** Created before the services, because plugin code can already fail while the services are opened. */
+  /** Loader of plugin code. Created before the services, because plugin code can already fail while the services are opened. */
   readonly #pluginCode: PluginCode;
   #isolationLogged: Promise<void> = Promise.resolve();
   #phase: "starting" | "ready" | "draining" = "starting";

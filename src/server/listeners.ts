@@ -11,8 +11,8 @@ const drainTimeoutMs = 30_000;
  */
 const idleGraceMs = 100;
 /**
- * Value of `idleGraceMs` for sockets that the next daemon process inherits. Clients then lose no connection during a restart, so this
- * daemon must not close a connection that a client is using.
+ * Grace period for idle connections if the next daemon process inherits the sockets. Clients then lose no connection during a restart, so
+ * this daemon must not close a connection that a client is using.
  */
 const idleGraceOfHandedOverMs = 1000;
 

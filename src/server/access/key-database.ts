@@ -47,7 +47,7 @@ export function openKeyDatabase(file: string, { migrations = keyMigrations, onMi
     // The file is checked before this point, because these statements change the file.
     database.pragma("trusted_schema = OFF");
     database.pragma("journal_mode = WAL");
-    // Without this statement, a reopened WAL database uses NORMAL, which loses confirmed commits on a power failure.
+    // Without `synchronous = FULL`, a reopened WAL database uses NORMAL, which loses confirmed commits on a power failure.
     database.pragma("synchronous = FULL");
     const migration = migrateKeyDatabase(database, migrations);
     if (migration) onMigrated?.(migration);

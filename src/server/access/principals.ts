@@ -32,7 +32,7 @@ export class Principals {
   readonly #compared = Buffer.alloc(hashKeySecret("").length);
   readonly #now: () => number;
 
-  /** `now` returns Unix seconds. */
+  /** `now` returns the current time in Unix seconds. */
   constructor(options: { store: KeyStore; rootKey: string | undefined; now: () => number }) {
     this.#store = options.store;
     this.#rootKeyHash = bytesOfHash(options.rootKey);

@@ -3,7 +3,7 @@ import { readFileSync, statSync } from "node:fs";
 /** Size of the header of the write-ahead log (https://www.sqlite.org/fileformat2.html#the_write_ahead_log). */
 const headBytes = 32;
 const frameHeadBytes = 24;
-/** First field of the write-ahead log. Its last bit is the byte order of the checksums. */
+/** Value of the first field in the write-ahead log. The last bit of that field is the byte order of the checksums. */
 const magic = 0x377f0682;
 const formatVersion = 3_007_000;
 const saltAt = 16;
@@ -22,7 +22,7 @@ export function assertLogSound(databaseFile: string): void {
   // SQLite deletes the write-ahead log of an empty database.
   if (statSync(databaseFile).size === 0) throw new DamagedLogError("the key store is empty, but its log is not");
   const log = readFileSync(file);
-  // SQLite has extended the log file and written nothing yet.
+  // A log of zeros is valid: SQLite has extended the file and written nothing yet.
   if (log.every((byte) => byte === 0)) return;
   const checksum = readHead(log);
   if (!checksum) throw new DamagedLogError(`the header of its log ${file} is damaged`);

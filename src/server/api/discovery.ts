@@ -13,6 +13,7 @@ export function createDiscoveryHandlers({ apiBase, publicUrl }: Pick<Config, "ap
 
 export function createDocumentationHandlers(apiBase: string): ResourceHandlers<"documentation"> {
   let document: ReturnType<typeof createOpenApi> | undefined;
-  // The document is created at the first request, because it is seldom needed and its creation takes as long as opening the services.
+  // The OpenAPI document is created at the first request, because it is seldom needed and its creation takes as long as opening the
+  // services.
   return { openapi: () => (document ??= createOpenApi({ apiBase, version: packageVersion })), page: () => docsPage };
 }

@@ -37,7 +37,7 @@ export interface PackageFilesPort {
 
 /**
  * Creates the API handlers for the files of workers or plugins. `onChanged` activates a change, for example by reloading plugins. The
- * response is sent after it resolves.
+ * response is sent after `onChanged` resolves.
  */
 export function createFileHandlers({
   files,

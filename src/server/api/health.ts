@@ -7,7 +7,7 @@ import type { ResourceHandlers } from "../http/handler.js";
 export interface Readiness {
   /** Reason why the daemon cannot serve requests, as a text for all callers. Undefined if the daemon is ready. */
   readonly missing: string | undefined;
-  /** The individual checks, which only operators can see. */
+  /** Results of the individual health checks, which only operators can see. */
   readonly checks: HealthCheck[];
 }
 

@@ -14,7 +14,7 @@ const maximumHosts = 10_000;
 
 interface HostHandlersOptions {
   readonly hosts: HostTable;
-  /** Returns whether a worker, or the version if specified, is installed. */
+  /** Returns whether a worker is installed or, with `version`, whether that version is installed. */
   readonly isInstalled: (name: string, version: string | undefined) => boolean;
   readonly config: {
     readonly appDomain: string | undefined;

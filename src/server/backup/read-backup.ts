@@ -34,7 +34,7 @@ export interface PackageNumber {
 export interface BackupSink {
   keyStore(content: AsyncIterable<Buffer>): Promise<void>;
   file(at: PackageNumber, segments: readonly string[], content: AsyncIterable<Buffer>): Promise<void>;
-  /** Called when all files of a package have arrived and match its list. */
+  /** Called when all files of a package have been read and match the package's list. */
   package(at: PackageNumber, list: PackageList): Promise<void>;
   /** Called when the last files have no list, because the backup read the package again after a change. */
   discardUnlisted(): Promise<void>;

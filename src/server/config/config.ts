@@ -60,7 +60,7 @@ export interface Config {
   /** Permissions that manifests are allowed to request, including `network`. */
   readonly workerPermissions: readonly string[];
   readonly pluginUploads: PluginUploadMode;
-  /** Addresses that workers are allowed to connect to. If the mode is undefined, the state directory determines it. */
+  /** Addresses that workers are allowed to connect to. If the mode is undefined, the state directory determines the mode. */
   readonly workerNetwork: Omit<NetworkCeilingOptions, "mode"> & { readonly mode: NetworkMode | undefined };
   /** True if the daemon starts only when the kernel can restrict isolates. */
   readonly requiresSandbox: boolean;

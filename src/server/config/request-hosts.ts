@@ -33,7 +33,7 @@ export function readRequestHosts(
       "a host name other than that of RUNTIME_PUBLIC_URL, because browsers ignore the port of cookies",
     );
   const entries = commaSeparated(allowedHostsText);
-  // Host names from the other variables are accepted too.
+  // Host names from RUNTIME_PANEL_HOST and RUNTIME_PUBLIC_URL are accepted too.
   const named = [panelHost?.name, publicName].flatMap((name) => name ?? []);
   const allowedHosts =
     entries.length === 0

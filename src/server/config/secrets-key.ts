@@ -9,7 +9,7 @@ export interface SecretsKeySource {
   readonly file: string;
   /** Name of the file in error messages and health checks. */
   readonly name: string;
-  /** `own` is the file in the state directory, which the daemon creates and changes. The operator provides the other kinds. */
+  /** Kind of the file. The daemon creates and changes the file `own` in the state directory. The operator provides the other kinds. */
   readonly kind: "credential" | "file" | "own";
 }
 

@@ -27,9 +27,9 @@ interface Waiting {
 /** Numbers of audit log entries since the daemon started. */
 export interface AuditCounts {
   readonly written: number;
-  /** Entries that were not written, because of too many failed attempts or a full disk. */
+  /** Number of entries that were not written, because of too many failed attempts or a full disk. */
   readonly skipped: number;
-  /** Entries in memory that wait for the disk. */
+  /** Number of entries in memory that wait for the disk. */
   readonly waiting: number;
 }
 

@@ -28,7 +28,7 @@ export class RuntimeEvents {
   #publishedCount = 0;
   #followerCount = 0;
 
-  /** `now` returns Unix milliseconds. */
+  /** `now` returns the current time in Unix milliseconds. */
   constructor({ now, kept = keptEvents }: { readonly now: () => number; readonly kept?: number }) {
     this.#now = now;
     this.#startedAtMs = now();

@@ -70,7 +70,7 @@ export class Connections {
     this.#awaitResponses();
     if (performance.now() - this.#idleSinceMs < idleGraceMs) return;
     const sockets = [...this.#sockets];
-    // Node.js would also close connections whose response has ended but is not completely sent.
+    // Skips the call while a response is not completely sent, because Node.js would also close connections whose response has ended.
     if (!sockets.some((socket) => responseInFlight(socket)?.writableEnded)) this.#server.closeIdleConnections();
     // Node.js does not close connections that have sent no request. A client that does not read must not delay the stop.
     for (const socket of sockets) if (!responseInFlight(socket) && !this.#upgraded.has(socket) && this.#isQuiet(socket)) socket.destroy();
@@ -138,7 +138,7 @@ export async function listen(server: Server, { hosts: [host, ...furtherHosts], p
     await begin(listener, { fd: further });
     listeners.push(listener);
   }
-  // All addresses use the port of the first address, which the operating system can have chosen.
+  // Further addresses use the port of the first address, because the operating system can have chosen that port.
   const address = server.address();
   if (fd === undefined && address !== null && typeof address !== "string") {
     for (const further of furtherHosts) {

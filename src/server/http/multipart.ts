@@ -163,7 +163,7 @@ async function receive(
   const begin = (refuse: (error: unknown) => void) => {
     parser.on("file", (name, stream, info) => {
       if (name !== form.files || files.length === mostPaths) {
-        // Destroying the parser also destroys this stream. The resulting error event needs a listener.
+        // Destroying the parser also destroys the part's stream. The resulting error event needs a listener.
         stream.on("error", () => {}).resume();
         refuse(name === form.files ? tooManyParts() : unexpectedPart(name, form));
         return;

@@ -27,13 +27,13 @@ export function sendContinue(request: IncomingMessage, response: ServerResponse)
 }
 
 /**
- * Lets a client read a response that is sent before the request body has ended. Discards the remaining body for 2 s, then closes the
- * connection. Call it before the response is written.
+ * Lets a client read a response that is sent before the request body has ended. Discards the remaining body, and closes the connection if
+ * the body has not ended after 2 s. Call it before the response is written.
  */
 export function discardLeftoverBody(request: IncomingMessage, response: ServerResponse): void {
   if (request.complete || request.destroyed || !hasBody(request)) return;
   if (awaitsContinue(request)) {
-    // The client will not send its body after an error, so the daemon cannot know where the next request begins.
+    // A client with `Expect: 100-continue` sends no body after an error, so the daemon cannot know where the next request begins.
     response.setHeader("connection", "close");
     return;
   }

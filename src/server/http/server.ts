@@ -92,7 +92,7 @@ export function createHttpServer({
     },
     handle,
   );
-  // With this listener, the daemon itself sends "100 Continue", and only for requests that the daemon accepts.
+  // With a listener for `checkContinue`, the daemon itself sends "100 Continue", and only for requests that the daemon accepts.
   server.on("checkContinue", handle);
   server.on("checkExpectation", (request: IncomingMessage, response: ServerResponse) =>
     refuse(request, response, new ApiError("EXPECTATION_FAILED", "The only supported Expect header is 100-continue.")),
@@ -120,7 +120,7 @@ export function createHttpServer({
  * Returns a function that checks the syntax of a Host header. A client without a host name sends an empty header (RFC 9112, section 3.2).
  */
 function createHostCheck(): (host: string | undefined) => boolean {
-  // The last valid Host header. Most requests have the same one.
+  // Cache of the last valid Host header, because most requests have the same header.
   let soundHost: string | undefined = "";
   return (host) => {
     if (host === soundHost || host === undefined || host === "") return true;

@@ -10,7 +10,7 @@ import { assertPlainEncoding, mediaTypeOf } from "./request-body.js";
 import { SpoolFile } from "./spool-file.js";
 
 export interface UploadOptions {
-  /** Name of the part that must contain the file. */
+  /** Name of the multipart part that must contain the file. */
   readonly field: string;
   /** Folder for the uploaded file. The receiver of the file deletes the file. */
   readonly spoolDirectory: string;
@@ -53,7 +53,7 @@ async function spool(request: IncomingMessage, file: SpoolFile, options: UploadO
   const begin = (refuse: (error: unknown) => void) =>
     parser.on("file", (field, stream, info) => {
       if (field !== options.field || writing) {
-        // Destroying the parser also destroys this stream. The resulting error event needs a listener.
+        // Destroying the parser also destroys the part's stream. The resulting error event needs a listener.
         stream.on("error", () => {}).resume();
         refuse(unexpectedFile(options.field));
         return;

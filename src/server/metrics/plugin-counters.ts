@@ -55,7 +55,7 @@ export class PluginCounters {
 class Counter implements PluginCounter {
   help = "";
   readonly #combinations = new Map<string, { readonly labels: Labels; value: number }>();
-  /** Values by the label object, only for frozen objects, because the labels of other objects can change. */
+  /** Cached values by frozen label object. Other objects are not cached, because their labels can change. */
   readonly #byObject = new WeakMap<Labels, { value: number }>();
   /** Counts all label combinations above the limit. Undefined until such a combination occurs. */
   #overflow: { readonly labels: Labels; value: number } | undefined;

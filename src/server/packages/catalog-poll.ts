@@ -16,7 +16,7 @@ const restMs = 30_000;
 /** File system types (`f_type` in statfs(2)) for which the kernel reports changes: ext, XFS, Btrfs, ZFS, F2FS, tmpfs, overlayfs. */
 const localFileSystems = new Set([0xef53, 0x58465342, 0x9123683e, 0x2fc12fc1, 0xf2f52010, 0x01021994, 0x794c7630]);
 
-/** Check whether one folder in the worker catalog has changed on the disk. */
+/** A check that detects whether one folder in the worker catalog has changed on the disk. */
 export interface Look {
   /** Path of the checked folder. */
   readonly path: string;

@@ -143,7 +143,7 @@ export class PluginPackages implements PackageOwner {
       await discardAfter(retiring, staged);
       return isHere;
     });
-    // Another instance uploaded or deleted the plugin meanwhile.
+    // Another daemon uploaded or deleted the plugin meanwhile.
     if (!isDone) await this.#setEnabled(name, enabled);
   }
 

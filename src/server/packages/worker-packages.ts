@@ -172,7 +172,7 @@ export class WorkerPackages implements PackageOwner {
       void staged.discard();
       return isHere;
     });
-    // Another instance has moved the version to another directory meanwhile.
+    // Another daemon has moved the version to another directory meanwhile.
     if (!isDone) await this.#setEnabled(name, version, enabled);
   }
 

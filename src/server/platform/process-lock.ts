@@ -32,7 +32,7 @@ export class ProcessLock {
 
   static #open(database: Database.Database): ProcessLock | undefined {
     try {
-      // In this mode, SQLite creates no journal file, which is not needed because the lock file stays empty.
+      // With `journal_mode = MEMORY`, SQLite creates no journal file. The lock needs none, because the file stays empty.
       database.pragma("journal_mode = MEMORY");
       // Of several concurrent processes, exactly one receives the lock with IMMEDIATE, but not with EXCLUSIVE.
       database.exec("BEGIN IMMEDIATE");

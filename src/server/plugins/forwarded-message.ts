@@ -32,7 +32,7 @@ export class ForwardedMessage extends IncomingMessage {
     this.httpVersionMinor = original.httpVersionMinor;
     const lines = headerLinesOf(handedOn);
     this.rawHeaders = lines.flat();
-    // Each header name occurs only once in `lines`.
+    // Each header name occurs only once in `lines`, so no value is lost.
     this.headers = Object.fromEntries(lines);
     // Prevents an uncaught exception. The readers of the message also receive the error.
     this.on("error", () => undefined);

@@ -50,7 +50,7 @@ function checked(value: unknown, what: string): Plugin {
   if (typeof value !== "object" || value === null || Array.isArray(value))
     throw new TypeError(`${what} ${describe(value)} instead of an object with hooks`);
   const plugin = value as Record<string, unknown>;
-  // A promise is rejected, because it possibly never settles.
+  // A promise in place of a plugin object is an error, because the promise possibly never settles.
   if (typeof plugin["then"] === "function") throw new TypeError(`${what} a promise instead of an object with hooks`);
   assertHooks(plugin);
   for (const name of functionHooks) assertKind(plugin[name], "function", name);

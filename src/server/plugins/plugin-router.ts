@@ -88,7 +88,7 @@ export interface PluginAppAddress {
 
 /** The functions of the workers that the plugin pipeline uses. */
 export interface WorkersPort {
-  /** Serves a request with any target. */
+  /** Serves a request by the worker, or by the panel, that its target or host name selects. */
   handle(exchange: HttpExchange): void;
   /** Returns the worker version that serves a target at a worker's host name, or at the daemon's own host names. */
   appAt(target: string, host: HostTarget | undefined): WorkerAt | undefined;

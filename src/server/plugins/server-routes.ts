@@ -23,7 +23,7 @@ const methodPattern = /^[A-Z]+$/;
  * literal one has precedence, then the first one.
  */
 export class ServerRoutes {
-  /** The declared patterns. */
+  /** The route patterns that the plugin declared. */
   readonly patterns: readonly string[];
   readonly #routes: readonly Route[];
 

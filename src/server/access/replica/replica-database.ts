@@ -93,7 +93,7 @@ export class ReplicaReader {
 export class ReplicaFolder {
   readonly #folder: string;
 
-  /** Creates the folder. Reverts a replacement of the replica that a crash interrupted. */
+  /** Opens the folder of the replicas, and creates a missing folder. Reverts a replacement of the replica that a crash interrupted. */
   constructor(folder: string) {
     this.#folder = folder;
     mkdirSync(folder, { recursive: true, mode: 0o700 });

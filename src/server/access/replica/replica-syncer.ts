@@ -4,7 +4,7 @@ import { statSync } from "node:fs";
 import { compiledFile } from "../../package-root.js";
 import { syncNow, type SyncResponse, type SyncJob } from "./syncer/sync-job.js";
 
-/** Time after which a syncer process that sent no response and wrote no byte is killed. libsql is then blocked. */
+/** Time without a response or a written byte after which the syncer process is killed, because libsql is then blocked. */
 const syncerSilenceMs = 5_000;
 const heapMegabytes = 64;
 
@@ -60,7 +60,7 @@ export class ReplicaSyncer {
     child.on("exit", () => {
       if (this.#child === child) this.#child = undefined;
     });
-    // The daemon can exit while the syncer runs.
+    // `unref` lets the daemon exit while the syncer process still runs.
     child.unref();
     child.channel?.unref();
     child.send(this.#job, () => undefined);

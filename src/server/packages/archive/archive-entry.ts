@@ -3,7 +3,7 @@ export interface ArchiveEntry {
   /** The name as stored in the archive. It can contain a trailing slash, `./` or `..`. */
   readonly name: string;
   readonly kind: "file" | "directory" | "symbolic link" | "hard link";
-  /** Target of a link. */
+  /** Target of a symbolic link or hard link. */
   readonly target?: string;
   readonly sizeBytes: number;
   readonly executable: boolean;

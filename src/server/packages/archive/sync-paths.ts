@@ -23,7 +23,7 @@ export async function syncPaths(root: string, paths: readonly string[]): Promise
   await Promise.all(Array.from({ length: syncsAtOnce }, work));
 }
 
-/** Calls syncfs(2), for which Node.js has no API. Returns false when the program `sync` does not support it. */
+/** Calls syncfs(2), for which Node.js has no API. Returns false if the program `sync` does not support this call. */
 async function syncFileSystem(root: string): Promise<boolean> {
   const sync = process.platform === "linux" ? findSystemTool("sync") : undefined;
   if (sync === undefined) return false;

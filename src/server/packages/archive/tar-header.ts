@@ -93,7 +93,7 @@ export function decodeUtf8(bytes: Buffer): string {
   }
 }
 
-/** Parses the records of a pax extended header: `<length> <key>=<value>\n`. The length is in bytes and includes itself. */
+/** Parses the records of a pax extended header: `<length> <key>=<value>\n`. The length is in bytes and includes its own digits. */
 export function parsePaxRecords(body: Buffer): Map<string, string> {
   const records = new Map<string, string>();
   let start = 0;

@@ -43,7 +43,7 @@ export class Arrival {
     this.#waiting.clear();
   }
 
-  /** Resolves when this number of bytes has arrived, or the complete archive. */
+  /** Resolves when `sizeBytes` bytes, or the complete archive, have arrived. */
   async reach(sizeBytes: number): Promise<void> {
     while (this.#sizeBytes < sizeBytes) await this.#change();
   }

@@ -10,7 +10,7 @@ const layouts = { workers: workerLayout, plugins: pluginLayout };
 /** Lists, downloads and changes files in the configured directories of one package kind (workers or plugins). */
 export class PackageFiles {
   readonly #places: FilePlaces;
-  /** All operations that change files. */
+  /** Performs all operations that change files. */
   readonly writer: FileWriter;
 
   constructor(options: {

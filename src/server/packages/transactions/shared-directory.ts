@@ -11,7 +11,7 @@ const shortestPauseMs = 5;
 const longestPauseMs = 25;
 const retryAfterSeconds = 5;
 
-/** A package directory that several daemons use, on this machine or on others with the same volume. */
+/** A package directory that several daemons use, on this machine or on other machines with the same volume. */
 export class SharedDirectory {
   /** Identifier of this daemon in file names. */
   readonly instance = newInstanceName();

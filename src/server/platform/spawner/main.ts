@@ -6,8 +6,8 @@ import path from "node:path";
 import { NoSpawnSocket, type SpawnOrder, type SpawnerOrder, type SpawnReport } from "./messages.js";
 
 /**
- * The spawner process, which starts processes for the daemon. fork(2) copies the page tables of its caller. This would block a daemon with
- * much memory for 2 ms or more; in this small process it takes 1 ms and blocks no request.
+ * The spawner process, which starts processes for the daemon. fork(2) copies the caller's page tables, which would block a daemon with much
+ * memory for 2 ms or more. In this small process, fork(2) takes 1 ms and blocks no request.
  */
 const socketPath = process.argv[2] as string;
 const children = new Map<string, ChildProcess>();

@@ -29,7 +29,7 @@ function responseTo(sync: () => void): SyncResponse {
 
 // Only this file uses the package libsql.
 
-/** Options and method of a replica, which the type declarations of the package libsql lack. */
+/** Types of a replica that the type declarations of the package libsql lack. */
 interface SyncedDatabase {
   sync(): unknown;
 }

@@ -1,4 +1,4 @@
-// Thread of the syncer process that detects the daemon's exit. The main thread cannot, because a sync can block it.
+// Thread of the syncer process that detects the daemon's exit. A separate thread is necessary, because a sync can block the main thread.
 import { workerData } from "node:worker_threads";
 
 const lookIntervalMs = 500;
