@@ -192,10 +192,14 @@ export class LocalKeyStore implements KeyStore {
         throw new ApiError("INSUFFICIENT_STORAGE", "The disk of the key store is full. Nothing was changed. Free disk space, then retry.", {
           cause,
         });
-      throw new ApiError("KEY_STORE_UNAVAILABLE", "The key store is not writable. Nothing was changed. The daemon's log has the reason.", {
-        cause,
-        retryAfterSeconds,
-      });
+      throw new ApiError(
+        "KEY_STORE_UNAVAILABLE",
+        "The key store is not writable. Nothing was changed. The daemon's log contains the reason.",
+        {
+          cause,
+          retryAfterSeconds,
+        },
+      );
     }
   }
 

@@ -133,7 +133,7 @@ export function assertMayGrant(principal: Principal, grant: Grant): void {
   if (missing.length > 0)
     throw new ApiError(
       "PERMISSION_ESCALATION",
-      `A key cannot grant permissions that it does not have itself: ${missing.join(", ")}. Choose fewer permissions, or use a key that has these.`,
+      `A key cannot grant permissions that it does not have itself: ${missing.join(", ")}. Choose fewer permissions, or use a key that has these permissions.`,
     );
   if (!namespacesWithin(grant.namespaces, principal.namespaces)) {
     const foreign = grant.namespaces.filter((namespace) => !principal.namespaces.includes(namespace));
@@ -161,7 +161,7 @@ export function assertMayRevoke(principal: Principal, key: Pick<Grant, "permissi
   if (missing.length > 0)
     throw new ApiError(
       "PERMISSION_ESCALATION",
-      `A key cannot revoke or rotate a key with permissions that it does not have itself: ${missing.join(", ")}. Use a key that has them.`,
+      `A key cannot revoke or rotate a key with permissions that it does not have itself: ${missing.join(", ")}. Use a key that has these permissions.`,
     );
 }
 

@@ -13,7 +13,7 @@ export class StateLock {
     const lock = take(path.join(stateDirectory, "lock.db"));
     if (!lock) {
       throw new Error(
-        `Another runtimed uses the state directory ${stateDirectory}. Stop it, or set RUNTIME_STATE_DIR to another directory.`,
+        `Another runtimed uses the state directory ${stateDirectory}. Stop that daemon, or set RUNTIME_STATE_DIR to another directory.`,
       );
     }
     this.#lock = lock;

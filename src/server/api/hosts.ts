@@ -51,7 +51,10 @@ export function createHostHandlers({ hosts, isInstalled, config, now }: HostHand
       const before = hosts.get(name);
       if (before && before.worker !== body.worker) throw taken(name, before, principal);
       if (!before && hosts.size >= maximumHosts)
-        throw new ApiError("TOO_MANY_HOSTS", `The daemon has the maximum of ${maximumHosts} host names. Remove one that no worker needs.`);
+        throw new ApiError(
+          "TOO_MANY_HOSTS",
+          `The daemon has the maximum of ${maximumHosts} host names. Remove a host name that no worker needs.`,
+        );
       const host: Host = {
         host: name,
         worker: body.worker,
@@ -77,7 +80,7 @@ function assertMayAdd(
   { name, worker, hosts, config }: { name: string; worker: string } & Pick<HostHandlersOptions, "hosts" | "config">,
 ): void {
   if (config.ownHostNames.has(name))
-    throw new ApiError("HOST_NOT_ALLOWED", `${name} is a host name of the daemon itself. Choose another one.`);
+    throw new ApiError("HOST_NOT_ALLOWED", `${name} is a host name of the daemon itself. Choose another host name.`);
   if (hosts.isAutomatic(name))
     throw new ApiError(
       "HOST_NOT_ALLOWED",

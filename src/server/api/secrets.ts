@@ -49,6 +49,6 @@ function assertNamespaces({ name, namespaces }: Principal, needed: string): void
   if (namespacesWithin([needed], namespaces)) return;
   throw new ApiError(
     "NAMESPACE_DENIED",
-    `The key "${name}" can only manage ${namespaces.join(", ")}. ${needed === "*" ? "This call needs a key for all namespaces." : `Use a key for ${needed}.`}`,
+    `The key "${name}" is allowed to manage only ${namespaces.join(", ")}. ${needed === "*" ? "This call needs a key for all namespaces." : `Use a key for ${needed}.`}`,
   );
 }

@@ -57,7 +57,7 @@ function lockState(stateDirectory: string): StateLock {
   try {
     return new StateLock(stateDirectory);
   } catch (cause) {
-    throw new BackupError("DAEMON_RUNNING", `a runtimed uses ${stateDirectory}, or it cannot be locked; nothing was changed`, {
+    throw new BackupError("DAEMON_RUNNING", `a runtimed uses ${stateDirectory}, or the directory cannot be locked; nothing was changed`, {
       cause,
       hint: "stop the daemon first: systemctl stop runtimed.socket runtimed.service, or end its process",
     });

@@ -304,7 +304,7 @@ function apiPrefix(text: string): string {
   return accepted(
     "RUNTIME_API_PREFIX",
     text,
-    "nothing, or a path such as /_ (a slash before each segment, none at the end, not below /cpanel)",
+    "an empty value, or a path such as /_ (a slash before each segment, no slash at the end, not below /cpanel)",
     isPrefix ? text : undefined,
   );
 }

@@ -41,7 +41,7 @@ export function readRequestHosts(
       : accepted(
           "RUNTIME_ALLOWED_HOSTS",
           allowedHostsText,
-          "a list, separated by commas, of host names without a port, addresses, and *. before a name",
+          "a list, separated by commas, of host names without ports, addresses, and domains with the prefix *.",
           AllowedHosts.parse([...entries, ...named]),
         );
   const appDomainText = value("RUNTIME_APP_DOMAIN");

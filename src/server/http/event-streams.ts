@@ -33,7 +33,7 @@ export class EventStreams {
    */
   start(response: ServerResponse, stream: EventStream): void {
     if (this.#isClosed || this.#open.size >= mostStreams)
-      throw new ApiError("TOO_MANY_STREAMS", "Too many event streams are open. Close one, or retry after 10 seconds.", {
+      throw new ApiError("TOO_MANY_STREAMS", "Too many event streams are open. Close a stream, or retry after 10 seconds.", {
         retryAfterSeconds: 10,
       });
     response.statusCode = 200;

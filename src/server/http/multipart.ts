@@ -211,6 +211,6 @@ function noFiles({ files }: FormDefinition): ApiError {
 function tooLarge(mostBytes: number): ApiError {
   return new ApiError(
     "PAYLOAD_TOO_LARGE",
-    `The files exceed the ${formatSize(mostBytes)} limit of one call (RUNTIME_MAX_UPLOAD_SIZE). Send them in several calls.`,
+    `The files exceed the ${formatSize(mostBytes)} limit of one call (RUNTIME_MAX_UPLOAD_SIZE). Send the files in several calls.`,
   );
 }

@@ -134,7 +134,7 @@ function problemOfHost(host: string | undefined, allowedHosts: AllowedHosts | un
   if (allowedHosts === undefined || allowedHosts.includes(host)) return undefined;
   return new ApiError(
     "HOST_NOT_SERVED",
-    `The daemon does not serve the host ${JSON.stringify(host ?? "")}. RUNTIME_ALLOWED_HOSTS lists the hosts that it serves.`,
+    `The daemon does not serve the host ${JSON.stringify(host ?? "")}. RUNTIME_ALLOWED_HOSTS lists the allowed hosts.`,
   );
 }
 

@@ -26,7 +26,9 @@ export class PluginCounters {
    */
   counter(plugin: string, name: string, help: string): PluginCounter {
     if (!namePattern.test(name))
-      throw new TypeError(`${JSON.stringify(name)} is no name of a counter: lower-case letters, digits and underscores, a letter first`);
+      throw new TypeError(
+        `${JSON.stringify(name)} is not a valid counter name: use lower-case letters, digits and underscores, and begin with a letter`,
+      );
     const counters = this.#byPlugin.get(plugin) ?? new Map<string, Counter>();
     this.#byPlugin.set(plugin, counters);
     const known = counters.get(name);
@@ -95,7 +97,8 @@ class Counter implements PluginCounter {
   #open(key: string, entries: readonly (readonly [string, string])[]): { value: number } {
     if (this.#combinations.size >= mostCombinations) return (this.#overflow ??= this.#makeOverflow());
     const wrong = entries.find(([name]) => !labelPattern.test(name));
-    if (wrong) throw new TypeError(`${JSON.stringify(wrong[0])} is no name of a label: letters, digits and underscores, and not "plugin"`);
+    if (wrong)
+      throw new TypeError(`${JSON.stringify(wrong[0])} is not a valid label name: use letters, digits and underscores, but not "plugin"`);
     const combination = { labels: Object.fromEntries(entries), value: 0 };
     this.#combinations.set(key, combination);
     return combination;

@@ -144,7 +144,7 @@ export function parsePlugin({ fields }: PluginFields, rules: PluginRules): Meani
   const manifest = parseManifestFields(PluginManifest, fields);
   const { base, config } = manifest;
   if (base !== undefined && rules.reservedNames.has(base.slice(1))) {
-    throw new ApiError("INVALID_PACKAGE_METADATA", `The base ${base} is reserved for the daemon. Give the plugin another base.`);
+    throw new ApiError("INVALID_PACKAGE_METADATA", `The base path ${base} is reserved for the daemon. Choose another base path.`);
   }
   const app = manifest.entrypoint === undefined ? undefined : parseManifestFields(PluginAppManifest, fields);
   const refusal = app && rules.refusal?.(app, typeof fields["name"] === "string" ? fields["name"] : "");

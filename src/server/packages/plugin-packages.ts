@@ -227,9 +227,9 @@ export class PluginPackages implements PackageOwner {
   #refuseTakenBase(name: string, base: string | undefined): void {
     if (base === undefined) return;
     if (this.#options.isWorker?.(base.slice(1)))
-      throw new ApiError("BASE_TAKEN", `The base ${base} is the path of the worker ${base.slice(1)}. Give the plugin another base.`);
+      throw new ApiError("BASE_TAKEN", `The base path ${base} is the path of the worker ${base.slice(1)}. Choose another base path.`);
     if (!this.#catalog.list().some((plugin) => plugin.name !== name && plugin.manifest.base === base)) return;
-    throw new ApiError("INVALID_PACKAGE_METADATA", `Another plugin has the base ${base}. Give this plugin another base.`);
+    throw new ApiError("INVALID_PACKAGE_METADATA", `Another plugin has the base path ${base}. Choose another base path.`);
   }
 
   /** Installs `from` at `target`. Each returned promise resolves when no isolate uses the replaced folder any more. */

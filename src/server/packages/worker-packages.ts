@@ -254,7 +254,7 @@ export class WorkerPackages implements PackageOwner {
     if (!this.#options.isPluginBase?.(`/${name}`)) return;
     throw new ApiError(
       "BASE_TAKEN",
-      `A plugin has the base /${name}, so requests would not reach this worker. Give the worker another name.`,
+      `A plugin has the base path /${name}, so requests would not reach this worker. Give the worker another name.`,
     );
   }
 

@@ -111,7 +111,7 @@ function ownerOf(set: PluginSet, path: string): ActivePlugin | undefined {
 }
 
 function handlerFailed(cause: unknown): ApiError {
-  return new ApiError("INTERNAL_ERROR", "A plugin failed to handle the request. The daemon's log has the reason.", { cause });
+  return new ApiError("INTERNAL_ERROR", "A plugin failed to handle the request. The daemon's log contains the reason.", { cause });
 }
 
 function methodNotAllowed(method: string, allow: string): Response {

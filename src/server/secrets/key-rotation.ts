@@ -129,7 +129,7 @@ interface Outdated extends SecretRecord {
 }
 
 function changing(): ApiError {
-  return new ApiError("KEY_STORE_UNAVAILABLE", "Secrets are being changed by other daemons. Try again; the rotation continues.", {
+  return new ApiError("KEY_STORE_UNAVAILABLE", "Other daemons are changing secrets. Retry; the rotation then continues.", {
     retryAfterSeconds: 1,
   });
 }

@@ -147,7 +147,7 @@ export class SecretStore {
     if (missing.length === 0) return;
     throw new ApiError(
       "SECRET_MISSING",
-      `${worker} requires ${missing.length === 1 ? "the secret" : "the secrets"} ${missing.join(", ")}. Nothing was changed. Set each one with: runtimectl secrets set ${worker} NAME`,
+      `${worker} requires ${missing.length === 1 ? "the secret" : "the secrets"} ${missing.join(", ")}. Nothing was changed. Set each secret with: runtimectl secrets set ${worker} NAME`,
       { details: { missing } },
     );
   }

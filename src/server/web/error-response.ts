@@ -15,9 +15,13 @@ export function toApiError(error: unknown): ApiError {
       cause: error,
       retryAfterSeconds: 1,
     });
-  return new ApiError("INTERNAL_ERROR", "The daemon failed to handle the request. The daemon's log has the reason under the request id.", {
-    cause: error,
-  });
+  return new ApiError(
+    "INTERNAL_ERROR",
+    "The daemon failed to handle the request. The daemon's log contains the reason under the request id.",
+    {
+      cause: error,
+    },
+  );
 }
 
 /** Returns the headers of an error response. */

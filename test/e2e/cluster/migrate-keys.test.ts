@@ -82,7 +82,7 @@ test("daemon migrate-keys changes nothing when the primary has keys or is unreac
   const before = await readdir(stateDirectory);
   const migrate = () => runRuntimectl(local, ["daemon", "migrate-keys", "--state-dir", stateDirectory, "--primary", sqld.url, "--yes"]);
 
-  expect(await migrate()).toMatchObject({ status: 7, stderr: expect.stringContaining("the primary has keys already") });
+  expect(await migrate()).toMatchObject({ status: 7, stderr: expect.stringContaining("the primary already contains keys") });
   await sqld.kill();
   expect(await migrate()).toMatchObject({ status: 8, stderr: expect.stringContaining("cannot be reached") });
   expect(await runRuntimectl(local, ["daemon", "migrate-keys", "--state-dir", stateDirectory, "--yes"])).toMatchObject({

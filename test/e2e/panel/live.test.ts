@@ -154,7 +154,7 @@ test("closes the event stream while the tab is hidden, and reloads when visible 
 test("polls the lists when no event stream is available", async () => {
   const page = await house.browser.page(`${house.daemon.url}/cpanel/keys`, { provoked: [503] });
   onTestFinished(() => page.context().close());
-  const error = { code: "TOO_MANY_STREAMS", message: "Too many event streams are open. Close one, or retry after 10 seconds." };
+  const error = { code: "TOO_MANY_STREAMS", message: "Too many event streams are open. Close a stream, or retry after 10 seconds." };
   let refusals = 0;
   await page.route("**/api/events", async (route) => {
     refusals += 1;

@@ -127,7 +127,7 @@ const bad: Readonly<Record<string, readonly [takes: RegExp, values: readonly str
   ),
   PORT: [/a whole number from 0 to 65535/, ["65536", "-1", "80.5", "http", " 80", "1e3", "99999999999"]],
   RUNTIME_API_PREFIX: [
-    /nothing, or a path such as \/_/,
+    /an empty value, or a path such as \/_/,
     ["_", "/", "/_/", "//_", "/a//b", "/..", "/a/../b", "/.well-known", "/a b", "/a?b", "/ä", "/%61", "/a:b", "/cpanel", "/cpanel/x"],
   ],
   RUNTIME_CPANEL_SESSION_TTL: [/a duration such as 30m, 2h, 7d/, ["0", "0s", "999ms", "401d", "-1h", "1w", "1y", "soon", "1 h", "1H"]],
@@ -148,7 +148,7 @@ const bad: Readonly<Record<string, readonly [takes: RegExp, values: readonly str
   RUNTIME_CHECK_UPLOADS: [/true or false/, ["yes", "1", "True"]],
   RUNTIME_AUTH_DB_MODE: [/it takes local or sync/, ["replica", "Local", "sqlite"]],
   RUNTIME_AUTH_DB_SYNC_URL: [
-    /the address of a libSQL server, .* RUNTIME_AUTH_DB_MODE=sync needs it/,
+    /the address of a libSQL server, .* required with RUNTIME_AUTH_DB_MODE=sync/,
     ["", "10.0.0.5:8080", "ws://a.example", "http://a.example/db", "http://a.example/?tls=0", "http://a.example/#x"],
   ],
   RUNTIME_AUTH_DB_SYNC_INTERVAL: [/a duration such as 500ms, 1s, 10s/, ["0", "99ms", "61s", "-1s", "often"]],

@@ -5,7 +5,7 @@ const read = (environment: Record<string, string>) => readConfig(environment, { 
 
 test("rejects a panel host that differs from RUNTIME_PUBLIC_URL only in the port", () => {
   const environment = { RUNTIME_PANEL_HOST: "example.org:8443", RUNTIME_PUBLIC_URL: "https://example.org" };
-  expect(() => read(environment)).toThrow("another host name than RUNTIME_PUBLIC_URL has");
+  expect(() => read(environment)).toThrow("a host name other than that of RUNTIME_PUBLIC_URL");
 });
 
 test("reserves configured host names for the daemon, except wildcard entries", () => {

@@ -202,7 +202,7 @@ export class PrimaryError extends Error {
   static unauthorised(status: number): PrimaryError {
     return new PrimaryError(
       "unauthorised",
-      `refuses the token (status ${status}): it is missing, wrong or expired; set RUNTIME_AUTH_DB_SYNC_TOKEN_FILE to a file with a good one, and start again`,
+      `refuses the token (status ${status}): it is missing, wrong or expired; set RUNTIME_AUTH_DB_SYNC_TOKEN_FILE to a file with a valid token, and restart runtimed`,
     );
   }
 

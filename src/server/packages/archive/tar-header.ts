@@ -76,10 +76,10 @@ function isBlank(byte: number): boolean {
 }
 
 function binaryNumber(field: Buffer): number {
-  if (field[0] !== 0x80) throw invalidArchive("a tar header has a negative or far too large number");
+  if (field[0] !== 0x80) throw invalidArchive("a tar header has a negative or too large number");
   let value = 0;
   for (const byte of field.subarray(1)) value = value * 256 + byte;
-  if (!Number.isSafeInteger(value)) throw invalidArchive("a tar header has a far too large number");
+  if (!Number.isSafeInteger(value)) throw invalidArchive("a tar header has a too large number");
   return value;
 }
 

@@ -53,7 +53,7 @@ async function expectMagic(archivePath: string, format: ArchiveFormat): Promise<
   try {
     const wanted = magic[format];
     const { buffer } = await file.read(Buffer.alloc(wanted.length), 0, wanted.length, 0);
-    if (!buffer.equals(wanted)) throw invalidArchive(`it is not a ${format === "tar" ? "gzipped tar" : "zip"} file, or an empty one`);
+    if (!buffer.equals(wanted)) throw invalidArchive(`it is not a ${format === "tar" ? "gzipped tar" : "zip"} file, or is empty`);
   } finally {
     await file.close();
   }
@@ -85,7 +85,7 @@ async function unpackEntries(entries: AsyncIterable<ArchiveEntry>, writer: TreeW
   }
   // A link inside the package is reported last, because a later link that leads out of the package is a more serious error.
   if (harmlessLink) throw unsupportedEntry(harmlessLink.name, `a ${harmlessLink.kind}`);
-  if (tree.fileCount === 0) throw invalidArchive("it holds no files");
+  if (tree.fileCount === 0) throw invalidArchive("it contains no files");
   return tree;
 }
 

@@ -54,12 +54,13 @@ async function locateEntries(zip: ZipFile, centralDirectoryEnd: number): Promise
     if (entry.isEncrypted()) throw invalidArchive("it is encrypted");
     if (entry.compressionMethod !== 0 && entry.compressionMethod !== 8) throw invalidArchive("it uses a compression other than deflate");
     const local = await orInvalid(zip.readLocalFileHeaderPromise(entry, { minimal: false }));
-    if (!agree(entry, local)) throw invalidArchive("its directory and its entries disagree");
+    if (!agree(entry, local)) throw invalidArchive("its central directory and its entries disagree");
     located.push({ entry, name: nameOf(entry), dataEnd: local.fileDataStart + entry.compressedSize });
   }
   // yauzl reads only the stated number of entries. Further hidden entries are detected because the final read position is not the
   // directory's end.
-  if (Number(zip.readEntryCursor) !== centralDirectoryEnd) throw invalidArchive("its directory lists more or fewer entries than it says");
+  if (Number(zip.readEntryCursor) !== centralDirectoryEnd)
+    throw invalidArchive("its central directory contains more or fewer entries than stated");
   checkSpans(located);
   return located;
 }

@@ -21,7 +21,10 @@ export class DirectoryHandle {
   /** Opens a folder below a configured directory, one path segment after the other. With `isMade`, creates missing folders. */
   static open(directory: string, segments: readonly string[], options: { isMade?: boolean } = {}): DirectoryHandle {
     if (!existsSync(descriptors)) {
-      throw new ApiError("FILES_UNAVAILABLE", "Files cannot be managed here: this system has no /proc. Upload whole packages instead.");
+      throw new ApiError(
+        "FILES_UNAVAILABLE",
+        "Files cannot be managed on this system, because it has no /proc. Upload whole packages instead.",
+      );
     }
     let inner = new DirectoryHandle(openSync(directory, constants.O_RDONLY | constants.O_DIRECTORY));
     const outer: DirectoryHandle[] = [];

@@ -20,7 +20,7 @@ export function assertEtag({ mount, below, path }: FilePlace, etag: string): voi
   if (currentEtag(mount.path, below) === etag.replace(/^W\//, "")) return;
   throw new ApiError(
     "PRECONDITION_FAILED",
-    `${shown(path)} was changed or deleted after it was read. Nothing was written. Read it again, then retry.`,
+    `${shown(path)} was changed or deleted after it was read. Nothing was written. Read the file again, then retry.`,
   );
 }
 

@@ -111,7 +111,7 @@ function checkSegment(segment: string, path: string): void {
   if (segment === "" || segment === "." || segment === ".." || segment.includes("\\")) {
     throw new ApiError(
       "PATH_TRAVERSAL",
-      `The path ${shown(path)} is not valid. Begin it with a listed directory, without "..", ".", "//" and "\\".`,
+      `The path ${shown(path)} is not valid. Begin the path with a directory from the file list, without "..", ".", "//" and "\\".`,
     );
   }
   if (/\p{Cc}|\p{Cs}/u.test(segment)) throw unusable(path, "it contains control characters or invalid Unicode");
@@ -122,7 +122,7 @@ function checkSegment(segment: string, path: string): void {
 export function checkNewName(name: string): void {
   if (name.includes("/")) throw new ApiError("PATH_TRAVERSAL", `The name ${shown(name)} is not valid: a name has no "/".`);
   checkSegment(name, name);
-  if (name === installationFileName) throw unusable(name, "the daemon writes it when a version is installed");
+  if (name === installationFileName) throw unusable(name, "the daemon writes this file when it installs a version");
   const problem = nameProblem(name);
   if (problem !== undefined) throw unusable(name, problem);
 }

@@ -78,7 +78,10 @@ export function downloadFiles(places: FilePlaces, texts: readonly string[], call
 function placeToDownload(places: FilePlaces, text: string, caller: FileCaller): FilePlace {
   const place = places.readable(text, caller);
   if (place) return place;
-  throw new ApiError("PATH_REQUIRED", "The path is not a file or folder that can be downloaded. Begin the path with a listed directory.");
+  throw new ApiError(
+    "PATH_REQUIRED",
+    "The path is not a file or folder that can be downloaded. Begin the path with a directory from the file list.",
+  );
 }
 
 /** Opens a file. Returns the descriptor, which the caller must close, or "folder" if the path is a folder. */

@@ -133,7 +133,7 @@ export class SharedDirectory {
 function busy(): ApiError {
   return new ApiError(
     "DIRECTORY_BUSY",
-    "Another instance has been changing packages in this directory for 10 seconds. Nothing was changed. Retry. If the error persists, check for an instance that hangs.",
+    "Another daemon has been changing packages in this directory for 10 seconds. Nothing was changed. Retry. If the error persists, check for a daemon that hangs.",
     { retryAfterSeconds },
   );
 }
