@@ -15,14 +15,14 @@ export function workerChange(
   return { type, subject, folders: [...new Set(versions.map(({ directory, workerFolder }) => path.relative(directory, workerFolder)))] };
 }
 
-/** Throws VERSION_EXISTS if the version is installed. */
+/** Throws VERSION_EXISTS if this version of the worker is installed. */
 export function refuseInstalled(catalog: WorkerCatalog, name: string, version: string): void {
   if (catalog.versions(name)?.has(version) !== true) return;
   throw new ApiError("VERSION_EXISTS", `${name} ${version} is already installed, and this upload must not replace it.`);
 }
 
 /**
- * Returns the enabled version `latest` of a worker, unless `version` is itself `latest`. Throws PATH_NOT_WRITABLE when `latest` is not in the
+ * Returns the enabled version `latest` of a worker, unless `version` is itself `latest`. Throws PATH_NOT_WRITABLE if `latest` is not in the
  * directory of the upload, because one change cannot include two directories.
  */
 export function enabledLatest(

@@ -19,29 +19,29 @@ export interface SecretsPort {
 
 export type VersionCheck = "load" | "request";
 
-/** How a version is installed. */
+/** Options for the installation of an uploaded worker version. */
 export interface WorkerInstallOptions {
-  /** Called with the name before anything is visible. Throws to reject the upload. */
+  /** Called with the worker's name before the installation. Throws to reject the upload. */
   readonly authorise: (name: string) => void;
-  /** `load`: the code is loaded once before the version is installed. `request`: the version also serves one request. */
+  /** Check before the installation. With `load`, the code is loaded once. With `request`, the version also serves one request. */
   readonly check?: VersionCheck | undefined;
-  /** Stored with the version. */
+  /** Record of the upload, which is stored with the version. */
   readonly installation?: Installation;
-  /** Rejects an upload of an installed version with VERSION_EXISTS. */
+  /** True to reject an upload of an installed version with VERSION_EXISTS. */
   readonly isNewOnly?: boolean;
-  /** Disables the version `latest` of the worker by the same change. */
+  /** True if the same change also disables the version `latest` of the worker. */
   readonly disablesLatest?: boolean;
 }
 
-/** An unpacked version, ready to be installed. */
+/** An unpacked worker version that is ready to be installed. */
 export interface StagedVersion {
   readonly name: string;
   readonly version: string;
   readonly manifest: WorkerManifest;
-  /** The folder with the files. */
+  /** Folder with the unpacked files. */
   readonly from: string;
   readonly installedAt: string;
-  /** Another version that the same change disables. */
+  /** Another version of the worker, which the same change disables. */
   readonly disabled: CatalogedVersion | undefined;
 }
 

@@ -82,10 +82,7 @@ export class WorkerPackages implements PackageOwner {
     return this.#catalog.list();
   }
 
-  /**
-   * Returns the worker version that serves a range, from memory. Without a range, returns `latest`, otherwise the highest stable version,
-   * otherwise the highest prerelease.
-   */
+  /** Returns the version that serves a range, or without a range `latest`, the highest stable version or the highest prerelease. */
   resolve(name: string, range: string | undefined): InstalledVersion | undefined {
     return this.#catalog.resolve(name, range);
   }
@@ -110,8 +107,8 @@ export class WorkerPackages implements PackageOwner {
   }
 
   /**
-   * Installs an archive, replaces the same version, and deletes the archive. First calls `authorise` with the name and checks the version: if
-   * either throws, no worker changes. Resolves when `resolve` returns the version.
+   * Installs an archive, replaces the same version, and deletes the archive. If `authorise` or the check of the version throws, no worker
+   * changes. Resolves when `resolve` returns the version.
    */
   async install(
     file: UploadedFile,
@@ -240,9 +237,7 @@ export class WorkerPackages implements PackageOwner {
     await this.#known.save();
   }
 
-  /**
-   * Returns the worker's manifest. Throws INVALID_PACKAGE_METADATA if the manifest is not valid or this daemon would not serve the worker.
-   */
+  /** Returns the worker's manifest. Throws INVALID_PACKAGE_METADATA for a manifest that this daemon would not serve. */
   #servable(metadata: PackageMetadata): WorkerManifest {
     const manifest = parseWorkerManifest(metadata);
     const refusal = this.#options.refusal?.(manifest, metadata.name);

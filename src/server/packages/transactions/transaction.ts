@@ -22,7 +22,7 @@ interface Placement {
   readonly from: string;
   readonly target: string;
   readonly nest?: { readonly folder: string; readonly as: string } | undefined;
-  /** A file of another package that is written by the same change. */
+  /** A file in another package that the same change writes. */
   readonly alsoWritten?: { readonly file: string; readonly text: string } | undefined;
 }
 
@@ -50,8 +50,8 @@ export class Transaction {
   }
 
   /**
-   * Renames `from` to `target`, without following links. `nest` first moves the package in `nest.folder` to `nest.as` in it. The same change
-   * replaces the file `alsoWritten`. Calls `onPlaced` in the same turn with the new path of old content. Call it only within `exclusively`.
+   * Renames `from` to `target`. `nest` first moves the package in `nest.folder` to its subfolder `nest.as`. The same change writes
+   * `alsoWritten`. Calls `onPlaced` in the same turn with the new path of old content. Call it within `exclusively`.
    */
   async place(placement: Placement, change: PeerChange, onPlaced: (movedTo: string | undefined) => void): Promise<void> {
     const { moves, movedTo } = await this.#prepare(placement);
@@ -127,7 +127,7 @@ export class Transaction {
     return this.#area.discard(this.#folder);
   }
 
-  /** Returns the renames that put a new text in place of a file, which may be missing. The old file is kept, so that they can be reverted. */
+  /** Returns the renames that replace or create a file with a new text. The old file is kept, so that the renames can be reverted. */
   async #prepareReplacement({ file, text }: { file: string; text: string }): Promise<Move[]> {
     const prepared = { from: this.#relative(await this.#prepareFile(file, text)), to: this.#relative(file) };
     await syncFolder(this.#folder);
