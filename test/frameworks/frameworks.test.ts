@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { access, cp, mkdir, readFile, readdir, rename, rm } from "node:fs/promises";
+import { access, cp, mkdir, readFile, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -65,9 +65,24 @@ async function build(name: string): Promise<string> {
   return folder;
 }
 
+/** Deploys a built template without flags, deploys a change, and rolls it back. */
+async function deployTwiceAndRollBack(folder: string, name: string): Promise<void> {
+  expect(succeeded(await shell.run(`deploy ${folder}`)).stderr).toContain(`${name} 1.0.0`);
+  const file = path.join(folder, "package.json");
+  const packageJson = await readFile(file, "utf8");
+  await writeFile(file, packageJson.replace("{", '{ "description": "changed",'));
+  try {
+    expect(succeeded(await shell.run(`deploy ${folder}`)).stderr).toContain("1.0.1 is enabled, 1.0.0 stays installed");
+  } finally {
+    await writeFile(file, packageJson);
+  }
+  succeeded(await shell.run(`workers rollback ${name} --yes`));
+}
+
 /** Deploys a built template and opens its host. Checks that its script counts clicks. */
 async function openDeployed(name: string): Promise<{ page: Page; problems: string[]; origin: string }> {
-  succeeded(await shell.run(`deploy ${await build(name)}`));
+  const folder = await build(name);
+  await deployTwiceAndRollBack(folder, name);
   const origin = `http://${name}.localhost:${new URL(daemon.url).port}`;
   const { page, problems } = await openStrictPage(browser);
   await page.goto(`${origin}/`, { waitUntil: "networkidle" });

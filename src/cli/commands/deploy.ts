@@ -1,11 +1,19 @@
 import { usageError } from "../command/command-error.js";
-import { defineCommand } from "../command/command.js";
-import { chooseAction, prepareDeployable } from "../deploy/prepare-deployment.js";
-import { parseDeployOptions, notePackage, type GivenOptions } from "../deploy/deploy-options.js";
+import { defineCommand, type Context } from "../command/command.js";
+import { chooseAction, planDeployment, prepareDeployable } from "../deploy/prepare-deployment.js";
+import { parseDeployOptions, notePackage, noteProject, type DeployOptions, type GivenOptions } from "../deploy/deploy-options.js";
 import { DeploymentRun } from "../deploy/deployment-run.js";
 import { PluginTarget } from "../deploy/plugin-target.js";
 import { WorkerTarget } from "../deploy/worker-target.js";
-import { openPackage } from "../pack/open-package.js";
+import { ApiError } from "../../shared/api-error.js";
+import { buildProject } from "../detect/build-project.js";
+import { saveManifest } from "../detect/save-manifest.js";
+import { locatePackage } from "../pack/locate-package.js";
+import { openPackage, type OpenedPackage } from "../pack/open-package.js";
+import type { PackPlan } from "../pack/pack-plan.js";
+
+/** Number of versions that a deployment tries to assign while other deployments install them. */
+const mostAttempts = 4;
 
 export const command = defineCommand<[source: string], GivenOptions>({
   arguments: [{ syntax: "[path]", description: "A folder or a .tgz, .tar.gz or .zip archive (default: .)", default: "." }],
@@ -23,6 +31,9 @@ export const command = defineCommand<[source: string], GivenOptions>({
     { flags: "--dry-run", description: "Show the planned action and every file with its rule; change nothing" },
     { flags: "--exit-code", description: "With --dry-run: exit with 10 if something would change" },
     { flags: "--if-changed", description: "Upload nothing if the version is installed with the same content" },
+    { flags: "--build", description: "Run the build script of package.json first; install the dependencies if node_modules is missing" },
+    { flags: "--save", description: "Write the detected manifest to manifest.yaml" },
+    { flags: "--bump", description: "Assign the next version and disable the version latest, for a worker that is installed as latest" },
     { flags: "--replace", description: "Overwrite the version if it exists" },
     { flags: "--no-enable", description: "Install the version disabled; the active version stays the same" },
     { flags: "--check <path[=status]>", description: "After the upload, request this path and expect this status (default: 200 to 399)" },
@@ -69,16 +80,42 @@ export const command = defineCommand<[source: string], GivenOptions>({
     "--keep never deletes the active version or the new version. On a production profile, --replace and --keep require --confirm.",
   async run(context, [given], written) {
     const options = parseDeployOptions(written);
+    const located = await locatePackage(context, given);
+    if (written.build && !located.isFolder) throw usageError("--build cannot be used with an archive");
+    if (located.isFolder && written.kind !== "plugin") await buildProject(context, located.path, written.build ?? false);
     const opened = await openPackage(context, given, written.kind);
     if (options.keep !== undefined && opened.kind === "plugin")
       throw usageError("--keep cannot be used with a plugin, because only one version of a plugin is installed");
-    const deployable = await prepareDeployable(context, opened, options);
-    if (deployable.isOff && options.check) throw usageError("--check needs an enabled version, but the manifest has enabled: false");
-    const { facts } = deployable.plan;
-    const target = opened.kind === "worker" ? await WorkerTarget.open(context, facts) : await PluginTarget.open(context, facts);
-    const action = chooseAction(target, deployable, options);
-    notePackage(context, deployable.plan, { kind: opened.kind, settings: target.connection.settings });
-    const deployment = new DeploymentRun(context, { opened, options, deployable, target, action });
-    return options.isDryRun ? deployment.show() : deployment.perform();
+    if (written.save) await saveManifest(context, opened);
+    noteProject(context, opened);
+    const plan = await planDeployment(context, opened, options);
+    for (let attempt = 1; ; attempt += 1) {
+      const deployment = await planRun(context, { opened, plan, options });
+      if (options.isDryRun) return deployment.show();
+      try {
+        await deployment.perform();
+        return undefined;
+      } catch (error) {
+        const isTaken = deployment.hasAssignedVersion && error instanceof ApiError && error.code === "VERSION_EXISTS";
+        if (!isTaken || attempt === mostAttempts) throw error;
+        context.output.note("another deployment installed this version; assigning the next one");
+      }
+    }
   },
 });
+
+/** Chooses version and action by the installed versions, and prints the package. */
+async function planRun(
+  context: Context,
+  { opened, plan, options }: { opened: OpenedPackage; plan: PackPlan; options: DeployOptions },
+): Promise<DeploymentRun> {
+  const target =
+    opened.kind === "worker" ? await WorkerTarget.open(context, plan.facts, options) : await PluginTarget.open(context, plan.facts);
+  const deployable = await prepareDeployable(opened, plan, { target, options });
+  if (deployable.isOff && options.check) throw usageError("--check needs an enabled version, but the manifest has enabled: false");
+  const action = chooseAction(target, deployable, options);
+  const served = action === "none" ? target.forInstalledVersion() : target;
+  const shown = { ...deployable.plan, facts: { ...deployable.plan.facts, version: served.version } };
+  notePackage(context, shown, { kind: opened.kind, settings: target.connection.settings });
+  return new DeploymentRun(context, { opened, options, deployable: { ...deployable, plan: shown }, target: served, action });
+}

@@ -6,10 +6,13 @@ import type { PackageIdentity, PackageKind } from "../pack/package-info.js";
 import { parseHealthCheck, type HealthCheck } from "./health-check.js";
 import { formatSize } from "../../shared/size.js";
 import type { Context } from "../command/command.js";
+import type { OpenedPackage } from "../pack/open-package.js";
 import type { PackPlan } from "../pack/pack-plan.js";
 import type { Settings } from "../config/settings.js";
 
 const labelWidth = 10;
+/** Size of the files above which the deployment prints how to make the package smaller. */
+const largePackageBytes = 50 * 1024 * 1024;
 
 /** The options of `deploy` as written on the command line. */
 export interface GivenOptions {
@@ -23,6 +26,9 @@ export interface GivenOptions {
   readonly exitCode?: boolean;
   readonly ifChanged?: boolean;
   readonly replace?: boolean;
+  readonly bump?: boolean;
+  readonly build?: boolean;
+  readonly save?: boolean;
   /** Whether the deployed version is enabled. False with `--no-enable`. */
   readonly enable?: boolean;
   /** The health check in `--check`. False with `--no-check`. */
@@ -43,6 +49,8 @@ export interface DeployOptions {
   readonly hasExitCode: boolean;
   readonly onlyIfChanged: boolean;
   readonly mayReplace: boolean;
+  /** Whether the next version is assigned and `latest` is disabled. */
+  readonly isBump: boolean;
   readonly isOff: boolean;
   /** Whether the daemon loads the code once before the version is served. */
   readonly isChecked: boolean;
@@ -75,12 +83,21 @@ export function parseDeployOptions(given: GivenOptions): DeployOptions {
     hasExitCode: exitCode,
     onlyIfChanged: given.ifChanged ?? false,
     mayReplace: given.replace ?? false,
+    isBump: given.bump ?? false,
     isOff: !enable,
     isChecked: given.check !== false,
     check,
     rollsBack: rollbackOnFail,
     keep: keep === undefined ? undefined : Number(keep),
   };
+}
+
+/** Prints the project that a folder without a manifest contains, and the manifest for its output. */
+export function noteProject(context: Context, { project }: OpenedPackage): void {
+  if (!project?.output) return;
+  const { manifest } = project.output;
+  const fields = Object.entries(manifest).map(([key, value]) => `${key}: ${typeof value === "string" ? value : JSON.stringify(value)}`);
+  noteStep(context, "Detected", [project.kind, ...fields].join(", "));
 }
 
 /** Prints one completed step of a deployment to stderr. */
@@ -96,6 +113,16 @@ export function notePackage(
 ): void {
   const profile = settings.profile ? `, profile ${settings.profile.value}${settings.isProduction ? " PRODUCTION" : ""}` : "";
   const sizeBytes = files.reduce((sum, file) => sum + file.sizeBytes, 0);
-  noteStep(context, "Package", `${facts.name} ${facts.version}, ${kind}, to ${settings.origin.value}${profile}`);
+  noteStep(context, "Package", `${facts.name} ${facts.version}, ${servedAs(kind, facts)}, to ${settings.origin.value}${profile}`);
   noteStep(context, "Files", `${files.length} packed, ${leftOut.length} excluded, ${formatSize(sizeBytes)}`);
+  if (sizeBytes <= largePackageBytes) return;
+  const modulesBytes = files.reduce((sum, file) => sum + (file.path.includes("node_modules/") ? file.sizeBytes : 0), 0);
+  const modules = modulesBytes === 0 ? "" : `, ${formatSize(modulesBytes)} of it in node_modules (--bundle packs only the code in use)`;
+  context.output.warn(`the package has ${formatSize(sizeBytes)}${modules}; exclude files with .runtimeignore`);
+}
+
+/** Returns the kind of the package and its entry file, because a folder can contain both a page and a module. */
+function servedAs(kind: PackageKind, { entrypoint = "" }: PackPlan["facts"]): string {
+  if (kind === "plugin") return "plugin";
+  return `${entrypoint.endsWith(".html") ? "static site" : "worker"} (${entrypoint})`;
 }

@@ -1,3 +1,4 @@
+import type { ChosenVersion } from "./choose-version.js";
 import type { UploadSource } from "../../shared/contract/endpoint.js";
 
 /** The URL of a deployed version, and the load error if the version failed to load. */
@@ -10,10 +11,18 @@ export interface Located {
 export interface DeployTarget {
   /** The installed version with the same version number. Undefined if no such version is installed. */
   readonly existing: { readonly isEnabled: boolean; readonly digest: string | undefined } | undefined;
+  /** The version of the deployment. */
+  readonly version: string;
+  /** Where the version comes from. A plugin has the version of its manifest. */
+  readonly versionOrigin: ChosenVersion["origin"];
+  /** Content digest of the active version. Undefined if it is unknown. */
+  readonly activeDigest: string | undefined;
   /** The active version before the deployment. */
   readonly before: string | undefined;
   /** The reason why the state before the upload cannot be restored. Undefined if a rollback is possible. */
   readonly loss: string | undefined;
+  /** Returns the target for the version whose content equals the package, when nothing is uploaded. */
+  forInstalledVersion(): DeployTarget;
   /** Uploads the package. With `isChecked`, the daemon first loads the worker's code once and rejects the upload if loading fails. */
   upload(source: UploadSource, options: { readonly isChecked: boolean }): Promise<void>;
   setEnabled(enabled: boolean): Promise<void>;

@@ -13,12 +13,11 @@ import { confirmDestruction } from "../output/prompts.js";
 import { describeAutomaticHost, type WorkerHosts } from "../commands/hosts/worker-hosts.js";
 import { packDeployable, type DeployAction, type Deployable } from "./prepare-deployment.js";
 import { noteStep, type DeployOptions } from "./deploy-options.js";
+import { checkFailure } from "./check-failure.js";
 import { checkHealth, type HealthOutcome } from "./health-check.js";
 import type { PluginTarget } from "./plugin-target.js";
 import { tellGitHub } from "./ci.js";
 import { WorkerTarget } from "./worker-target.js";
-import type { PackedFile } from "../pack/pack-plan.js";
-import { findSyntaxError } from "../validate/syntax-errors.js";
 
 const actionWords: Readonly<Record<Exclude<DeployAction, "none">, string>> = {
   install: "be installed",
@@ -43,6 +42,11 @@ export class DeploymentRun {
   constructor(context: Context, parts: Parts) {
     this.#context = context;
     this.#parts = parts;
+  }
+
+  /** Whether the version is assigned, so that another deployment can install it at the same time. */
+  get hasAssignedVersion(): boolean {
+    return this.#parts.deployable.isAssigned;
   }
 
   /** Prints the planned action and files of a dry run. Resolves with the exit code. */
@@ -94,7 +98,7 @@ export class DeploymentRun {
     const packageArchive = await packDeployable(this.#context, opened, { ...deployable, message: options.message });
     const send = (file: UploadSource) => target.upload(file, { isChecked: options.isChecked });
     await sendArchive(this.#context, packageArchive, send).catch(async (error: unknown) => {
-      throw await loadFailure(error, { folder: opened.folder, files: packageArchive.plan.files });
+      throw await checkFailure(error, { folder: opened.folder, files: packageArchive.plan.files });
     });
     noteStep(this.#context, "Upload", formatSize(packageArchive.sizeBytes));
     return packageArchive.sizeBytes;
@@ -205,23 +209,4 @@ export class DeploymentRun {
 
 function failed(message: string, hint: string, details?: readonly string[]): CommandError {
   return new CommandError("CHECK_FAILED", message, { exitCode: exitCodes.notRolledBack, hint, details });
-}
-
-/** Returns the error of a failed upload. If the code cannot be loaded, adds the lines with the syntax error. */
-async function loadFailure(
-  error: unknown,
-  { folder, files }: { readonly folder: string; readonly files: readonly PackedFile[] },
-): Promise<unknown> {
-  if (!(error instanceof ApiError) || error.code !== "WORKER_START_FAILED") return error;
-  const place = error.message.includes("SyntaxError") ? await findSyntaxError(folder, files) : undefined;
-  return new CommandError(error.code, `${asSentence(error.message)} Nothing changed.`, {
-    exitCode: exitCodes.failed,
-    details: place?.details,
-    hint: "to see the full output, use runtimectl dev; to skip the load test, use --no-check",
-  });
-}
-
-/** Returns the text with a period at its end. Messages of thrown errors usually have no period. */
-function asSentence(text: string): string {
-  return /[.!?]$/.test(text) ? text : `${text}.`;
 }

@@ -13,6 +13,9 @@ export class PluginTarget implements DeployTarget {
   readonly #installed: Plugin | undefined;
   readonly existing: DeployTarget["existing"];
   readonly before: string | undefined;
+  readonly version: string;
+  readonly versionOrigin = "declared";
+  readonly activeDigest = undefined;
 
   static async open(context: Context, identity: { readonly name: string; readonly version: string }): Promise<PluginTarget> {
     const connection = await connect(context, operations);
@@ -26,6 +29,7 @@ export class PluginTarget implements DeployTarget {
   ) {
     this.connection = connection;
     this.#name = name;
+    this.version = version;
     this.#installed = plugins.find((plugin) => plugin.name === name);
     const isUploaded = this.#installed?.removable === true && this.#installed.version === version;
     this.existing = isUploaded ? { isEnabled: this.#installed.enabled, digest: this.#installed.deploy?.digest } : undefined;
@@ -38,6 +42,10 @@ export class PluginTarget implements DeployTarget {
 
   get lines(): DeployTarget["lines"] {
     return { off: `runtimectl plugins disable ${this.#name}`, on: `runtimectl plugins enable ${this.#name}` };
+  }
+
+  forInstalledVersion(): this {
+    return this;
   }
 
   async upload(file: UploadSource): Promise<void> {

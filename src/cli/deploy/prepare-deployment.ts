@@ -4,9 +4,9 @@ import { CommandError } from "../command/command-error.js";
 import type { Context } from "../command/command.js";
 import { exitCodes } from "../command/exit-codes.js";
 import { archiveName, ContentDigest } from "../pack/write-archive.js";
-import { readManifestOf, withManifest, withFiles, writtenFile } from "../pack/bundle-plan.js";
+import { readManifestOf, withManifest, writtenFile } from "../pack/bundle-plan.js";
 import type { OpenedPackage } from "../pack/open-package.js";
-import type { PackPlan, PackedFile } from "../pack/pack-plan.js";
+import { withFiles, type PackPlan, type PackedFile } from "../pack/pack-plan.js";
 import { packWithProgress, type PackageArchive } from "../pack/package-archive.js";
 import { describeProblem } from "../validate/problem.js";
 import { invalidPackage, validatePackage } from "../validate/validate-package.js";
@@ -24,27 +24,41 @@ export interface Deployable {
   readonly digest: string;
   /** Whether the version is installed disabled, because of `--no-enable` or its manifest. */
   readonly isOff: boolean;
+  /** Whether the deployment assigns the version. The content digest then does not include the version. */
+  readonly isAssigned: boolean;
 }
 
-/** Validates the package with the daemon's rules and applies `--name` and `--version`. Throws if the package is not valid. */
-export async function prepareDeployable(context: Context, opened: OpenedPackage, options: DeployOptions): Promise<Deployable> {
+/** Validates the package with the daemon's rules and prints warnings. Throws if the package is not valid. */
+export async function planDeployment(context: Context, opened: OpenedPackage, options: DeployOptions): Promise<PackPlan> {
   const { problems, plan } = await validatePackage(opened, options);
   for (const problem of problems) if (problem.severity === "warning") context.output.warn(describeProblem(problem));
   if (!plan || problems.some(({ severity }) => severity === "error")) throw invalidPackage(problems, "nothing was uploaded");
-  const adapted = await withManifest(plan, path.join(opened.workspace, "made"), options.identity);
+  return plan;
+}
+
+/** Applies the name and version of the deployment to the manifest of a plan. */
+export async function prepareDeployable(
+  { workspace }: OpenedPackage,
+  plan: PackPlan,
+  { target, options }: { target: DeployTarget; options: DeployOptions },
+): Promise<Deployable> {
+  const { version, versionOrigin } = target;
+  const isAssigned = versionOrigin === "assigned";
+  const identity = { ...options.identity, ...(isAssigned && { version }) };
+  const adapted = await withManifest({ ...plan, facts: { ...plan.facts, version } }, path.join(workspace, "made"), identity);
   const isOff = options.isOff || readManifestOf(adapted).document.get("enabled") === false;
-  return { plan: adapted, digest: digestOf(adapted), isOff };
+  return { plan: adapted, digest: digestOf(adapted, isAssigned), isOff, isAssigned };
 }
 
 /** Packs a package and adds the deployment record to its manifest. Throws FILE_CHANGED if a file changed during packing. */
 export async function packDeployable(
   context: Context,
   opened: OpenedPackage,
-  { plan, digest, isOff, message }: Deployable & { readonly message: string | undefined },
+  { plan, digest, isOff, isAssigned, message }: Deployable & { readonly message: string | undefined },
 ): Promise<PackageArchive & { readonly plan: PackPlan; readonly deployment: Deployment }> {
   const deployment = await describeDeployment(context, opened, { digest, message });
-  const noted = await withDeployment(plan, path.join(opened.workspace, "made"), { deployment, isOff });
-  const file = path.join(opened.workspace, "package.tgz");
+  const noted = await withDeployment(plan, path.join(opened.workspace, "made"), { deployment, isOff, isAssigned });
+  const file = path.join(opened.workspace, `package-${plan.facts.version}.tgz`);
   const archive = await packWithProgress(context, noted.files, file);
   if (archive.digest !== digest)
     throw new CommandError("FILE_CHANGED", "the folder changed during packing; nothing was uploaded", {
@@ -79,10 +93,11 @@ export type DeployAction = "install" | "replace" | "enable" | "none";
  * impossible.
  */
 export function chooseAction(target: DeployTarget, { plan, digest, isOff }: Deployable, options: DeployOptions): DeployAction {
-  const { existing, loss } = target;
+  const { existing, loss, versionOrigin } = target;
+  if (versionOrigin !== "declared" && target.activeDigest === digest && !options.mayReplace) return "none";
   const isSame = existing !== undefined && existing.digest === digest;
   if (isSame && (options.onlyIfChanged || options.isDryRun)) return existing.isEnabled || isOff ? "none" : "enable";
-  if (existing && !options.mayReplace) throw versionExists(plan.facts, isSame);
+  if (existing && versionOrigin === "declared" && !options.mayReplace) throw versionExists(plan.facts, isSame);
   if (options.rollsBack && loss !== undefined)
     throw new CommandError("NO_WAY_BACK", `--rollback-on-fail is not possible: ${loss}`, {
       exitCode: exitCodes.conflict,
@@ -93,7 +108,7 @@ export function chooseAction(target: DeployTarget, { plan, digest, isOff }: Depl
 
 function versionExists({ name, version }: { name: string; version: string }, isSame: boolean): CommandError {
   const next = version === latestVersion ? "1.0.0" : semver.inc(version, "patch");
-  const bump = `set version: ${next} in the manifest, add --version ${next}, or overwrite the version with --replace`;
+  const bump = `add --version ${next}, remove the version from the manifest to have it assigned, or overwrite it with --replace`;
   return new CommandError("VERSION_EXISTS", `${name}@${version} is already installed; nothing was uploaded`, {
     exitCode: exitCodes.conflict,
     hint: isSame ? `the content is the same: use --if-changed to accept this; otherwise ${bump}` : bump,
@@ -101,9 +116,9 @@ function versionExists({ name, version }: { name: string; version: string }, isS
 }
 
 /** Returns the content digest of a plan. The digest does not include the deployment record in the manifest. Reads every file. */
-function digestOf(plan: PackPlan): string {
+function digestOf(plan: PackPlan, isAssigned: boolean): string {
   const { file, document } = readManifestOf(plan);
-  const digestedAs = textWithoutDeployment(document);
+  const digestedAs = digestedText(document, isAssigned);
   const digest = new ContentDigest();
   const files = plan.files.map((each): PackedFile => (each.path === file ? { ...each, digestedAs } : each));
   for (const _ of createTarStream(files, digest)) continue;
@@ -114,10 +129,10 @@ function digestOf(plan: PackPlan): string {
 async function withDeployment(
   plan: PackPlan,
   directory: string,
-  { deployment, isOff }: { deployment: Deployment; isOff: boolean },
+  { deployment, isOff, isAssigned }: { deployment: Deployment; isOff: boolean; isAssigned: boolean },
 ): Promise<PackPlan> {
   const { file, document } = readManifestOf(plan);
-  const digestedAs = textWithoutDeployment(document);
+  const digestedAs = digestedText(document, isAssigned);
   if (isOff) document.set("enabled", false);
   document.set("deploy", blockOf(document, deployment));
   const content = document.toString({ lineWidth: 0 });
@@ -126,12 +141,13 @@ async function withDeployment(
 }
 
 /**
- * Returns the text of the manifest without its deployment record, normalized by the YAML writer. Empty if the manifest contains nothing
- * else.
+ * Returns the text of the manifest for the content digest, normalized by the YAML writer: without the deployment record and an assigned
+ * version. Empty if the manifest contains nothing else.
  */
-function textWithoutDeployment(document: Document): string {
+function digestedText(document: Document, isAssigned: boolean): string {
   const copy = document.clone();
   copy.delete("deploy");
+  if (isAssigned) copy.delete("version");
   const isEmpty = copy.contents === null || (isMap(copy.contents) && copy.contents.items.length === 0);
   return isEmpty ? "" : copy.toString({ lineWidth: 0 });
 }

@@ -1,13 +1,15 @@
 import { disable, enable, removeVersion, upload } from "../../shared/contract/worker-changes.js";
 import { list as listHosts } from "../../shared/contract/hosts.js";
 import { list, type Worker } from "../../shared/contract/workers.js";
-import { toPathSegments } from "../../shared/package-name.js";
+import { latestVersion, toPathSegments } from "../../shared/package-name.js";
 import type { UploadSource } from "../../shared/contract/endpoint.js";
 import type { Context } from "../command/command.js";
 import { findHosts, type WorkerHosts } from "../commands/hosts/worker-hosts.js";
 import { activeUrl } from "../commands/workers/active-url.js";
 import { answeringVersion, installedVersions } from "../../shared/worker-versions.js";
 import { connect, type Connection } from "../client/connection.js";
+import type { PackageInfo } from "../pack/package-info.js";
+import { chooseVersion, type ChosenVersion } from "./choose-version.js";
 import type { DeployTarget, Located } from "./deploy-target.js";
 
 const operations = { workers: { list, upload, enable, disable, removeVersion }, hosts: { list: listHosts } };
@@ -17,6 +19,11 @@ interface Identity {
   readonly version: string;
 }
 
+interface OpenOptions {
+  /** Excludes `latest` as the version of a package without a version. */
+  readonly isBump: boolean;
+}
+
 /** A worker on the daemon to which a version is deployed. Other versions of the worker stay installed. */
 export class WorkerTarget implements DeployTarget {
   readonly #context: Context;
@@ -24,25 +31,46 @@ export class WorkerTarget implements DeployTarget {
   readonly #identity: Identity;
   readonly existing: DeployTarget["existing"];
   readonly before: string | undefined;
+  readonly version: string;
+  readonly versionOrigin: ChosenVersion["origin"];
+  /** Content digest of the active version. Undefined if it is unknown. */
+  readonly activeDigest: string | undefined;
+  readonly #rows: readonly Worker[];
+  readonly #isBump: boolean;
 
-  static async open(context: Context, identity: Identity): Promise<WorkerTarget> {
+  /** Reads the installed versions and chooses the version of the deployment. */
+  static async open(context: Context, facts: PackageInfo, { isBump }: OpenOptions): Promise<WorkerTarget> {
     const connection = await connect(context, operations);
-    const rows = (await connection.client.workers.list()).filter(({ name }) => name === identity.name);
-    return new WorkerTarget(context, connection, { identity, rows });
+    const rows = (await connection.client.workers.list()).filter(({ name }) => name === facts.name);
+    const chosen = chooseVersion(facts, installedVersions(rows), isBump);
+    return new WorkerTarget(context, connection, { name: facts.name, chosen, rows, isBump });
   }
 
   private constructor(
     context: Context,
     connection: Connection<typeof operations>,
-    { identity, rows }: { identity: Identity; rows: readonly Worker[] },
+    { name, chosen, rows, isBump }: { name: string; chosen: ChosenVersion; rows: readonly Worker[]; isBump: boolean },
   ) {
     this.#context = context;
     this.connection = connection;
-    this.#identity = identity;
-    const row = rows.find(({ versions }) => versions.includes(identity.version));
-    const { version } = identity;
+    const { version } = chosen;
+    this.version = version;
+    this.versionOrigin = chosen.origin;
+    this.#isBump = isBump;
+    this.#rows = rows;
+    this.#identity = { name, version };
+    const row = rows.find(({ versions }) => versions.includes(version));
     this.existing = row && { isEnabled: !row.disabledVersions.includes(version), digest: row.deploys?.[version]?.digest };
-    this.before = answeringVersion(installedVersions(rows))?.version;
+    const active = answeringVersion(installedVersions(rows))?.version;
+    this.before = active;
+    this.activeDigest =
+      active === undefined ? undefined : rows.find(({ versions }) => versions.includes(active))?.deploys?.[active]?.digest;
+  }
+
+  forInstalledVersion(): WorkerTarget {
+    if (this.versionOrigin !== "assigned" || this.before === undefined) return this;
+    const chosen = { version: this.before, origin: this.versionOrigin };
+    return new WorkerTarget(this.#context, this.connection, { name: this.#identity.name, chosen, rows: this.#rows, isBump: this.#isBump });
   }
 
   get loss(): string | undefined {
@@ -52,11 +80,22 @@ export class WorkerTarget implements DeployTarget {
 
   get lines(): DeployTarget["lines"] {
     const { name, version } = this.#identity;
-    return { off: `runtimectl workers disable ${name}@${version}`, on: `runtimectl workers enable ${name}@${version}` };
+    const on = `runtimectl workers enable ${name}@${version}`;
+    // An enabled `latest` has precedence over every other version.
+    const isLatestDisabled = this.#isBump && this.before === latestVersion;
+    return {
+      off: isLatestDisabled ? `runtimectl workers enable ${name}@${latestVersion}` : `runtimectl workers disable ${name}@${version}`,
+      on,
+    };
   }
 
   async upload(file: UploadSource, { isChecked }: { isChecked: boolean }): Promise<void> {
-    await this.connection.client.workers.upload({ file, query: isChecked ? { check: "true" } : {} });
+    const query = {
+      ...(isChecked && { check: "true" as const }),
+      ...(this.versionOrigin === "assigned" && { newOnly: "true" as const }),
+      ...(this.#isBump && { disableLatest: "true" as const }),
+    };
+    await this.connection.client.workers.upload({ file, query });
   }
 
   async setEnabled(enabled: boolean): Promise<void> {

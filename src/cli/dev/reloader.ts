@@ -8,6 +8,7 @@ import { toPathSegments } from "../../shared/package-name.js";
 import type { Context } from "../command/command.js";
 import { reportFailure } from "../command/failure.js";
 import { archiveName, writeArchive, type Archive } from "../pack/write-archive.js";
+import { detectPackage } from "../detect/detected-package.js";
 import { planBundle } from "../pack/bundle-plan.js";
 import { planPack, type PackPlan } from "../pack/pack-plan.js";
 import { readDevVariables, withDevVariables } from "./dev-variables.js";
@@ -119,9 +120,10 @@ export class Reloader {
   async #plan(made: string): Promise<PackPlan> {
     const { folder, bundle, externals, varsFile, context } = this.#options;
     const env = readDevVariables(folder, varsFile);
+    const options = (await detectPackage(folder, made))?.options;
     const plan: PackPlan & { readonly warnings?: readonly string[] } = await (bundle
-      ? planBundle(folder, made, { externals })
-      : planPack(folder));
+      ? planBundle(folder, made, { externals, ...options })
+      : planPack(folder, options));
     for (const warning of plan.warnings ?? []) context.output.warn(warning);
     this.#noteLeftOut(plan);
     return withDevVariables(plan, made, env);

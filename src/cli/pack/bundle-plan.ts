@@ -3,7 +3,7 @@ import { CommandError } from "../command/command-error.js";
 import { exitCodes } from "../command/exit-codes.js";
 import { bundleCode, type SourceMap } from "./bundle.js";
 import { planExternals } from "./external-packages.js";
-import { planPack, type PackPlan, type PackedFile } from "./pack-plan.js";
+import { planPack, withFiles, type PackOptions, type PackPlan, type PackedFile } from "./pack-plan.js";
 import type { PackageInfo, PackageIdentity } from "./package-info.js";
 import { mkdir, realpath, writeFile } from "node:fs/promises";
 import * as yaml from "yaml";
@@ -17,7 +17,7 @@ const sourceMapsFolder = ".source-maps";
 const [seenFolder, wholeFolder] = ["app", "package"];
 const codePattern = /\.[cm]?[jt]sx?$/;
 
-export interface BundleOptions {
+export interface BundleOptions extends Pick<PackOptions, "source" | "only" | "added"> {
   readonly identity?: PackageIdentity;
   /** Packages that stay in node_modules, with their dependencies. */
   readonly externals?: readonly string[];
@@ -34,9 +34,9 @@ interface BundlePlan extends PackPlan {
 export async function planBundle(
   folder: string,
   directory: string,
-  { identity = {}, externals = [] }: BundleOptions = {},
+  { externals = [], ...options }: BundleOptions = {},
 ): Promise<BundlePlan> {
-  const plan = await planPack(folder, { withoutPackages: true, identity });
+  const plan = await planPack(folder, { withoutPackages: true, ...options });
   const entrypoint = codeOf(plan.facts, folder);
   const output = outputFor(entrypoint, plan);
   const bundle = await bundleCode({ folder, entrypoint, output, externals });
@@ -129,16 +129,9 @@ export function readManifestOf({ facts, files }: PackPlan): { file: string; docu
   const name = facts.metadataFiles.find((file) => file.startsWith("manifest.")) ?? "manifest.yaml";
   const packed = files.find((file) => file.path === name);
   const document: yaml.Document = yaml.parseDocument((packed && readFileIfThere(packed.source)) ?? "");
-  // An empty YAML document needs a mapping before keys can be set.
-  document.contents ??= new yaml.YAMLMap();
+  // An empty document needs a map with the schema of the document, so that nested keys can be set.
+  document.contents ??= document.createNode({});
   return { file: name, document };
-}
-
-/** Returns the plan with additional files. An added file replaces a file with the same path. */
-export function withFiles(plan: PackPlan, added: readonly PackedFile[]): PackPlan {
-  const names = new Set(added.map((file) => file.path));
-  const files = [...plan.files.filter((file) => !names.has(file.path)), ...added];
-  return { ...plan, files: files.toSorted((left, right) => (left.path < right.path ? -1 : 1)) };
 }
 
 /** Writes a generated file below `directory` and returns its entry for the plan. */

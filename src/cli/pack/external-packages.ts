@@ -31,7 +31,11 @@ export function parseExternals({ bundle = false, external = [] }: { bundle?: boo
  * Returns the files of the packages and their dependencies, placed so that imports of the bundle find them. `externals` has the folders in
  * which each package is searched.
  */
-export async function planExternals(root: string, externals: ReadonlyMap<string, readonly string[]>): Promise<ExternalPackages> {
+export async function planExternals(
+  root: string,
+  externals: ReadonlyMap<string, readonly string[]>,
+  rule = "node_modules: --external",
+): Promise<ExternalPackages> {
   const layout = new PackageLayout(root);
   const missing: string[] = [];
   for (const [name, folders] of externals) {
@@ -39,7 +43,7 @@ export async function planExternals(root: string, externals: ReadonlyMap<string,
     if (!found) missing.push(name);
   }
   const placed = await layout.complete();
-  return { files: placed.flatMap((each) => filesOf(each)), missing };
+  return { files: placed.flatMap((each) => filesOf(each, rule)), missing };
 }
 
 async function firstOf(folders: readonly string[], add: (folder: string) => Promise<boolean>): Promise<boolean> {
@@ -90,13 +94,13 @@ function modulesFolders(place: string): string[] {
   return [`${place}/node_modules`, ...modulesFolders(above)];
 }
 
-function filesOf({ place, source }: PlacedPackage): PackedFile[] {
+function filesOf({ place, source }: PlacedPackage, rule: string): PackedFile[] {
   const entries = readdirSync(source, { withFileTypes: true, recursive: true });
   return entries.flatMap((entry): PackedFile[] => {
     const file = path.join(entry.parentPath, entry.name);
     const parts = path.relative(source, file).split(path.sep);
     const isExcluded = parts[0] === "node_modules" || parts.some((part, index) => neverPackedReason(part, parts[index - 1]) !== undefined);
     if (isExcluded || !entry.isFile()) return [];
-    return [{ path: `${place}/${parts.join("/")}`, source: file, sizeBytes: lstatSync(file).size, rule: "node_modules: --external" }];
+    return [{ path: `${place}/${parts.join("/")}`, source: file, sizeBytes: lstatSync(file).size, rule }];
   });
 }

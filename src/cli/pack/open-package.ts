@@ -9,6 +9,9 @@ import { planBundled } from "./package-archive.js";
 import { temporaryFolder } from "./temporary-folder.js";
 import { unpackArchive } from "./unpack-archive.js";
 import { readManifest } from "../../shared/manifest-yaml.js";
+import { detectPackage } from "../detect/detected-package.js";
+import type { DetectedProject } from "../detect/detect-project.js";
+import { withDependencies } from "./imported-packages.js";
 import { manifestFileNames } from "../../shared/metadata-file-names.js";
 
 /** Manifest keys that only plugins have. */
@@ -23,22 +26,29 @@ export interface OpenedPackage {
   /** Path of the package folder, or of the folder with the unpacked archive. */
   readonly folder: string;
   readonly isArchive: boolean;
+  /** The project that a folder without a manifest contains. */
+  readonly project: DetectedProject | undefined;
   /** Temporary folder that only the current user can read. */
   readonly workspace: string;
   /** Returns the plan of the archive. */
   plan(options?: { bundle?: boolean; externals?: readonly string[]; identity?: PackageIdentity }): Promise<PackPlan>;
 }
 
-/** Opens a package folder or archive. Detects the package kind if `kind` is undefined. */
+/**
+ * Opens a package folder or archive. Detects the package kind if `kind` is undefined, and the output of a folder without a manifest. Throws
+ * NOT_BUILT if that output is missing.
+ */
 export async function openPackage(context: Context, given: string, kind?: PackageKind): Promise<OpenedPackage> {
   const located = await locatePackage(context, given);
   const workspace = await temporaryFolder(context);
   const opened = located.isFolder ? { folder: located.path } : await unpackTo(path.join(workspace, "unpacked"), located.path);
-  const source = { ...folderSource(opened.folder), label: given };
+  const detected = located.isFolder && kind !== "plugin" ? await detectPackage(opened.folder, workspace) : undefined;
+  const source = { ...(detected?.options.source ?? folderSource(opened.folder)), label: given };
   const found = kind ?? (await findPackageKind(source));
   return {
     kind: found,
     source,
+    project: detected?.project,
     folder: opened.folder,
     isArchive: !located.isFolder,
     workspace,
@@ -48,9 +58,9 @@ export async function openPackage(context: Context, given: string, kind?: Packag
         if (bundle) throw usageError("--bundle cannot be used with an archive, which is uploaded unchanged");
         return { facts: await readPackageInfo(source, found, identity), files: opened.files, leftOut: [], links: [] };
       }
-      return bundle
-        ? planBundled(context, { folder: opened.folder, directory: workspace, externals, identity })
-        : planPack(opened.folder, { kind: found, identity });
+      const options = { identity, ...detected?.options };
+      if (bundle) return planBundled(context, { folder: opened.folder, directory: workspace, externals, ...options });
+      return withDependencies(await planPack(opened.folder, { kind: found, ...options }), opened.folder);
     },
   };
 }

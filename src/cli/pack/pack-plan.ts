@@ -5,9 +5,17 @@ import { CommandError } from "../command/command-error.js";
 import { exitCodes } from "../command/exit-codes.js";
 import { neverPackedPathReason, neverPackedReason } from "../../shared/packing/never-packed.js";
 import { mainFiles } from "../../shared/packing/main-files.js";
-import { folderSource, readPackageInfo, type PackageInfo, type PackageIdentity, type PackageKind } from "./package-info.js";
+import {
+  folderSource,
+  readPackageInfo,
+  type PackageInfo,
+  type PackageIdentity,
+  type PackageKind,
+  type PackageSource,
+} from "./package-info.js";
+import type { ModuleImports } from "./module-imports.js";
 import { archiveStem } from "./write-archive.js";
-import { openSelection, type Selection } from "../../shared/packing/selection.js";
+import { openSelection, type Selection, type Verdict } from "../../shared/packing/selection.js";
 
 /** Maximum number of files in a package. The limit is above any limit of the daemon, and ends the walk through cyclic links. */
 const maximumFiles = 200_000;
@@ -38,6 +46,8 @@ export interface PackPlan {
   readonly leftOut: readonly LeftOut[];
   /** The symbolic links in `leftOut`. Commands print a warning for each link. */
   readonly links: readonly LeftOut[];
+  /** The imports of a worker's module. Undefined for sites, plugins, archives and bundles. */
+  readonly imports?: ModuleImports;
 }
 
 export interface PackOptions {
@@ -45,18 +55,41 @@ export interface PackOptions {
   readonly identity?: PackageIdentity;
   /** Excludes every node_modules, and the packages of Yarn Plug'n'Play, regardless of the folder's rules. */
   readonly withoutPackages?: boolean;
+  /** The files in place of those in the folder, for metadata. */
+  readonly source?: PackageSource;
+  /** The only folders that are packed, besides package.json and the manifest. */
+  readonly only?: readonly string[] | undefined;
+  /** Generated files that the package contains in addition. */
+  readonly added?: readonly PackedFile[];
 }
 
 /** Decides for every entry of a folder whether it is packed. Throws UNPACKABLE for entries that an archive cannot contain. */
 export async function planPack(
   folder: string,
-  { kind = "worker", identity = {}, withoutPackages = false }: PackOptions = {},
+  { kind = "worker", identity = {}, withoutPackages = false, source = folderSource(folder), only, added = [] }: PackOptions = {},
 ): Promise<PackPlan> {
-  const source = folderSource(folder);
   const facts = await readPackageInfo(source, kind, identity);
-  const selection = await openSelection(source.read, facts);
+  const rules = await openSelection(source.read, facts);
+  const selection = only ? limitedTo(only, rules) : rules;
   const walk = new Walk(await realpath(folder), facts, withoutPackages ? noPackages(selection) : selection);
-  return walk.plan();
+  return withFiles(await walk.plan(), added);
+}
+
+/** Returns the plan with these files, which replace files with the same path. */
+export function withFiles(plan: PackPlan, added: readonly PackedFile[]): PackPlan {
+  const names = new Set(added.map((file) => file.path));
+  return { ...plan, files: [...plan.files.filter((file) => !names.has(file.path)), ...added].toSorted(byPath) };
+}
+
+/** Excludes everything outside of the given folders. */
+function limitedTo(folders: readonly string[], selection: Selection): Selection {
+  const isInside = (entry: string) => folders.some((folder) => entry === folder || entry.startsWith(`${folder}/`));
+  const isAbove = (directory: string) => folders.some((folder) => folder.startsWith(`${directory}/`));
+  const outside: Verdict = { kept: false, rule: `outside of the output (${folders.join(", ")})` };
+  return {
+    enter: async (directory) => (isInside(directory) || isAbove(directory) ? selection.enter(directory) : outside),
+    judge: (file) => (isInside(file) ? selection.judge(file) : outside),
+  };
 }
 
 function noPackages(selection: Selection): Selection {

@@ -29,6 +29,8 @@ export type PackageKind = "worker" | "plugin";
 export interface PackageInfo {
   readonly name: string;
   readonly version: string;
+  /** Whether the command line or the manifest declares the version. The version of package.json does not count. */
+  readonly hasDeclaredVersion?: boolean;
   /** File names of the manifest and package.json, as far as the files exist. */
   readonly metadataFiles: readonly string[];
   readonly packageJson: PackageJson | undefined;
@@ -88,6 +90,7 @@ export async function readPackageInfo(
   return {
     name,
     version,
+    hasDeclaredVersion: (given.version ?? manifest?.fields.version ?? undefined) !== undefined,
     packageJson,
     metadataFiles: [...(manifest ? [manifest.file] : []), ...(packageJson ? ["package.json"] : [])],
     ...(kind === "worker"

@@ -3,6 +3,8 @@ import { exitCodes } from "../command/exit-codes.js";
 import type { OpenedPackage } from "../pack/open-package.js";
 import type { PackageIdentity } from "../pack/package-info.js";
 import type { PackPlan } from "../pack/pack-plan.js";
+import { findImportProblems } from "./import-problems.js";
+import { findPageProblems } from "./page-problems.js";
 import { findManifestProblems } from "./manifest-problems.js";
 import { findSyntaxProblems } from "./syntax-errors.js";
 import { describeProblem, type Problem } from "./problem.js";
@@ -35,11 +37,13 @@ interface ValidationOptions {
 /** Returns all problems for which the daemon would reject the package, and probable mistakes. Needs no daemon. */
 export async function validatePackage(opened: OpenedPackage, options: ValidationOptions = {}): Promise<Validation> {
   const given = Object.keys(options.identity ?? {});
-  const found = await findManifestProblems(opened.source, opened.kind);
-  const problems = found.filter(({ code }) => !given.some((key) => identityCodes[key]?.includes(code)));
+  const declared = await findManifestProblems(opened.source, opened.kind);
+  const problems = declared.filter(({ code }) => !given.some((key) => identityCodes[key]?.includes(code)));
   if (problems.some(({ severity }) => severity === "error")) return { problems, plan: undefined };
   const plan = await opened.plan(options);
-  return { problems: [...problems, ...findLayoutProblems(plan), ...(await findSyntaxProblems(plan))], plan };
+  const syntax = await findSyntaxProblems(plan);
+  const found = [...findLayoutProblems(plan), ...syntax, ...findImportProblems(plan), ...(await findPageProblems(plan))];
+  return { problems: [...problems, ...found], plan };
 }
 
 /** Returns the error that lists all problems with severity `error`. */

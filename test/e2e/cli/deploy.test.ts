@@ -249,7 +249,10 @@ test("deploy --replace or --keep to a production profile requires --confirm", as
 });
 
 test("deploy --name and --version override or complete the manifest", async () => {
-  await writeTree(shell.home, { "bare/package.json": "{}", "bare/index.js": "export default { fetch: () => new Response('bare') };" });
+  await writeTree(shell.home, {
+    "bare/manifest.yaml": "env: {}",
+    "bare/index.js": "export default { fetch: () => new Response('bare') };",
+  });
   await refused("deploy bare", { status: 1, code: "MISSING_PACKAGE_NAME" });
   await refused("deploy bare --name Bare", { status: 2, code: "USAGE" });
   await refused("deploy bare --name bare --version 1.0", { status: 2, code: "USAGE" });

@@ -195,7 +195,7 @@ test.each([
 });
 
 test("dev exits for a package without a name while files continue to change", async () => {
-  const run = await DevRun.forTest({ "index.js": answering("one") });
+  const run = await DevRun.forTest({ "manifest.yaml": "env: {}", "index.js": answering("one") });
   const changes = { isOver: false };
   const changing = (async () => {
     while (!changes.isOver) await run.save("index.js", answering("two"));

@@ -1,0 +1,36 @@
+import semver from "semver";
+import { answeringVersion, type InstalledVersion } from "../../shared/worker-versions.js";
+import { latestVersion } from "../../shared/package-name.js";
+import type { PackageInfo } from "../pack/package-info.js";
+
+/** Version of the first deployment of a worker without a version. */
+const firstVersion = "0.1.0";
+/** The version in package.json of projects that are not published. */
+const unusedVersion = "0.0.0";
+
+export interface ChosenVersion {
+  readonly version: string;
+  /**
+   * `declared`: from the command line or the manifest. `assigned`: the next free version. `latest`: the worker is installed as `latest`,
+   * which the deployment replaces.
+   */
+  readonly origin: "declared" | "assigned" | "latest";
+}
+
+/**
+ * Returns the version of a deployment. Without a declared version, it is `latest` if that is the active version, otherwise one patch above
+ * the highest installed version, or the version of package.json if that is higher. `isBump` excludes `latest`.
+ */
+export function chooseVersion(
+  { version, hasDeclaredVersion = false, packageJson }: Pick<PackageInfo, "version" | "hasDeclaredVersion" | "packageJson">,
+  installed: readonly Pick<InstalledVersion, "version" | "enabled">[],
+  isBump: boolean,
+): ChosenVersion {
+  if (hasDeclaredVersion) return { version, origin: "declared" };
+  if (!isBump && answeringVersion(installed)?.version === latestVersion) return { version: latestVersion, origin: "latest" };
+  const [highest] = installed.flatMap(({ version: each }) => semver.parse(each) ?? []).toSorted(semver.rcompare);
+  const given =
+    typeof packageJson?.version === "string" && packageJson.version !== unusedVersion ? semver.parse(packageJson.version) : null;
+  if (given && (!highest || semver.gt(given, highest))) return { version: given.version, origin: "assigned" };
+  return { version: highest?.inc("patch").version ?? firstVersion, origin: "assigned" };
+}

@@ -1,0 +1,85 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { stat } from "node:fs/promises";
+import path from "node:path";
+import { CommandError } from "../command/command-error.js";
+import type { Context } from "../command/command.js";
+import { exitCodes } from "../command/exit-codes.js";
+import { canAsk } from "../output/prompts.js";
+import { detectProject, type DetectedProject } from "./detect-project.js";
+
+/** Package managers by their lock files. */
+const lockFiles: Readonly<Record<string, string>> = {
+  "pnpm-lock.yaml": "pnpm",
+  "yarn.lock": "yarn",
+  "bun.lock": "bun",
+  "bun.lockb": "bun",
+};
+
+/**
+ * Runs the build script of a project: with `isRequested`, or if its output is missing and the user agrees. Installs the dependencies first
+ * if there is no node_modules. Throws BUILD_FAILED.
+ */
+export async function buildProject(context: Context, folder: string, isRequested: boolean): Promise<void> {
+  const project = await detectProject(folder);
+  const isMissing = project !== undefined && project.output === undefined && project.buildScript !== undefined;
+  if (!isRequested && !(isMissing && (await isAgreed(context, project)))) return;
+  const manager = await packageManagerOf(folder);
+  if (!(await exists(path.join(folder, "node_modules")))) await run(context, folder, [manager, "install"]);
+  await run(context, folder, [manager, "run", "build"]);
+}
+
+/** Returns the error for a project without output. It names the commands that build the project. */
+export function notBuilt({ kind, expected, buildScript, advice }: DetectedProject): CommandError {
+  const folders = [...new Set(expected)].join(", ");
+  const script = buildScript === undefined ? "package.json has no build script" : "runtimectl deploy --build";
+  return new CommandError("NOT_BUILT", `${kind}: the build output does not exist (${folders}); nothing was uploaded`, {
+    exitCode: exitCodes.failed,
+    hint: advice === undefined ? script : `${script}; if the build creates no such folder: ${advice}`,
+  });
+}
+
+async function isAgreed(context: Context, { kind, expected }: DetectedProject): Promise<boolean> {
+  if (!canAsk(context)) return false;
+  const { confirm } = await import("@inquirer/prompts");
+  const message = `${kind}: ${expected[0]} does not exist. Run the build script of package.json?`;
+  return confirm({ message, default: true }, { input: context.io.stdin, output: context.io.stderr, signal: context.signal });
+}
+
+async function packageManagerOf(folder: string): Promise<string> {
+  for (const [file, manager] of Object.entries(lockFiles)) if (await exists(path.join(folder, file))) return manager;
+  return "npm";
+}
+
+/** Runs a command in the project. Its output goes to stderr, because stdout contains only results. */
+async function run(context: Context, folder: string, words: readonly [command: string, ...args: string[]]): Promise<void> {
+  const [command, ...args] = words;
+  context.output.note(words.join(" "), { text: "  Build     ", style: "bold" });
+  const child = spawn(command, args, {
+    cwd: folder,
+    env: withoutCredentials(context.variables),
+    stdio: ["ignore", "pipe", "pipe"],
+    signal: context.signal,
+  });
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (text: Buffer) => context.io.stderr.write(text));
+  const code = await once(child, "close").then(
+    ([exitCode]) => exitCode as number | null,
+    (error: Error) => error,
+  );
+  context.signal.throwIfAborted();
+  if (code === 0) return;
+  const reason = code instanceof Error ? code.message : `exit code ${code}`;
+  throw new CommandError("BUILD_FAILED", `${words.join(" ")} failed (${reason}); nothing was uploaded`, { exitCode: exitCodes.failed });
+}
+
+/** Removes the variables of runtimectl, which can contain an API key: the build runs code of other authors. */
+function withoutCredentials(variables: Context["variables"]): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(variables).filter(([name]) => !name.startsWith("RUNTIMECTL_")));
+}
+
+async function exists(file: string): Promise<boolean> {
+  return stat(file).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,174 @@
+import { readdir } from "node:fs/promises";
+import path from "node:path";
+import * as yaml from "yaml";
+import { manifestFileNames } from "../../shared/metadata-file-names.js";
+import { isPackageName } from "../../shared/package-name.js";
+import { usualEntrypoints } from "../../shared/packing/main-files.js";
+import { folderSource, type PackageSource } from "../pack/package-info.js";
+import { usualPluginEntries } from "../../shared/plugin-manifest.js";
+import { frameworks, usualOutputs, type Framework, type FrameworkOutput } from "./frameworks.js";
+
+/** Entry files of servers, in search order, for packages without an index file and without `main`. */
+const serverFiles = ["server", "app", "main", "src/index", "src/server", "src/app", "src/main", "dist/index", "dist/server", "dist/main"];
+const codeExtensions = ["js", "mjs", "cjs", "ts", "mts", "tsx"];
+/** A start script that runs one file, such as `NODE_ENV=production node --enable-source-maps dist/server.js`. */
+const startScriptPattern = /^(?:[A-Z_]+=\S+ +)*(?:node|tsx|ts-node|bun(?: run)?) +(?:--?\S+ +)*(\S+\.[cm]?[jt]sx?)$/;
+const wranglerFiles = ["wrangler.jsonc", "wrangler.json", "wrangler.toml"];
+
+/** A project without a manifest: how it was recognized, and the manifest that serves its output. */
+export interface DetectedProject {
+  /** The framework or kind of the project, such as `Vite`. */
+  readonly kind: string;
+  /** The deployed output, and the manifest for it. Undefined if the project has to be built first. */
+  readonly output: DetectedOutput | undefined;
+  /** Paths that builds of this framework create. */
+  readonly expected: readonly string[];
+  /** Name of the script in package.json that builds the project. */
+  readonly buildScript: string | undefined;
+  readonly advice: string | undefined;
+}
+
+export interface DetectedOutput extends Pick<FrameworkOutput, "copies" | "module"> {
+  readonly manifest: Readonly<Record<string, unknown>>;
+  /** Folders that the package needs. Undefined: the whole project, by the usual packing rules. */
+  readonly packed: readonly string[] | undefined;
+}
+
+interface PackageFields {
+  readonly name?: unknown;
+  readonly main?: unknown;
+  readonly scripts?: Readonly<Record<string, string>>;
+  readonly dependencies?: object;
+  readonly devDependencies?: object;
+}
+
+/** Returns what a folder without a manifest contains. Undefined for a folder with a manifest, a plugin, or nothing to serve. */
+export async function detectProject(folder: string): Promise<DetectedProject | undefined> {
+  const source = folderSource(folder);
+  for (const file of manifestFileNames) if ((await source.read(file)) !== undefined) return undefined;
+  const fields = await readFields(source);
+  const name = typeof fields?.name === "string" && fields.name !== "" ? {} : { name: nameFor(folder) };
+  const buildScript = fields?.scripts?.["build"] === undefined ? undefined : "build";
+  const framework = await findFramework(source, fields);
+  const server = await findServer(source, fields);
+  if (framework && !(framework.name === "Vite" && server?.kind === "Node.js server")) {
+    const output = await findOutput(folder, framework.outputs, source);
+    const expected = framework.outputs.map(({ file }) => path.posix.dirname(file));
+    return { kind: framework.name, output: output && named(output, name), expected, buildScript, advice: framework.advice };
+  }
+  if (server) return { ...noBuild, kind: server.kind, output: named({ manifest: server.manifest, packed: undefined }, name) };
+  const main = typeof fields?.main === "string" ? path.posix.normalize(fields.main) : undefined;
+  if (await isAnyFile(source, usualEntrypoints(main))) {
+    if (Object.keys(name).length === 0) return undefined;
+    const kind = (await source.isFile("index.html")) ? "static site" : "module";
+    return { ...noBuild, kind, output: named({ manifest: {}, packed: undefined }, name) };
+  }
+  if (await isAnyFile(source, usualPluginEntries)) return undefined;
+  const output = await findOutput(folder, usualOutputs, source);
+  if (!output && buildScript === undefined) return undefined;
+  const expected = usualOutputs.map(({ file }) => path.posix.dirname(file));
+  return { kind: "static site", output: output && named(output, name), expected, buildScript, advice: undefined };
+}
+
+const noBuild = { expected: [], buildScript: undefined, advice: undefined } as const;
+
+/** Returns the manifest of a detected output as YAML. */
+export function manifestTextOf({ manifest }: DetectedOutput): string {
+  return Object.keys(manifest).length === 0 ? "" : yaml.stringify(manifest);
+}
+
+/** Returns a package source that also contains the manifest of a detected output. */
+export function withDetectedManifest(source: PackageSource, output: DetectedOutput): PackageSource {
+  const [manifestFile] = manifestFileNames;
+  const text = manifestTextOf(output);
+  const { module } = output;
+  return {
+    label: source.label,
+    read: async (file) => (file === manifestFile ? text : file === module?.path ? module.text : source.read(file)),
+    isFile: async (file) => file === manifestFile || file === module?.path || source.isFile(file),
+  };
+}
+
+function named(output: DetectedOutput, name: { readonly name?: string }): DetectedOutput {
+  return { ...output, manifest: { ...output.manifest, ...name } };
+}
+
+async function readFields(source: PackageSource): Promise<PackageFields | undefined> {
+  const text = await source.read("package.json");
+  if (text === undefined) return undefined;
+  try {
+    const fields: unknown = JSON.parse(text);
+    return typeof fields === "object" && fields !== null ? fields : undefined;
+  } catch {
+    // The validation reports the invalid file.
+    return undefined;
+  }
+}
+
+async function findFramework(source: PackageSource, fields: PackageFields | undefined): Promise<Framework | undefined> {
+  const listed = new Set(Object.keys({ ...fields?.dependencies, ...fields?.devDependencies }));
+  for (const framework of frameworks) {
+    if (framework.packages.some((name) => listed.has(name))) return framework;
+    if (await isAnyFile(source, framework.configFiles ?? [])) return framework;
+  }
+  return undefined;
+}
+
+/** Returns the manifest of a Node.js server or a Cloudflare Worker whose files name their entry. */
+async function findServer(
+  source: PackageSource,
+  fields: PackageFields | undefined,
+): Promise<{ kind: string; manifest: Record<string, unknown> } | undefined> {
+  for (const file of wranglerFiles) {
+    const text = await source.read(file);
+    const main = text === undefined ? undefined : /^\s*"?main"?\s*[=:]\s*"([^"]+)"/m.exec(text)?.[1];
+    if (text === undefined || main === undefined || !(await source.isFile(path.posix.normalize(main)))) continue;
+    const assets = /^\s*"?directory"?\s*[=:]\s*"([^"]+)"/m.exec(text)?.[1];
+    const entrypoint = path.posix.normalize(main);
+    return { kind: "Cloudflare Worker", manifest: { entrypoint, ...(assets !== undefined && { assets: path.posix.normalize(assets) }) } };
+  }
+  const started = startScriptPattern.exec(fields?.scripts?.["start"] ?? "")?.[1];
+  const startFile = started === undefined ? undefined : path.posix.normalize(started);
+  if (startFile !== undefined && !startFile.startsWith("..") && (await source.isFile(startFile)))
+    return { kind: "Node.js server", manifest: { entrypoint: startFile } };
+  const main = typeof fields?.main === "string" ? path.posix.normalize(fields.main) : undefined;
+  if (!fields || (await isAnyFile(source, usualEntrypoints(main)))) return undefined;
+  for (const file of serverFiles)
+    for (const extension of codeExtensions)
+      if (await source.isFile(`${file}.${extension}`)) return { kind: "module", manifest: { entrypoint: `${file}.${extension}` } };
+  return undefined;
+}
+
+async function findOutput(folder: string, outputs: readonly FrameworkOutput[], source: PackageSource): Promise<DetectedOutput | undefined> {
+  for (const output of outputs) {
+    const file = await expandedFile(folder, output.file);
+    if (file === undefined || !(await source.isFile(file))) continue;
+    const packed = output.packed.map((entry) => (entry.includes("*") ? path.posix.dirname(file) : entry));
+    return { ...output, packed, manifest: { entrypoint: output.module?.path ?? file, ...output.manifest } };
+  }
+  return undefined;
+}
+
+/** Replaces `*` by the only folder at that place. Undefined if there is none or several. */
+async function expandedFile(folder: string, file: string): Promise<string | undefined> {
+  const [before, after] = file.split("*");
+  if (before === undefined || after === undefined) return file;
+  const entries = await readdir(path.join(folder, before), { withFileTypes: true }).catch(() => []);
+  const [only, ...others] = entries.filter((entry) => entry.isDirectory());
+  return only === undefined || others.length > 0 ? undefined : before + only.name + after;
+}
+
+async function isAnyFile(source: PackageSource, files: readonly string[]): Promise<boolean> {
+  for (const file of files) if (!file.startsWith("..") && (await source.isFile(file))) return true;
+  return false;
+}
+
+/** Returns a valid package name for a folder, such as `my-app` for `My App`. */
+function nameFor(folder: string): string {
+  const name = path
+    .basename(path.resolve(folder))
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9._-]+/g, "-")
+    .replaceAll(/^[^a-z0-9]+|[^a-z0-9]+$/g, "");
+  return isPackageName(name) ? name : "app";
+}

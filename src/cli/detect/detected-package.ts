@@ -1,0 +1,46 @@
+import { lstatSync, readdirSync } from "node:fs";
+import path from "node:path";
+import { manifestFileNames } from "../../shared/metadata-file-names.js";
+import { writtenFile } from "../pack/bundle-plan.js";
+import type { PackedFile, PackOptions } from "../pack/pack-plan.js";
+import { folderSource } from "../pack/package-info.js";
+import { notBuilt } from "./build-project.js";
+import { detectProject, manifestTextOf, withDetectedManifest, type DetectedOutput, type DetectedProject } from "./detect-project.js";
+
+/** A detected project and the options that pack its output. */
+export interface DetectedPackage {
+  readonly project: DetectedProject;
+  readonly options: Required<Pick<PackOptions, "source" | "added">> & Pick<PackOptions, "only">;
+}
+
+/**
+ * Detects the output of a folder without a manifest, and writes generated files below `workspace`. Undefined for a folder that needs no
+ * detection. Throws NOT_BUILT if the output is missing.
+ */
+export async function detectPackage(folder: string, workspace: string): Promise<DetectedPackage | undefined> {
+  const project = await detectProject(folder);
+  if (!project) return undefined;
+  const { output } = project;
+  if (!output) throw notBuilt(project);
+  const source = withDetectedManifest(folderSource(folder), output);
+  return { project, options: { source, only: output.packed, added: await detectedFiles(folder, output, workspace) } };
+}
+
+/** Returns the files that the package of a detected output contains besides those of the project: the manifest, a module and copies. */
+async function detectedFiles(folder: string, output: DetectedOutput, workspace: string): Promise<PackedFile[]> {
+  const directory = path.join(workspace, "detected");
+  const written = [{ path: manifestFileNames[0] as string, content: manifestTextOf(output), rule: "the manifest for the detected output" }];
+  if (output.module) written.push({ path: output.module.path, content: output.module.text, rule: "a module for the detected output" });
+  const files = await Promise.all(written.map((file) => writtenFile(directory, file)));
+  return [...files, ...(output.copies ?? []).flatMap(({ from, to }) => copied(path.join(folder, from), to))];
+}
+
+function copied(source: string, target: string): PackedFile[] {
+  if (!lstatSync(source, { throwIfNoEntry: false })?.isDirectory()) return [];
+  return readdirSync(source, { withFileTypes: true, recursive: true }).flatMap((entry): PackedFile[] => {
+    if (!entry.isFile()) return [];
+    const file = path.join(entry.parentPath, entry.name);
+    const name = path.relative(source, file).split(path.sep).join("/");
+    return [{ path: `${target}/${name}`, source: file, sizeBytes: lstatSync(file).size, rule: "a copy for the detected output" }];
+  });
+}

@@ -1,0 +1,59 @@
+import { realpath } from "node:fs/promises";
+import path from "node:path";
+import { planExternals } from "./external-packages.js";
+import { readImports, type PackageImport } from "./module-imports.js";
+import { withFiles, type LeftOut, type PackPlan } from "./pack-plan.js";
+
+const codePattern = /\.[cm]?[jt]sx?$/;
+const modulesFolder = "node_modules/";
+
+/**
+ * Returns the plan with the installed packages that the worker's code imports: packages in folders above, as in workspaces, are added, and
+ * node_modules of the folder are excluded if the code in a folder below imports none of them.
+ */
+export async function withDependencies(plan: PackPlan, folder: string): Promise<PackPlan> {
+  const { entrypoint, pluginEntry } = plan.facts;
+  if (pluginEntry !== undefined || entrypoint === undefined || !codePattern.test(entrypoint)) return plan;
+  const root = await realpath(folder);
+  const imports = await readImports(root, entrypoint);
+  const { packages } = imports;
+  const hasOwnRules = plan.files.length > 0 && plan.leftOut.some(({ rule }) => rule.startsWith(".runtimeignore"));
+  if (hasOwnRules) return { ...plan, imports };
+  const isInFolder = ({ folder: found }: PackageImport) => found?.startsWith(path.join(root, "node_modules") + path.sep) === true;
+  const usesModules = packages.some(isInFolder);
+  const trimmed = entrypoint.includes("/") && !usesModules ? withoutModules(plan) : plan;
+  return { ...(await withMissingPackages(trimmed, root, packages)), imports };
+}
+
+/** Returns whether the plan contains a package for a module, as Node.js searches it. */
+export function hasPackage({ files }: PackPlan, { name, importer }: Pick<PackageImport, "name" | "importer">): boolean {
+  const folders = [""];
+  for (let at = importer.indexOf("/"); at !== -1; at = importer.indexOf("/", at + 1)) folders.push(importer.slice(0, at + 1));
+  return folders.some((folder) => files.some((file) => file.path.startsWith(`${folder}${modulesFolder}${name}/`)));
+}
+
+function withoutModules(plan: PackPlan): PackPlan {
+  if (!plan.files.some((file) => file.path.startsWith(modulesFolder))) return plan;
+  const rule = "node_modules: the code of the entrypoint imports no package of this folder";
+  const excluded: LeftOut = { path: modulesFolder, rule };
+  return {
+    ...plan,
+    files: plan.files.filter((file) => !file.path.startsWith(modulesFolder)),
+    leftOut: [...plan.leftOut.filter((each) => !each.path.startsWith(modulesFolder)), excluded].toSorted((one, other) =>
+      one.path < other.path ? -1 : 1,
+    ),
+  };
+}
+
+/** Adds installed packages that the plan lacks, with their dependencies. */
+async function withMissingPackages(plan: PackPlan, root: string, packages: readonly PackageImport[]): Promise<PackPlan> {
+  const installed = packages.filter((each) => each.folder !== undefined);
+  if (installed.every((each) => hasPackage(plan, each))) return plan;
+  // Packages that the folder contains are included, because their own dependencies can be in a folder above.
+  const folders = new Map<string, string[]>();
+  for (const { name, from } of installed) folders.set(name, [...(folders.get(name) ?? []), from]);
+  const { files } = await planExternals(root, folders, "node_modules: imported, and installed in a folder above");
+  const isAdded = ({ path: link }: LeftOut) => files.some((file) => file.path.startsWith(`${link}/`));
+  const links = plan.links.filter((link) => !isAdded(link));
+  return withFiles({ ...plan, links, leftOut: plan.leftOut.filter((each) => !isAdded(each)) }, files);
+}

@@ -1,0 +1,169 @@
+import { randomBytes } from "node:crypto";
+import { symlink } from "node:fs/promises";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startDaemon, type TestDaemon } from "../../support/start-daemon.js";
+import { writeTree } from "../../support/write-tree.js";
+import { ShellSession } from "./shell-session.js";
+
+const good = "export default { fetch: () => new Response('good') };";
+const handler = (body: string) => `export default { fetch() { ${body} } };`;
+const named = (fields = "") => ({ "manifest.yaml": `name: app\n${fields}` });
+
+const page = (body: string) => ({ "manifest.yaml": "name: page", "index.html": `<!doctype html>${body}` });
+
+let daemon: TestDaemon;
+let shell: ShellSession;
+
+beforeAll(async () => {
+  [daemon, shell] = await Promise.all([startDaemon(), ShellSession.open()]);
+  await shell.signIn(daemon);
+  await writeTree(shell.home, { "good/manifest.yaml": "name: app\n", "good/index.js": good });
+  const first = await shell.run("deploy good");
+  expect(first, first.stderr).toMatchObject({ status: 0 });
+});
+
+afterAll(async () => {
+  await daemon?.dispose();
+  await shell?.close();
+});
+
+async function deploy(files: Record<string, string>, flags = "") {
+  const folder = `broken-${(count += 1)}`;
+  await writeTree(shell.home, Object.fromEntries(Object.entries(files).map(([name, content]) => [`${folder}/${name}`, content])));
+  return { folder, run: await shell.run(`deploy ${folder} ${flags}`) };
+}
+let count = 0;
+
+const bodyOf = async (name: string) => (await fetch(`${daemon.url}/${name}/`)).text();
+
+type Broken = readonly [cause: string, files: Record<string, string>, expected: RegExp];
+
+const rejected: readonly Broken[] = [
+  ["a syntax error", { ...named(), "index.js": "export default { fetch( { return 1 }" }, /index\.js:1:34: .*\n +1 \| /],
+  [
+    "a syntax error in an imported module",
+    { ...named(), "index.js": "import './a.js';", "a.js": "let = ;" },
+    /a\.js:1:\d+[^]*1 \| let = ;/,
+  ],
+  ["a syntax error in TypeScript", { ...named(), "index.ts": "const a: = 1;" }, /index\.ts:1:10/],
+  ["a missing file", { ...named(), "index.js": `import "./no.js";\n${good}` }, /index\.js:1:8: the import \.\/no\.js does not exist/],
+  ["a missing package", { ...named(), "index.js": `import "left-pad";\n${good}` }, /left-pad is not installed: npm install left-pad/],
+  [
+    "an excluded package",
+    {
+      ...named(),
+      ".runtimeignore": "node_modules",
+      "index.js": `import "dep";\n${good}`,
+      "node_modules/dep/package.json": '{ "name": "dep" }',
+      "node_modules/dep/index.js": "",
+    },
+    /the package dep is not packed/,
+  ],
+  [
+    "an error while loading",
+    { ...named(), "index.js": `\nthrow new Error("no database");` },
+    /no database \(index\.js:2:7\)[^]*2 \| throw/,
+  ],
+  ["a rejected promise while loading", { ...named(), "index.js": `await Promise.reject(new Error("refused"));` }, /refused/],
+  [
+    "code that never finishes loading",
+    { ...named("timeout: 5s"), "index.js": "await new Promise(() => {});" },
+    /could not be loaded|not loaded/,
+  ],
+  ["an exit while loading", { ...named(), "index.js": "process.exit(3);" }, /exit|could not be loaded/],
+  ["too little memory", { ...named("memory: 32mb"), "index.js": "const a = []; for (;;) a.push(new Array(1e5).fill(a));" }, /memory/],
+  ["no export", { ...named(), "index.js": "export const a = 1;" }, /fetch/],
+  ["an export of the wrong type", { ...named(), "index.js": "export default 5;" }, /fetch/],
+  ["require in an ES module", { ...named(), "index.js": `const a = require("fs");\n${good}` }, /require is not defined/],
+  ["an API of another runtime", { ...named(), "index.js": "Deno.serve(() => new Response());" }, /Deno is not defined/],
+  [
+    "a missing entrypoint",
+    { ...named("entrypoint: dist/index.js"), "index.js": good },
+    /manifest\.yaml:2:13: the entrypoint dist\/index\.js does not exist/,
+  ],
+  ["an entrypoint outside of the folder", { ...named("entrypoint: ../x.js"), "index.js": good }, /entrypoint/],
+  ["a missing folder of assets", { ...named("assets: public"), "index.js": good }, /the folder public of assets has no files/],
+  ["an invalid manifest", { "manifest.yaml": "name: app\n  a: [", "index.js": good }, /manifest\.yaml:2:\d+/],
+  ["an invalid field", { ...named("instances: 0"), "index.js": good }, /manifest\.yaml:2:12: instances/],
+  ["an invalid name", { "manifest.yaml": "name: My App", "index.js": good }, /manifest\.yaml:1:7/],
+  ["an invalid version", { ...named("version: 1.0"), "index.js": good }, /manifest\.yaml:2:10/],
+  ["invalid JSON in package.json", { "package.json": "{", "index.js": good }, /package\.json:1:\d+/],
+  ["nothing to serve", { "README.md": "hello" }, /neither manifest\.yaml nor package\.json|no name|nothing to serve/],
+  [
+    "a missing build",
+    { "package.json": '{ "name": "app", "devDependencies": { "vite": "8" }, "scripts": { "build": "vite build" } }' },
+    /Vite: the build output does not exist \(dist\)[^]*deploy --build/,
+  ],
+  ["the status 500 at /", { ...named(), "index.js": handler("return new Response('x', { status: 500 });") }, /GET \/ failed\. .*500/],
+  ["an error in the handler", { ...named(), "index.js": handler("throw new Error('no user');") }, /no user[^]*index\.js:1:/],
+  ["no response", { ...named("timeout: 1s"), "index.js": handler("return new Promise(() => {});") }, /did not respond within 1000 ms/],
+  [
+    "the status 404 at the path in check",
+    { ...named("check: /up"), "index.js": handler("return new Response('', { status: 404 });") },
+    /GET \/up failed\. .*404/,
+  ],
+  ["a missing secret", { ...named("secrets: [TOKEN]"), "index.js": good }, /TOKEN/],
+  ["a permission that the operator does not allow", { ...named("permissions: [child-process]"), "index.js": good }, /child-process/],
+  [
+    "an addon for another architecture",
+    {
+      ...named(),
+      "index.js": `import { createRequire } from "node:module";\ncreateRequire(import.meta.url)("./a.node");\n${good}`,
+      "a.node": "\u007fELF",
+    },
+    /a\.node|ERR_DLOPEN|addon/,
+  ],
+];
+
+describe("deploy", () => {
+  test.each(rejected)("rejects a folder with %s and keeps the previous version", async (_, files, expected) => {
+    const { run } = await deploy(files);
+    expect(run, run.stderr).toMatchObject({ stdout: "" });
+    expect(run.status, run.stderr).not.toBe(0);
+    expect(run.stderr).toMatch(expected);
+    expect(await bodyOf("app")).toBe("good");
+  });
+
+  test("rejects a folder whose build script fails, and prints the output of the script", async () => {
+    const scripts = { build: "echo compiling; exit 3" };
+    const packageJson = JSON.stringify({ name: "app", scripts, devDependencies: { vite: "8" } });
+    const { run } = await deploy({ "package.json": packageJson, "node_modules/x/package.json": "{}" }, "--build");
+    expect(run, run.stderr).toMatchObject({ status: 1, stdout: "" });
+    expect(run.stderr).toMatch(/compiling[^]*npm run build failed \(exit code 3\)/);
+    expect(await bodyOf("app")).toBe("good");
+  });
+});
+
+describe("deploy with a warning", () => {
+  test.each<Broken>([
+    [
+      "whose page loads files outside of its base path",
+      { ...page('<script src="/a.js"></script>'), "a.js": "" },
+      /loads \/a\.js, outside of its base path \/page\//,
+    ],
+    ["whose page loads a missing file", page('<link href="./style.css">'), /loads \.\/style\.css, which the package does not contain/],
+    [
+      "with an unknown key",
+      { "manifest.yaml": "name: page\nentrypont: a", "index.html": "" },
+      /unknown key entrypont; did you mean entrypoint/,
+    ],
+    ["with a file that looks secret", { ...page(""), "server.key": "x" }, /server\.key: looks like a secret/],
+    [
+      "of more than 50 MB",
+      { ...page(""), "video.bin": randomBytes(39 * 1024 * 1024).toString("base64") },
+      /the package has 5\d\.\d MB; exclude files with \.runtimeignore/,
+    ],
+  ])("installs a folder %s", async (_, files, expected) => {
+    const { run } = await deploy(files);
+    expect(run, run.stderr).toMatchObject({ status: 0 });
+    expect(run.stderr).toMatch(expected);
+  });
+
+  test("installs a folder with a link to a file outside of the folder", async () => {
+    await writeTree(shell.home, { "linked/manifest.yaml": "name: page", "linked/index.html": "" });
+    await symlink("/etc/hostname", path.join(shell.home, "linked/link"));
+    const run = await shell.run("deploy linked");
+    expect(run.stderr).toMatch(/link: is excluded: a link to a target outside of the folder/);
+  });
+});

@@ -1,0 +1,129 @@
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { connect, uploadOf } from "../../support/connect.js";
+import { packFiles } from "../../support/pack-files.js";
+import { startDaemon, type TestDaemon } from "../../support/start-daemon.js";
+import { settledDigest } from "../../support/settled-digest.js";
+import { writeTree } from "../../support/write-tree.js";
+import { ShellSession, succeeded } from "./shell-session.js";
+
+const simultaneousDeployments = 4;
+
+let daemon: TestDaemon;
+let shell: ShellSession;
+
+beforeAll(async () => {
+  [daemon, shell] = await Promise.all([startDaemon(), ShellSession.open()]);
+  await shell.signIn(daemon);
+});
+
+afterAll(async () => {
+  await daemon?.dispose();
+  await shell?.close();
+});
+
+const codeServing = (text: string) => `export default { fetch: () => new Response(${JSON.stringify(text)}) };`;
+const write = (folder: string, text: string, { name = folder, code = codeServing(text) } = {}) =>
+  writeTree(shell.home, { [`${folder}/manifest.yaml`]: `name: ${name}\n`, [`${folder}/index.js`]: code });
+const bodyOf = async (name: string) => (await fetch(`${daemon.url}/${name}/`)).text();
+const workerNamed = async (name: string) =>
+  (await connect(daemon.url, daemon.rootKey).workers.list()).find((worker) => worker.name === name);
+
+async function deployJson(words: string): Promise<Record<string, unknown>> {
+  return JSON.parse(succeeded(await shell.run(`deploy ${words} --json`)).stdout) as Record<string, unknown>;
+}
+
+/** Installs a worker as `latest`, as an upload without a version does. */
+async function uploadLatest(name: string): Promise<void> {
+  const archive = await packFiles({ "manifest.yaml": `name: ${name}`, "index.js": codeServing("uploaded") });
+  await connect(daemon.url, daemon.rootKey).workers.upload({ file: uploadOf("package.tgz", archive), query: {} });
+}
+
+describe("deploy of a worker without a version", () => {
+  test("assigns the next version in the archive and leaves the folder unchanged", async () => {
+    await write("counted", "one");
+    const before = await settledDigest(path.join(shell.home, "counted"));
+    expect(await deployJson("counted")).toMatchObject({ version: "0.1.0", action: "install", before: null });
+    expect(await settledDigest(path.join(shell.home, "counted"))).toBe(before);
+    await write("counted", "two");
+    expect(await deployJson("counted --message second")).toMatchObject({ version: "0.1.1", before: "0.1.0" });
+    expect(await bodyOf("counted")).toBe("two");
+  });
+
+  test("uploads nothing for unchanged content, also as a dry run", async () => {
+    expect(await deployJson("counted")).toMatchObject({ version: "0.1.1", action: "none", enabled: true });
+    const dryRun = await shell.run("deploy counted --dry-run --exit-code");
+    expect(dryRun, dryRun.stderr).toMatchObject({ status: 0 });
+    expect((await workerNamed("counted"))?.versions).toEqual(["0.1.1", "0.1.0"]);
+  });
+
+  test("deploys content again that a rollback disabled", async () => {
+    succeeded(await shell.run("workers rollback counted --yes"));
+    expect(await bodyOf("counted")).toBe("one");
+    expect(await deployJson("counted")).toMatchObject({ version: "0.1.2", action: "install" });
+    expect(await bodyOf("counted")).toBe("two");
+  });
+
+  test(`assigns different versions to ${simultaneousDeployments} simultaneous deployments`, async () => {
+    const folders = Array.from({ length: simultaneousDeployments }, (_, index) => `raced-${index}`);
+    for (const folder of folders) await write(folder, folder, { name: "raced" });
+    const runs = await Promise.all(folders.map((folder) => shell.runProgram(`deploy ${folder} --json`)));
+    for (const run of runs) succeeded(run);
+    const versions = runs.map(({ stdout }) => (JSON.parse(stdout) as { version: string }).version);
+    expect(versions.toSorted()).toEqual(folders.map((_, index) => `0.1.${index}`));
+    expect((await workerNamed("raced"))?.versions).toHaveLength(simultaneousDeployments);
+  });
+});
+
+describe("deploy of a worker that is installed as latest", () => {
+  test("replaces latest until --bump, which disables latest and can be undone", async () => {
+    await uploadLatest("rolling");
+    await write("rolling", "replaced");
+    expect(await deployJson("rolling")).toMatchObject({ version: "latest", action: "replace" });
+    expect(await bodyOf("rolling")).toBe("replaced");
+    expect(await deployJson("rolling")).toMatchObject({ version: "latest", action: "none" });
+
+    await write("rolling", "bumped");
+    const bumped = await deployJson("rolling --bump");
+    expect(bumped).toMatchObject({ version: "0.1.0", before: "latest", undo: "runtimectl workers enable rolling@latest" });
+    expect(await bodyOf("rolling")).toBe("bumped");
+    expect(await workerNamed("rolling")).toMatchObject({ disabledVersions: ["latest"] });
+    await write("rolling", "after");
+    expect(await deployJson("rolling")).toMatchObject({ version: "0.1.1" });
+    succeeded(await shell.run(String(bumped["undo"]).replace("runtimectl ", "")));
+    expect(await bodyOf("rolling")).toBe("replaced");
+  });
+
+  test("keeps latest enabled when --bump is rejected", async () => {
+    await uploadLatest("held");
+    await write("held", "", { code: "throw new Error('no');" });
+    const run = await shell.run("deploy held --bump");
+    expect(run, run.stderr).toMatchObject({ status: 1 });
+    expect(await workerNamed("held")).toMatchObject({ versions: ["latest"], disabledVersions: [] });
+    expect(await bodyOf("held")).toBe("uploaded");
+  });
+});
+
+test("deployments under load, accepted and rejected ones, lose no request", { timeout: 60_000 }, async () => {
+  await write("loaded", "0");
+  await deployJson("loaded");
+  const load = { isOver: false, bodies: new Map<string, number>() };
+  const client = async () => {
+    while (!load.isOver) {
+      const response = await fetch(`${daemon.url}/loaded/`);
+      const body = `${response.status} ${await response.text()}`;
+      load.bodies.set(body, (load.bodies.get(body) ?? 0) + 1);
+    }
+  };
+  const clients = Array.from({ length: 8 }, client);
+  for (const round of [1, 2, 3]) {
+    await write("loaded", String(round));
+    await deployJson("loaded");
+    await write("loaded", "", { code: "export default { fetch() { throw new Error('broken'); } };" });
+    const rejected = await shell.run("deploy loaded");
+    expect(rejected.stderr).toContain("WORKER_CHECK_FAILED");
+  }
+  load.isOver = true;
+  await Promise.all(clients);
+  expect([...load.bodies.keys()].toSorted()).toEqual(["200 0", "200 1", "200 2", "200 3"]);
+});
