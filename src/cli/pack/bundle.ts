@@ -1,6 +1,8 @@
-import { realpath } from "node:fs/promises";
+import { readFile, realpath } from "node:fs/promises";
 import path from "node:path";
-import type { BuildOptions, BuildResult, Loader, Metafile } from "esbuild";
+import type { BuildOptions, BuildResult, Message, Metafile } from "esbuild";
+import { textLoaders } from "../../shared/bundled-files.js";
+import { InvalidTsconfig, jsxMode, readTsconfig, tsconfigWarnings, type Tsconfig } from "../../shared/tsconfig.js";
 import { bundleFailure } from "./bundle-failure.js";
 import { packageNameOf } from "./installed-package.js";
 import { ModulePlaces } from "./module-places.js";
@@ -10,8 +12,6 @@ import type { PackedFile } from "./pack-plan.js";
 
 /** The oldest supported Node.js version of the daemon. */
 const target = "node24";
-/** Files that modules import as text. */
-const textLoaders: Readonly<Record<string, Loader>> = { ".html": "text", ".md": "text", ".sql": "text", ".svg": "text", ".txt": "text" };
 
 interface BundleRequest {
   readonly folder: string;
@@ -43,6 +43,7 @@ export interface SourceMap {
 /** Bundles the entrypoint and its imports into one ES module, reproducibly. Throws BUNDLE_FAILED. */
 export async function bundleCode({ folder, entrypoint, output, externals }: BundleRequest): Promise<Bundle> {
   const root = await realpath(folder);
+  const config = await tsconfigOf(root, entrypoint);
   const places = new ModulePlaces(root, path.dirname(path.join(root, output)));
   const options: Options = {
     absWorkingDir: root,
@@ -57,6 +58,7 @@ export async function bundleCode({ folder, entrypoint, output, externals }: Bund
     charset: "utf8",
     external: ["node:*", "cloudflare:workers", ...externals],
     loader: textLoaders,
+    jsx: jsxMode(config),
     sourcemap: "external",
     sourcesContent: false,
     metafile: true,
@@ -83,10 +85,21 @@ export async function bundleCode({ folder, entrypoint, output, externals }: Bund
     inputs,
     externals: new Map(externals.map((name) => [name, foldersFor(name, { root, entrypoint, metafile: result.metafile })])),
     files: places.files,
-    warnings: result.warnings.map(({ text, location }) =>
-      location ? `${location.file}:${location.line}:${location.column + 1}: ${text}` : text,
-    ),
+    warnings: [...tsconfigWarnings(config), ...result.warnings.map(warningText)],
   };
+}
+
+/** Returns the settings of the entrypoint. esbuild itself reads the tsconfig.json of each module, and reports invalid ones. */
+async function tsconfigOf(root: string, entrypoint: string): Promise<Tsconfig | undefined> {
+  const read = (file: string) => readFile(path.join(root, file), "utf8").catch(() => undefined);
+  return readTsconfig(read, entrypoint).catch((error: unknown) => {
+    if (error instanceof InvalidTsconfig) return undefined;
+    throw error;
+  });
+}
+
+function warningText({ text, location }: Message): string {
+  return location ? `${location.file}:${location.line}:${location.column + 1}: ${text}` : text;
 }
 
 type Options = BuildOptions & { readonly metafile: true; readonly write: false };

@@ -2,6 +2,7 @@ import { lstatSync } from "node:fs";
 import { readFile, readdir, realpath } from "node:fs/promises";
 import path from "node:path";
 import type { Loader, OnLoadResult, Plugin } from "esbuild";
+import { wasmModule, withClassicJsx } from "../../shared/bundled-files.js";
 import { neverPackedPathReason } from "../../shared/packing/never-packed.js";
 import { packageFolderOf } from "./installed-package.js";
 import type { PackedFile } from "./pack-plan.js";
@@ -22,8 +23,6 @@ const besidePatterns = [
   /\bnew\s+URL\(\s*(?<names>"[^"\n]+"|'[^'\n]+')\s*,\s*import\s*\.\s*meta\s*\.\s*url\s*\)/g,
   /\b(?:join|resolve)\(\s*(?:__dirname|import\s*\.\s*meta\s*\.\s*dirname)\s*,\s*(?<names>(?:"[^"\n]+"|'[^'\n]+')(?:\s*,\s*(?:"[^"\n]+"|'[^'\n]+'))*)\s*\)/g,
 ];
-/** Matches the factory of a file with classic JSX, which automatic JSX would ignore. */
-const classicJsxPattern = /@jsx\s+[\w$]/;
 
 /**
  * Lets each bundled module find files beside its original location, and collects the files of installed packages that modules find this way.
@@ -69,16 +68,16 @@ export class ModulePlaces {
       return undefined;
     }
     if (isInstalled(path.relative(this.#root, file))) await this.#keepBeside(file, text);
-    const classicJsx = classicJsxPattern.test(text) && !text.includes("@jsxRuntime") ? "/** @jsxRuntime classic */ " : "";
+    const code = withClassicJsx(text);
     const place = ownPlacePattern.test(text) ? this.#declarations(file) : "";
-    if (classicJsx === "" && place === "") return undefined;
-    return { contents: `${classicJsx}${place}${text.replace(/^#!.*/, "")}`, loader: loaders[path.extname(file).slice(1)] ?? "js" };
+    if (code === text && place === "") return undefined;
+    return { contents: `${place}${code.replace(/^#!.*/, "")}`, loader: loaders[path.extname(file).slice(1)] ?? "js" };
   }
 
   /** Returns variables that replace `import.meta.url` and similar. On the first line, so that the source map stays valid. */
   #declarations(file: string): string {
     const lines = [
-      `var __module_url = new URL(${JSON.stringify(this.#urlOf(file))}, __bundle_url).href`,
+      `var __module_url = new URL(${JSON.stringify(encodeURI(this.#placeOf(file)))}, __bundle_url).href`,
       "__module_filename = decodeURIComponent(new URL(__module_url).pathname)",
       '__module_dirname = __module_filename.slice(0, __module_filename.lastIndexOf("/"))',
     ];
@@ -93,8 +92,7 @@ export class ModulePlaces {
       return { errors: [{ text: `${path.basename(file)} is in a zip file of Yarn. Unpack the package with: yarn unplug ${name}` }] };
     }
     this.#keep(file, source);
-    const bytes = `readFileSync(new URL(${JSON.stringify(this.#urlOf(file))}, __bundle_url))`;
-    return { contents: `import { readFileSync } from "node:fs"; export default new WebAssembly.Module(${bytes});`, loader: "js" };
+    return { contents: wasmModule(this.#placeOf(file), "__bundle_url"), loader: "js" };
   }
 
   /** Collects the WebAssembly files in the folder of a module, and files that the module names. */
@@ -140,9 +138,9 @@ export class ModulePlaces {
     return parents === "" ? relative : `node_modules/.outside-${parents.length / 3}/${relative.slice(parents.length)}`;
   }
 
-  /** Returns the URL of a file relative to the bundle. */
-  #urlOf(file: string): string {
-    const place = encodeURI(toPosix(path.relative(this.#outputFolder, path.join(this.#root, this.#packedPath(file)))));
+  /** Returns the path of a file relative to the bundle. */
+  #placeOf(file: string): string {
+    const place = toPosix(path.relative(this.#outputFolder, path.join(this.#root, this.#packedPath(file))));
     return place.startsWith(".") ? place : `./${place}`;
   }
 }

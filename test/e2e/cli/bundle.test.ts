@@ -169,6 +169,33 @@ test("--bundle compiles JSX with the options in tsconfig.json", async () => {
   expect(await (await fetch(`${daemon.url}/jsx/`)).text()).toBe("<b>tsx</b>");
 });
 
+test("--bundle compiles JSX automatically without an option in tsconfig.json", async () => {
+  const files = {
+    "manifest.yaml": "name: react\nentrypoint: index.tsx\n",
+    "tsconfig.json": '{ "compilerOptions": { "strict": true } }',
+    "index.tsx":
+      'import { renderToString } from "react-dom/server"; import { Old } from "./old.jsx";\n' +
+      "export default () => new Response(renderToString(<b>{Old()}</b>));",
+    "old.jsx": "/** @jsx h */\nconst h = (name, _, text) => `${name} ${text}`;\nexport const Old = () => <i>classic</i>;",
+  };
+  await folder("react", files, ["react", "react-dom", "scheduler"]);
+  const run = await runtimectl("workers upload react --bundle");
+  expect(run.stderr).not.toContain("warning:");
+  expect(await (await fetch(`${daemon.url}/react/`)).text()).toBe("<b>i classic</b>");
+});
+
+test("--bundle warns that emitDecoratorMetadata has no effect", async () => {
+  const files = {
+    "manifest.yaml": "name: metadata\nentrypoint: src/index.ts\n",
+    "tsconfig.json": '{ "extends": "./tsconfig.base.json" }',
+    "tsconfig.base.json": '{ "compilerOptions": { "emitDecoratorMetadata": true, }, }',
+    "src/index.ts": "export default () => new Response();",
+  };
+  await folder("metadata", files);
+  const run = await runtimectl("workers upload metadata --bundle");
+  expect(run.stderr).toContain("warning: tsconfig.json: esbuild does not support emitDecoratorMetadata");
+});
+
 describe("runtimectl workers upload --bundle fails before the upload", () => {
   test("when the code has a syntax error, and prints file, line, column and source line", async () => {
     const words = await refusal({ "index.ts": 'import "./src/b";\n', "src/b.ts": "const a = 1;\nconst b = ;\n" });

@@ -10,6 +10,7 @@ import type { DataLease } from "../data/data-folder.js";
 import type { WorkerStorage } from "../data/worker-storage.js";
 import type { ServedVersion } from "../engine/version-handler.js";
 import { CannotLinkFiles } from "./sandbox-folder.js";
+import type { CompiledModule } from "../typescript/compile-job.js";
 import type { TypeScriptCompiler } from "../typescript/typescript-compiler.js";
 import type { Log } from "../../log/log.js";
 import { WorkerOutput } from "../logs/isolate-output.js";
@@ -40,7 +41,7 @@ export class IsolateStarter {
   /** Time limit for loading the code, counted from the acquisition of the isolate. */
   readonly timeoutMs: number;
   readonly #options: IsolateStarterOptions;
-  #bundle: Promise<string> | undefined;
+  #bundle: Promise<CompiledModule> | undefined;
   #assets: Promise<AssetsOrder | undefined> | undefined;
   #waitingForPlace = 0;
   /** True if the worker needs dedicated isolates, which start with file rules for the worker's folder. */
@@ -83,7 +84,7 @@ export class IsolateStarter {
     isolate.events = events;
     const timer = setTimeout(() => isolate.kill(`the code was not loaded within ${this.timeoutMs} ms`), this.timeoutMs);
     try {
-      const entry = bundle === undefined ? path.join(isolate.slot.appPath, entrypoint.file) : await isolate.slot.addModule(bundle);
+      const entry = bundle === undefined ? path.join(isolate.slot.appPath, entrypoint.file) : await isolate.slot.addModule(bundle.text);
       await isolate.load({
         entry,
         env: { ...env, ...this.#dataVariable(isolate) },
@@ -182,10 +183,13 @@ export class IsolateStarter {
     }
   }
 
-  async #compile(events: IsolateEvents): Promise<string> {
+  async #compile(events: IsolateEvents): Promise<CompiledModule> {
     const { version, entrypoint, compiler } = this.#options;
+    const isCompiled = this.#bundle !== undefined;
     try {
-      return await (this.#bundle ??= compiler.compile(version.name, { folder: version.folder, file: entrypoint.file }));
+      const bundle = await (this.#bundle ??= compiler.compile(version.name, { folder: version.folder, file: entrypoint.file }));
+      if (!isCompiled) for (const warning of bundle.warnings) events.onOutput("warn", warning);
+      return bundle;
     } catch (error) {
       this.#bundle = undefined;
       this.#lastError = toApiError(error);

@@ -1,12 +1,15 @@
 import { readFile, realpath } from "node:fs/promises";
 import path from "node:path";
 import { build, formatMessages, type Message, type Plugin } from "esbuild";
+import { textLoaders, wasmModule, withClassicJsx } from "../../../shared/bundled-files.js";
+import { InvalidTsconfig, jsxMode, readTsconfig, tsconfigWarnings } from "../../../shared/tsconfig.js";
 import type { CompileProblem, CompileResult } from "./compile-job.js";
 import { isPathWithin } from "../../platform/path-within.js";
 
 const leadsOut = { text: "An import refers to a file outside of the package folder." };
 /** Matches a source map comment of JavaScript or CSS. Like esbuild, ends the URL at white space. */
 const comment = /sourceMappingURL=(\S*)/g;
+const codePattern = /\.[cm]?[jt]sx?$/;
 /** Matches a path without characters that esbuild would decode. */
 const plainPath = /^[\w./-]+$/;
 
@@ -17,6 +20,7 @@ const plainPath = /^[\w./-]+$/;
 export async function bundleTypeScript(folder: string, file: string): Promise<CompileResult> {
   const root = await realpath(folder);
   try {
+    const config = await readTsconfig((each) => readWithin(root, each), path.posix.normalize(file));
     const result = await build({
       absWorkingDir: root,
       entryPoints: [path.join(root, file)],
@@ -29,22 +33,27 @@ export async function bundleTypeScript(folder: string, file: string): Promise<Co
       target: `node${process.versions.node}`,
       sourcemap: "inline",
       sourcesContent: false,
-      tsconfigRaw: {},
+      // The files of the package instead of the ones that esbuild finds: those can be outside of the folder, which a base file can name.
+      tsconfigRaw: { compilerOptions: config?.compilerOptions ?? {} },
+      jsx: jsxMode(config),
+      loader: textLoaders,
       logLevel: "silent",
       // Gives the bundle the module URL and the function `require` of the original entrypoint.
       banner: {
         js: `import { createRequire as __createRequire } from "node:module"; const __entryUrl = new URL(${JSON.stringify(`./app/${file}`)}, import.meta.url).href; const require = __createRequire(__entryUrl);`,
       },
       define: { "import.meta.url": "__entryUrl" },
-      plugins: [containedIn(root)],
+      plugins: [containedIn(root, path.dirname(path.join(root, file)))],
     });
-    return { text: (result.outputFiles[0] as { text: string }).text };
+    return { text: (result.outputFiles[0] as { text: string }).text, warnings: tsconfigWarnings(config) };
   } catch (error) {
+    if (error instanceof InvalidTsconfig) return { problem: error.message };
     return problemOf(error, root);
   }
 }
 
-function containedIn(root: string): Plugin {
+/** `entryFolder`: the folder to which `import.meta.url` of the bundle is relative. */
+function containedIn(root: string, entryFolder: string): Plugin {
   return {
     name: "contained",
     setup(plugged) {
@@ -56,12 +65,23 @@ function containedIn(root: string): Plugin {
       plugged.onLoad({ filter: /.*/, namespace: "file" }, async ({ path: file }) => {
         const real = await realpath(file);
         if (!isPathWithin(real, root)) return { errors: [leadsOut] };
+        if (file.endsWith(".wasm")) return { contents: wasmModule(path.relative(entryFolder, file), "import.meta.url"), loader: "js" };
+        if (path.extname(file) in textLoaders) return undefined;
         const text = await readFile(real, "utf8");
-        const contents = await withoutForeignSourceMaps(text, file, root);
+        const code = await withoutForeignSourceMaps(text, file, root);
+        const contents = codePattern.test(file) ? withClassicJsx(code) : code;
         return contents === text ? undefined : { contents, loader: "default" };
       });
     },
   };
+}
+
+/** Returns the text of a file in the package. Undefined if it does not exist, and for files outside. */
+async function readWithin(root: string, file: string): Promise<string | undefined> {
+  const whole = path.join(root, file);
+  const real = isPathWithin(whole, root) ? await realpath(whole).catch(() => undefined) : undefined;
+  if (real === undefined || !isPathWithin(real, root)) return undefined;
+  return await readFile(real, "utf8").catch(() => undefined);
 }
 
 /** Returns esbuild's first message with file and line as `problem`, and all messages as `report`. */

@@ -5,8 +5,14 @@ export interface CompileJob {
   readonly file: string;
 }
 
-/** The result of the compiler process: the module's text, or the problem. */
-export type CompileResult = { readonly text: string } | CompileProblem;
+/** The result of the compiler process. */
+export type CompileResult = CompiledModule | CompileProblem;
+
+export interface CompiledModule {
+  readonly text: string;
+  /** Sentences about settings without an effect. */
+  readonly warnings: readonly string[];
+}
 
 export interface CompileProblem {
   readonly problem: string;

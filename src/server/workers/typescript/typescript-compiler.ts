@@ -3,7 +3,7 @@ import { ApiError } from "../../../shared/api-error.js";
 import { findSystemTool } from "../../platform/system-tool.js";
 import { sandboxCommand } from "../sandbox/sandbox-command.js";
 import { emptyPolicy, layerNames, type KernelLayers } from "../sandbox/sandbox-policy.js";
-import type { CompileJob, CompileProblem, CompileResult } from "./compile-job.js";
+import type { CompiledModule, CompileJob, CompileProblem, CompileResult } from "./compile-job.js";
 import { realpath } from "node:fs/promises";
 import { createRequire as requireFrom } from "node:module";
 import path from "node:path";
@@ -38,9 +38,9 @@ export class TypeScriptCompiler {
   /**
    * Compiles a worker's entrypoint to one module. Throws WORKER_START_FAILED, whose `cause`, if defined, contains the full compiler output.
    */
-  async compile(worker: string, job: CompileJob): Promise<string> {
+  async compile(worker: string, job: CompileJob): Promise<CompiledModule> {
     const result = await this.#runInTurn(worker, job);
-    if ("text" in result) return result.text;
+    if ("text" in result) return result;
     throw startFailure("The worker's TypeScript could not be compiled", result);
   }
 
