@@ -40,6 +40,7 @@ export const command = defineCommand<[source: string], Options>({
     "node_modules is always included, without packages that only devDependencies need. Only .runtimeignore can exclude it.\n" +
     "Always included: manifest, package.json, entrypoint. Always excluded: .git, .env*, .dev.vars*, *.pem, id_*, .npmrc, .runtimectl.yaml, temporary editor files.\n" +
     "--bundle adds a source map for stack traces, which is not served to clients. esbuild applies tsconfig.json.\n" +
+    "--bundle packs files of packages only if bundled modules read them. --external packs whole packages, such as native addons.\n" +
     "A file with an API key stops the upload. A symbolic link is packed as a copy of its target; targets outside of the folder are excluded.",
   async run(context, [source], options) {
     const packageArchive = await createArchive(context, source, {
