@@ -32,8 +32,8 @@ export interface Tsconfig {
 export class InvalidTsconfig extends Error {}
 
 /**
- * Reads the tsconfig.json or jsconfig.json that is nearest to the entrypoint, and the files that it extends. Undefined without such a file.
- * Ignores base files that `read` does not find, because packages of development are not uploaded. Throws InvalidTsconfig.
+ * Reads the tsconfig.json or jsconfig.json nearest to the entrypoint, with its base files. Undefined if there is none. Ignores missing base
+ * files, because development packages are not uploaded. Throws InvalidTsconfig.
  */
 export async function readTsconfig(read: ReadText, entrypoint: string): Promise<Tsconfig | undefined> {
   for (const folder of foldersAbove(entrypoint))

@@ -25,8 +25,8 @@ const besidePatterns = [
 ];
 
 /**
- * Lets each bundled module find files beside its original location, and collects the files of installed packages that modules find this way.
- * In the archive, files from outside of the folder are in `node_modules/.outside-N`, where N counts the parent folders.
+ * Lets each bundled module find files beside its original location, and collects those of installed packages. In the archive, files from
+ * outside of the folder are in `node_modules/.outside-N`, where N counts the parent folders.
  */
 export class ModulePlaces {
   readonly #root: string;

@@ -140,7 +140,9 @@ async function pnpFolder(name: string, files: Readonly<Record<string, string>>):
   const folder = await session.folder(name, files);
   const places = {
     "node_modules/places/package.json": Buffer.from('{"name":"places","main":"places.js"}'),
-    "node_modules/places/places.js": Buffer.from("exports.folder = require('path').basename(__dirname); exports.file = typeof __filename;"),
+    "node_modules/places/places.js": Buffer.from(
+      "exports.folder = require('path').basename(__dirname); exports.file = () => require('path').basename(__filename);",
+    ),
     "node_modules/places/answer.wasm": new Uint8Array(answer),
   };
   await mkdir(path.join(folder, ".yarn/cache"), { recursive: true });
@@ -172,10 +174,10 @@ describe("with Yarn Plug'n'Play", () => {
     await pnpFolder("zipped", {
       "index.ts":
         'import { AutoRouter } from "itty-router"; import places from "places";\n' +
-        'export default { ...AutoRouter().get("/", () => [places.folder, places.file]) };',
+        'export default { ...AutoRouter().get("/", () => [places.folder, places.file(), import.meta.filename.slice(-8), new URL(import.meta.url).pathname.slice(-8)]) };',
     });
     expect(await session.packedFiles("zipped")).toEqual([".source-maps/index.mjs.map", "index.mjs", "manifest.yaml"]);
-    expect(await session.response("zipped")).toBe('["app","string"]');
+    expect(await session.response("zipped")).toBe('["app","index.mjs","index.ts","index.ts"]');
   });
 
   test("names the package to unpack for a .wasm file in a zip file", async () => {

@@ -9,6 +9,8 @@ import { isPathWithin } from "../../platform/path-within.js";
 const leadsOut = { text: "An import refers to a file outside of the package folder." };
 /** Matches a source map comment of JavaScript or CSS. Like esbuild, ends the URL at white space. */
 const comment = /sourceMappingURL=(\S*)/g;
+/** Limit of attempts to read settings: base files with several base files each multiply. Usual packages need fewer than 20. */
+const mostConfigReads = 500;
 const codePattern = /\.[cm]?[jt]sx?$/;
 /** Matches a path without characters that esbuild would decode. */
 const plainPath = /^[\w./-]+$/;
@@ -20,7 +22,9 @@ const plainPath = /^[\w./-]+$/;
 export async function bundleTypeScript(folder: string, file: string): Promise<CompileResult> {
   const root = await realpath(folder);
   try {
-    const config = await readTsconfig((each) => readWithin(root, each), path.posix.normalize(file));
+    let reads = 0;
+    const read = async (each: string) => ((reads += 1) > mostConfigReads ? undefined : await readWithin(root, each));
+    const config = await readTsconfig(read, path.posix.normalize(file));
     const result = await build({
       absWorkingDir: root,
       entryPoints: [path.join(root, file)],
