@@ -2,7 +2,7 @@ import path from "node:path";
 import type { Location, Message } from "esbuild";
 import { CommandError } from "../command/command-error.js";
 import { exitCodes } from "../command/exit-codes.js";
-import { packageNameOf } from "./installed-package.js";
+import { packageNameOf } from "../../shared/installed-package.js";
 
 /** Maximum number of problems to show. */
 const shownProblems = 10;

@@ -1,13 +1,14 @@
 import { readFile, realpath } from "node:fs/promises";
 import path from "node:path";
-import type { BuildOptions, BuildResult, Message, Metafile } from "esbuild";
+import type { Message, Metafile } from "esbuild";
 import { textLoaders } from "../../shared/bundled-files.js";
+import { packageNameOf } from "../../shared/installed-package.js";
+import { buildWithOptional, isMissing, type BundleOptions } from "../../shared/optional-imports.js";
 import { InvalidTsconfig, jsxMode, readTsconfig, tsconfigWarnings, type Tsconfig } from "../../shared/tsconfig.js";
 import { bundleFailure } from "./bundle-failure.js";
-import { packageNameOf } from "./installed-package.js";
+import { readPackageOf } from "./installed-package.js";
 import { ModulePlaces } from "./module-places.js";
 import { refuseAddonPackages, refuseAddons } from "./native-addons.js";
-import { findRequiredPackages, isMissing, OptionalImports } from "./optional-imports.js";
 import type { PackedFile } from "./pack-plan.js";
 
 /** The oldest supported Node.js version of the daemon. */
@@ -45,7 +46,7 @@ export async function bundleCode({ folder, entrypoint, output, externals }: Bund
   const root = await realpath(folder);
   const config = await tsconfigOf(root, entrypoint);
   const places = new ModulePlaces(root, path.dirname(path.join(root, output)));
-  const options: Options = {
+  const options: BundleOptions = {
     absWorkingDir: root,
     entryPoints: [path.join(root, entrypoint)],
     outfile: path.join(root, output),
@@ -72,7 +73,11 @@ export async function bundleCode({ folder, entrypoint, output, externals }: Bund
     },
     plugins: [refuseAddons(root), places.plugin()],
   };
-  const result = await buildWithOptional(options).catch((error: unknown) => Promise.reject(bundleFailure(error, root)));
+  // Loaded on demand: the compiler would slow the start of every command.
+  const { build } = await import("esbuild");
+  const result = await buildWithOptional({ build, options, readPackageOf }).catch((error: unknown) =>
+    Promise.reject(bundleFailure(error, root)),
+  );
   const inputs = inputsOf(result.metafile);
   await refuseAddonPackages(root, inputs);
   const [map, code] = ["map", "mjs"].map((end) => result.outputFiles.find((file) => file.path.endsWith(end))?.text ?? "") as [
@@ -100,19 +105,6 @@ async function tsconfigOf(root: string, entrypoint: string): Promise<Tsconfig | 
 
 function warningText({ text, location }: Message): string {
   return location ? `${location.file}:${location.line}:${location.column + 1}: ${text}` : text;
-}
-
-type Options = BuildOptions & { readonly metafile: true; readonly write: false };
-
-/** Builds without optional packages that are not installed. Rejects with esbuild's errors if the bundle cannot be loaded without them. */
-async function buildWithOptional(options: Options): Promise<BuildResult<Options>> {
-  // Loaded on demand: the compiler would slow the start of every command.
-  const { build } = await import("esbuild");
-  const buildWithout = (imports: OptionalImports) =>
-    build<Options>({ ...options, plugins: [imports.plugin(), ...(options.plugins ?? [])] });
-  const result = await buildWithout(new OptionalImports());
-  const required = findRequiredPackages(result.metafile);
-  return required.size === 0 ? result : buildWithout(new OptionalImports(required));
 }
 
 /** Returns the folders from which a package is imported, the entrypoint's first: the bundle is there. */

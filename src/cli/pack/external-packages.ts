@@ -1,8 +1,9 @@
 import { lstatSync, readdirSync } from "node:fs";
 import path from "node:path";
+import { packageNameOf } from "../../shared/installed-package.js";
 import { neverPackedReason } from "../../shared/packing/never-packed.js";
 import { usageError } from "../command/command-error.js";
-import { findInstalledPackage, packageNameOf, readInstalledPackage } from "./installed-package.js";
+import { findInstalledPackage, readInstalledPackage } from "./installed-package.js";
 import type { PackedFile } from "./pack-plan.js";
 
 /** A package in the archive. */

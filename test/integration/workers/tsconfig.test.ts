@@ -1,9 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { WorkerServer } from "../../support/worker-server.js";
 
-/** A module that exports `answer`, which returns 42. */
-const answer = Buffer.from("AGFzbQEAAAABBQFgAAF/AwIBAAcKAQZhbnN3ZXIAAAoGAQQAQSoL", "base64");
-
 let server: WorkerServer;
 beforeAll(async () => {
   server = await WorkerServer.start();
@@ -12,7 +9,7 @@ afterAll(() => server.stop());
 
 let names = 0;
 /** Returns the response of a TypeScript worker with these files. */
-async function response(files: Record<string, string | Buffer>, entrypoint = "index.tsx"): Promise<string> {
+async function response(files: Record<string, string>, entrypoint = "index.tsx"): Promise<string> {
   names += 1;
   await server.add(`configured-${names}`, { files, manifest: { entrypoint } });
   return server.text(`/configured-${names}/`);
@@ -104,16 +101,4 @@ describe("JSX of a TypeScript worker", () => {
   ])("is %s", async (_, index, tsconfig, expected) => {
     expect(await response({ ...runtime, "index.tsx": index, ...(tsconfig !== undefined && { "tsconfig.json": tsconfig }) })).toBe(expected);
   });
-});
-
-test("imports text and WebAssembly files without a bundle", async () => {
-  const files = {
-    "src/index.ts": page(
-      "[html, new WebAssembly.Instance(module).exports.answer()]",
-      'import html from "../a.html"; import module from "./b.wasm";\n',
-    ),
-    "a.html": "<b>@jsx h</b>\n<!--# sourceMappingURL=../x -->",
-    "src/b.wasm": answer,
-  };
-  expect(await response(files, "src/index.ts")).toBe('["<b>@jsx h</b>\\n<!--# sourceMappingURL=../x -->",42]');
 });

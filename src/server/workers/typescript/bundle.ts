@@ -2,6 +2,8 @@ import { readFile, realpath } from "node:fs/promises";
 import path from "node:path";
 import { build, formatMessages, type Message, type Plugin } from "esbuild";
 import { textLoaders, wasmModule, withClassicJsx } from "../../../shared/bundled-files.js";
+import { packageFolders, parseInstalledPackage, type InstalledPackage } from "../../../shared/installed-package.js";
+import { buildWithOptional, type BundleOptions } from "../../../shared/optional-imports.js";
 import { InvalidTsconfig, jsxMode, readTsconfig, tsconfigWarnings } from "../../../shared/tsconfig.js";
 import type { CompileProblem, CompileResult } from "./compile-job.js";
 import { isPathWithin } from "../../platform/path-within.js";
@@ -25,7 +27,7 @@ export async function bundleTypeScript(folder: string, file: string): Promise<Co
     let reads = 0;
     const read = async (each: string) => ((reads += 1) > mostConfigReads ? undefined : await readWithin(root, each));
     const config = await readTsconfig(read, path.posix.normalize(file));
-    const result = await build({
+    const options: BundleOptions = {
       absWorkingDir: root,
       entryPoints: [path.join(root, file)],
       outfile: path.join(root, "bundle.mjs"),
@@ -37,6 +39,7 @@ export async function bundleTypeScript(folder: string, file: string): Promise<Co
       target: `node${process.versions.node}`,
       sourcemap: "inline",
       sourcesContent: false,
+      metafile: true,
       // The files of the package instead of the ones that esbuild finds: those can be outside of the folder, which a base file can name.
       tsconfigRaw: { compilerOptions: config?.compilerOptions ?? {} },
       jsx: jsxMode(config),
@@ -48,7 +51,8 @@ export async function bundleTypeScript(folder: string, file: string): Promise<Co
       },
       define: { "import.meta.url": "__entryUrl" },
       plugins: [containedIn(root, path.dirname(path.join(root, file)))],
-    });
+    };
+    const result = await buildWithOptional({ build, options, readPackageOf: (module) => readPackageWithin(root, module) });
     return { text: (result.outputFiles[0] as { text: string }).text, warnings: tsconfigWarnings(config) };
   } catch (error) {
     if (error instanceof InvalidTsconfig) return { problem: error.message };
@@ -86,6 +90,15 @@ async function readWithin(root: string, file: string): Promise<string | undefine
   const real = isPathWithin(whole, root) ? await realpath(whole).catch(() => undefined) : undefined;
   if (real === undefined || !isPathWithin(real, root)) return undefined;
   return await readFile(real, "utf8").catch(() => undefined);
+}
+
+/** Returns the package.json of a module's package. Undefined if it is not in the package folder. */
+async function readPackageWithin(root: string, module: string): Promise<InstalledPackage | undefined> {
+  for (const folder of packageFolders(module)) {
+    const text = await readWithin(root, path.join(path.relative(root, folder), "package.json"));
+    if (text !== undefined) return parseInstalledPackage(text);
+  }
+  return undefined;
 }
 
 /** Returns esbuild's first message with file and line as `problem`, and all messages as `report`. */

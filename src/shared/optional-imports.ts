@@ -1,7 +1,5 @@
-import { isBuiltin } from "node:module";
-import path from "node:path";
-import type { ImportKind, Metafile, OnLoadResult, Plugin, PluginBuild } from "esbuild";
-import { packageFolderOf, packageNameOf, readInstalledPackage } from "./installed-package.js";
+import type { build, BuildOptions, BuildResult, ImportKind, Metafile, OnLoadResult, Plugin, PluginBuild } from "esbuild";
+import { packageNameOf, packageFolders, type InstalledPackage } from "./installed-package.js";
 
 /** Namespaces of the modules that replace missing packages, and the error of Node.js for each. */
 const missing = {
@@ -11,16 +9,45 @@ const missing = {
 /** Marks the resolution that the plugin itself starts. */
 const own = Symbol("own resolution");
 
+/** Returns the package.json of the package that contains a module. Undefined if it cannot be read. */
+type ReadPackageOf = (module: string) => Promise<InstalledPackage | undefined>;
+
+/** Options for a bundle in memory. */
+export type BundleOptions = BuildOptions & { readonly metafile: true; readonly write: false };
+
+interface OptionalBuild {
+  /** esbuild's function. */
+  readonly build: typeof build;
+  readonly options: BundleOptions;
+  readonly readPackageOf: ReadPackageOf;
+}
+
+/**
+ * Builds one entrypoint without optional packages that are not installed. Rejects with esbuild's errors if the bundle cannot be loaded
+ * without them.
+ */
+export async function buildWithOptional({ build: run, options, readPackageOf }: OptionalBuild): Promise<BuildResult<BundleOptions>> {
+  const buildWith = (required?: ReadonlySet<string>) => {
+    const imports = new OptionalImports(readPackageOf, required);
+    return run<BundleOptions>({ ...options, plugins: [imports.plugin(), ...(options.plugins ?? [])] });
+  };
+  const result = await buildWith();
+  const required = findRequiredPackages(result.metafile);
+  return required.size === 0 ? result : buildWith(required);
+}
+
 /**
  * Replaces imports of packages that are not installed by a module that throws the error of Node.js, if the importing package declares them
  * optional. esbuild itself accepts missing imports within try and catch.
  */
-export class OptionalImports {
+class OptionalImports {
+  readonly #readPackageOf: ReadPackageOf;
   readonly #required: ReadonlySet<string>;
   readonly #optionalByFolder = new Map<string, Promise<ReadonlySet<string>>>();
 
   /** `required`: packages that are not replaced, so that esbuild reports each import. */
-  constructor(required: ReadonlySet<string> = new Set()) {
+  constructor(readPackageOf: ReadPackageOf, required: ReadonlySet<string> = new Set()) {
+    this.#readPackageOf = readPackageOf;
     this.#required = required;
   }
 
@@ -41,27 +68,26 @@ export class OptionalImports {
   #resolve(build: PluginBuild): void {
     build.onResolve({ filter: /^[@a-z0-9]/i, namespace: "file" }, async ({ path: specifier, importer, resolveDir, kind, pluginData }) => {
       const name = packageNameOf(specifier);
-      if (pluginData === own || name === undefined || isBuiltin(specifier) || !isImport(kind) || this.#required.has(name)) return undefined;
-      if (!(await this.#optionalImportsOf(path.dirname(importer))).has(name)) return undefined;
+      if (pluginData === own || name === undefined || !isImport(kind) || this.#required.has(name)) return undefined;
+      if (!(await this.#optionalImportsOf(importer)).has(name)) return undefined;
       const { errors } = await build.resolve(specifier, { kind, importer, resolveDir, pluginData: own });
       if (errors.length === 0) return undefined;
       return { path: specifier, namespace: kind === "require-call" ? "missing-module" : "missing-package" };
     });
   }
 
-  /** Returns the packages that the package of a folder declares optional. */
-  async #optionalImportsOf(folder: string): Promise<ReadonlySet<string>> {
-    const known = this.#optionalByFolder.get(folder) ?? readOptional(folder);
+  /** Returns the packages that the package of a module declares optional. */
+  async #optionalImportsOf(module: string): Promise<ReadonlySet<string>> {
+    const [folder = ""] = packageFolders(module);
+    const known = this.#optionalByFolder.get(folder) ?? this.#readPackageOf(module).then(optionalPackages);
     this.#optionalByFolder.set(folder, known);
     return known;
   }
 }
 
-async function readOptional(folder: string): Promise<ReadonlySet<string>> {
-  const packageFolder = await packageFolderOf(path.join(folder, "package.json"));
-  const { optionalDependencies = {}, peerDependenciesMeta = {} } = (packageFolder && (await readInstalledPackage(packageFolder))) || {};
-  const peers = Object.entries(peerDependenciesMeta).filter(([, { optional }]) => optional === true);
-  return new Set([...Object.keys(optionalDependencies), ...peers.map(([name]) => name)]);
+function optionalPackages({ optionalDependencies, peerDependenciesMeta }: InstalledPackage = {}): ReadonlySet<string> {
+  const peers = Object.entries(peerDependenciesMeta ?? {}).filter(([, peer]) => peer?.optional === true);
+  return new Set([...Object.keys(optionalDependencies ?? {}), ...peers.map(([name]) => name)]);
 }
 
 function isImport(kind: ImportKind): boolean {
@@ -74,7 +100,7 @@ export function isMissing(input: string): boolean {
 }
 
 /** Returns the missing packages without which the bundle cannot be loaded: the ones that static imports reach from the entrypoint. */
-export function findRequiredPackages({ inputs, outputs }: Metafile): ReadonlySet<string> {
+function findRequiredPackages({ inputs, outputs }: Metafile): ReadonlySet<string> {
   const output = Object.values(outputs).find(({ entryPoint }) => entryPoint !== undefined);
   const reached = new Set(output?.entryPoint === undefined ? [] : [output.entryPoint]);
   for (const input of reached)
