@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-test("a TypeScript worker imports text and WebAssembly files", async () => {
+test("imports text and WebAssembly files in TypeScript", async () => {
   const files = {
     "src/index.ts":
       'import html from "../a.html"; import module from "./b.wasm";\n' +
