@@ -1,4 +1,4 @@
-import { realpath } from "node:fs/promises";
+import { readFile, realpath } from "node:fs/promises";
 import path from "node:path";
 import { planExternals } from "./external-packages.js";
 import { readImports, type PackageImport } from "./module-imports.js";
@@ -15,7 +15,9 @@ export async function withDependencies(plan: PackPlan, folder: string): Promise<
   const { entrypoint, pluginEntry } = plan.facts;
   if (pluginEntry !== undefined || entrypoint === undefined || !codePattern.test(entrypoint)) return plan;
   const root = await realpath(folder);
-  const imports = await readImports(root, entrypoint);
+  const source = plan.files.find((file) => file.path === entrypoint)?.source;
+  const isGenerated = source !== undefined && !(await realpath(source)).startsWith(root + path.sep);
+  const imports = await readImports(root, entrypoint, isGenerated ? await readFile(source, "utf8") : undefined);
   const { packages } = imports;
   const hasOwnRules = plan.files.length > 0 && plan.leftOut.some(({ rule }) => rule.startsWith(".runtimeignore"));
   if (hasOwnRules) return { ...plan, imports };

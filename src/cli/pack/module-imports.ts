@@ -1,7 +1,8 @@
 import { isBuiltin } from "node:module";
 import path from "node:path";
 import type { Location, Message, Plugin } from "esbuild";
-import { packageFolderOf, packageNameOf } from "./installed-package.js";
+import { packageFolderOf } from "./installed-package.js";
+import { packageNameOf } from "../../shared/installed-package.js";
 
 /** Files that are not code. The scan does not read them. */
 const otherExtensions = [".css", ".html", ".md", ".node", ".sql", ".svg", ".txt", ".wasm", ".png", ".jpg", ".webp", ".woff2"];
@@ -30,13 +31,18 @@ export interface ModuleImports {
   readonly missingFiles: readonly MissingFile[];
 }
 
-/** Follows the imports of a module to all files of the folder, and returns the packages that they import. Ignores files with other errors. */
-export async function readImports(folder: string, entrypoint: string): Promise<ModuleImports> {
+/**
+ * Follows the imports of a module to all files of the folder, and returns the packages that they import. `text` is set for a generated
+ * module. Ignores files with other errors.
+ */
+export async function readImports(folder: string, entrypoint: string, text?: string): Promise<ModuleImports> {
   const { build } = await import("esbuild");
   const packages: PackageImport[] = [];
   const failures: readonly Message[] = await build({
     absWorkingDir: folder,
-    entryPoints: [path.join(folder, entrypoint)],
+    ...(text === undefined
+      ? { entryPoints: [path.join(folder, entrypoint)] }
+      : { stdin: { contents: text, sourcefile: entrypoint, resolveDir: path.join(folder, path.dirname(entrypoint)) } }),
     outfile: path.join(folder, "imports.mjs"),
     write: false,
     bundle: true,

@@ -54,6 +54,10 @@ export async function openPackage(context: Context, given: string, kind?: Packag
     workspace,
     plan: async ({ bundle = false, externals = [], identity = {} } = {}) => {
       if (bundle && found === "plugin") throw usageError("--bundle is for workers");
+      if (bundle && detected?.project.output?.module)
+        throw usageError(
+          `--bundle cannot be used with ${detected.project.kind} without a manifest, because its package has a generated module`,
+        );
       if ("files" in opened) {
         if (bundle) throw usageError("--bundle cannot be used with an archive, which is uploaded unchanged");
         return { facts: await readPackageInfo(source, found, identity), files: opened.files, leftOut: [], links: [] };
