@@ -45,7 +45,10 @@ test("lists built-in and uploaded versions of a worker together, newest first", 
 describe("planRollback", () => {
   test.each([
     ["1.2.0 1.1.0 1.0.0", undefined, { from: "1.2.0", to: "1.1.0", off: ["1.2.0"] }],
-    ["1.2.0 (1.1.0) 1.0.0", undefined, { from: "1.2.0", to: "1.1.0", off: ["1.2.0"] }],
+    ["1.2.0 (1.1.0) 1.0.0", undefined, { from: "1.2.0", to: "1.0.0", off: ["1.2.0"] }],
+    ["1.2.0 (1.1.0) (1.0.0)", undefined, { from: "1.2.0", to: "1.1.0", off: ["1.2.0"] }],
+    ["1.1.0 1.1.0-rc.1 (1.0.0)", undefined, { from: "1.1.0", to: "1.1.0-rc.1", off: ["1.1.0"] }],
+    ["2.0.0-rc.3 (2.0.0-rc.2) 2.0.0-rc.1", undefined, { from: "2.0.0-rc.3", to: "2.0.0-rc.1", off: ["2.0.0-rc.3"] }],
     ["(1.3.0) 1.2.0 1.1.0", undefined, { from: "1.2.0", to: "1.1.0", off: ["1.2.0"] }],
     ["1.2.0 1.1.0 1.0.0", "1.0.0", { from: "1.2.0", to: "1.0.0", off: ["1.2.0", "1.1.0"] }],
     ["1.2.0 (1.1.0) (1.0.0)", "1.0.0", { from: "1.2.0", to: "1.0.0", off: ["1.2.0"] }],

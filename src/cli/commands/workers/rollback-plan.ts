@@ -25,7 +25,7 @@ export interface RollbackPlan {
   readonly inTheWay: readonly InstalledVersion[];
 }
 
-/** Returns the plan to activate the version `wanted`, or without it, the version before the active version. */
+/** Returns the plan to activate the version `wanted`, or without it, the version that was active before. */
 export function planRollback({ name, versions }: InstalledWorker, wanted: string | undefined): RollbackPlan {
   const from = answeringVersion(versions);
   const to = wanted === undefined ? versionBefore(from, versions) : versions.find(({ version }) => version === wanted);
@@ -48,12 +48,17 @@ export function planRollback({ name, versions }: InstalledWorker, wanted: string
   return { from, to, inTheWay: conflictingVersions(to, versions) };
 }
 
-/** Returns the next lower version than `from`. If `from` is stable or `latest`, prefers a stable version. */
+/**
+ * Returns the lower version that was active before `from`: an enabled one, or if none is enabled, the next one. If `from` is stable or
+ * `latest`, prefers a stable version.
+ */
 function versionBefore(from: InstalledVersion | undefined, versions: readonly InstalledVersion[]): InstalledVersion | undefined {
   if (from === undefined) return undefined;
   const lower = versions.slice(versions.indexOf(from) + 1);
+  const enabled = lower.filter((installed) => installed.enabled);
+  const candidates = enabled.length > 0 ? enabled : lower;
   const isPrerelease = !isStable(from) && from.version !== latestVersion;
-  return isPrerelease ? lower[0] : (lower.find(isStable) ?? lower[0]);
+  return isPrerelease ? candidates[0] : (candidates.find(isStable) ?? candidates[0]);
 }
 
 type Switching = Connection<{ workers: { enable: typeof enable; disable: typeof disable } }>;

@@ -18,7 +18,7 @@ interface Options {
 export const command = defineCommand<[name: string], Options>({
   arguments: [{ syntax: "<name>", description: "The worker, such as @team/app" }],
   options: [
-    { flags: "--to <version>", description: "The version to activate (default: the version before the active one)" },
+    { flags: "--to <version>", description: "The version to activate (default: the next lower enabled version, else the next lower one)" },
     { flags: "--check <path[=status]>", description: "Request this path before the switch (default: / with any status below 500)" },
   ],
   fields: ["name", "url", "from", "to", "disabled", "check"],
