@@ -1,3 +1,4 @@
+import { daemonErrorIn } from "../../shared/daemon-error.js";
 import { usageError } from "../command/command-error.js";
 import type { Context } from "../command/command.js";
 import type { Settings } from "../config/settings.js";
@@ -19,6 +20,8 @@ export interface CheckedAnswer {
   readonly tookMs: number;
   /** Reason why the check failed. Undefined if the check passed. */
   readonly problem: string | undefined;
+  /** Message of the daemon in a response with a status of 500 or higher. Undefined if the worker itself sent the response. */
+  readonly reason?: string | undefined;
 }
 
 /** The health check for a worker without a health path. Any status below 500 proves that the worker runs. */
@@ -56,13 +59,27 @@ export async function checkAnswer(
       undefined,
       AbortSignal.any([signal, timeout]),
     );
-    await body.dump();
+    const reason = status < 500 ? await body.dump().then(() => undefined) : daemonErrorIn(await beginningOf(body));
     const tookMs = Date.now() - startedAtMs;
     output.trace(`< ${status} in ${tookMs} ms`);
-    return { status, tookMs, problem: check.accepts(status) ? undefined : `status ${status} instead of ${check.expected}` };
+    return { status, tookMs, problem: check.accepts(status) ? undefined : `status ${status} instead of ${check.expected}`, reason };
   } catch (error) {
     signal.throwIfAborted();
     const failure = timeout.aborted ? timeoutFailure(origin, limitMs) : connectionFailure({ origin, proxy: settings.proxy?.value }, error);
     return { status: undefined, tookMs: Date.now() - startedAtMs, problem: failure instanceof Error ? failure.message : String(failure) };
   }
+}
+
+/** Longest error body to read. The daemon's errors are shorter; a worker can send any number of bytes. */
+const longestErrorBytes = 64 * 1024;
+
+async function beginningOf(body: AsyncIterable<Buffer>): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes >= longestErrorBytes) break;
+  }
+  return Buffer.concat(chunks).toString();
 }

@@ -52,6 +52,36 @@ test("runtimectl files uploads, lists, downloads, moves and deletes files of a w
   expect(await names()).toEqual(["index.html", "manifest.yaml"]);
 });
 
+test("runtimectl files warns with reason and log command when a change stops the version", async () => {
+  const code = "workers/code/1.0.0";
+  const archive = await packFiles({
+    "manifest.yaml": manifestOf("code", "1.0.0"),
+    "index.js": "export default { fetch: () => new Response() };",
+  });
+  await connect(daemon.url, daemon.rootKey).workers.upload({ file: uploadOf("a.tgz", archive) });
+  await writeTree(shell.home, { "bad/index.js": "export default {", "good/index.js": "export default { fetch: () => new Response() };" });
+
+  const put = succeeded(await shell.run(`files put bad/index.js ${code}`));
+  expect(put.stderr).toMatch(/^warning: code@1\.0\.0 responds with 502: .*SyntaxError: index\.js:1:\d+: /m);
+  expect(put.stderr).toContain("Log: runtimectl workers logs code@1.0.0 --level error");
+  expect(succeeded(await shell.run(`files put good/index.js ${code}`)).stderr).toContain("code@1.0.0 responds with 200");
+  expect(succeeded(await shell.run(`files mv ${code}/index.js ${code}/other.js`)).stderr).toContain("warning: code@1.0.0 responds with 50");
+  succeeded(await shell.run(`files mv ${code}/other.js ${code}/index.js`));
+  expect(succeeded(await shell.run(`files rm ${code}/index.js --yes`)).stderr).toContain("warning: code@1.0.0 responds with 50");
+});
+
+test("runtimectl files warns when a change of a plugin's files stops the plugin from loading", async () => {
+  const archive = await packFiles({
+    "manifest.yaml": manifestOf("guard", "1.0.0"),
+    "plugin.js": "export default { onRequest: () => {} };",
+  });
+  await connect(daemon.url, daemon.rootKey).plugins.upload({ file: uploadOf("a.tgz", archive) });
+  await writeTree(shell.home, { "plugin.js": "export default {" });
+
+  const put = succeeded(await shell.run("files put plugin.js plugins/guard --plugins"));
+  expect(put.stderr).toContain("warning: guard is changed, but failed to load: ");
+});
+
 test("runtimectl files changes nothing on daemon or client when a command fails", async () => {
   expect(await shell.run(`files rm ${unit}/index.html`)).toMatchObject({ status: 2 });
   expect(await shell.run(`files put index.html workers`)).toMatchObject({ status: 5 });

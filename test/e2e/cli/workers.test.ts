@@ -84,6 +84,21 @@ describe("runtimectl workers show", () => {
   });
 });
 
+describe("runtimectl workers enable", () => {
+  test("warns with reason and undo command when the enabled version cannot start", async () => {
+    await writeTree(shell.home, {
+      "broken/manifest.yaml": 'name: "@team/app"\nversion: 2.0.0\nenabled: false\n',
+      "broken/index.js": "throw new Error('kaput');",
+    });
+    succeeded(await shell.run("workers upload broken"));
+
+    const run = succeeded(await shell.run("workers enable @team/app@2.0.0"));
+
+    expect(run.stderr).toMatch(/^warning: @team\/app@2\.0\.0 responds with 502: .*kaput/m);
+    expect(run.stderr).toContain("Undo: runtimectl workers disable @team/app@2.0.0");
+  });
+});
+
 describe("runtimectl workers rollback", () => {
   test("checks and activates the previous version, and prints the undo command", async () => {
     expect(await answer()).toBe("1.2.0");

@@ -1,6 +1,7 @@
 import { defineCommand } from "../../command/command.js";
 import { connect } from "../../client/connection.js";
 import { chosenFiles, pluginsOption, type SurfaceOptions } from "./chosen-files.js";
+import { reportChanged } from "./report-changed.js";
 
 export const command = defineCommand<[remote: string, destination: string], SurfaceOptions>({
   arguments: [
@@ -18,6 +19,7 @@ export const command = defineCommand<[remote: string, destination: string], Surf
     const { client } = await connect(context, { files: { move: chosenFiles(options).move } });
     await client.files.move({ body: { path: remote, destPath: destination } });
     context.output.note(`moved ${remote}`);
+    await reportChanged(context, [remote, destination], options);
     context.output.result({ path: remote, destination });
   },
 });

@@ -9,6 +9,7 @@ import { connect } from "../../client/connection.js";
 import { pluralize } from "../../output/format.js";
 import { withProgress } from "../../output/progress.js";
 import { chosenFiles, pluginsOption, type SurfaceOptions } from "./chosen-files.js";
+import { reportChanged } from "./report-changed.js";
 
 interface LocalFile {
   readonly file: string;
@@ -26,7 +27,8 @@ export const command = defineCommand<[words: readonly string[]], SurfaceOptions>
     ["runtimectl files put style.css img workers/@team/app/1.0.0/assets", "upload a file and a folder with its content"],
     ["runtimectl files put dist/. workers/@team/app/1.0.0", "upload the content of a folder without the folder itself"],
   ],
-  notes: "Files with the same name are replaced; other files stay. Symbolic links in folders are skipped.",
+  notes:
+    "Files with the same name are replaced; other files stay. Then the command requests the version and warns if it is not served. Symbolic links in folders are skipped.",
   async run(context, [words], options) {
     const remote = words.at(-1) as string;
     if (words.length < 2) throw usageError("files put needs at least one file and a target folder", "runtimectl files put FILE... REMOTE");
@@ -43,6 +45,7 @@ export const command = defineCommand<[words: readonly string[]], SurfaceOptions>
       }
     });
     context.output.note(`wrote ${pluralize(files.length, "file")}`);
+    await reportChanged(context, [remote], options);
     context.output.result({ path: remote, files: files.map(({ name }) => name), sizeBytes });
   },
 });

@@ -4,6 +4,7 @@ import { connect } from "../../client/connection.js";
 import { pluralize } from "../../output/format.js";
 import { confirmDestruction } from "../../output/prompts.js";
 import { chosenFiles, pluginsOption, type SurfaceOptions } from "./chosen-files.js";
+import { reportChanged } from "./report-changed.js";
 
 export const command = defineCommand<[remotes: readonly string[]], SurfaceOptions>({
   arguments: [{ syntax: "<remote...>", description: "Files and folders on the server" }],
@@ -23,6 +24,15 @@ export const command = defineCommand<[remotes: readonly string[]], SurfaceOption
       name: items.length === 1 ? (items[0]?.path ?? "") : pluralize(items.length, "item"),
       settings,
     });
-    await runBatch(context, { items, noun: "files", done: "deleted", act: ({ path }) => client.files.remove({ body: { path } }) });
+    const deleted: string[] = [];
+    const act = async ({ path }: { readonly path: string }) => {
+      await client.files.remove({ body: { path } });
+      deleted.push(path);
+    };
+    try {
+      await runBatch(context, { items, noun: "files", done: "deleted", act });
+    } finally {
+      await reportChanged(context, deleted, options);
+    }
   },
 });

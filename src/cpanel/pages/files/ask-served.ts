@@ -1,4 +1,5 @@
 import { ApiError } from "../../../shared/api-error.js";
+import { daemonErrorIn } from "../../../shared/daemon-error.js";
 import type { ClientOf } from "../../../shared/client.js";
 import * as plugins from "../../../shared/contract/plugins.js";
 import { logs, type LogEntry } from "../../../shared/contract/worker-logs.js";
@@ -73,16 +74,6 @@ async function askWorker({ of: { name }, path }: Folder, { client, servedAt, fet
   if (!ofDaemon) return { text, failure: "The worker itself sent this response. Its log can contain the reason." };
   if (place.test(ofDaemon)) return { text, failure: ofDaemon };
   return { text, failure: thrownIn(await errorsOf(client, name, version), entriesBefore.at(-1)?.id ?? 0) ?? ofDaemon };
-}
-
-/** Returns the message from an error response of the daemon. Undefined if the body has another format. */
-function daemonErrorIn(body: string): string | undefined {
-  try {
-    const { error } = JSON.parse(body) as { error?: { code?: unknown; message?: unknown } };
-    return typeof error?.code === "string" && typeof error.message === "string" ? error.message : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Returns the newest error entries in the log of a version, oldest first. Returns no entries if the daemon rejects the call. */

@@ -1,0 +1,9 @@
+/** Returns the message from an error response of the daemon. Undefined if the body has another format. */
+export function daemonErrorIn(body: string): string | undefined {
+  try {
+    const { error } = JSON.parse(body) as { error?: { code?: unknown; message?: unknown } };
+    return typeof error?.code === "string" && typeof error.message === "string" ? error.message : undefined;
+  } catch {
+    return undefined;
+  }
+}
