@@ -28,6 +28,7 @@ export function parseCommand(
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.code === "commander.helpDisplayed") return undefined;
+    if (error.code === "commander.excessArguments" && command.definition.refuseExcess) throw command.definition.refuseExcess(parser.args);
     throw usageError(sentenceOf(error), hintOf(error, command.words));
   }
   const options = parser.opts();

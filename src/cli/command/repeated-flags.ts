@@ -1,8 +1,12 @@
+import { commandAliases } from "./command-aliases.js";
 import type { GlobalFlags } from "./command.js";
+import { commandTable } from "./command-table.js";
 import { shellWord } from "../output/shell-word.js";
 
+/** First words of the commands that do not connect to a daemon with the connection flags. */
+const local: ReadonlySet<string> = new Set(["completion", "daemon", "dev", "help", "init", "pack", "profile", "validate"]);
 /** First words of the commands that connect to a daemon, as a regular expression. */
-const connected = "api|audit|auth|deploy|doctor|events|files|keys|plugins|rollback|status|tui|workers";
+const connected = [...Object.keys(commandTable), ...Object.keys(commandAliases)].filter((word) => !local.has(word)).join("|");
 /** Matches a command in a text, up to the next command or the end of the line. */
 const commandInText = new RegExp(String.raw`\bruntimectl (?=(?:${connected})\b)([^\n]*?)(?=\bruntimectl |\n|$)`, "g");
 

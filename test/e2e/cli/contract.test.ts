@@ -64,7 +64,7 @@ const successes: Readonly<Record<string, string>> = {
   "workers enable": "workers enable app@1.0.0",
   "workers logs": "workers logs app",
   "workers delete": "workers delete app --yes",
-  "hosts add": "hosts add shop.example.org app",
+  "hosts add": "hosts add shop.example.org pair",
   "hosts list": "hosts list",
   "hosts remove": "hosts remove shop.example.org --yes",
   "secrets set": "secrets set @team TOKEN --from-file root.key",

@@ -28,7 +28,8 @@ test("runtimectl hosts adds, lists and removes a host, and prints undo commands"
   const added = await shell.run("hosts add Shop.Test. shop --version ^1");
   expect(added).toMatchObject({ status: 0 });
   expect(added.stderr).toContain("shop.test leads to shop@^1");
-  expect(added.stderr).toContain("hosts remove shop.test");
+  expect(added.stderr).toContain("Undo: runtimectl hosts remove shop.test");
+  expect(added.stderr).not.toContain("warning:");
 
   const list = await shell.run("hosts list --json");
   expect(JSON.parse(list.stdout)).toMatchObject({
@@ -38,8 +39,15 @@ test("runtimectl hosts adds, lists and removes a host, and prints undo commands"
   expect((await shell.run("hosts list")).stdout).toMatch(/shop\.test\s+shop\s+\^1\s+added/);
 
   const removed = await shell.run("hosts remove shop.test --yes");
-  expect(removed.stderr).toContain("hosts add shop.test shop --version ^1");
+  expect(removed.stderr).toContain("Undo: runtimectl hosts add shop.test shop --version ^1");
   expect(JSON.parse((await shell.run("hosts list --json")).stdout)).toMatchObject({ hosts: [] });
+});
+
+test("runtimectl hosts add warns with the order of arguments when the worker is not installed", async () => {
+  const swapped = await shell.run("hosts add shop www.example.org");
+  expect(swapped).toMatchObject({ status: 0 });
+  expect(swapped.stderr).toContain("warning: no worker named www.example.org is installed; the order is: runtimectl hosts add HOST WORKER");
+  await shell.run("hosts remove shop --yes");
 });
 
 test("runtimectl hosts prints the error for a reserved host or an unknown host", async () => {

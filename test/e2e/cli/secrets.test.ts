@@ -60,6 +60,13 @@ describe("runtimectl secrets set", () => {
     expect(await read()).toMatchObject({ PIPED: "of the next" });
   });
 
+  test("prints a note when the worker is not installed", async () => {
+    const set = succeeded(await shell.run("secrets set later TOKEN", { input: "x" }));
+    expect(set.stderr).toContain("no worker named later is installed yet");
+    expect(succeeded(await shell.run("secrets set @team/shop PIPED", { input: "x" })).stderr).not.toContain("installed");
+    succeeded(await shell.run("secrets remove later TOKEN --yes"));
+  });
+
   test("never prints the value of a secret, even when the value is rejected", async () => {
     const given = await shell.run("secrets set @team/shop TOKEN=sk_live_1234567");
     expect(given).toMatchObject({ status: 2 });
@@ -71,6 +78,7 @@ describe("runtimectl secrets set", () => {
     expect(empty.stderr).toContain("the value of TOKEN must not be empty");
     const many = await shell.run("secrets set @team/shop TOKEN sk_live_1234567", { input: "x" });
     expect(many).toMatchObject({ status: 2 });
+    expect(many.stderr).toContain(`printf %s "$VALUE" | runtimectl secrets set @team/shop TOKEN`);
     expect([given, control, empty, many].map(({ stdout, stderr }) => stdout + stderr).join()).not.toContain("sk_live");
   });
 });

@@ -1,6 +1,8 @@
 import { add } from "../../../shared/contract/hosts.js";
+import { list } from "../../../shared/contract/workers.js";
 import { connect } from "../../client/connection.js";
 import { defineCommand } from "../../command/command.js";
+import { isInstalled } from "../workers/installed-worker.js";
 
 interface Options {
   readonly version?: string;
@@ -21,10 +23,12 @@ export const command = defineCommand<[host: string, worker: string], Options>({
     "Point the DNS name at the daemon or at its proxy first; runtimectl hosts check HOST tells what is missing.\n" +
     "The worker keeps its path, too. A host name leads to one worker: remove it before another worker gets it.",
   async run(context, [host, worker], { version }) {
-    const { client } = await connect(context, { hosts: { add } });
-    const { data } = await client.hosts.add({ params: { host }, body: { worker, ...(version !== undefined && { version }) } });
+    const connection = await connect(context, { hosts: { add }, workers: { list } });
+    const { data } = await connection.client.hosts.add({ params: { host }, body: { worker, ...(version !== undefined && { version }) } });
     context.output.note(`${data.host} leads to ${data.worker}${data.version === undefined ? "" : `@${data.version}`}`);
-    context.output.undo(`hosts remove ${data.host}`);
+    if ((await isInstalled(connection, data.worker)) === false)
+      context.output.warn(`no worker named ${data.worker} is installed; the order is: runtimectl hosts add HOST WORKER`);
+    context.output.undo(`runtimectl hosts remove ${data.host}`);
     context.output.result(data);
   },
 });

@@ -30,7 +30,7 @@ export const command = defineCommand<[host: string]>({
     });
     await connection.client.hosts.remove({ params: { host } });
     context.output.note(`${host} leads to no worker any more`);
-    context.output.undo(`hosts add ${host} ${found.worker}${found.version === undefined ? "" : ` --version ${found.version}`}`);
+    context.output.undo(`runtimectl hosts add ${host} ${found.worker}${found.version === undefined ? "" : ` --version ${found.version}`}`);
     context.output.result({ host, worker: found.worker });
   },
 });

@@ -8,6 +8,7 @@ import {
   type Secret,
   type SecretList,
 } from "../../../shared/contract/secrets.js";
+import { list as listWorkers } from "../../../shared/contract/workers.js";
 import { isNamespace } from "../../../shared/namespace.js";
 import { isPackageName, toPathSegments } from "../../../shared/package-name.js";
 import { isSecretName, secretNameForm } from "../../../shared/secret-name.js";
@@ -15,6 +16,7 @@ import { connect } from "../../client/connection.js";
 import { usageError } from "../../command/command-error.js";
 import type { Context } from "../../command/command.js";
 import type { Settings } from "../../config/settings.js";
+import { isInstalled } from "../workers/installed-worker.js";
 
 export const ownerArgument = { syntax: "<owner>", description: "The worker, such as @team/shop, or the namespace, such as @team" };
 export const stageOption = { flags: "--stage", description: "Apply with the next deployment of the worker, not now" };
@@ -24,6 +26,8 @@ export interface SecretOwner {
   /** Name of the worker or namespace, such as `@team/shop` or `@team`. */
   readonly name: string;
   readonly settings: Settings;
+  /** Resolves with whether the worker is known to be not installed. False for a namespace. */
+  isMissing(): Promise<boolean>;
   list(): Promise<SecretList>;
   set(name: string, value: string): Promise<Secret>;
   remove(name: string, options: { isForced: boolean }): Promise<void>;
@@ -42,13 +46,15 @@ export async function openSecretOwner(context: Context, text: string, { isStaged
     );
   if (isOfNamespace && isStaged) throw usageError("--stage applies to a worker: a namespace has no deployments");
   const operations = { list, set, remove, listOfNamespace, setOfNamespace, removeOfNamespace };
-  const { client, settings } = await connect(context, { secrets: operations });
+  const connection = await connect(context, { secrets: operations, workers: { list: listWorkers } });
+  const { client, settings } = connection;
   const { secrets } = client;
   if (isOfNamespace) {
     const namespace = text;
     return {
       name: text,
       settings,
+      isMissing: () => Promise.resolve(false),
       list: () => secrets.listOfNamespace({ params: { namespace } }),
       set: async (key, value) => (await secrets.setOfNamespace({ params: { namespace, key }, body: { value } })).data,
       remove: async (key, { isForced }) => {
@@ -60,6 +66,7 @@ export async function openSecretOwner(context: Context, text: string, { isStaged
   return {
     name: text,
     settings,
+    isMissing: async () => (await isInstalled(connection, text)) === false,
     list: () => secrets.list({ params: worker }),
     set: async (key, value) => (await secrets.set({ params: { ...worker, key }, body: { value, stage: isStaged } })).data,
     remove: async (key, { isForced }) => {

@@ -1,4 +1,6 @@
+import { usageError } from "../../command/command-error.js";
 import { defineCommand } from "../../command/command.js";
+import { shellWord } from "../../output/shell-word.js";
 import { readSecretValue } from "./read-value.js";
 import { openSecretOwner, ownerArgument, parseSecretName, stageOption } from "./secret-owner.js";
 
@@ -22,6 +24,11 @@ export const command = defineCommand<[owner: string, name: string], Options>({
     "The worker reads the value as env.STRIPE_KEY and process.env.STRIPE_KEY. New isolates start with it; no request is lost.\n" +
     "A secret of the worker overrides one of its namespace, which overrides env in the manifest.\n" +
     "The daemon never returns the value. A line break at the end of a file or of standard input is removed.",
+  refuseExcess: ([target = "", nameText = ""]) =>
+    usageError(
+      "the command line contains the value of a secret, which is now in your shell history and was visible to other users of this machine",
+      `replace that value at its source; the value is read from standard input: printf %s "$VALUE" | runtimectl secrets set ${shellWord(target)} ${parseSecretName(nameText)}`,
+    ),
   async run(context, [target, nameText], { fromFile, stage: isStaged = false }) {
     const name = parseSecretName(nameText);
     const owner = await openSecretOwner(context, target, { isStaged });
@@ -31,6 +38,8 @@ export const command = defineCommand<[owner: string, name: string], Options>({
     context.output.note(
       `${secret.staged ? "staged" : "set"} ${name} of ${owner.name}${secret.staged ? "; deploy the worker to apply it" : ""}`,
     );
+    if (await owner.isMissing())
+      context.output.note(`no worker named ${owner.name} is installed yet; runtimectl workers list has the names`);
     context.output.result({ owner: owner.name, ...secret });
   },
 });

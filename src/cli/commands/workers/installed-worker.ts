@@ -1,3 +1,4 @@
+import { ApiError } from "../../../shared/api-error.js";
 import type { list } from "../../../shared/contract/workers.js";
 import { toInstalledWorker, type InstalledWorker } from "../../../shared/worker-versions.js";
 import { CommandError } from "../../command/command-error.js";
@@ -15,4 +16,14 @@ export async function findWorker({ client }: Listing, name: string): Promise<Ins
       hint: "runtimectl workers list",
     });
   return toInstalledWorker(name, rows);
+}
+
+/** Resolves with whether a worker with this name is installed. Undefined if the key cannot list workers. */
+export async function isInstalled({ client }: Listing, name: string): Promise<boolean | undefined> {
+  try {
+    return (await client.workers.list()).some((worker) => worker.name === name);
+  } catch (error) {
+    if (error instanceof ApiError && error.code === "PERMISSION_DENIED") return undefined;
+    throw error;
+  }
 }
