@@ -1,4 +1,4 @@
-import { commandHints } from "./command/command-aliases.js";
+import { commandHints, verbHints } from "./command/command-aliases.js";
 import { helpStyleOf } from "./command/help-layout.js";
 import "./jitless-zod.js";
 import { CleanUps } from "./command/signal-handler.js";
@@ -134,11 +134,15 @@ class CommandRun {
   }
 }
 
+/** Shortest alias to suggest: the edit distance of two letters to another short word says nothing. */
+const shortestSuggestion = 3;
+
 function unknownCommand(found: Extract<RunnableCommand, { kind: "unknown" }>): CommandError {
   const written = [found.noun, found.word].filter((word) => word !== undefined).join(" ");
-  const instead = found.noun === undefined && Object.hasOwn(commandHints, found.word) ? commandHints[found.word] : undefined;
+  const hints = found.noun === undefined ? commandHints : verbHints;
+  const instead = Object.hasOwn(hints, written) ? hints[written] : undefined;
   if (instead !== undefined) return usageError(`there is no command ${written}`, instead);
-  const nearest = nearestWord(found.word, found.candidates);
+  const nearest = nearestWord(found.word, [...found.candidates, ...found.aliases.filter(({ length }) => length >= shortestSuggestion)]);
   const meant = [found.noun, nearest].filter((word) => word !== undefined).join(" ");
   return usageError(
     found.word.startsWith("-") ? `there is no flag ${written}, and no command is given` : `there is no command ${written}`,

@@ -1,4 +1,4 @@
-/** Aliases of nouns, for users of similar tools. Help, completion and suggestions show only the nouns themselves. */
+/** Aliases of nouns, for users of similar tools. Completion shows only the nouns themselves. */
 export const nounAliases: Readonly<Record<string, string>> = {
   worker: "workers",
   app: "workers",
@@ -11,14 +11,23 @@ export const nounAliases: Readonly<Record<string, string>> = {
  * Aliases of verbs, each with a list of verbs. An alias selects the first listed verb that the noun has, unless the noun has a verb with
  * the alias's own name.
  */
-export const verbAliases: Readonly<Record<string, readonly string[]>> = { ls: ["list"], rm: ["delete", "revoke", "remove"] };
+export const verbAliases: Readonly<Record<string, readonly string[]>> = {
+  ls: ["list"],
+  list: ["ls"],
+  rm: ["delete", "revoke", "remove"],
+  delete: ["revoke", "remove", "rm"],
+  remove: ["delete", "revoke", "rm"],
+};
 
 /** Command names of other tools, each with the command that runs instead and its first arguments. */
 export const commandAliases: Readonly<Record<string, readonly string[]>> = {
   rollback: ["workers", "rollback"],
   list: ["workers", "list"],
+  ls: ["workers", "list"],
   ps: ["workers", "list"],
+  show: ["workers", "show"],
   logs: ["workers", "logs"],
+  log: ["workers", "logs"],
   tail: ["workers", "logs", "--follow"],
   upload: ["workers", "upload"],
   enable: ["workers", "enable"],
@@ -33,12 +42,17 @@ export const commandAliases: Readonly<Record<string, readonly string[]>> = {
   dashboard: ["tui"],
 };
 
+const upgradeHint =
+  "npm install --global ./runtimectl-VERSION.tgz, with the archive of the new version; docs/how-to/upgrade.md has the steps for a daemon";
+
 /** Hints for command names of other tools for which runtimectl has no command. */
 export const commandHints: Readonly<Record<string, string>> = {
   env: "runtimectl secrets set NAME VARIABLE; for values that are not secret, env in manifest.yaml",
   publish: "runtimectl deploy",
-  update: "npm install --global runtimectl@latest",
-  upgrade: "npm install --global runtimectl@latest",
+  run: "runtimectl dev DIR",
+  serve: "runtimectl dev DIR",
+  update: upgradeHint,
+  upgrade: upgradeHint,
   delete: "runtimectl workers delete NAME",
   destroy: "runtimectl workers delete NAME",
   start: "runtimectl workers enable NAME@VERSION",
@@ -60,6 +74,12 @@ export const commandHints: Readonly<Record<string, string>> = {
   config: "runtimectl profile list; the daemon's settings are environment variables",
 };
 
+/** Hints for verbs of other tools, by noun and verb. */
+export const verbHints: Readonly<Record<string, string>> = {
+  "files cat": "runtimectl files get REMOTE -",
+  "files edit": "runtimectl files get REMOTE FILE, then runtimectl files put FILE FOLDER",
+};
+
 /** Hints for options of other tools, by command. The entry `""` applies to all commands. */
 export const optionHints: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   deploy: {
@@ -70,6 +90,7 @@ export const optionHints: Readonly<Record<string, Readonly<Record<string, string
   "workers logs": {
     "--tail": "runtimectl workers logs <name> --limit <count>",
     "--lines": "runtimectl workers logs <name> --limit <count>",
+    "-n": "runtimectl workers logs <name> --limit <count>",
   },
   "": {
     "--force": "use --yes to skip the confirmation",

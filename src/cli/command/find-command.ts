@@ -11,7 +11,13 @@ export type CommandMatch =
   | { readonly kind: "version" }
   /** A shell requests completion candidates for the last word. */
   | { readonly kind: "completion"; readonly words: readonly string[] }
-  | { readonly kind: "unknown"; readonly word: string; readonly noun: string | undefined; readonly candidates: readonly string[] };
+  | {
+      readonly kind: "unknown";
+      readonly word: string;
+      readonly noun: string | undefined;
+      readonly candidates: readonly string[];
+      readonly aliases: readonly string[];
+    };
 
 /** Finds the command that the words select. Flags can appear before, between and after the words. */
 export function matchCommand(given: readonly string[]): CommandMatch {
@@ -24,12 +30,18 @@ export function matchCommand(given: readonly string[]): CommandMatch {
   const [aliasWord, aliasVerb, ...aliasRest] = ownValue(commandAliases, word) ?? [];
   const first = aliasWord ?? ownValue(nounAliases, word) ?? word;
   const entry = ownValue(commandTable, first);
-  if (entry === undefined) return { kind: "unknown", word: first, noun: undefined, candidates: Object.keys(commandTable) };
+  if (entry === undefined) {
+    const aliases = [...Object.keys(nounAliases), ...Object.keys(commandAliases)];
+    return { kind: "unknown", word: first, noun: undefined, candidates: Object.keys(commandTable), aliases };
+  }
   if (!isNoun(entry)) return { kind: "command", words: first, summary: entry.summary, rest: restAfter(1) };
   const second = aliasVerb ?? secondWord;
   if (second === undefined) return { kind: "help", text: (style) => nounHelp(first, entry, style) };
   const verb = verbOf(entry, second);
-  if (verb === undefined) return { kind: "unknown", word: second, noun: first, candidates: Object.keys(entry.verbs) };
+  if (verb === undefined) {
+    const aliases = Object.keys(verbAliases).filter((alias) => verbOf(entry, alias) !== undefined);
+    return { kind: "unknown", word: second, noun: first, candidates: Object.keys(entry.verbs), aliases };
+  }
   return {
     kind: "command",
     words: `${first} ${verb.name}`,
@@ -56,7 +68,7 @@ function ownValue<Value>(table: Readonly<Record<string, Value>>, word: string): 
 function withoutWords(given: readonly string[]): CommandMatch {
   if (given.includes("-V") || given.includes("--version")) return { kind: "version" };
   if (given.length === 0 || given.includes("-h") || given.includes("--help")) return { kind: "help", text: rootHelp };
-  return { kind: "unknown", word: given[0] ?? "", noun: undefined, candidates: [] };
+  return { kind: "unknown", word: given[0] ?? "", noun: undefined, candidates: [], aliases: [] };
 }
 
 /** Returns the indexes of the first two words that are neither flags nor values of global flags. */

@@ -63,7 +63,7 @@ function shortWords(): string {
 
 /** Returns every alias with the command word or words for which the alias stands. */
 export function aliasPairs(): readonly (readonly [alias: string, meaning: string])[] {
-  const verbs = Object.entries(verbAliases).map(([alias, meanings]) => [alias, meanings.join(" or ")] as const);
+  const verbs = Object.entries(verbAliases).map(([alias, meanings]) => [`NOUN ${alias}`, meanings.join(" or ")] as const);
   const commands = Object.entries(commandAliases).map(([alias, words]) => [alias, words.join(" ")] as const);
   return [...Object.entries(nounAliases), ...verbs, ...commands];
 }

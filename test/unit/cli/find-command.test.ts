@@ -33,6 +33,17 @@ test.each([
   ["whoami", "auth status"],
   ["top", "tui"],
   ["rm", "workers delete"],
+  ["ls", "workers list"],
+  ["show", "workers show"],
+  ["log", "workers logs"],
+  ["keys delete", "keys revoke"],
+  ["keys remove", "keys revoke"],
+  ["profile delete", "profile rm"],
+  ["profile remove", "profile rm"],
+  ["secrets delete", "secrets remove"],
+  ["workers remove", "workers delete"],
+  ["files list", "files ls"],
+  ["files delete", "files rm"],
   ["workers list", "workers list"],
 ])("resolves the words %s to the command %s", (given, words) => {
   expect(matchCommand([...given.split(" "), "@team/app", "--json"])).toMatchObject({

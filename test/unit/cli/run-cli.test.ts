@@ -32,6 +32,21 @@ test.each([
   expect(result.stderr).toContain(hint);
 });
 
+test.each([
+  ["lgos", "did you mean: runtimectl logs"],
+  ["restrat", "did you mean: runtimectl restart"],
+  ["key delte 4", "did you mean: runtimectl keys delete"],
+  ["run", "runtimectl dev DIR"],
+  ["files cat", "runtimectl files get REMOTE -"],
+  ["logs app -n 5", "runtimectl workers logs <name> --limit <count>"],
+  ["upgrade", "npm install --global ./runtimectl-VERSION.tgz"],
+  ["update", "npm install --global ./runtimectl-VERSION.tgz"],
+])("suggests a replacement for a mistyped or foreign command (command: %s)", async (words, hint) => {
+  const result = await run(words);
+  expect(result.status).toBe(2);
+  expect(result.stderr).toContain(`hint: ${hint}`);
+});
+
 test("--version prints the version", async () => {
   expect(await run("--version")).toEqual({ status: 0, stdout: `${version}\n`, stderr: "" });
 });
