@@ -1,4 +1,5 @@
 import { isPackageName, isPackageVersion } from "../../shared/package-name.js";
+import type { InstalledVersion } from "../../shared/worker-versions.js";
 import { usageError } from "./command-error.js";
 
 export interface PackageReference {
@@ -17,12 +18,16 @@ export function parsePackageReference(text: string): PackageReference {
   return { name, version };
 }
 
-/** Parses a reference that must contain a version, such as `hello@1.2.0`. */
-export function parseVersionReference(text: string): { readonly name: string; readonly version: string } {
+/** Parses a reference that must contain a version, such as `hello@1.2.0`. The error for a missing version names the installed ones. */
+export function parseVersionReference(
+  text: string,
+  installed: readonly Pick<InstalledVersion, "version" | "enabled">[] = [],
+): { readonly name: string; readonly version: string } {
   const { name, version } = parsePackageReference(text);
-  if (version === undefined)
-    throw usageError(`the version of ${name} is missing`, `use ${name}@VERSION, such as ${name}@1.2.0 or ${name}@latest`);
-  return { name, version };
+  if (version !== undefined) return { name, version };
+  const versions = installed.map((one) => `${one.version}${one.enabled ? "" : " (disabled)"}`).join(", ");
+  const examples = versions === "" ? `, such as ${name}@1.2.0` : ` with an installed version: ${versions}`;
+  throw usageError(`the version of ${name} is missing`, `use ${name}@VERSION${examples}`);
 }
 
 /** Returns a valid plugin name, else throws a usage error. Rejects a version, because only one version of a plugin can be installed. */

@@ -85,6 +85,14 @@ describe("runtimectl workers show", () => {
 });
 
 describe("runtimectl workers enable", () => {
+  test.each(["enable", "disable"])("names the installed versions when %s gets no version", async (verb) => {
+    succeeded(await shell.run("workers disable @team/app@1.1.0"));
+    const run = await shell.run(`workers ${verb} @team/app`);
+    expect(run.status).toBe(2);
+    expect(run.stderr).toContain("the version of @team/app is missing");
+    expect(run.stderr).toContain("hint: use @team/app@VERSION with an installed version: 1.2.0, 1.1.0 (disabled), 1.0.0");
+  });
+
   test("warns with reason and undo command when the enabled version cannot start", async () => {
     await writeTree(shell.home, {
       "broken/manifest.yaml": 'name: "@team/app"\nversion: 2.0.0\nenabled: false\n',
