@@ -46,6 +46,19 @@ export function paragraphs(text: string, style: HelpStyle, indent = "  "): strin
     .join("\n");
 }
 
+/** Wraps lines that have an indentation and a list number of their own. Commands and lines of a file to copy keep their length. */
+export function listLines(text: string, style: HelpStyle): string {
+  return text
+    .split("\n")
+    .flatMap((line) => {
+      const [start = "", indent = "", number = ""] = /^( *)(\d+\. )?/.exec(line) ?? [];
+      if (/^(?:runtimectl |- run: |[A-Z_]+: )/.test(line.slice(indent.length))) return [line];
+      const [first = "", ...others] = wrapped(line.slice(start.length), widthOf(style) - start.length);
+      return [start + first, ...others.map((other) => " ".repeat(indent.length + number.length) + other)];
+    })
+    .join("\n");
+}
+
 function widthOf({ widthColumns }: HelpStyle): number {
   return Math.min(mostWidth, Math.max(leastWidth, widthColumns));
 }

@@ -1,6 +1,7 @@
 import type { Profile } from "../config/config-file.js";
 import { environmentVariables } from "../config/environment.js";
 import { exitCodes } from "./exit-codes.js";
+import { columns, listLines, paragraphs, type HelpStyle } from "./help-layout.js";
 
 export const exitCodeMeanings: Readonly<Record<keyof typeof exitCodes, string>> = {
   ok: "Success, also for an empty list",
@@ -84,26 +85,36 @@ With GitHub Actions:
 To see what a deployment would change: runtimectl deploy . --dry-run --exit-code (10 = something).
 Replace the key before it expires: runtimectl keys rotate ID.`;
 
-/** The topics of `runtimectl help` that are not command names. */
+/** The topics of `runtimectl help` that are not command names. Each function returns the text in the width of the style. */
 export const helpTopics = {
-  "exit-codes": () =>
-    `Exit codes:\n${table(Object.entries(exitCodes).map(([name, code]) => [String(code), exitCodeMeanings[name as keyof typeof exitCodes]]))}\n\n` +
-    `With --json an error is one document on stderr: {"error":{"code","message","hint","status","requestId","exitCode"}}. Then stdout is empty, except with exit code 9.\n`,
-  environment: () =>
-    `Variables:\n${table(Object.entries(environmentVariables))}\n\nPrecedence: flag > variable > project file (.runtimectl.yaml) > profile > default.\n${nodeVariables}\n`,
-  formatting: () =>
-    `${table(formatting)}\n\nTo list the fields for --json=FIELDS: runtimectl <command> --help\n` +
-    "Control characters in names from a server are escaped, so they cannot control your terminal.\n",
-  config: () =>
-    `Files:\n${table(configFiles)}\n\nSettings of a profile:\n${table(Object.entries(profileSettings))}\n\n` +
-    "Precedence: flag > variable > project file > profile > default. runtimectl auth status shows each value in use and its source.\n" +
-    "A stored key is sent only to the origin it was stored for. Redirects are not followed.\n",
-  keys: () =>
-    `${table(keySources)}\n\nA key on the command line is rejected: other users could read it in the process list, and the shell would save it in its history.\n`,
-  ci: () => `${deploymentFromCi}\n`,
+  "exit-codes": (style: HelpStyle) => {
+    const codes = Object.entries(exitCodes).map(
+      ([name, code]) => [String(code), exitCodeMeanings[name as keyof typeof exitCodes]] as const,
+    );
+    const form = `With --json an error is one document on stderr: {"error":{"code","message","hint","status","requestId","exitCode"}}. Then stdout is empty, except with exit code 9.`;
+    return `Exit codes:\n${columns(codes, style)}\n\n${paragraphs(form, style, "")}\n`;
+  },
+  environment: (style: HelpStyle) => {
+    const precedence = "Precedence: flag > variable > project file (.runtimectl.yaml) > profile > default.";
+    return `Variables:\n${columns(Object.entries(environmentVariables), style)}\n\n${paragraphs(`${precedence}\n${nodeVariables}`, style, "")}\n`;
+  },
+  formatting: (style: HelpStyle) => {
+    const further =
+      "To list the fields for --json=FIELDS: runtimectl <command> --help\n" +
+      "Control characters in names from a server are escaped, so they cannot control your terminal.";
+    return `${columns(formatting, style)}\n\n${paragraphs(further, style, "")}\n`;
+  },
+  config: (style: HelpStyle) => {
+    const further =
+      "Precedence: flag > variable > project file > profile > default. runtimectl auth status shows each value in use and its source.\n" +
+      "A stored key is sent only to the origin it was stored for. Redirects are not followed.";
+    const settings = columns(Object.entries(profileSettings), style);
+    return `Files:\n${columns(configFiles, style)}\n\nSettings of a profile:\n${settings}\n\n${paragraphs(further, style, "")}\n`;
+  },
+  keys: (style: HelpStyle) => {
+    const rejected =
+      "A key on the command line is rejected: other users could read it in the process list, and the shell would save it in its history.";
+    return `${columns(keySources, style)}\n\n${paragraphs(rejected, style, "")}\n`;
+  },
+  ci: (style: HelpStyle) => `${listLines(deploymentFromCi, style)}\n`,
 };
-
-function table(rows: readonly (readonly [left: string, right: string])[]): string {
-  const width = Math.max(...rows.map(([left]) => left.length));
-  return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`).join("\n");
-}

@@ -2,6 +2,7 @@ import type { CommandDefinition } from "./command.js";
 import { commandAliases, nounAliases, verbAliases } from "./command-aliases.js";
 import { commandTable, type CommandEntry, type NounEntry } from "./command-table.js";
 import { globalOptions, versionOption } from "./global-options.js";
+import { helpTopics } from "./help-topics.js";
 import { columns, paragraphs, sections, type HelpStyle } from "./help-layout.js";
 
 /** Command names in groups by purpose, with the title of each group. Each command of the table belongs to one group. */
@@ -48,7 +49,7 @@ export function rootHelp(style: HelpStyle): string {
       ],
       [
         "More",
-        `  runtimectl <command> --help\n  runtimectl help environment|exit-codes|formatting|config|keys\n${paragraphs(`aliases: ${shortWords()}`, style)}`,
+        `  runtimectl <command> --help\n  runtimectl help ${Object.keys(helpTopics).join("|")}\n${paragraphs(`aliases: ${shortWords()}`, style)}`,
       ],
     ],
     style,

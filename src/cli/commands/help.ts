@@ -25,7 +25,7 @@ export const command = defineCommand<[words: readonly string[]]>({
 async function helpOn(words: readonly string[], style: HelpStyle): Promise<string> {
   const [first] = words;
   if (first === undefined) return rootHelp(style);
-  if (Object.hasOwn(helpTopics, first)) return helpTopics[first as keyof typeof helpTopics]();
+  if (Object.hasOwn(helpTopics, first)) return helpTopics[first as keyof typeof helpTopics](style);
   const found = matchCommand(words);
   if (found.kind === "help") return found.text(style);
   if (found.kind !== "command")

@@ -1,6 +1,7 @@
 import { Redactor } from "./redactor.js";
 import { withFields, type OutputFormat } from "./output-format.js";
 import { factLines, knownFacts, alignedTable, tabSeparated, type Facts, type TableStyle } from "./table.js";
+import { paragraphs } from "../command/help-layout.js";
 import type { GlobalFlags } from "../command/command.js";
 import { sanitizeForTerminal, printableJson, printableLines } from "./sanitize-for-terminal.js";
 import { repeatFlags } from "../command/repeated-flags.js";
@@ -148,7 +149,7 @@ export class Output {
 
   /** Prints a note below a table. Prints nothing unless stdout is a terminal. */
   footer(text: string): void {
-    if (this.#terminal.stdoutIsTty && this.isAligned) this.note(text);
+    if (this.#terminal.stdoutIsTty && this.isAligned) this.note(paragraphs(this.repeatFlags(text), this.layout, ""));
   }
 
   /**
