@@ -11,6 +11,6 @@ export function pluginSourceText({ source, removable }: Origin): string {
 }
 
 /** Describes what a deletion removes: the manifest that overrides a built-in plugin, or the whole uploaded plugin. */
-export function pluginRemovalText({ source }: Origin, name: string): string {
+export function pluginRemovalText({ source }: Pick<Origin, "source">, name: string): string {
   return source === "built-in" ? `your own manifest for the built-in plugin ${name}` : `the plugin ${name}`;
 }

@@ -19,7 +19,6 @@ const hints: Readonly<Partial<Record<ApiError["code"], string>>> = {
   WORKER_VERSION_NOT_FOUND: "runtimectl workers list",
   PLUGIN_NOT_FOUND: "runtimectl plugins list",
   PLUGIN_MANIFEST_NOT_FOUND: "add a manifest.yaml to the plugin folder and upload it again",
-  BUILT_IN_PLUGIN_REMOVE_FORBIDDEN: "to disable it: runtimectl plugins disable NAME",
   PAYLOAD_TOO_LARGE: smallerArchive,
   ARCHIVE_TOO_LARGE: smallerArchive,
   KEY_NOT_FOUND: "runtimectl keys list",

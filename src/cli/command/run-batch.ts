@@ -9,6 +9,8 @@ export interface Target {
   readonly label: string;
   /** Fields that identify the item in the JSON document, such as `{ id: 7 }`. */
   readonly fields: object;
+  /** Text of the note after the action succeeded, if it differs from the participle and the label. */
+  readonly doneText?: string | undefined;
 }
 
 interface Action<Item extends Target> {
@@ -35,7 +37,7 @@ export async function runBatch<Item extends Target>(context: Context, { items, n
   for (const item of items) {
     const ending = outcomes.find(({ failure }) => failure !== undefined && !(failure instanceof ApiError));
     const failure = ending ? notTried() : await failureOf(() => act(item));
-    if (failure === undefined) context.output.note(`${done} ${sanitizeForTerminal(item.label)}`);
+    if (failure === undefined) context.output.note(sanitizeForTerminal(item.doneText ?? `${done} ${item.label}`));
     else if (items.length > 1)
       context.output.note(`not ${done} ${sanitizeForTerminal(item.label)}: ${sanitizeForTerminal(failure.message)}`);
     outcomes.push({ item, failure });

@@ -73,7 +73,7 @@ test("runtimectl plugins uploads, disables, enables, reloads and deletes a plugi
     sizeBytes: expect.any(Number) as number,
     sha256: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
   });
-  expect(succeeded(await shell.run("plugins reload")).stdout).toMatch(/^@team\/guard\t1\.1\.0\t(loaded|not loaded)\t/m);
+  expect(succeeded(await shell.run("plugins reload")).stdout).toMatch(/^@team\/guard\t1\.1\.0\tloaded\t/m);
   succeeded(await shell.run("plugins loaded"));
 
   expect((await shell.run("plugins delete @team/guard")).status).toBe(2);
@@ -114,6 +114,37 @@ test("runtimectl plugins enable exits with 1 when the plugin fails to load", asy
   expect(JSON.parse((await shell.run("status --json")).stdout)).toMatchObject({ failedPlugins: 1 });
   succeeded(await shell.run("plugins delete bad --yes"));
   expect(succeeded(await shell.run("status")).stdout).toMatch(/^plugins +\d+$/m);
+});
+
+test("runtimectl plugins reload exits with 1 when a plugin fails, and shows disabled plugins as disabled", async () => {
+  await writeTree(path.join(daemon.directory, "plugins"), {
+    "bad/manifest.yaml": "name: bad\nbase: /api\n",
+    "off/manifest.yaml": "name: off\nenabled: false\n",
+    "off/plugin.js": "export default {};",
+  });
+
+  const run = await shell.run("plugins reload");
+
+  expect(run.status).toBe(1);
+  expect(run.stdout).toMatch(/^bad\tlatest\tfailed\t.*\/api/m);
+  expect(run.stdout).toMatch(/^off\tlatest\tdisabled\t$/m);
+  expect(run.stderr).toMatch(/warning: bad is enabled, but failed to load: .*\/api/);
+  succeeded(await shell.run("plugins delete bad off --yes"));
+  succeeded(await shell.run("plugins reload"));
+});
+
+test("runtimectl plugins delete removes the settings of a built-in plugin, then names the command to disable it", async () => {
+  succeeded(await shell.run("plugins upload settings"));
+
+  const removed = succeeded(await shell.run("plugins delete plugin-gateway --yes"));
+  expect(removed.stderr).toContain("removed your settings of the built-in plugin plugin-gateway, which now has its defaults");
+  expect(removed.stderr).not.toContain("deleted plugin-gateway");
+
+  const refused = await shell.run("plugins delete plugin-gateway --yes");
+  expect(refused.status).toBe(5);
+  expect(refused.stderr).toContain(
+    "hint: to disable it: runtimectl plugins disable plugin-gateway\n(BUILT_IN_PLUGIN_REMOVE_FORBIDDEN, request ",
+  );
 });
 
 test("runtimectl plugins prints a hint for an empty list, and confirms a deletion", async () => {
