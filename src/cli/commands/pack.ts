@@ -5,6 +5,8 @@ import { formatSize } from "../../shared/size.js";
 import { CommandError, usageError } from "../command/command-error.js";
 import { defineCommand, type Context } from "../command/command.js";
 import { exitCodes } from "../command/exit-codes.js";
+import { parseDeployOptions } from "../deploy/deploy-options.js";
+import { withManifest } from "../pack/bundle-plan.js";
 import { archiveName, writeArchive, type WrittenArchive } from "../pack/write-archive.js";
 import { looksSecret } from "../../shared/packing/looks-secret.js";
 import { locatePackage } from "../pack/locate-package.js";
@@ -19,6 +21,8 @@ interface Options {
   readonly list?: boolean;
   readonly dryRun?: boolean;
   readonly kind?: PackageKind;
+  readonly name?: string;
+  readonly version?: string;
 }
 
 export const command = defineCommand<[source: string], Options>({
@@ -28,24 +32,30 @@ export const command = defineCommand<[source: string], Options>({
     { flags: "-n, --dry-run", description: "Same as --list" },
     { flags: "--list", description: "List every file with its size and the rule that included or excluded it; write nothing" },
     { flags: "--kind <kind>", description: "Override the package kind that the manifest implies", choices: ["worker", "plugin"] },
+    { flags: "--name <name>", description: "Override the name in the manifest" },
+    { flags: "--version <version>", description: "Override the version in the manifest" },
   ],
   fields: ["file", "name", "version", "files", "sizeBytes", "unpackedBytes", "sha256", "digest"],
   examples: [
     ["runtimectl pack", "write the archive and print its SHA-256"],
     ["runtimectl pack ./dir --list", "list included and excluded files with the reason"],
+    ["runtimectl pack --version 1.2.0", "write the archive of another version; the folder stays unchanged"],
     ["runtimectl pack ./dir -o app.tgz | sha256sum -c", "verify the written archive"],
   ],
   notes:
     "The same content produces the same bytes: location, times and modes of the folder do not matter.\n" +
     "Which files are packed: runtimectl workers upload --help. Archives that pack wrote into the folder are excluded.",
-  async run(context, [given], { out, dryRun = false, list = dryRun, kind }) {
-    const folder = await findFolder(context, given);
+  async run(context, [source], { out, dryRun = false, list = dryRun, kind, ...given }) {
+    const { identity } = parseDeployOptions(given);
+    const folder = await findFolder(context, source);
     if (list && out !== undefined)
       throw usageError("-o cannot be used with --list or --dry-run, which write nothing", "remove one of the flags");
-    const plan = await planPack(folder, { kind: kind ?? (await findPackageKind(folderSource(folder))) });
+    const workspace = await temporaryFolder(context);
+    const planned = await planPack(folder, { kind: kind ?? (await findPackageKind(folderSource(folder))), identity });
+    const plan = await withManifest(planned, path.join(workspace, "made"), identity);
     warnOfSecrets(context, plan);
     if (list) {
-      const archive = await writeArchive(plan.files, path.join(await temporaryFolder(context), "package.tgz"), context.signal);
+      const archive = await writeArchive(plan.files, path.join(workspace, "package.tgz"), context.signal);
       return showFiles(context.output, plan, archive, { document: {}, note: "nothing was written" });
     }
     const target = path.resolve(context.workingDirectory, out ?? archiveName(plan.facts));

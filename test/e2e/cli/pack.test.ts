@@ -38,6 +38,19 @@ test("pack writes equal archives after touch and chmod, and from a copied folder
   for (const name of ["other.tgz", "again.tgz"]) expect((await readFile(path.join(shell.home, name))).equals(bytes), name).toBe(true);
 });
 
+test("pack --name and --version write the archive that deploys under this name and version", async () => {
+  const packed = await shell.run("pack app --name @team/other --version 3.0.0 --json");
+  expect(packed.status, packed.stderr).toBe(0);
+  const { file, name, version } = JSON.parse(packed.stdout) as { file: string; name: string; version: string };
+  expect({ name, version, file: path.basename(file) }).toEqual({ name: "@team/other", version: "3.0.0", file: "team-other-3.0.0.tgz" });
+  expect((await shell.run(`validate ${path.basename(file)}`)).stdout).toContain("@team/other@3.0.0 is a valid worker");
+  expect(await readFile(path.join(shell.home, "app/manifest.yaml"), "utf8")).toBe("name: app\nversion: 1.0.0\n");
+
+  await writeTree(shell.home, { "plain/index.html": "plain" });
+  expect((await shell.run("pack plain --name plain --version 1.0.0")).stdout).toMatch(/ {2}plain-1\.0\.0\.tgz\n$/);
+  expect(await shell.run("pack app --version one")).toMatchObject({ status: 2 });
+});
+
 test("pack writes the same bytes that workers upload sends", async () => {
   const { sha256 } = JSON.parse((await shell.run("pack app --json")).stdout) as { sha256: string };
   const upload = JSON.parse((await shell.run("workers upload app --dry-run --json")).stdout) as { sha256: string };
