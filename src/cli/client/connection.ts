@@ -5,6 +5,7 @@ import type { Context } from "../command/command.js";
 import { exitCodes } from "../command/exit-codes.js";
 import { refuseReadOnly } from "../config/refuse-read-only.js";
 import { rejectedKey } from "../config/rejected-key.js";
+import { signInCommand } from "../config/sign-in-command.js";
 import { resolveSettings, type Settings } from "../config/settings.js";
 import type { HttpResponse } from "./http-client.js";
 import { HttpTransport } from "./http-transport.js";
@@ -132,6 +133,6 @@ function notSignedIn(settings: Settings): CommandError {
   const message = settings.keyWithheld ?? `no key is configured for ${settings.origin.value}`;
   return new CommandError("NOT_SIGNED_IN", message, {
     exitCode: exitCodes.notAuthenticated,
-    hint: `runtimectl auth login${settings.origin.source === "default" ? "" : ` --url ${settings.origin.value}`}, or set RUNTIMECTL_KEY_FILE`,
+    hint: `${signInCommand(settings)}, or set RUNTIMECTL_KEY_FILE`,
   });
 }

@@ -7,6 +7,7 @@ import { connect } from "../client/connection.js";
 import { exitCodes } from "../command/exit-codes.js";
 import { followUntilInterrupted } from "../client/reconnecting-stream.js";
 import { localDateTime } from "./workers/log-line.js";
+import { noMatchingEntries } from "../output/no-matching-entries.js";
 import { timeOption } from "../command/time-option.js";
 
 interface Options {
@@ -51,7 +52,8 @@ export const command = defineCommand<[], Options>({
     const { entries, hasMore } = await client.audit.list({ query });
     const rows = entries.map((entry) => auditCells(entry, time(entry)));
     output.table({ entries: entries.map(changeDocument), hasMore }, auditHeadings, rows);
-    if (entries.length === 0) output.note("no matching entries; try without --since, --action and --principal");
+    const filters = { "--since": options.since, "--action": options.action, "--principal": options.principal };
+    if (entries.length === 0) output.note(noMatchingEntries(filters) ?? "no entries");
     if (hasMore) output.footer("more entries match; raise --limit, or filter with --since, --action or --principal");
     return exitCodes.ok;
   },

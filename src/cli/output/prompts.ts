@@ -2,6 +2,7 @@ import { CommandError, usageError } from "../command/command-error.js";
 import type { Context } from "../command/command.js";
 import { exitCodes } from "../command/exit-codes.js";
 import { refuseReadOnly } from "../config/refuse-read-only.js";
+import { styled } from "./styles.js";
 import { sanitizeForTerminal } from "./sanitize-for-terminal.js";
 import type { Settings } from "../config/settings.js";
 
@@ -16,11 +17,16 @@ export function canAsk({ terminal, flags, environment }: Context): boolean {
 /** Returns the streams for prompts. Prompts are written to stderr, because stdout contains only results. */
 const promptContext = ({ io, signal }: Context) => ({ input: io.stdin, output: io.stderr, signal });
 
-/** Prompts for a secret and shows an asterisk per character. `instead` is the flag that the error suggests if prompts are not possible. */
+/**
+ * Prompts for a secret and shows an asterisk per character. Shows no tick after the input, because the secret is not yet checked. `instead` is the flag that the error suggests if prompts are not possible.
+ */
 export async function askSecret(context: Context, question: string, instead: string): Promise<string> {
   if (!canAsk(context)) throw usageError(`cannot prompt (${question}): this run is not interactive`, `use ${instead}`);
   const { password } = await import("@inquirer/prompts");
-  return password({ message: question, mask: "*" }, promptContext(context));
+  return password(
+    { message: question, mask: "*", theme: { prefix: { done: styled("bold", "?", context.terminal) } } },
+    promptContext(context),
+  );
 }
 
 /** Prompts for a line of text. `instead` is the flag that the error suggests if prompts are not possible. */

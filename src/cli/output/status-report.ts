@@ -9,6 +9,7 @@ import * as workers from "../../shared/contract/workers.js";
 import type { Context } from "../command/command.js";
 import { connectAnonymously, type Connection } from "../client/connection.js";
 import { pluralize, timeFields, endOn, toRate } from "./format.js";
+import { signInCommand } from "../config/sign-in-command.js";
 import { uploadedWorkers } from "../uploaded-workers.js";
 import { setTimeout as wait } from "node:timers/promises";
 import { CommandError } from "../command/command-error.js";
@@ -69,7 +70,7 @@ export async function readStatus(connection: StatusConnection): Promise<StatusRe
       ["daemon", `${origin}${settings.isProduction ? "  PRODUCTION" : ""}`],
       ["version", version],
       ["health", readiness],
-      ["signed in", principal ? `${principal.name}, ${principal.role}` : `no; to sign in: runtimectl auth login --url ${origin}`],
+      ["signed in", principal ? `${principal.name}, ${principal.role}` : `no; to sign in: ${signInCommand(settings)}`],
       ...fact("key expires", principal && (expiresAt === undefined ? "never" : endOn(expiresAt, Date.now()))),
       ...fact("workers", installed && `${installed.length} (${pluralize(versions ?? 0, "version")})`),
       ...fact("plugins", installedPlugins && `${installedPlugins.length}${failedCount > 0 ? ` (${failedCount} failed)` : ""}`),

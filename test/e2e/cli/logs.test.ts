@@ -36,6 +36,9 @@ describe("runtimectl workers logs", () => {
   test("prints a hint for an empty log, and rejects invalid flags", async () => {
     expect(await read("silent")).toMatchObject({ status: 0, stdout: "", stderr: expect.stringContaining("console.log()") });
     expect(await read("silent", "--level", "warn")).toMatchObject({ status: 0, stderr: expect.stringContaining("no matching entries") });
+    expect((await read("silent", "--level", "warn")).stderr).toBe("no matching entries; try without --level\n");
+    const searched = await read("silent", "--since", "1s", "--status", "5xx", "--grep", "x");
+    expect(searched.stderr).toBe("no matching entries; try without --since, --status and --grep\n");
     expect(await read("none")).toMatchObject({ status: 6, stderr: expect.stringContaining("WORKER_NOT_FOUND") });
     expect(await read("silent", "--since", "yesterday")).toMatchObject({ status: 2, stderr: expect.stringContaining("--since") });
     expect(await read("silent", "-f", "--until", "1h")).toMatchObject({ status: 2, stderr: expect.stringContaining("--until") });
@@ -50,7 +53,7 @@ describe("runtimectl workers logs", () => {
     const byId = await read("talker", "--request-id", failed.headers.get("x-request-id") ?? "", "--json");
     expect(JSON.parse(byId.stdout)).toMatchObject({ entries: [{ source: "request", request: { path: "/talker/nothing", status: 502 } }] });
     expect((await read("silent", "talker", "--source", "request")).stdout).toContain("GET /talker/info 200");
-    expect(await read("silent", "talker@1.0.0")).toMatchObject({ status: 2, stderr: expect.stringContaining("with one worker") });
+    expect(await read("silent", "talker@1.0.0")).toMatchObject({ status: 2, stderr: expect.stringContaining("exactly one worker") });
     expect(await read("--status", "600")).toMatchObject({ status: 2, stderr: expect.stringContaining("--status") });
   });
 

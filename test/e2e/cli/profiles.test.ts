@@ -29,6 +29,22 @@ afterAll(async () => {
   await shell?.close();
 });
 
+test("profile add reports whether it added or changed the profile", async () => {
+  const added = await shell.run("profile add twice --url http://127.0.0.1:1");
+  expect(added.stderr).toContain("added profile twice in ");
+  const changed = await shell.run("profile add twice --url http://127.0.0.1:2");
+  expect(changed.stderr).toContain("changed the existing profile twice in ");
+  expect(changed.stderr).toContain("its URL was http://127.0.0.1:1");
+  await shell.run("profile rm twice --yes");
+});
+
+test("the hint to sign in names the profile of the command", async () => {
+  await shell.run(`profile add ada --url ${daemon.url}`);
+  expect((await shell.run("status -p ada")).stdout).toContain("no; to sign in: runtimectl auth login -p ada\n");
+  expect((await shell.run("workers list -p ada")).stderr).toContain("hint: runtimectl auth login -p ada, or set RUNTIMECTL_KEY_FILE");
+  await shell.run("profile rm ada --yes");
+});
+
 test("profile set changes the settings in its flags and keeps other settings", async () => {
   await shell.run("profile add spare --url http://127.0.0.1:1 --production");
   expect((await shell.run("profile set spare --readonly")).status).toBe(0);

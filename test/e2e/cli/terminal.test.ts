@@ -55,6 +55,7 @@ test("auth login prompts for the key again when the daemon rejects the key", asy
   expect(run.status, run.stdout).toBe(0);
   expect(run.stdout).toContain("signed in to");
   expect(run.stdout).not.toContain("X-API-Key");
+  expect(run.stdout).not.toContain("✔");
 });
 
 test("workers list prints a table with a heading, or a hint when no worker exists", async () => {

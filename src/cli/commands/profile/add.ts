@@ -25,7 +25,8 @@ export const command = defineCommand<[name: string], ProfileOptions>({
       throw usageError("a new profile needs the URL of a daemon", `runtimectl profile add ${name} --url https://rt.example.org`);
     config.setProfile(name, { ...given, url });
     await config.save();
-    context.output.note(`saved profile ${name} in ${config.file}`);
+    context.output.note(before ? `changed the existing profile ${name} in ${config.file}` : `added profile ${name} in ${config.file}`);
+    if (before && before.url !== url) context.output.note(`its URL was ${before.url}`);
     context.output.result(profileDocument(name, { ...before, ...given, url }));
   },
 });

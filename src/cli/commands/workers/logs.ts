@@ -16,6 +16,7 @@ import { connect } from "../../client/connection.js";
 import { followUntilInterrupted } from "../../client/reconnecting-stream.js";
 import { parsePackageReference } from "../../command/package-reference.js";
 import { timeOption } from "../../command/time-option.js";
+import { noMatchingEntries } from "../../output/no-matching-entries.js";
 import { entryDocument, entryForPipe, entryForTerminal } from "./log-line.js";
 
 interface Options {
@@ -148,7 +149,17 @@ function limitQuery({ limit }: Options): { limit?: number } {
 }
 
 function whyEmpty({ since, until, level, source, status, requestId, grep }: Options, name: string): string {
-  if ([since, until, level, source, status, requestId, grep].some((filter) => filter !== undefined))
-    return "no matching entries; try without --since, --until, --level, --source, --status, --request-id and --grep";
-  return `no entries: the log contains the requests of ${name} and what it writes with console.log(); to wait for entries, use -f`;
+  const filters = {
+    "--since": since,
+    "--until": until,
+    "--level": level,
+    "--source": source,
+    "--status": status,
+    "--request-id": requestId,
+    "--grep": grep,
+  };
+  const reason = noMatchingEntries(filters);
+  return (
+    reason ?? `no entries: the log contains the requests of ${name} and what it writes with console.log(); to wait for entries, use -f`
+  );
 }

@@ -1,0 +1,7 @@
+/** Returns the note for an empty list: it names the filters that the command used. Undefined if the command used no filter. */
+export function noMatchingEntries(filters: Readonly<Record<`--${string}`, unknown>>): string | undefined {
+  const used = Object.keys(filters).filter((flag) => filters[flag as `--${string}`] !== undefined);
+  const last = used.at(-1);
+  if (last === undefined) return undefined;
+  return `no matching entries; try without ${used.length === 1 ? last : `${used.slice(0, -1).join(", ")} and ${last}`}`;
+}
