@@ -120,7 +120,7 @@ test("uploads an existing archive unchanged", async () => {
 test("creates, uses, lists and revokes a key with a role", async () => {
   const created = succeeded(await shell.run("keys create --role editor"));
   expect(created.stdout).toMatch(/^rtk_[\w-]{43}\n$/);
-  expect(created.stderr).toMatch(/key \d+: editor .+, namespaces \*, expires \d{4}-\d\d-\d\d\n/);
+  expect(created.stderr).toMatch(/key \d+: editor .+, namespaces \*, expires in 90 days, on \d{4}-\d\d-\d\d\n/);
   expect(created.stderr).not.toContain(created.stdout.trim());
   const [id] = /(?<=key )\d+/.exec(created.stderr) ?? [];
 

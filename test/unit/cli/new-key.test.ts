@@ -14,8 +14,9 @@ const created = {
   createdAt: 1_700_000_000,
 };
 
-async function create(flags: readonly string[], isTerminal: boolean) {
-  const daemon = await startFakeDaemon({ "/api/keys": new WireAnswer(201, JSON.stringify({ success: true, data: { ...created, key } })) });
+async function create(flags: readonly string[], isTerminal: boolean, expiresAt?: number) {
+  const data = { ...created, key, ...(expiresAt !== undefined && { expiresAt }) };
+  const daemon = await startFakeDaemon({ "/api/keys": new WireAnswer(201, JSON.stringify({ success: true, data })) });
   onTestFinished(daemon.close);
   const home = await temporaryDirectory();
   const env = { HOME: home, TMPDIR: home, RUNTIMECTL_KEY: "some-key" };
@@ -36,6 +37,18 @@ test("prints the path of the key file in the shell variables with --out", async 
 
   expect(stderr).toContain(`\nexport RUNTIMECTL_URL=${daemon.url} RUNTIMECTL_KEY_FILE=${home}/ci.key\n`);
   expect(stderr).not.toContain(key);
+});
+
+test.each([
+  ["1m", "1 month"],
+  ["6m", "6 months"],
+  ["2w", "2 weeks"],
+  ["30d", "30 days"],
+  ["1y", "1 year"],
+])("prints lifetime and date of a new key with --expires %s", async (expires, lifetime) => {
+  const { stderr } = await create(["--expires", expires], false, Date.parse("2100-12-27T00:00:00Z") / 1000);
+
+  expect(stderr).toContain(`expires in ${lifetime}, on 2100-12-27\n`);
 });
 
 test.each([

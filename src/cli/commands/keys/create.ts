@@ -53,8 +53,9 @@ export const command = defineCommand<[], Options>({
   async run(context, _values, options) {
     const { expiresIn, ...chosen } = await toBody(context, options);
     const { client, origin } = await connect(context, { keys: { create }, session: { show } });
-    const body = { ...chosen, expiresIn: expiresIn ?? usualLifetime((await client.session.show()).principal, Date.now() / 1000) };
-    await showNewKey(context, { make: async () => (await client.keys.create({ body })).data, out: options.out, origin });
+    const lifetime = expiresIn ?? usualLifetime((await client.session.show()).principal, Date.now() / 1000);
+    const make = async () => (await client.keys.create({ body: { ...chosen, expiresIn: lifetime } })).data;
+    await showNewKey(context, { make, out: options.out, lifetime, origin });
   },
 });
 

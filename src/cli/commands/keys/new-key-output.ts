@@ -1,7 +1,7 @@
 import { ApiError } from "../../../shared/api-error.js";
 import type { NewKey } from "../../../shared/contract/keys.js";
 import type { Context } from "../../command/command.js";
-import { endOn, timeFields } from "../../output/format.js";
+import { endOn, pluralize, timeFields } from "../../output/format.js";
 import { sanitizeForTerminal } from "../../output/sanitize-for-terminal.js";
 import { shellWord } from "../../output/shell-word.js";
 import { open, rm, type FileHandle } from "node:fs/promises";
@@ -34,6 +34,8 @@ interface MadeKey<Made extends NewKey> {
   readonly make: () => Promise<Made>;
   /** Name of the file to which the key is written. Undefined prints the key to stdout. */
   readonly out: string | undefined;
+  /** Lifetime of the key as requested, such as `6m` for 6 months. Undefined for a replacement key. */
+  readonly lifetime?: string | undefined;
   /** Origin of the daemon that created the key. */
   readonly origin: string;
   /** Returns additional fields for the JSON document, and an additional note. */
@@ -41,7 +43,10 @@ interface MadeKey<Made extends NewKey> {
 }
 
 /** Creates a key and outputs the key once: to stdout, or to a new file. The file is created before the key. */
-export async function showNewKey<Made extends NewKey>(context: Context, { make, out, origin, more }: MadeKey<Made>): Promise<void> {
+export async function showNewKey<Made extends NewKey>(
+  context: Context,
+  { make, out, lifetime, origin, more }: MadeKey<Made>,
+): Promise<void> {
   const { output } = context;
   const file = await KeyFile.create(context, out);
   const made = await make().catch(async (error: unknown) => {
@@ -52,7 +57,7 @@ export async function showNewKey<Made extends NewKey>(context: Context, { make, 
   const { id, name, key, keyPrefix, role, permissions, namespaces, createdAt, expiresAt } = made;
   if (context.environment.GITHUB_ACTIONS === "true") output.mask(key);
   await file?.write(key, id);
-  const ends = expiresAt === undefined ? "never expires" : `expires ${endOn(expiresAt, Date.now())}`;
+  const ends = expiresAt === undefined ? "never expires" : `expires ${lifetimeText(lifetime)}${endOn(expiresAt, Date.now())}`;
   const { fields = {}, note = "" } = more?.(made) ?? {};
   output.note(
     `key ${id}: ${sanitizeForTerminal(name)}, ${role}, namespaces ${sanitizeForTerminal(namespaces.join(" "))}, ${ends}\n${note === "" ? "" : `${note}\n`}` +
@@ -75,6 +80,15 @@ export async function showNewKey<Made extends NewKey>(context: Context, { make, 
   );
   const keyVariable = file ? `RUNTIMECTL_KEY_FILE=${shellWord(file.path)}` : `RUNTIMECTL_KEY=${shellWord(key)}`;
   output.reveal(`to use it in a shell:\nexport RUNTIMECTL_URL=${shellWord(origin)} ${keyVariable}\nto use it in CI: runtimectl help ci`);
+}
+
+const lifetimeUnits: Readonly<Record<string, string>> = { d: "day", w: "week", m: "month", y: "year" };
+
+/** Returns a lifetime such as `1m` in words, because other durations of runtimectl use `m` for minutes. */
+function lifetimeText(lifetime = ""): string {
+  const [, count, unit = ""] = /^(\d+)([dwmy])$/.exec(lifetime) ?? [];
+  const noun = lifetimeUnits[unit];
+  return noun === undefined ? "" : `in ${pluralize(Number(count), noun)}, on `;
 }
 
 /** The file for a new key. The file is created before the key, so that an unwritable path cannot lose a key. */
