@@ -31,7 +31,7 @@ async function profileIn(file: string, text: string): Promise<string | undefined
   const settings = mapIn(() => parse(text) as unknown);
   const profile = settings?.["profile"];
   if (settings === undefined || (profile !== undefined && typeof profile !== "string"))
-    throw usageError(`${file} must contain a YAML map whose profile is a name, such as profile: staging`);
+    throw usageError(`${file} must be a YAML map with the key profile, such as profile: staging`);
   const forbidden = forbiddenKeys.find((key) => key in settings);
   if (forbidden !== undefined)
     throw usageError(

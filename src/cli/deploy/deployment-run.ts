@@ -44,7 +44,7 @@ export class DeploymentRun {
     this.#parts = parts;
   }
 
-  /** Whether the version is assigned, so that another deployment can install it at the same time. */
+  /** Whether `deploy` chose the version number. Two simultaneous deployments can choose the same number, and the second is rejected. */
   get hasAssignedVersion(): boolean {
     return this.#parts.deployable.isAssigned;
   }

@@ -124,7 +124,7 @@ export async function withManifest(plan: PackPlan, directory: string, change: Ma
   return withFiles(plan, [await writtenFile(directory, { path: file, content, rule: "the manifest, adapted" })]);
 }
 
-/** Returns the manifest of a plan, including earlier changes to the plan. Empty if the package has no manifest. */
+/** Returns the manifest that the archive will contain, with the changes made so far. Returns an empty manifest if the package has none. */
 export function readManifestOf({ facts, files }: PackPlan): { file: string; document: yaml.Document } {
   const name = facts.metadataFiles.find((file) => file.startsWith("manifest.")) ?? "manifest.yaml";
   const packed = files.find((file) => file.path === name);

@@ -57,8 +57,8 @@ export async function readImports(folder: string, entrypoint: string, text?: str
     () => [],
     (error: { errors?: readonly Message[] }) => error.errors ?? [],
   );
-  const missingFiles = failures.flatMap(({ text, location }) => {
-    const specifier = /^Could not resolve "([^"]+)"/.exec(text)?.[1];
+  const missingFiles = failures.flatMap(({ text: message, location }) => {
+    const specifier = /^Could not resolve "([^"]+)"/.exec(message)?.[1];
     return specifier === undefined ? [] : [{ specifier, location }];
   });
   return { packages, missingFiles };

@@ -37,7 +37,7 @@ export class Session {
       const { principal } = await this.#api().show();
       this.#enter(principal, this.#remembered.endsAt ?? principal.expiresAt);
     } catch (error) {
-      // If the daemon is unreachable, the panel repeats the check later. Other errors appear at the next sign-in.
+      // If the daemon is unreachable, the panel repeats the check of the session later. Any other error is ignored here, because the next sign-in reports it.
       if (error instanceof DaemonAwayError) return;
       this.#remembered.forget();
       this.state.set({ phase: "signed-out", hasLeft: false });

@@ -78,7 +78,7 @@ function readUrl(text: string): string {
   throw new ConfigError(
     "RUNTIME_AUTH_DB_SYNC_URL",
     text.replace(/\/\/[^/]*@/, "//[hidden]@"),
-    "the address of a libSQL server, such as http://10.0.0.5:8080, without path, query and password; required with RUNTIME_AUTH_DB_MODE=sync",
+    "the URL of a libSQL server without a path, query or password, such as http://10.0.0.5:8080",
   );
 }
 

@@ -59,7 +59,7 @@ function unauthenticated(isAmbiguous: boolean): ApiError {
   return isAmbiguous
     ? new ApiError(
         "SESSION_AMBIGUOUS",
-        "The request has session cookies of different keys. A worker's page can have set one of them, so the daemon deleted all of them. Sign in again.",
+        "The request has session cookies of different keys. A page of a worker possibly set one of them, so the daemon deleted all of them. Sign in again.",
       )
     : new ApiError(
         "AUTH_REQUIRED",

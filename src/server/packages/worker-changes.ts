@@ -18,7 +18,10 @@ export function workerChange(
 /** Throws VERSION_EXISTS if this version of the worker is installed. */
 export function refuseInstalled(catalog: WorkerCatalog, name: string, version: string): void {
   if (catalog.versions(name)?.has(version) !== true) return;
-  throw new ApiError("VERSION_EXISTS", `${name} ${version} is already installed, and this upload must not replace it.`);
+  throw new ApiError(
+    "VERSION_EXISTS",
+    `${name} ${version} is already installed. The upload was sent with newOnly=true, which does not replace a version.`,
+  );
 }
 
 /**

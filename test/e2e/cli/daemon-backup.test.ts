@@ -96,7 +96,7 @@ test("daemon restore restores a backup that was made during uploads and key chan
   expect(await (await call(next, "/api/plugins")).text()).toContain("@team/plugin");
 });
 
-test("daemon restore keeps the replaced files, and changes nothing with --dry-run", async () => {
+test("daemon restore keeps a copy of replaced files, and changes nothing with --dry-run", async () => {
   const daemon = await start();
   await upload(daemon, "workers", await workerOf("x"));
   const key = await createKey(daemon);

@@ -98,7 +98,7 @@ test("workers upload shows a progress bar only in a terminal", async () => {
   expect((await shell.run("workers delete heavy --yes")).status).toBe(0);
 });
 
-test("workers delete deletes only after the user types the name of the worker", async () => {
+test("workers delete requires the user to type the name of the worker", async () => {
   const declined = await inTerminal("workers delete app", [["Type app", "ap\r"]]);
   expect(declined.status).toBe(3);
   expect((await fetch(`${daemon.url}/app/`)).status).toBe(200);

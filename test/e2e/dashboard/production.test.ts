@@ -33,7 +33,7 @@ const deeds = [
   ["keys", "d", "visitor", "keys list", "(visitor) revoked"],
 ] as const;
 
-test.each(deeds)("requires the profile name for a deletion on the screen %s in production", async (...deed) => {
+test.each(deeds)("asks for the profile name before a deletion (screen %s)", async (...deed) => {
   const [screen, key, name, list, done] = deed;
   const window = await session.tui(`--screen ${screen} --profile prod --key-file root.key`);
   await window.waitFor("PRODUCTION");

@@ -214,7 +214,7 @@ test("packs a dropped folder as a plugin and shows why the plugin failed to load
   expect(browser.complaints).toEqual([]);
 });
 
-test("shows a placeholder, an error for a failed list, and the list after a retry", async () => {
+test("shows a placeholder while the list loads, an error, and the list after a retry", async () => {
   const page = await open("overview", { provoked: [500] });
   let answer: (() => void) | undefined;
   const held = new Promise<void>((resolve) => (answer = resolve));

@@ -40,7 +40,7 @@ test.each(["/app/..%2fcpanel/", "/app/cpanel/", "/cpanels/", "//cpanel/", "/%63p
   },
 );
 
-test("responds with 404 when a plugin hook redirects a request to the panel", async () => {
+test("responds with 404 when a plugin hook rewrites a path to a path of the panel", async () => {
   server.use({ onRequest: (request) => new Request(new URL("/cpanel/", request.url), request) });
   expect((await send({ path: "/app/" })).status).toBe(404);
 });

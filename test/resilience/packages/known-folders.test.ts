@@ -49,7 +49,7 @@ test("the catalog cache is used at the next start and is readable only by its ow
   expect(await statusOf()).toBe(200);
 });
 
-test("the daemon reads a package again when the package changed before the start", async () => {
+test("the daemon reads a package that changed while the daemon was stopped", async () => {
   await daemon.stop();
   // The file has the same length, so only its time differs.
   await write("name: app\nversion: 1.0.0\nenabled: false", 30);

@@ -25,7 +25,7 @@ export interface Prompt {
   readonly onSubmit: (text: string) => void;
 }
 
-/** Properties and functions of one upload or download. */
+/** Label, size and cancel function of the upload or download that a progress overlay shows. */
 export interface Transfer {
   readonly label: string;
   readonly totalBytes?: number | undefined;

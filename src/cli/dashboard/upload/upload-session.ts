@@ -32,7 +32,7 @@ export class UploadSession {
     this.facts = facts;
   }
 
-  /** Packs a folder like `runtimectl workers upload`. The signal cancels packing and the upload. */
+  /** Packs a folder by the same rules as `runtimectl workers upload`. The signal cancels packing and the following upload. */
   static async prepare(session: Session, source: string, signal: AbortSignal): Promise<UploadSession> {
     const said: string[] = [];
     const cleanUps: (() => void)[] = [];

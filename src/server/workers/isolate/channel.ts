@@ -101,7 +101,7 @@ export class LogChannel {
     bytes[0] = code;
     bytes.write(text, 1);
     this.#options.writer.bytes(FrameKind.Log, 0, bytes);
-    // The entry is flushed immediately, because the worker can block or run out of memory before this turn ends.
+    // The entry is sent to the daemon immediately, because the worker can block or run out of memory in the rest of this event-loop turn.
     this.#options.writer.flush();
   }
 }

@@ -97,7 +97,7 @@ describe("the parser of plain manifests", () => {
     }
   });
 
-  test("parses a manifest with common keys like the YAML parser", () => {
+  test("returns the same result as the YAML parser for usual keys", () => {
     const text =
       '# ours\nname: "@team/app"\nversion: 1.4.2\nenabled: false\nentrypoint: dist/index.html\n\ntimeout: 30s\nmemory: 64mb\ninstances: 2\n';
     expect(plainManifest(text)).toEqual(parseManifest(text, "manifest.yaml").fields);
