@@ -190,7 +190,7 @@ export async function openServices(
   await code.open();
   const pluginCounters = new PluginCounters();
   const plugins: Plugins = new Plugins({
-    discover: () => pluginPackages.discover(),
+    discover: (upload) => pluginPackages.discover(upload),
     code,
     reserved: new Set([...reservedNames(config.apiBase), ".well-known"]),
     onGone: (name) => pluginCounters.forget(name),

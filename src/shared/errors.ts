@@ -84,6 +84,7 @@ export const errorTable = {
     422,
     "The worker did not respond to the check of an upload as required. Nothing changed. details.log contains the newest log lines.",
   ],
+  PLUGIN_LOAD_FAILED: [422, "The uploaded plugin failed to load, and an earlier upload of it is loaded. Nothing changed."],
   UPGRADE_REQUIRED: [426, "The WebSocket handshake requests a version other than 13."],
   RATE_LIMITED: [429, "A rate limit of the gateway was exceeded. Try again after Retry-After."],
   INTERNAL_ERROR: [500, "The daemon failed. The log contains the cause with the request id."],

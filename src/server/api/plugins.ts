@@ -4,13 +4,14 @@ import type { Principal } from "../../shared/contract/principal.js";
 import { namespacesCover } from "../../shared/namespace.js";
 import { assertNamespace } from "../http/authorization.js";
 import type { ResourceHandlers } from "../http/handler.js";
-import type { InstalledPlugin } from "../packages/plugin-catalog.js";
+import type { InstalledPlugin, StagedPlugin } from "../packages/plugin-catalog.js";
+import type { ActivateUpload, PlacedPlugin } from "../packages/plugin-packages.js";
 import type { UploadMeter } from "../metrics/upload-meter.js";
 
 /** The operations of plugin packages that these handlers use. */
 export interface PluginPackagesPort {
   discover(): InstalledPlugin[];
-  install(file: UploadedFile, authorise: (name: string) => void): Promise<{ name: string; version: string; installedAt: string }>;
+  install(file: UploadedFile, authorise: (name: string) => void, activate: ActivateUpload): Promise<PlacedPlugin>;
   setEnabled(name: string, enabled: boolean): Promise<void>;
   remove(name: string): Promise<void>;
 }
@@ -19,6 +20,8 @@ export interface PluginPackagesPort {
 export interface PluginsPort {
   /** Loads all plugins from the disk. Resolves when they are active. `isFresh` selects the unchanged plugins that are created again. */
   reload(options: { isFresh: (name: string) => boolean }): Promise<ReloadedPlugin[]>;
+  /** Loads an upload before `place` makes it visible. Throws PLUGIN_LOAD_FAILED if it fails to load and an earlier upload is loaded. */
+  install(upload: StagedPlugin, place: () => Promise<void>): Promise<void>;
   statusOf(plugin: InstalledPlugin): { status: PluginStatus; error?: string };
   /** Returns the loaded plugins in the order in which their hooks run. */
   loaded(): LoadedPlugin[];
@@ -38,6 +41,7 @@ export function createPluginHandlers({
     await plugins.reload({ isFresh: isNever });
     return { success: true as const, data: { name, enabled } };
   };
+  const activate: ActivateUpload = (upload, place) => plugins.install(upload, place);
   const shown = (plugin: InstalledPlugin): Plugin => {
     const { name, path, source, removable, version, enabled, deployment: deploy } = plugin;
     return { name, path, removable, source, version, enabled, ...plugins.statusOf(plugin), ...(deploy && { deploy }) };
@@ -46,8 +50,8 @@ export function createPluginHandlers({
     list: ({ principal }) => visibleTo(principal, packages.discover()).map(shown),
     loaded: ({ principal }) => visibleTo(principal, plugins.loaded()),
     upload: async ({ file, principal }) => {
-      const plugin = await uploads.count(file, () => packages.install(file, (name) => assertNamespace(principal, name)));
-      await plugins.reload({ isFresh: isNever });
+      const authorise = (name: string) => assertNamespace(principal, name);
+      const plugin = await uploads.count(file, () => packages.install(file, authorise, activate));
       return { success: true, data: { plugin } };
     },
     reload: async ({ principal }) => {

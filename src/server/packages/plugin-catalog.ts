@@ -36,12 +36,12 @@ export class PluginCatalog {
     this.#rules = rules;
   }
 
-  /** Returns all installed plugins, sorted by name. */
-  list(): InstalledPlugin[] {
+  /** Sorted by name. With `upload`, the list is that after the upload is placed. */
+  list(upload?: StagedPlugin): InstalledPlugin[] {
     const names = new Map<string, PluginFolder[]>();
-    for (const found of this.#folders()) names.set(found.name, [...(names.get(found.name) ?? []), found]);
+    for (const found of this.#folders(upload)) names.set(found.name, [...(names.get(found.name) ?? []), found]);
     const plugins = [...names.values()].map((found) => describePlugin(layersOf(found), this.#rules));
-    return plugins.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+    return plugins.map((plugin) => (upload ? asPlaced(plugin, upload) : plugin)).toSorted((a, b) => (a.name < b.name ? -1 : 1));
   }
 
   find(name: string): CatalogedPlugin | undefined {
@@ -56,14 +56,16 @@ export class PluginCatalog {
     };
   }
 
-  /** Returns all plugin folders, sorted by precedence. */
-  #folders(): PluginFolder[] {
+  /** Sorted by precedence. */
+  #folders(upload?: StagedPlugin): PluginFolder[] {
     return this.#directories.flatMap((directory) => {
       const folders = listFolders(directory.path, directory.path).flatMap((folder) =>
         path.basename(folder).startsWith("@") ? listFolders(folder, directory.path) : [folder],
       );
       const found = folders.flatMap((folder) => readPluginFolder(directory, folder) ?? []);
-      return found.toSorted((a, b) => Number(isInPlace(b)) - Number(isInPlace(a)));
+      const sorted = found.toSorted((a, b) => Number(isInPlace(b)) - Number(isInPlace(a)));
+      if (upload?.directory.path !== directory.path) return sorted;
+      return [upload, ...sorted.filter(({ folder }) => folder !== upload.target)];
     });
   }
 }
@@ -72,10 +74,18 @@ function isInPlace({ directory, folder, name }: PluginFolder): boolean {
   return folder === path.join(directory.path, name);
 }
 
-/**
- * Selects the folder with the code and the folder with the overriding manifest. All folders must have the same plugin name, and `found`
- * must not be empty.
- */
+/** Returns a plugin with the paths that it has after the upload is placed. */
+function asPlaced(plugin: InstalledPlugin, { folder, target }: StagedPlugin): InstalledPlugin {
+  const isCode = plugin.folder === folder;
+  return {
+    ...plugin,
+    folder: isCode ? target : plugin.folder,
+    path: plugin.path === folder ? target : plugin.path,
+    ...(isCode && { stagedFolder: folder }),
+  };
+}
+
+/** `found` must not be empty. */
 function layersOf(found: readonly PluginFolder[]): PluginLayers {
   const [first] = found as [PluginFolder];
   const builtIn = found.find(({ directory }) => directory.source === "built-in");
@@ -167,7 +177,13 @@ export interface PluginFolder {
   readonly problem?: string;
 }
 
-/** Reads the metadata of a plugin folder. Returns undefined if the folder is not a package. */
+/** An unpacked upload in its staged folder. */
+export interface StagedPlugin extends PluginFolder {
+  /** Absolute path of the folder in which it will be placed. */
+  readonly target: string;
+}
+
+/** Returns undefined for a folder that is not a package. */
 export function readPluginFolder(directory: PackageDirectory, folder: string): PluginFolder | undefined {
   try {
     const metadata = readPackageMetadata(folder);
@@ -208,7 +224,9 @@ export interface InstalledPlugin {
   readonly version: string;
   /** Absolute path of the folder with the plugin's code. */
   readonly folder: string;
-  /** Folder in the response to `GET /plugins`: the folder of the overriding manifest, otherwise the folder with the code. */
+  /** Where the code is until the upload is placed in `folder`. */
+  readonly stagedFolder?: string;
+  /** The folder in `GET /plugins`: that of the manifest if it overrides a built-in plugin. */
   readonly path: string;
   /** Whether the plugin's code is built in or was uploaded. */
   readonly source: "built-in" | "uploaded";

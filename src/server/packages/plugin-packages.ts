@@ -13,15 +13,16 @@ import {
   type CatalogedPlugin,
   type PluginRules,
   type PluginFolder,
+  type StagedPlugin,
 } from "./plugin-catalog.js";
 import type { FileChange, PackageOwner } from "./files/mounts.js";
 import type { Unit } from "./files/package-folder.js";
 import { archiveFormat } from "./archive/archive-unpacker.js";
 import { inTransaction, type Transaction } from "./transactions/transaction.js";
-import { InstallAreas, newPath, discardAfter, retireFolder, type Retiring } from "./transactions/install-areas.js";
+import { InstallAreas, discardAfter, retireFolder, type Retiring } from "./transactions/install-areas.js";
 import { KeyedLock } from "../platform/keyed-lock.js";
-import { toggledManifest } from "./manifest-fields.js";
 import { exists } from "./transactions/journal.js";
+import { folderBelow, followChanges, writeFlag } from "./plugin-folder-changes.js";
 import { packageDirectories, type PackageDirectory } from "./package-directories.js";
 import type { PackageMetadata } from "../../shared/package-metadata.js";
 import type { PackageTools } from "./package-tools.js";
@@ -45,7 +46,16 @@ export interface PluginPackagesOptions extends PluginRules, Retiring {
   readonly onElsewhere?: (changes: readonly PeerChange[]) => void;
 }
 
-/** Lists, installs, enables, disables and deletes plugins on the disk. Does not load plugins into the daemon. */
+/** Loads an upload and calls `place`, which makes it visible. */
+export type ActivateUpload = (upload: StagedPlugin, place: () => Promise<void>) => Promise<void>;
+
+export interface PlacedPlugin {
+  readonly name: string;
+  readonly version: string;
+  readonly installedAt: string;
+}
+
+/** The installed plugins and all operations that change them. Does not load plugins. */
 export class PluginPackages implements PackageOwner {
   readonly #options: PluginPackagesOptions;
   readonly #areas: InstallAreas;
@@ -75,9 +85,9 @@ export class PluginPackages implements PackageOwner {
     return this.#catalog.list().some(({ manifest }) => manifest.base === base);
   }
 
-  /** Returns all plugins on the disk, sorted by name. */
-  discover(): InstalledPlugin[] {
-    return this.#catalog.list();
+  /** Returns all plugins on the disk, by name; with `upload`, as they are after it is placed. */
+  discover(upload?: StagedPlugin): InstalledPlugin[] {
+    return this.#catalog.list(upload);
   }
 
   /** Returns whether a plugin directory is writable, so that uploads can be installed. */
@@ -86,10 +96,10 @@ export class PluginPackages implements PackageOwner {
   }
 
   /**
-   * Installs an archive, replaces the plugin with the same name, and deletes the archive. Calls `authorise` with the name first: if
-   * `authorise` throws, no plugin changes. Resolves when `discover` returns the new plugin.
+   * Installs an archive, replaces the plugin with its name, and deletes the file. Calls `authorise` with the name before anything is
+   * visible, and `activate` before the upload is placed; when one throws, nothing has changed.
    */
-  async install(file: UploadedFile, authorise: (name: string) => void): Promise<{ name: string; version: string; installedAt: string }> {
+  async install(file: UploadedFile, authorise: (name: string) => void, activate = placeOnly): Promise<PlacedPlugin> {
     const format = archiveFormat(file.filename);
     const area = await this.#installArea();
     return await inTransaction(area, async (staged) => {
@@ -100,15 +110,18 @@ export class PluginPackages implements PackageOwner {
       authorise(name);
       const from = path.join(content, root);
       const installedAt = path.join(area.directory, name);
-      const candidate = { directory: { path: area.directory, source: "uploaded" as const }, folder: from, name, metadata };
+      const directory = { path: area.directory, source: "uploaded" as const };
+      const candidate = { directory, folder: from, target: installedAt, name, metadata };
       await this.#assertSettings(candidate);
+      let version = this.#acceptedVersion(candidate);
+      let retiring: Promise<void>[] = [];
       const place = async () => {
-        const accepted = this.#acceptedVersion(candidate);
-        const change = { type: "plugin.installed", subject: { name, version: accepted }, folders: [name] } as const;
-        return { version: accepted, retiring: await this.#place(staged, { from, target: installedAt, change }) };
+        version = this.#acceptedVersion(candidate);
+        const change = { type: "plugin.installed", subject: { name, version }, folders: [name] } as const;
+        retiring = await this.#place(staged, { from, target: installedAt, change });
       };
       const base = this.#baseOf(candidate) ?? name;
-      const { version, retiring } = await this.#options.tools.paths.run(base, () => area.exclusively(place));
+      await activate(candidate, () => this.#options.tools.paths.run(base, () => area.exclusively(place)));
       await discardAfter(retiring, staged);
       return { name, version, installedAt };
     });
@@ -216,7 +229,7 @@ export class PluginPackages implements PackageOwner {
     const { manifest, config } = parsePlugin(fieldsOf({ code: builtIn, overlay: candidate }), this.#options);
     const problem = await this.#options.settingsProblem?.({ name, folder: builtIn.folder, manifest, config });
     if (problem === undefined) return;
-    throw new ApiError("INVALID_PACKAGE_METADATA", `Nothing was changed, because ${name} rejects these settings: ${problem}`);
+    throw new ApiError("INVALID_PACKAGE_METADATA", `Nothing was changed, because ${name} rejects these settings: ${problem}.`);
   }
 
   #baseOf(candidate: PluginFolder): string | undefined {
@@ -325,25 +338,9 @@ export class PluginPackages implements PackageOwner {
   }
 }
 
-async function writeFlag(staged: Transaction, { folder }: PluginFolder, enabled: boolean, change: PeerChange): Promise<void> {
-  const { filePath, text } = toggledManifest(folder, enabled);
-  await staged.writeFile(filePath, text, change, () => undefined);
-}
-
-/** Handles changes of plugins by other daemons: retires the changed folders and calls `onElsewhere`. */
-function followChanges(options: PluginPackagesOptions, directory: string, changes: readonly PeerChange[]): void {
-  const absolute = (below: string) => path.join(directory, below);
-  for (const { folders, edited = [], moved = [] } of changes) {
-    const moves = moved.map(({ from, to }) => ({ from: absolute(from), to: absolute(to) }));
-    const gone = new Set([...edited.map(absolute), ...folders.map(absolute).filter((folder) => newPath(folder, moves) !== undefined)]);
-    for (const folder of gone) void retireFolder(options, folder, newPath(folder, moves));
-  }
-  options.onElsewhere?.(changes);
-}
-
-function folderBelow({ directory, folder }: PluginFolder): string {
-  return path.relative(directory.path, folder);
-}
+const placeOnly: ActivateUpload = async (_upload, place) => {
+  await place();
+};
 
 function notFound(name: string): ApiError {
   return new ApiError("PLUGIN_NOT_FOUND", `No plugin named ${name} is installed.`);

@@ -5,6 +5,7 @@ import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { installRequest } from "../web/lazy-request.js";
 import { lifeTimeLimitMs, withinTimeLimit } from "./hooks.js";
+import { describeError } from "./plugin-loader.js";
 import type { TransformFailure } from "esbuild";
 
 /** Manifest files. The code hash does not include these files, because enabling or disabling a plugin changes its manifest. */
@@ -28,7 +29,7 @@ export class PluginCode {
   readonly #packageRoot: string;
   /** Code copies by hash, least recently used first. */
   readonly #copies = new Map<string, CodeCopy>();
-  /** Last file listing and code hash of each plugin folder, by the path of the folder. */
+  /** By plugin: the last file listing and its hash. */
   readonly #looks = new Map<string, { readonly look: string; readonly hash: string }>();
   readonly #copyPath: RegExp;
   #copyCount = 0;
@@ -63,9 +64,14 @@ export class PluginCode {
     return error instanceof FilesChangedError;
   }
 
-  /** Returns the text with the paths of code copies made relative to the plugin's folder. */
-  withoutPaths(text: string): string {
-    return text.replaceAll(this.#copyPath, "");
+  /** Returns the text of a load error with the position in the plugin's code, if the stack has it. Paths are relative to its folder. */
+  describe(error: unknown): string {
+    const text = describeError(error).replaceAll(this.#copyPath, "");
+    const frame = stackOf(error)
+      .split("\n")
+      .find((line) => line.search(this.#copyPath) !== -1 && /^ +at /.test(line));
+    const place = frame?.replace(this.#copyPath, "\0").match(/\0(.*?:\d+:\d+)/)?.[1];
+    return place === undefined ? text : `${text} (${place})`;
   }
 
   /**
@@ -79,10 +85,10 @@ export class PluginCode {
   async #hashOf(plugin: string, folder: string): Promise<string> {
     const entries = await listTree(folder);
     const look = JSON.stringify(entries);
-    const known = this.#looks.get(folder);
+    const known = this.#looks.get(plugin);
     if (known?.look === look) return known.hash;
     const hash = await hashTree(plugin, folder, entries);
-    this.#looks.set(folder, { look, hash });
+    this.#looks.set(plugin, { look, hash });
     return hash;
   }
 

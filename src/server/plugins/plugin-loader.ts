@@ -127,19 +127,13 @@ export async function endPlugin({ active: { hooks, complain } }: Pick<RunningPlu
   }
 }
 
-/** Returns the error as a sentence for the plugin's author. */
+/** Returns the text of any thrown value without a final period, even if reading it throws. */
 export function describeError(error: unknown): string {
-  const text = textOf(error);
-  const sentence = /[.!?]$/.test(text) ? text : `${text}.`;
-  return (sentence[0] ?? "").toUpperCase() + sentence.slice(1, longestReason);
-}
-
-/** Returns a text for any thrown value, even if the value's properties throw. */
-function textOf(error: unknown): string {
   try {
-    return error instanceof Error ? messageOf(error) : `The plugin threw ${String(error)}`;
+    const text = error instanceof Error ? messageOf(error) : `the plugin threw ${String(error)}`;
+    return text.slice(0, longestReason).replace(/\.$/, "");
   } catch {
-    return "The plugin threw a value that cannot be described";
+    return "the plugin threw a value that cannot be described";
   }
 }
 

@@ -2,15 +2,7 @@ import { HookFailures, lifeTimeLimitMs, withinTimeLimit } from "./hooks.js";
 import type { ActivePlugin, RunningPlugin } from "./plugin-instance.js";
 import { BaseClaims, type ReservedSegments } from "./base-claims.js";
 import { dependencyOrder } from "./dependency-order.js";
-import {
-  describeError,
-  endPlugin,
-  createPluginContext,
-  exportOf,
-  findPluginEntry,
-  makePlugin,
-  type PluginSurroundings,
-} from "./plugin-loader.js";
+import { endPlugin, createPluginContext, exportOf, findPluginEntry, makePlugin, type PluginSurroundings } from "./plugin-loader.js";
 import type { InstalledPlugin } from "../packages/plugin-catalog.js";
 import type { PluginCode } from "./plugin-code.js";
 import { ServerRoutes } from "./server-routes.js";
@@ -59,7 +51,7 @@ export class PluginSetBuilder {
         this.running.push(await this.#bringWhole(plugin));
       } catch (error) {
         this.#claims.release(plugin.name);
-        this.failures.set(plugin.name, this.#options.code.withoutPaths(describeError(error)));
+        this.failures.set(plugin.name, this.#options.code.describe(error));
       }
     }
   }
@@ -92,16 +84,17 @@ export class PluginSetBuilder {
   }
 
   async #bring(plugin: InstalledPlugin): Promise<RunningPlugin> {
-    const { name, manifest, folder } = plugin;
+    const { name, manifest } = plugin;
+    const folder = plugin.stagedFolder ?? plugin.folder;
     const failed = manifest.dependencies.find((dependency) => !this.#find(dependency));
     if (failed !== undefined) throw new Error(`The required plugin ${failed} failed to load.`);
     const before = this.#options.before.find(({ active }) => active.name === name);
-    const entry = findPluginEntry(plugin);
+    const entry = findPluginEntry({ folder, manifest });
     if (entry === undefined && plugin.app === undefined)
       throw new Error("The plugin has neither a module (plugin.js, index.js) nor an entrypoint.");
     const codeHash = await this.#options.code.hashOf(name, folder);
     if (before && this.#mayStay(before, plugin, codeHash)) return before;
-    return await this.#start(plugin, { entry, codeHash, before });
+    return await this.#start(plugin, { folder, entry, codeHash, before });
   }
 
   #mayStay(before: RunningPlugin, plugin: InstalledPlugin, codeHash: string): boolean {
@@ -114,13 +107,12 @@ export class PluginSetBuilder {
 
   async #start(
     plugin: InstalledPlugin,
-    { entry, codeHash, before }: { entry: string | undefined; codeHash: string; before: RunningPlugin | undefined },
+    { folder, entry, codeHash, before }: { folder: string; entry: string | undefined; codeHash: string; before: RunningPlugin | undefined },
   ): Promise<RunningPlugin> {
     const { code, log } = this.#options;
     // Logged before the import, so that this is the last log entry if the plugin blocks the daemon.
     if (entry !== undefined) log.info({ plugin: plugin.name, folder: plugin.folder }, "plugin is loading");
-    const exported =
-      entry === undefined ? {} : exportOf(await code.load({ name: plugin.name, folder: plugin.folder, hash: codeHash, entry }));
+    const exported = entry === undefined ? {} : exportOf(await code.load({ name: plugin.name, folder, hash: codeHash, entry }));
     const hooks = await makePlugin(exported, plugin.config);
     const active = this.#activate(plugin, hooks, codeHash);
     if (before?.active.hooks === hooks) {

@@ -2,7 +2,8 @@ import type { LoadedPlugin, PluginStatus, ReloadedPlugin } from "../../shared/co
 import type { ServerInfo, WorkerEvent } from "../../plugin/index.js";
 import type { ActivePlugin, PluginApp, RunningPlugin } from "./plugin-instance.js";
 import type { ReservedSegments } from "./base-claims.js";
-import type { InstalledPlugin } from "../packages/plugin-catalog.js";
+import { ApiError } from "../../shared/api-error.js";
+import type { InstalledPlugin, StagedPlugin } from "../packages/plugin-catalog.js";
 import { endPlugin, type PluginSurroundings } from "./plugin-loader.js";
 import { PluginSetBuilder } from "./plugin-set-builder.js";
 import type { PluginCode } from "./plugin-code.js";
@@ -10,8 +11,8 @@ import { PluginSet } from "./plugin-set.js";
 import { hookTimeLimitMs, lifeTimeLimitMs, withinTimeLimit } from "./hooks.js";
 
 export interface PluginsOptions extends PluginSurroundings {
-  /** Returns the installed plugins in the default load order, which dependencies can change. */
-  readonly discover: () => InstalledPlugin[];
+  /** Returns the installed plugins, after `upload` is placed, in the default load order, which dependencies can change. */
+  readonly discover: (upload?: StagedPlugin) => InstalledPlugin[];
   readonly code: PluginCode;
   readonly reserved: ReservedSegments;
   /** Called after a plugin was unloaded. */
@@ -44,9 +45,21 @@ export class Plugins {
    * created again. If the reload throws, the set stays unchanged.
    */
   reload({ isFresh }: { isFresh: (name: string) => boolean }): Promise<ReloadedPlugin[]> {
-    const reloading = this.#lastReload.then(() => this.#reload(isFresh));
-    this.#lastReload = reloading.catch(() => undefined);
-    return reloading;
+    return this.#inTurn(() => this.#reload(isFresh));
+  }
+
+  /**
+   * Loads an upload, calls `place`, which puts it on the disk, and replaces the set. Throws PLUGIN_LOAD_FAILED when the upload fails to load
+   * and an earlier one is loaded. On an error, nothing has changed.
+   */
+  install(upload: StagedPlugin, place: () => Promise<void>): Promise<void> {
+    return this.#inTurn(() => this.#install(upload, place));
+  }
+
+  #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    const done = this.#lastReload.then(work);
+    this.#lastReload = done.catch(() => undefined);
+    return done;
   }
 
   statusOf({ name, enabled, problem }: InstalledPlugin): { status: PluginStatus; error?: string } {
@@ -96,17 +109,58 @@ export class Plugins {
 
   async #reload(isFresh: (name: string) => boolean): Promise<ReloadedPlugin[]> {
     if (this.#isClosing) return [];
-    const { discover, log, code } = this.#options;
-    const installed = discover();
-    const before = this.#running;
-    const next = new PluginSetBuilder({
+    const installed = this.#options.discover();
+    const next = this.#builder(this.#running, isFresh);
+    await next.build(installed);
+    await this.#replace(next);
+    return installed.map(({ name, version, enabled, problem }) => {
+      const loaded = next.running.some(({ active }) => active.name === name);
+      const error = enabled ? (next.failures.get(name) ?? problem) : undefined;
+      return { name, version, loaded, ...(loaded || error === undefined ? {} : { error }) };
+    });
+  }
+
+  async #install(upload: StagedPlugin, place: () => Promise<void>): Promise<void> {
+    const next = this.#builder(this.#running, isNever);
+    try {
+      await next.build(this.#options.discover(upload));
+      if (this.#isClosing) throw new ApiError("NOT_READY", "The daemon is stopping. Nothing changed.");
+      this.#assertLoaded(upload, next);
+      await place();
+    } catch (error) {
+      await endAll(next.running.filter((running) => !this.#running.includes(running)));
+      this.#running = this.#running.filter((running) => !next.ended.has(running));
+      // Loads the plugins again that the builder had to end.
+      await this.#reload(isNever);
+      throw error;
+    }
+    await this.#replace(next);
+  }
+
+  /** Throws when the upload failed to load and would replace a loaded plugin, whose hooks then no longer check requests. */
+  #assertLoaded({ name, metadata }: StagedPlugin, { failures }: PluginSetBuilder): void {
+    const reason = failures.get(name);
+    const earlier = this.#running.find(({ active }) => active.name === name);
+    if (reason === undefined || !earlier) return;
+    this.#options.log.warn({ plugin: name, reason }, "plugin upload rejected because it failed to load; upload a repaired version");
+    const what = `${name} ${metadata?.version ?? ""}`.trim();
+    const kept = `Nothing changed: ${name} ${earlier.active.installed.version} is still loaded.`;
+    throw new ApiError("PLUGIN_LOAD_FAILED", `${what} failed to load: ${/[.!?]$/.test(reason) ? reason : `${reason}.`} ${kept}`);
+  }
+
+  #builder(before: readonly RunningPlugin[], isFresh: (name: string) => boolean): PluginSetBuilder {
+    return new PluginSetBuilder({
       ...this.#options,
       before,
       isFresh,
       current: (name) => providedBy(this.#running, name),
       isClosing: () => this.#isClosing,
     });
-    await next.build(installed);
+  }
+
+  async #replace(next: PluginSetBuilder): Promise<void> {
+    const { log, code } = this.#options;
+    const before = this.#running;
     this.#set = new PluginSet(next.running.map(({ active }) => active));
     this.#running = next.running;
     this.#failures = next.failures;
@@ -120,11 +174,6 @@ export class Plugins {
     await endAll(gone.filter((running) => !next.ended.has(running)));
     for (const { active } of gone) this.#noteGone(active);
     await code.keep(new Set(next.running.flatMap(({ codeHash }) => codeHash ?? [])));
-    return installed.map(({ name, version, enabled, problem }) => {
-      const loaded = next.running.some(({ active }) => active.name === name);
-      const error = enabled ? (next.failures.get(name) ?? problem) : undefined;
-      return { name, version, loaded, ...(loaded || error === undefined ? {} : { error }) };
-    });
   }
 
   #noteGone({ name, app }: ActivePlugin): void {
@@ -132,6 +181,10 @@ export class Plugins {
     if (!next) this.#options.onGone(name);
     if (app && (next?.app?.folder !== app.folder || next.app.generation !== app.generation)) this.#options.onAppGone(app);
   }
+}
+
+function isNever(): boolean {
+  return false;
 }
 
 function providedBy(running: readonly RunningPlugin[], name: string): unknown {

@@ -1,6 +1,6 @@
 import type { InstalledPlugin } from "../packages/plugin-catalog.js";
 import type { PluginCode } from "./plugin-code.js";
-import { describeError, exportOf, findPluginEntry, makePlugin } from "./plugin-loader.js";
+import { exportOf, findPluginEntry, makePlugin } from "./plugin-loader.js";
 
 /** A plugin as it would be loaded after a change of its settings. */
 type Candidate = Pick<InstalledPlugin, "name" | "folder" | "manifest" | "config">;
@@ -17,6 +17,6 @@ export async function settingsProblem(code: PluginCode, { name, folder, manifest
     await makePlugin(exported, config);
     return undefined;
   } catch (error) {
-    return code.withoutPaths(describeError(error));
+    return code.describe(error);
   }
 }

@@ -73,7 +73,7 @@ export const upload = endpoint({
   result: successOf(
     z.object({ plugin: z.object({ name: z.string(), version: z.string(), installedAt: z.string().describe("Folder on the server") }) }),
   ),
-  errors: ["NO_PLUGIN_DIRS", ...archiveErrors, "BASE_TAKEN", "BUILT_IN_PLUGIN_CHANGE_FORBIDDEN"],
+  errors: ["NO_PLUGIN_DIRS", ...archiveErrors, "BASE_TAKEN", "BUILT_IN_PLUGIN_CHANGE_FORBIDDEN", "PLUGIN_LOAD_FAILED", "NOT_READY"],
 });
 
 export const reload = endpoint({

@@ -306,11 +306,19 @@ describe("deploy with a plugin folder", () => {
     expect(listed?.deploy).toMatchObject({ digest: expect.stringMatching(/^[0-9a-f]{64}$/) as string });
   });
 
-  test("exits with 12 and prints the reason when the plugin fails to load", async () => {
+  test("exits with 1 and keeps the previous version when the new version fails to load", async () => {
     await guard("throw new Error('no luck');", "2.0.0");
-    const run = await shell.run("deploy guard --json");
+    const words = await refused("deploy guard", { status: 1, code: "PLUGIN_LOAD_FAILED" });
+    expect(words).toContain("no luck (plugin.js:1:7). Nothing changed: guard 1.1.0 is still loaded.");
+    expect(await answerOf(`${daemon.url}/guarded/`)).toBe("two");
+  });
+
+  test("exits with 12 and prints the reason when a new plugin fails to load", async () => {
+    const files = { "manifest.yaml": "name: fresh\nversion: 1.0.0\nbase: /fresh\n", "plugin.js": "throw new Error('no luck');" };
+    await writeTree(path.join(shell.home, "fresh"), files);
+    const run = await shell.run("deploy fresh --json");
     expect(run).toMatchObject({ status: 12, stdout: "" });
-    expect(run.stderr).toContain("it failed to load: No luck.");
+    expect(run.stderr).toContain("it failed to load: no luck (plugin.js:1:7)");
   });
 
   test("deploys an ambiguous package as a plugin with --kind plugin", async () => {

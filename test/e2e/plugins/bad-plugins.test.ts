@@ -41,9 +41,9 @@ describe("an uploaded plugin that fails to load", () => {
     ["missing dependency", "export default {};", "dependencies: [nobody]\n", "nobody"],
     ["dependency on itself", "export default {};", "dependencies: [bad]\n", "cycle"],
     ["syntax error", "export default {;", "", "plugin.js:1:17"],
-    ["throw at import", "throw new Error('at import');", "", "At import."],
-    ["throw in onInit", "export default { onInit() { throw new Error('in onInit'); } };", "", "In onInit."],
-    ["rejection in onInit", "export default { onInit: () => Promise.reject(new Error('in onInit')) };", "", "In onInit."],
+    ["throw at import", "throw new Error('at import');", "", "at import (plugin.js:1:7)"],
+    ["throw in onInit", "export default { onInit() { throw new Error('in onInit'); } };", "", "in onInit (plugin.js:1:"],
+    ["rejection in onInit", "export default { onInit: () => Promise.reject(new Error('in onInit')) };", "", "in onInit (plugin.js:1:"],
     ["factory with an invalid result", "export default () => [];", "", "an array"],
     ["server route below the API", `export default { server: { routes: { "/api/keys": () => new Response("mine") } } };`, "", "/api/keys"],
     [

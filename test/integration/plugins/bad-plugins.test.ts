@@ -6,51 +6,51 @@ const good = `export default { onRequest() {}, provides: () => "good" };`;
 
 /** Each plugin fails to load with its reason, while the valid plugin beside it is loaded. */
 const badCode: Readonly<Record<string, readonly [code: string | Record<string, string>, reason: string]>> = {
-  "has a syntax error": ["export default {;", 'Syntax error in plugin.js:1:17: Expected identifier but found ";".'],
+  "has a syntax error": ["export default {;", 'syntax error in plugin.js:1:17: Expected identifier but found ";"'],
   "has a syntax error in an imported file": [
     { "plugin.js": `export { default } from "./lib/part.js";`, "lib/part.js": "export default {\n  a: 1,,\n};" },
-    "Syntax error in lib/part.js:2:8:",
+    "syntax error in lib/part.js:2:8:",
   ],
-  "throws at import": ["throw new Error('no luck');", "No luck."],
-  "throws a string": ["throw 'a string';", "The plugin threw a string."],
-  "throws a value that cannot be printed": ["throw Object.create(null);", "The plugin threw a value that cannot be described."],
+  "throws at import": ["throw new Error('no luck');", "no luck (plugin.js:1:7)"],
+  "throws a string": ["throw 'a string';", "the plugin threw a string"],
+  "throws a value that cannot be printed": ["throw Object.create(null);", "the plugin threw a value that cannot be described"],
   "throws an error that cannot be read": [
     "throw Object.defineProperty(new Error(), 'message', { get() { throw new Error('a trap'); } });",
-    "The plugin threw a value that cannot be described.",
+    "the plugin threw a value that cannot be described",
   ],
-  "exports a promise": ["export default Promise.resolve({});", "The module exports a promise instead of an object with hooks."],
+  "exports a promise": ["export default Promise.resolve({});", "the module exports a promise instead of an object with hooks"],
   "exports a thenable that never settles": [
     "export default { then() {} };",
-    "The module exports a promise instead of an object with hooks.",
+    "the module exports a promise instead of an object with hooks",
   ],
-  "imports a missing file": [`import "./missing.js"; export default {};`, "Cannot find module 'missing.js' imported from plugin.js."],
+  "imports a missing file": [`import "./missing.js"; export default {};`, "Cannot find module 'missing.js' imported from plugin.js"],
   "imports a missing package": [`import "no-such-package"; export default {};`, "Cannot find package 'no-such-package'"],
-  "exports a number": ["export default 7;", "The module exports a number instead of an object with hooks."],
-  "misspells a hook": ["export default { onRequets() {} };", "OnRequets is not a hook. Did you mean onRequest?"],
-  "exports null": ["export default null;", "The module exports null instead of an object with hooks."],
-  "exports an array": ["export default [];", "The module exports an array"],
-  "has a factory that throws": ["export default () => { throw new RangeError('too far'); };", "RangeError: too far."],
-  "has a factory that rejects": ["export default async () => { throw new Error('later'); };", "Later."],
+  "exports a number": ["export default 7;", "the module exports a number instead of an object with hooks"],
+  "misspells a hook": ["export default { onRequets() {} };", "onRequets is not a hook. Did you mean onRequest?"],
+  "exports null": ["export default null;", "the module exports null instead of an object with hooks"],
+  "exports an array": ["export default [];", "the module exports an array"],
+  "has a factory that throws": ["export default () => { throw new RangeError('too far'); };", "RangeError: too far (plugin.js:1:30)"],
+  "has a factory that rejects": ["export default async () => { throw new Error('later'); };", "later (plugin.js:1:36)"],
   "has a factory that returns a string": [
     "export default () => 'rubbish';",
-    "The factory returned a string instead of an object with hooks.",
+    "the factory returned a string instead of an object with hooks",
   ],
-  "has a factory that returns undefined": ["export default () => {};", "The factory returned undefined"],
-  "has a hook that is not a function": ["export default { onRequest: 'yes' };", "OnRequest is a string instead of a function."],
-  "has routes without fetch": ["export default { routes: {} };", "Routes has no function fetch."],
+  "has a factory that returns undefined": ["export default () => {};", "the factory returned undefined"],
+  "has a hook that is not a function": ["export default { onRequest: 'yes' };", "onRequest is a string instead of a function"],
+  "has routes without fetch": ["export default { routes: {} };", "routes has no function fetch"],
   "has server routes that are not an object": [
     "export default { server: { routes: 3 } };",
-    "Server.routes is a number instead of an object.",
+    "server.routes is a number instead of an object",
   ],
-  "has a server that is null": ["export default { server: null };", "Server is null instead of an object."],
-  "throws in onInit": ["export default { onInit() { throw new Error('not ready'); } };", "Not ready."],
-  "rejects in onInit": ["export default { async onInit() { throw new Error('not ready'); } };", "Not ready."],
-  "throws in provides": ["export default { provides() { throw new Error('nothing'); } };", "Nothing."],
-  "throws in a getter": ["export default { get onRequest() { throw new Error('a trap'); } };", "A trap."],
-  "has no module": [{ "readme.txt": "nothing" }, "The plugin has neither a module (plugin.js, index.js) nor an entrypoint."],
+  "has a server that is null": ["export default { server: null };", "server is null instead of an object"],
+  "throws in onInit": ["export default { onInit() { throw new Error('not ready'); } };", "not ready (plugin.js:1:"],
+  "rejects in onInit": ["export default { async onInit() { throw new Error('not ready'); } };", "not ready (plugin.js:1:"],
+  "throws in provides": ["export default { provides() { throw new Error('nothing'); } };", "nothing (plugin.js:1:37)"],
+  "throws in a getter": ["export default { get onRequest() { throw new Error('a trap'); } };", "a trap (plugin.js:1:"],
+  "has no module": [{ "readme.txt": "nothing" }, "The plugin has neither a module (plugin.js, index.js) nor an entrypoint"],
   "has routes and no base": [
     "export default { routes: { fetch() {} } };",
-    "The plugin has routes, but its manifest sets no base. Set `base` in the manifest.",
+    "The plugin has routes, but its manifest sets no base. Set `base` in the manifest",
   ],
 };
 
@@ -78,7 +78,7 @@ describe("a plugin that fails to load", () => {
     const fixture = await PluginFixture.open();
     await fixture.add("bad", `export default () => ({ ${hook}, onShutdown() { globalThis.told.push("closed"); } });`);
     await fixture.add("good", good);
-    expect(await fixture.load()).toEqual({ bad: "Half way.", good: true });
+    expect(await fixture.load()).toEqual({ bad: expect.stringMatching(/^half way \(plugin\.js:1:\d+\)$/) as string, good: true });
     expect(told()).toEqual(["opened", "closed"]);
     expect(fixture.names).toEqual(["good"]);
   });
@@ -97,7 +97,7 @@ describe("a plugin that fails to load", () => {
     await vi.advanceTimersByTimeAsync(30_000);
     vi.useRealTimers();
     const report = await loading;
-    expect(report["bad"]?.toString().toLowerCase()).toContain(`${what.toLowerCase()} did not finish within 30 s.`);
+    expect(report["bad"]?.toString().toLowerCase()).toContain(`${what.toLowerCase()} did not finish within 30 s`);
     expect(fixture.names).toEqual(["good"]);
   });
 
@@ -108,10 +108,10 @@ describe("a plugin that fails to load", () => {
     await fixture.add("friend", good, { manifest: { optionalDependencies: ["broken"] } });
     await fixture.add("grandchild", good, { manifest: { dependencies: ["child"] } });
     expect(await fixture.load()).toEqual({
-      broken: "Broken.",
-      child: "The required plugin broken failed to load.",
+      broken: "broken (plugin.js:1:7)",
+      child: "The required plugin broken failed to load",
       friend: true,
-      grandchild: "The required plugin child failed to load.",
+      grandchild: "The required plugin child failed to load",
     });
   });
 
