@@ -75,13 +75,14 @@ interface ServicesOptions {
   readonly code: PluginCode;
   readonly kernelLayers: Promise<KernelLayers>;
   readonly networkMode: NetworkMode;
+  readonly isStopping: () => boolean;
 }
 
 /** The composition root: opens all services and connects them with each other. */
 export async function openServices(
   config: Config,
   log: Log,
-  { lock, code, kernelLayers, networkMode }: ServicesOptions,
+  { lock, code, kernelLayers, networkMode, isStopping }: ServicesOptions,
 ): Promise<Services> {
   const { limits, stateDirectory } = config;
   const spoolDirectory = path.join(stateDirectory, "spool");
@@ -160,6 +161,7 @@ export async function openServices(
     network: { ...config.workerNetwork, mode: networkMode },
     isStrict: config.requiresSandbox,
     kernelLayers,
+    isStopping,
     closedFolders: [stateDirectory, config.dataDirectory, ...config.workerDirectories, ...config.pluginDirectories],
     observer: {
       spawned: (isolate) => plugins.workerSpawned(isolate),

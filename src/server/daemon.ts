@@ -78,7 +78,8 @@ export class Daemon {
     // Connections of inherited sockets are accepted only when the daemon is ready. Until then, clients wait in the queue of the socket
     // instead of receiving 503.
     if (!listeners.isHandedOver) await listeners.listen();
-    const services = await openServices(this.#config, this.#log, { lock, code: this.#pluginCode, kernelLayers, networkMode });
+    const isStopping = () => this.#phase === "draining";
+    const services = await openServices(this.#config, this.#log, { lock, code: this.#pluginCode, kernelLayers, networkMode, isStopping });
     this.#services = services;
     const app = createApiApp({
       handlers: this.#handlers(services),
@@ -94,7 +95,7 @@ export class Daemon {
     handlers.hostTargetOf = (host) => services.hosts.find(host);
     handlers.serve = (exchange) => services.pluginRouter.serve(exchange);
     const origins = await listeners.listen();
-    this.#phase = "ready";
+    if (!isStopping()) this.#phase = "ready";
     if (this.#config.rootKey === undefined && services.store.list().length === 0)
       this.#log.warn(
         "no root key and no stored key exist, so the API denies every call: set RUNTIME_ROOT_KEY_FILE to a file with a long random text, and restart",

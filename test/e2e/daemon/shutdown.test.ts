@@ -76,6 +76,25 @@ describe("a stopping daemon", () => {
     expect(await code).toBe(0);
   });
 
+  test.each(["SIGINT", "SIGTERM"] as const)("logs no error when its process group gets %s while an isolate starts", async (signal) => {
+    const daemon = await startDaemon({ launcher: ["setsid"] });
+    onTestFinished(daemon.dispose);
+    const archive = await packFiles({
+      "manifest.yaml": manifestOf("app", "1.0.0"),
+      "index.js": 'export default () => new Response("app");',
+    });
+    await connect(daemon.url, daemon.rootKey).workers.upload({ file: uploadOf("app.tgz", archive) });
+    // The request takes a standby isolate, so another one starts.
+    expect(await (await fetch(`${daemon.url}/app/`)).text()).toBe("app");
+    const exited = once(daemon.process, "exit");
+
+    process.kill(-(daemon.process.pid as number), signal);
+
+    expect(await exited).toEqual([0, null]);
+    expect(daemon.output()).toContain('"stopped"');
+    expect(daemon.output()).not.toContain('"level":50');
+  });
+
   test("closes idle connections, rejects new connections and reports NOT_READY", async () => {
     const daemon = await startDaemon();
     onTestFinished(daemon.dispose);

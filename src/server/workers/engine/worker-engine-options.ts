@@ -31,6 +31,8 @@ export interface WorkerEngineOptions extends SlotDirectoryPaths {
   readonly isStrict?: boolean;
   /** Isolation layers of the kernel, and whether each layer is active. Default: the result of a probe when the engine is created. */
   readonly kernelLayers?: Promise<KernelLayers>;
+  /** Whether the daemon is stopping. */
+  readonly isStopping?: () => boolean;
   /** Folders of the daemon that no worker process is allowed to read. */
   readonly closedFolders?: readonly string[];
   /** Returns whether a bearer token is an API key of this daemon. The engine hides such tokens from workers. */

@@ -102,6 +102,7 @@ export class WorkerEngine {
       slotsDirectory: options.slotsDirectory,
       fallbackSlotsDirectory: options.fallbackSlotsDirectory,
       ownUsers: options.ownUsers,
+      isStopping: options.isStopping,
       log: options.log,
     });
   }

@@ -67,7 +67,8 @@ export class IsolatePool {
     this.#layers = options.layers;
     this.#allocator = new SandboxAllocator(options);
     const needs = { memoryBytes: options.standbyMemoryBytes, permissions: [], network: options.standbyNetwork, name: "" };
-    this.#standbyIsolates = new StandbyIsolates({ needs, spawn: () => this.#spawn(needs), log: options.log });
+    const { isStopping = () => false, log } = options;
+    this.#standbyIsolates = new StandbyIsolates({ needs, spawn: () => this.#spawn(needs), isStopping, log });
   }
 
   get numbers(): PoolNumbers {

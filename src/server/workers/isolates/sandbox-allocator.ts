@@ -30,6 +30,8 @@ export interface SandboxAllocatorOptions extends SlotDirectoryPaths {
         readonly appDirectories: readonly string[];
       }
     | undefined;
+  /** Whether the daemon is stopping. Signals to its process group then also end starting processes, which is no failure. */
+  readonly isStopping?: (() => boolean) | undefined;
   readonly log: Log;
 }
 
@@ -104,7 +106,13 @@ export class SandboxAllocator {
   }
 }
 
-async function open({ slotsDirectory, fallbackSlotsDirectory, ownUsers, log }: SandboxAllocatorOptions): Promise<OpenedAllocator> {
+async function open({
+  slotsDirectory,
+  fallbackSlotsDirectory,
+  ownUsers,
+  isStopping,
+  log,
+}: SandboxAllocatorOptions): Promise<OpenedAllocator> {
   let reason = ownUsers ? "the daemon is not root, or the program setpriv is missing" : "RUNTIME_WORKER_UIDS is off";
   const users = UidPool.find(ownUsers?.uids, ownUsers?.daemon, ownUsers?.namesFile);
   if (ownUsers && users) {
@@ -120,9 +128,10 @@ async function open({ slotsDirectory, fallbackSlotsDirectory, ownUsers, log }: S
     }
     reason = `users ${uids.first}-${uids.last} (RUNTIME_WORKER_UIDS) cannot run isolates: ${obstacle}`;
     await slots.remove().catch(() => undefined);
-    log.warn(
-      `per-isolate users are disabled and all workers run as the daemon's user: users ${uids.first}-${uids.last} (RUNTIME_WORKER_UIDS) cannot run isolates: ${obstacle}`,
-    );
+    if (!isStopping?.())
+      log.warn(
+        `per-isolate users are disabled and all workers run as the daemon's user: users ${uids.first}-${uids.last} (RUNTIME_WORKER_UIDS) cannot run isolates: ${obstacle}`,
+      );
   }
   const slots = new SandboxDirectories({ slotsDirectory, fallbackSlotsDirectory }, 0o700);
   await slots.prepare();

@@ -20,6 +20,7 @@ const canLowerPriority = canRaisePriority();
 export class StandbyIsolates {
   readonly #needs: IsolateNeeds;
   readonly #spawn: () => Promise<IsolateProcess>;
+  readonly #isStopping: () => boolean;
   readonly #log: Log;
   #ready: IsolateProcess[] = [];
   #starting: StandbyStart | undefined;
@@ -27,9 +28,11 @@ export class StandbyIsolates {
   #shortMs = -Infinity;
   #isClosed = false;
 
-  constructor(options: { needs: IsolateNeeds; spawn: () => Promise<IsolateProcess>; log: Log }) {
+  /** `isStopping`: whether the daemon is stopping. A signal to its process group then also ends starting isolates, which is no failure. */
+  constructor(options: { needs: IsolateNeeds; spawn: () => Promise<IsolateProcess>; isStopping: () => boolean; log: Log }) {
     this.#needs = options.needs;
     this.#spawn = options.spawn;
+    this.#isStopping = options.isStopping;
     this.#log = options.log;
     this.#refill();
   }
@@ -96,14 +99,16 @@ export class StandbyIsolates {
   #refill(): void {
     if (performance.now() - this.#shortMs > shortageDurationMs) this.#wanted = fewest;
     this.#ready = this.#ready.filter((isolate) => !isolate.hasExited);
-    if (this.#isClosed || this.#starting || this.#ready.length >= this.#wanted) return;
+    if (this.#isClosed || this.#isStopping() || this.#starting || this.#ready.length >= this.#wanted) return;
     void this.#startOne();
   }
 
   async #startOne(): Promise<void> {
     const starting = new StandbyStart(this.#spawn);
     this.#starting = starting;
-    const isolate = await starting.isolate.catch((error: unknown) => this.#log.error({ err: error }, "isolate could not be started"));
+    const isolate = await starting.isolate.catch((error: unknown) => {
+      if (!this.#isStopping()) this.#log.error({ err: error }, "isolate could not be started");
+    });
     // Another caller has already taken this isolate.
     if (this.#starting !== starting) return;
     this.#starting = undefined;
