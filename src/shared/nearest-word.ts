@@ -1,10 +1,13 @@
-/** Returns the candidate with the smallest edit distance to `word`. Undefined if no candidate is similar enough for a typing error. */
-export function nearestWord(word: string, candidates: readonly string[]): string | undefined {
+/**
+ * Returns the candidate with the smallest edit distance to `word`. Undefined if no candidate is similar enough for a typing error: the
+ * distance is at most `greatestShare` of the word's length.
+ */
+export function nearestWord(word: string, candidates: readonly string[], greatestShare = 1 / 2): string | undefined {
   const ranked = candidates
     .map((candidate) => ({ candidate, distance: editDistance(word, candidate) }))
     .toSorted((left, right) => left.distance - right.distance);
   const best = ranked[0];
-  return best && best.distance <= Math.max(1, Math.floor(word.length / 2)) ? best.candidate : undefined;
+  return best && best.distance <= Math.max(1, Math.floor(word.length * greatestShare)) ? best.candidate : undefined;
 }
 
 function editDistance(left: string, right: string): number {

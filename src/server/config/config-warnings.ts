@@ -5,13 +5,18 @@ import { variables, type Environment } from "./config-variables.js";
 /** Minimum length of a root key in characters. Shorter keys could be guessed. `npm start` creates a key of 43 characters. */
 const leastRootKeyLength = 32;
 
-/** Returns warnings about valid settings that are probably mistakes, such as an unknown variable with the prefix `RUNTIME_`. */
+const prefix = "RUNTIME_";
+
+/** Returns warnings about valid settings that are probably mistakes. */
 export function configWarnings(environment: Environment, { rootKey }: Pick<Config, "rootKey">): string[] {
   const known = variables.map(({ name }) => name);
-  const unknown = Object.keys(environment).filter((name) => name.startsWith("RUNTIME_") && !known.includes(name));
+  const unknown = Object.keys(environment).filter((name) => name.startsWith(prefix) && !known.includes(name));
+  const ownNames = known.filter((name) => name.startsWith(prefix)).map((name) => name.slice(prefix.length));
   const warnings = unknown.map((name) => {
-    const nearest = nearestWord(name, known);
-    return `${name} is set and is no variable of runtimed${nearest === undefined ? "" : `; is ${nearest} meant?`}`;
+    // The prefix, which all names share, does not make a name similar.
+    const own = name.slice(prefix.length);
+    const nearest = nearestWord(own, ownNames, 1 / 3) ?? ownNames.find((other) => own.startsWith(other));
+    return `${name} is set and is no variable of runtimed${nearest === undefined ? "" : `; is ${prefix}${nearest} meant?`}`;
   });
   if (rootKey !== undefined && rootKey.length < leastRootKeyLength)
     warnings.push(`the root key has ${rootKey.length} characters: use a random one of at least ${leastRootKeyLength}`);

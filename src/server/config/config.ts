@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { isIP } from "node:net";
 import path from "node:path";
 import { pluginUploadModes, valueOf, type PluginUploadMode, type Environment } from "./config-variables.js";
 import { parseDurationMs } from "../../shared/duration.js";
@@ -15,6 +16,9 @@ import { readServiceEnvironment, type ServiceEnvironment } from "./service-envir
 import { secretsKeySource, type SecretsKeySource } from "./secrets-key.js";
 import { networkTargetForms, parseNetworkTarget } from "../../shared/network-target.js";
 import { networkModes, type NetworkCeilingOptions, type NetworkMode } from "./worker-network.js";
+
+/** Labels of letters, digits, hyphens and underscores. The last one is not a number, so that no misspelled IPv4 address is accepted. */
+const hostNamePattern = /^(?:[\w-]{1,63}\.)*(?!\d+$)\w(?:[\w-]{0,61}\w)?\.?$/;
 
 export interface Config {
   /** Addresses of the main listener: `HOST`, or both loopback addresses. */
@@ -131,7 +135,7 @@ export function readConfig(environment: Environment, process: { pid: number; cwd
   const size = (name: string) =>
     accepted(name, value(name), "a size such as 64kb, 10mb, 1gb, or a number of bytes, above 0", parseSizeBytes(value(name)) || undefined);
   return {
-    hosts: hostsOf(environment["HOST"]),
+    hosts: hostsOf("HOST", environment["HOST"]),
     port: wholeNumber("PORT", value("PORT"), 0, 65_535),
     adminListener: adminListener(value("RUNTIME_ADMIN_HOST"), value("RUNTIME_ADMIN_PORT")),
     ...readRequestHosts(value),
@@ -232,13 +236,16 @@ function wholeNumber(variable: string, text: string, least: number, most: number
  */
 const loopbackHosts = ["127.0.0.1", "::1"];
 
-function hostsOf(host: string | undefined): readonly string[] {
-  return host ? [host] : loopbackHosts;
+/** Accepts addresses and host names. Only listening shows whether one belongs to this machine, which can change after a boot. */
+function hostsOf(variable: string, host: string | undefined): readonly string[] {
+  if (!host) return loopbackHosts;
+  const takes = "an IP address or a host name of this machine, such as 127.0.0.1 or 0.0.0.0";
+  return [accepted(variable, host, takes, isIP(host) !== 0 || hostNamePattern.test(host) ? host : undefined)];
 }
 
 function adminListener(host: string, port: string): Config["adminListener"] {
   if (host === "" && port === "") return undefined;
-  return { hosts: hostsOf(host), port: wholeNumber("RUNTIME_ADMIN_PORT", port || "8001", 0, 65_535) };
+  return { hosts: hostsOf("RUNTIME_ADMIN_HOST", host), port: wholeNumber("RUNTIME_ADMIN_PORT", port || "8001", 0, 65_535) };
 }
 
 function permissionList(text: string): string[] {

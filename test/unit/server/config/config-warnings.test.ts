@@ -1,0 +1,17 @@
+import { expect, test } from "vitest";
+import { configWarnings } from "../../../../src/server/config/config-warnings.js";
+
+const warningOf = (name: string) => configWarnings({ [name]: "x" }, { rootKey: undefined })[0];
+
+test.each([
+  ["RUNTIME_ROOTKEY", "RUNTIME_ROOT_KEY"],
+  ["RUNTIME_PLUGIN_DIR", "RUNTIME_PLUGIN_DIRS"],
+  ["RUNTIME_STATE_DIRECTORY", "RUNTIME_STATE_DIR"],
+  ["RUNTIME_WORKER_UID", "RUNTIME_WORKER_UIDS"],
+])("suggests the variable with a close name for %s", (name, meant) => {
+  expect(warningOf(name)).toBe(`${name} is set and is no variable of runtimed; is ${meant} meant?`);
+});
+
+test.each(["RUNTIME_FOOBAR", "RUNTIME_WORKER_TIMEOUTT", "RUNTIME_X", "RUNTIME_"])("suggests no variable for %s", (name) => {
+  expect(warningOf(name)).toBe(`${name} is set and is no variable of runtimed`);
+});
