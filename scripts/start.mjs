@@ -27,8 +27,7 @@ async function portProblem() {
   const isOurs = await fetch(`http://${host}:${port}/.well-known/runtime`, { signal: AbortSignal.timeout(1000) })
     .then(async (answer) => (await answer.json()).name === "runtimed")
     .catch(() => false);
-  const user = isOurs
-    ? `A daemon of this runtime serves at http://${host}:${port} already`
-    : `Another program uses port ${port} of ${host}`;
-  return `${user}. Stop it, or choose another port: PORT=8001 npm start`;
+  if (!isOurs) return `Another program uses port ${port} of ${host}. Stop it, or choose another port: PORT=8001 npm start`;
+  // Two daemons cannot share a state directory.
+  return `A daemon of this runtime serves at http://${host}:${port} already. Stop it, or start a second one with another port and state directory: PORT=8001 RUNTIME_STATE_DIR=.runtime/state-8001 npm start`;
 }

@@ -11,7 +11,7 @@ const root = fileURLToPath(new URL("../../..", import.meta.url));
 const parts = ["bin", "dist", "samples", "package.json"];
 
 let home: string;
-let running: ChildProcess | undefined;
+const running: ChildProcess[] = [];
 
 beforeEach(async () => {
   home = await mkdtemp(path.join(tmpdir(), "quick-start-"));
@@ -25,22 +25,22 @@ afterEach(async () => {
 });
 
 async function stop(): Promise<void> {
-  if (running && running.exitCode === null) {
-    running.kill("SIGTERM");
-    await once(running, "exit");
+  for (const child of running.splice(0)) {
+    if (child.exitCode !== null) continue;
+    child.kill("SIGTERM");
+    await once(child, "exit");
   }
-  running = undefined;
 }
 
 /** Runs the part of `npm start` that follows the build, until it has printed the next steps; returns the origin that they name. */
-async function quickStart(): Promise<{ url: string; output: string }> {
-  const env = { PATH: process.env["PATH"] ?? "", PORT: "0", RUNTIMECTL_CONFIG_DIR: path.join(home, "config") };
+async function quickStart(more: Record<string, string> = {}): Promise<{ url: string; output: string }> {
+  const env = { PATH: process.env["PATH"] ?? "", PORT: "0", RUNTIMECTL_CONFIG_DIR: path.join(home, "config"), ...more };
   const child = spawn(process.execPath, [path.join(home, "clone/dist/server/quick-start.js")], {
     env,
     cwd: home,
     stdio: ["ignore", "pipe", "pipe"],
   });
-  running = child;
+  running.push(child);
   let output = "";
   return await new Promise((resolve, reject) => {
     const read = (chunk: Buffer) => {
@@ -89,4 +89,12 @@ test("creates key, profile and sample worker at the first start, and keeps them 
   });
   const [code] = (await once(status, "exit")) as [number];
   expect(code, "the saved profile reaches the daemon without any flag").toBe(0);
+});
+
+test("serves the workers of the clone with a second daemon that has a state directory of its own", async () => {
+  await quickStart();
+
+  const second = await quickStart({ RUNTIME_STATE_DIR: ".runtime/state-8001" });
+
+  expect(await (await fetch(`${second.url}/hello/?name=you`)).text()).toBe("Hello, you!\n");
 });

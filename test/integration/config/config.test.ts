@@ -286,9 +286,6 @@ test.each(["two words", "a\r\nb", "ä", "t".repeat(8193)])("rejects the sync tok
 describe("runtimed with environment variables", () => {
   test.each([
     ["PORT", "70000"],
-    ["HOST", "http://127.0.0.1"],
-    ["HOST", "300.1.1.1"],
-    ["RUNTIME_ADMIN_HOST", "127.0.0.1:8001"],
     ["RUNTIME_API_PREFIX", "api"],
     ["RUNTIME_CPANEL_SESSION_TTL", "forever"],
     ["RUNTIME_ROOT_KEY", "schlüssel"],

@@ -35,7 +35,9 @@ test("npm start prints the URL of a running daemon when the daemon uses the port
   const { port } = daemon.address() as AddressInfo;
   try {
     const { status, output } = await start(port);
-    expect([status, output]).toEqual([1, expect.stringContaining(`A daemon of this runtime serves at http://127.0.0.1:${port} already. `)]);
+    expect(status).toBe(1);
+    expect(output).toContain(`A daemon of this runtime serves at http://127.0.0.1:${port} already. `);
+    expect(output).toContain("PORT=8001 RUNTIME_STATE_DIR=.runtime/state-8001 npm start\n");
   } finally {
     daemon.close();
   }
