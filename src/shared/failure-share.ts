@@ -6,18 +6,13 @@ const failingShare = 0.25;
 
 export type RequestHealth = "ok" | "degraded" | "failing";
 
-type Counts = Pick<WorkerMetrics["requests"], "total" | "failed" | "perSecond" | "failedPerSecond">;
+type Counts = Pick<WorkerMetrics["requests"], "perSecond" | "failedPerSecond">;
 
-/**
- * Returns the share of failed requests in the last minute, from 0 to 1. If the last minute had no requests, counts all requests since the
- * daemon started.
- */
+/** Returns the share of failed requests in the last minute, from 0 to 1. 0 if the last minute had no requests. */
 export function failureShare(counts: readonly Counts[]): number {
   const sum = (read: (one: Counts) => number) => counts.reduce((total, one) => total + read(one), 0);
   const perSecond = sum((one) => one.perSecond);
-  if (perSecond > 0) return sum((one) => one.failedPerSecond) / perSecond;
-  const total = sum((one) => one.total);
-  return total === 0 ? 0 : sum((one) => one.failed) / total;
+  return perSecond === 0 ? 0 : sum((one) => one.failedPerSecond) / perSecond;
 }
 
 export function requestHealth(share: number): RequestHealth {

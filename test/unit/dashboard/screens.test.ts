@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
-import { listedWorker, WireAnswer } from "../../support/fake-daemon.js";
+import { listedWorker, usualAnswers, WireAnswer } from "../../support/fake-daemon.js";
 import { renderDashboard, sessionOf, unreachable } from "../../support/render-dashboard.js";
+import { workerMetricsOf } from "../../support/worker-metrics-of.js";
 import { keys } from "../../support/terminal-window.js";
 import { admin, fileEntry, listedKey, listedPlugin, loadedPlugin, successOf } from "./sample-data.js";
 
@@ -31,6 +32,14 @@ test.each([
 ])("the screen %s shows the daemon's data as the text %s", async (screen, expected) => {
   const dashboard = await renderDashboard(full, { screen });
   await dashboard.waitFor(expected);
+});
+
+test("the overview names the workers whose requests fail", async () => {
+  const failing = workerMetricsOf("todos", { total: 9, failed: 9, perSecond: 0.1, failedPerSecond: 0.1 });
+  const metrics = { ...(usualAnswers["/api/metrics.json"] as object), workers: [workerMetricsOf("@team/shop", { total: 9 }), failing] };
+  const dashboard = await renderDashboard({ ...full, "/api/metrics.json": metrics }, { screen: "overview" });
+  await dashboard.waitFor(/failing +todos 1\.0\.0/);
+  expect(dashboard.text()).not.toContain("shop");
 });
 
 test.each([

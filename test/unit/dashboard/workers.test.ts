@@ -66,6 +66,38 @@ test("marks a version as failing when its requests fail", async () => {
   await dashboard.waitFor(/errors +20 failed, 100 % now/);
 });
 
+test("shows failures of the last minute only, beside their number since the start", async () => {
+  const workers = [workerMetricsOf("app", { total: 2, failed: 2, perSecond: 0, failedPerSecond: 0 })];
+  const metrics = { ...(usualAnswers["/api/metrics.json"] as object), workers };
+  const dashboard = await openApp({ columns: 100 }, { "/api/workers": [listedWorker("app")], "/api/metrics.json": metrics });
+  await dashboard.waitFor(/app +1\.0\.0 +enabled +live/);
+  await dashboard.waitFor(/errors +2 failed, none now/);
+});
+
+test("shows the newest error before later entries of the log", async () => {
+  const entry = { time: Date.now(), worker: "app", version: "1.1.0", level: "error", source: "app" };
+  const entries = [
+    { ...entry, id: 1, text: "Error: kaput\n    at index.js:1:1" },
+    ...Array.from({ length: 40 }, (_, index) => ({ ...entry, id: index + 2, level: "warn", text: `GET /app/${index} 404` })),
+  ];
+  const dashboard = await openApp({ columns: 80, rows: 24 }, { "/api/workers/_/app/logs": { entries, hasMore: false } });
+  await dashboard.waitFor("GET /app/39 404");
+  expect(dashboard.text()).toContain("Error: kaput");
+});
+
+test("shows a long name in the list if the terminal has room, and whole in the detail", async () => {
+  const name = "@very-long-team-name-for-tests/a-really-long-worker-name-that-goes-on-and-on-forever";
+  const answers = { "/api/workers": [listedWorker("@team/a-name-of-thirty-five-letters"), listedWorker(name)] };
+  const dashboard = await openApp({ columns: 140, rows: 45 }, answers);
+  await dashboard.waitFor(/> @team\/a-name-of-thirty-five-letters +1\.0\.0/);
+  dashboard.press("j");
+  await dashboard.waitFor(/> @very/);
+  // The name wraps to three lines.
+  expect(dashboard.text()).toMatch(
+    /@very-long-team-name-for-tests\/a-really-\n.* long-worker-name-that-goes-on-and-on-for\n.* ever 1\.0\.0\n/,
+  );
+});
+
 test("shows the installer, time and source of a version", async () => {
   const installs = { "1.0.0": { at: Math.floor(Date.now() / 1000) - 3 * 3600, by: "ci", via: "cli" } };
   const dashboard = await openApp({ columns: 100 }, { "/api/workers": [{ ...listedWorker("app"), installs }] });

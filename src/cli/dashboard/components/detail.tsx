@@ -1,6 +1,7 @@
 import { Box, Text } from "ink";
 import { sanitizeForTerminal } from "../../output/sanitize-for-terminal.js";
 import { useSize } from "../terminal/terminal-size.js";
+import { wrapped } from "../terminal/wrapped.js";
 import { SafeText } from "./safe-text.js";
 
 export interface Fact {
@@ -18,14 +19,24 @@ interface Props {
   readonly isStale?: boolean;
 }
 
+/** Returns the number of lines of a title, which wraps: a long name is readable only here. */
+export function titleRows(title: string, columns: number): number {
+  return wrapped(title, columns).length;
+}
+
 /** Shows the properties of the selected item, one per line. */
 export function Detail({ title, facts, isStale = false }: Props) {
-  const { rows } = useSize();
+  const { columns, rows } = useSize();
+  const titleLines = title === undefined ? [] : wrapped(title, columns);
   const nameWidth = Math.max(0, ...facts.map(({ name }) => name.length)) + 2;
   return (
     <Box flexDirection="column" flexGrow={1}>
-      {title !== undefined && <SafeText bold>{title}</SafeText>}
-      {facts.slice(0, rows - (title === undefined ? 0 : 1)).map(({ name, value, color, isLong = false }) => (
+      {titleLines.map((line) => (
+        <SafeText key={line} bold>
+          {line}
+        </SafeText>
+      ))}
+      {facts.slice(0, Math.max(0, rows - titleLines.length)).map(({ name, value, color, isLong = false }) => (
         <Text key={`${name} ${value}`} wrap={isLong ? "wrap" : "truncate-end"}>
           <Text dimColor>{name.padEnd(nameWidth)}</Text>
           <Text dimColor={isStale} {...(color === undefined ? {} : { color })}>

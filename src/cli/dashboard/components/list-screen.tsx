@@ -1,6 +1,6 @@
 import { Box } from "ink";
 import type { ReactNode } from "react";
-import { useList, List, type Column } from "./list.js";
+import { useList, List, widthWithName, type Column } from "./list.js";
 import { SizeContext, useLayout, useSize } from "../terminal/terminal-size.js";
 import { PromptLine } from "./prompt-line.js";
 import { SafeText } from "./safe-text.js";
@@ -57,7 +57,7 @@ export function ListScreen<Item>({
     ...ways,
   });
   if (items === undefined) return <SafeText>{error ? `cannot load the list: ${error.message}` : "loading…"}</SafeText>;
-  const listWidth = layout === "wide" ? Math.floor(width * 0.55) : width;
+  const listWidth = layout === "wide" ? wideListWidth(columns, items, width) : width;
   const { selected } = list;
   const shownDetail = selected !== undefined && (
     <SizeContext.Provider value={{ columns: layout === "wide" ? width - listWidth - 2 : width, rows: detailRows }}>
@@ -108,6 +108,12 @@ export function ListScreen<Item>({
       {layout === "narrow" ? <Box display="none">{shownDetail}</Box> : shownDetail}
     </Box>
   );
+}
+
+/** Returns the width of a list beside its detail: 55 % of the terminal, and up to 70 % if the names need more. */
+function wideListWidth<Item>(columns: readonly Column<Item>[], items: readonly Item[], width: number): number {
+  const longestName = items.reduce((longest, item) => Math.max(longest, columns[0]?.text(item).length ?? 0), 0);
+  return Math.min(Math.max(Math.floor(width * 0.55), widthWithName(columns, longestName)), Math.floor(width * 0.7));
 }
 
 /** Returns a note that the list is outdated. Empty while the daemon is unreachable, because the status line then shows this. */

@@ -73,6 +73,11 @@ interface RowProps {
   readonly isStale: boolean;
 }
 
+/** Returns the width of a list with all columns, whose first one has this width. */
+export function widthWithName<Item>(columns: readonly Column<Item>[], nameWidth: number): number {
+  return columns.slice(1).reduce((sum, column) => sum + gap + (column.width ?? 10), markWidth + nameWidth);
+}
+
 /** Returns the columns that fit into the width, with the width of each. */
 function placeColumns<Item>(columns: readonly Column<Item>[], width: number): { column: Column<Item>; width: number }[] {
   const leastFirstWidth = Math.min(20, width);

@@ -2,7 +2,7 @@ import { Box } from "ink";
 import { toPathSegments } from "../../../shared/package-name.js";
 import { localTime } from "../../commands/workers/log-line.js";
 import { useIsSettled, useIsStale, useQuery } from "../queries/hooks.js";
-import { logLines } from "./log-line.js";
+import { logLines, type LogLine } from "./log-line.js";
 import { SafeText } from "../components/safe-text.js";
 import type { LogLevel } from "../../../shared/contract/worker-logs.js";
 
@@ -24,12 +24,25 @@ export function LogTail(props: Props) {
   return isSettled && props.height > 0 ? <LiveTail {...props} /> : null;
 }
 
+/** Returns the newest lines. If they contain no error, the newest error is the first one, so that its cause is visible. */
+function tailOf(lines: readonly LogLine[], height: number): readonly LogLine[] {
+  const newest = lines.slice(-height);
+  const error = lines.findLast(({ entry, isFirst }) => isFirst && entry.level === "error" && entry.source !== "request");
+  if (error === undefined || newest.includes(error)) return newest;
+  return height > 1 ? [error, ...newest.slice(1 - height)] : [error];
+}
+
 function LiveTail({ name, version, height }: Props) {
   const log = useQuery(`log of ${name}@${version}`, (client) =>
     client.workers.logs({ params: toPathSegments(name), query: { version, limit: 50 } }),
   );
   const isStale = useIsStale();
-  const lines = log.value?.entries.flatMap((entry) => logLines(name, entry)).slice(-height);
+  const lines =
+    log.value &&
+    tailOf(
+      log.value.entries.flatMap((entry) => logLines(name, entry)),
+      height,
+    );
   if (lines === undefined)
     return <SafeText dimColor>{log.error ? `cannot load the log: ${log.error.message}` : "loading the log…"}</SafeText>;
   if (lines.length === 0) return <SafeText dimColor>the log is empty</SafeText>;

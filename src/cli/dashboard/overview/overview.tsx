@@ -1,4 +1,6 @@
 import { Box } from "ink";
+import type { WorkerMetrics } from "../../../shared/contract/metrics.js";
+import { failureShare, requestHealth } from "../../../shared/failure-share.js";
 import { toMegabytes, toMilliseconds, toRate, pluralize, endOn } from "../../output/format.js";
 import { uploadedWorkers } from "../../uploaded-workers.js";
 import { Detail, type Fact } from "../components/detail.js";
@@ -72,6 +74,7 @@ function useTrafficFacts(): Fact[] {
   return [
     { name: "requests", value: `${toRate(requests.perSecond)}/s · ${requests.inFlight} in flight · ${requests.queued} queued` },
     errorsOf(metrics.totals),
+    ...failingOf(metrics.workers),
     {
       name: "isolates",
       value: `${isolates.running}${isolatePool ? ` of ${isolatePool.size}` : ""} · ${toMegabytes(memory.pssBytes ?? memory.rssBytes)}`,
@@ -82,6 +85,13 @@ function useTrafficFacts(): Fact[] {
       ? [{ name: "uploads", value: `${uploads.running} running · ${uploads.installed} installed · ${uploads.failed} failed` }]
       : []),
   ];
+}
+
+/** Names the worker versions whose requests fail now. */
+function failingOf(workers: readonly WorkerMetrics[]): Fact[] {
+  const failing = workers.filter(({ requests }) => requestHealth(failureShare([requests])) === "failing");
+  if (failing.length === 0) return [];
+  return [{ name: "failing", value: failing.map(({ name, version }) => `${name} ${version}`).join(", "), color: "red", isLong: true }];
 }
 
 /** Returns the text for a value that is not loaded: a placeholder, or the error. */

@@ -11,7 +11,8 @@ export function errorsOf({ requests, errors }: Pick<Totals, "requests" | "errors
     .toSorted(([, a], [, b]) => b - a)
     .slice(0, shownCodes)
     .map(([code, count]) => `${code} ${count}`);
-  const failed = requests.failed === 0 ? [] : [`${requests.failed} failed, ${percentOf(failureShare([requests]))} now`];
+  const share = failureShare([requests]);
+  const failed = requests.failed === 0 ? [] : [`${requests.failed} failed, ${share === 0 ? "none" : percentOf(share)} now`];
   const parts = [...failed, ...codes];
-  return { name: "errors", value: parts.length === 0 ? "none" : parts.join(" · "), ...(requests.failed === 0 ? {} : { color: "red" }) };
+  return { name: "errors", value: parts.length === 0 ? "none" : parts.join(" · "), ...(share === 0 ? {} : { color: "red" }) };
 }

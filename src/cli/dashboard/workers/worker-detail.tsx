@@ -11,7 +11,7 @@ import { useKeyScope } from "../keyboard/key-dispatcher.js";
 import { useMissingPermissions } from "../components/require-permission.js";
 import { useSize } from "../terminal/terminal-size.js";
 import type { WorkerRow } from "./worker-rows.js";
-import { Detail, type Fact } from "../components/detail.js";
+import { Detail, titleRows, type Fact } from "../components/detail.js";
 import { LogTail } from "../logs/log-tail.js";
 
 const actions = [toggleVersion, rollbackWorker, restartVersion, deleteVersion, deleteWorker];
@@ -25,7 +25,7 @@ interface Props {
 
 /** Shows a worker version: state, load, all versions of the worker, and the newest log lines. */
 export function WorkerDetail({ row, isStale }: Props) {
-  const { rows } = useSize();
+  const { columns, rows } = useSize();
   const { settings } = useSession();
   const { name, version, installation } = row;
   const missing = useMissingPermissions(actions);
@@ -39,14 +39,16 @@ export function WorkerDetail({ row, isStale }: Props) {
     { name: "source", value: `${source}${row.isRemovable ? "" : ", cannot be changed"} · ${row.folder}` },
     ...(missing.length === 0 ? [] : [{ name: "your key", value: `does not have ${missing.join(", ")}`, color: "yellow" }]),
   ];
-  const room = rows - 1 - facts.length - leastLogRows;
+  const title = `${name} ${version}`;
+  const headingRows = titleRows(title, columns);
+  const room = rows - headingRows - facts.length - leastLogRows;
   const all = [...facts.slice(0, 1), ...versionsOf(row, room), ...facts.slice(1)];
   return (
     <Box flexDirection="column" height={rows} overflowY="hidden">
-      <Box height={Math.min(rows, all.length + 1)} flexShrink={0}>
-        <Detail title={`${name} ${version}`} facts={all} isStale={isStale} />
+      <Box height={Math.min(rows, all.length + headingRows)} flexShrink={0}>
+        <Detail title={title} facts={all} isStale={isStale} />
       </Box>
-      <LogTail key={`${name}@${version}`} {...{ name, version }} height={Math.max(0, rows - 1 - all.length)} />
+      <LogTail key={`${name}@${version}`} {...{ name, version }} height={Math.max(0, rows - headingRows - all.length)} />
     </Box>
   );
 }
