@@ -1,4 +1,4 @@
-import { lazy, Suspense, type ComponentType } from "react";
+import { lazy, Suspense, useEffect, useRef, type ComponentType } from "react";
 import { PanelLink } from "../router/panel-link.js";
 import { useRoute } from "../router/use-route.js";
 import { sections } from "../pages/sections.js";
@@ -14,10 +14,12 @@ export function Navigation() {
   const { segments, search } = useRoute();
   // The plugin menus below mark the current page of a plugin, so no section is marked as current.
   const current = search.has("at") ? undefined : segments[0];
+  const list = useRef<HTMLUListElement>(null);
+  useEffect(() => showCurrent(list.current), [current]);
   return (
     <>
       <nav aria-label="Sections" className="navigation">
-        <ul>
+        <ul ref={list}>
           {sections.map(({ path, title }) => (
             <li key={path}>
               <PanelLink to={path} className="navigation-link" {...(path === current ? { "aria-current": "page" } : {})}>
@@ -32,6 +34,12 @@ export function Navigation() {
       </Suspense>
     </>
   );
+}
+
+/** Scrolls the current entry into view on a narrow screen, where the entries are in one row. Leaves the page where it is. */
+function showCurrent(list: HTMLUListElement | null): void {
+  const link = list?.querySelector<HTMLElement>("[aria-current]");
+  if (list && link) list.scrollLeft = link.offsetLeft - (list.clientWidth - link.offsetWidth) / 2;
 }
 
 async function loadPluginMenus(): Promise<ComponentType> {

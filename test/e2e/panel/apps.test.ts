@@ -70,9 +70,14 @@ test("filters apps by name, namespace and state and keeps the filters in the URL
   await page.getByRole("link", { name: "cpanel" }).waitFor();
 });
 
-test("shows the error rate of an app that always fails, without a green badge", async () => {
+test("shows the error rate of a failing app, also in the overview, without a green badge", async () => {
   for (let request = 0; request < 5; request += 1) expect((await fetch(`${house.daemon.url}/always500/`)).status).toBe(500);
-  const page = await house.open("apps");
+  const page = await house.open("overview");
+  const card = page.getByRole("region", { name: "Failing apps" });
+  await card.getByText("100 % fail").waitFor();
+  await card.getByRole("link", { name: "always500" }).click();
+  await page.getByRole("heading", { name: "always500", level: 1 }).waitFor();
+  await page.getByRole("navigation").getByRole("link", { name: "Apps", exact: true }).click();
   const row = page.getByRole("row", { name: "always500" });
   await row.getByText("100 % fail").waitFor();
   expect(await row.locator(".badge-good").count()).toBe(0);
@@ -86,9 +91,11 @@ test("shows the error rate of an app that always fails, without a green badge", 
 test("activates another version, and Undo activates the previous version again", async () => {
   const page = await house.open("apps/shop");
   await page.getByText("Serving 1.1.0").waitFor();
+  expect(await page.locator(".app-way-back").textContent()).toBe("← Apps");
   await expectAccessible(page);
   await page.getByRole("button", { name: "Serve this: shop 1.0.0" }).click();
   await page.getByText("Serving 1.0.0").waitFor();
+  await page.getByText("shop 1.0.0 is active. 1.1.0 is disabled.").waitFor();
   expect(await (await fetch(`${house.daemon.url}/shop/`)).text()).toContain("shop one");
   await page.getByRole("button", { name: "Undo" }).click();
   await page.getByText("Serving 1.1.0").waitFor();

@@ -37,6 +37,16 @@ test("opens the overview after sign-in and every section by its link", async () 
   expect(browser.complaints).toEqual([]);
 });
 
+test("scrolls the navigation of a narrow screen to the current section", async () => {
+  const page = await browser.page(`${daemon.url}/cpanel/keys`);
+  await page.setViewportSize({ width: 360, height: 740 });
+  await signIn(page, daemon.rootKey);
+  await page.getByRole("heading", { name: "Keys", level: 1 }).waitFor();
+  const list = page.getByRole("navigation", { name: "Sections" }).getByRole("list");
+  const [area, link] = [await list.boundingBox(), await list.getByRole("link", { name: "Keys", exact: true }).boundingBox()];
+  expect(area && link && link.x >= area.x && link.x + link.width <= area.x + area.width).toBe(true);
+});
+
 test("loads at most 200 kB of compressed scripts for the first screen", async () => {
   const page = await browser.page(`${daemon.url}/cpanel/`);
   await signIn(page, daemon.rootKey);

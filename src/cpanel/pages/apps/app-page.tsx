@@ -29,7 +29,7 @@ export function AppPage({ name, view }: { name: string; view: string }) {
   return (
     <>
       <p className="app-way-back">
-        <PanelLink to="apps">Apps</PanelLink> <span aria-hidden="true">/</span>
+        <span aria-hidden="true">←</span> <PanelLink to="apps">Apps</PanelLink>
       </p>
       <PageHeading
         title={name}

@@ -48,6 +48,6 @@ export function DeleteApp({ app, version, onClose, onDeleted }: DeleteAppProps) 
 function consequence(app: App, version: string | undefined): string {
   const left = app.versions.filter((installed) => version !== undefined && installed.version !== version);
   const serving = answeringVersion(left);
-  if (serving) return `/${app.name}/ is answered by ${serving.version} then.`;
+  if (serving) return `${serving.version} then serves /${app.name}/.`;
   return `/${app.name}/ then responds with 404.`;
 }

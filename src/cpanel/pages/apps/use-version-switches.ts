@@ -57,8 +57,9 @@ export function useVersionSwitches(app: App, onChanged: () => Promise<void>): Ve
         const inTheWay = conflictingVersions(installed, app.versions);
         const on: readonly Step[] = installed.enabled ? [] : [["enable", installed.version]];
         const back = await take([...on, ...inTheWay.map(({ version }): Step => ["disable", version])]);
-        const off = inTheWay.length === 0 ? "" : ` ${inTheWay.map(({ version }) => version).join(", ")} is off.`;
-        say(`${app.name} is answered by ${installed.version}.${off}`, back);
+        const off = inTheWay.map(({ version }) => version);
+        const disabled = off.length === 0 ? "" : ` ${off.join(", ")} ${off.length === 1 ? "is" : "are"} disabled.`;
+        say(`${app.name} ${installed.version} is active.${disabled}`, back);
       });
     const restart = (installed: InstalledVersion) =>
       void run(async () => {
