@@ -41,11 +41,12 @@ export function listenForKeys({ io, terminal, variables, onExit }: Context, acti
 export function describeLogLine(line: string): string | undefined {
   const entry = parse(line);
   if (entry === undefined) return line === "" ? undefined : line;
-  const { worker, level, msg, source, err, path } = entry;
+  const { worker, level, msg, source, err, path, requestId } = entry;
   if (typeof msg !== "string") return undefined;
   if (worker !== undefined && source === "app") return msg;
-  // Skips failed API requests, which have a path: the dev command sent them and reports the failure.
-  if (typeof level !== "number" || level < warnLevel || path !== undefined) return undefined;
+  // Skips failed API requests, which have a path or only a request id: the dev command sent them and reports the failure.
+  const isCall = path !== undefined || (requestId !== undefined && worker === undefined);
+  if (typeof level !== "number" || level < warnLevel || isCall) return undefined;
   const cause = (err as { message?: unknown } | undefined)?.message;
   return typeof cause === "string" ? `${msg}\n${cause}` : msg;
 }

@@ -5,7 +5,9 @@ import { ApiError } from "../../shared/api-error.js";
 import type { ClientOf } from "../../shared/client.js";
 import type { removeVersion, upload } from "../../shared/contract/worker-changes.js";
 import { toPathSegments } from "../../shared/package-name.js";
+import { CommandError } from "../command/command-error.js";
 import type { Context } from "../command/command.js";
+import { exitCodes } from "../command/exit-codes.js";
 import { reportFailure } from "../command/failure.js";
 import { archiveName, writeArchive, type Archive } from "../pack/write-archive.js";
 import { detectPackage } from "../detect/detected-package.js";
@@ -154,9 +156,18 @@ export class Reloader {
     if (!isForced && message === this.#lastFailure && this.#triedSha256 === undefined) return;
     this.#lastFailure = message;
     const place = plan !== undefined && message.includes("SyntaxError") ? await findSyntaxError(folder, plan.files) : undefined;
-    reportFailure(place ?? error, context.output);
+    reportFailure(place ?? withoutShownError(error), context.output);
     context.output.note(
       this.#served === undefined ? "no code is served yet; waiting for a change" : "the previous code stays active; waiting for a change",
     );
   }
+}
+
+/**
+ * Returns a shorter error if the code threw an error while it was loaded. The daemon then also logs the error with its stack, which the
+ * command prints.
+ */
+function withoutShownError(error: unknown): unknown {
+  const isThrown = error instanceof ApiError && error.code === "WORKER_START_FAILED" && /\(\S+:\d+:\d+\)$/.test(error.message);
+  return isThrown ? new CommandError(error.code, "the worker's code could not be loaded", { exitCode: exitCodes.failed }) : error;
 }

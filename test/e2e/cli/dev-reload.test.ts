@@ -78,6 +78,14 @@ test.each([
   expect(await run.text()).toBe(before);
 });
 
+test("dev prints the error of code that does not load once, and no warning", async () => {
+  const broken = await DevRun.forTest({ "manifest.yaml": "name: app\n", "index.js": 'throw new Error("kaput");\n' });
+  await broken.shows("no code is served yet");
+  expect(broken.stderr.match(/kaput/g)).toHaveLength(1);
+  expect(broken.stderr).toContain("error: the worker's code could not be loaded\n");
+  expect(broken.stderr).not.toMatch(/users|the call failed/);
+});
+
 test("dev serves the worker at a new path when its name or version changes", async () => {
   const url = await run.url();
   await run.save("manifest.yaml", "name: other\nversion: 0.9.0\n");
