@@ -15,13 +15,12 @@ import type { StateLock } from "./access/state-lock.js";
 import { AuditLog } from "./events/audit-log.js";
 import { Changes } from "./events/changes.js";
 import type { Config } from "./config/config.js";
-import { makeDirectory } from "./platform/make-directory.js";
 import { ActiveVersionTracker, RuntimeEvents, type NewEvent } from "./events/runtime-events.js";
 import type { Log } from "./log/log.js";
 import { namespaceOf } from "../shared/namespace.js";
 import { PluginCounters } from "./metrics/plugin-counters.js";
 import { packageVersion } from "./package-root.js";
-import { installDirectory } from "./packages/package-directories.js";
+import { installDirectory, makeDirectories } from "./packages/package-directories.js";
 import { PackageFiles } from "./packages/files/package-files.js";
 import { PackageTools } from "./packages/package-tools.js";
 import { PluginPackages } from "./packages/plugin-packages.js";
@@ -35,6 +34,7 @@ import { CronJobs, cronRefusal } from "./workers/cron.js";
 import { CopyServer } from "./workers/data/copy-server.js";
 import { LogFiles } from "./workers/logs/log-files.js";
 import { LogRetention } from "./workers/logs/log-retention.js";
+import { RequestLog } from "./workers/logs/request-log.js";
 import { WorkerLogs } from "./workers/logs/worker-logs.js";
 import type { NetworkMode } from "./config/worker-network.js";
 import { sendStartPage, asksForStartPage } from "./http/start-page.js";
@@ -221,6 +221,10 @@ export async function openServices(
     isHeaderCaller: ({ headers }) => principals.resolve(credentialsOf(headers, config.panelHost))?.channel === "header",
     isOurKey: (token) => principals.isOurKey(token),
     maximumBodyBytes: limits.maxBodySizeBytes,
+    onRejected: ({ app, ...rejected }) => {
+      const target = app?.kind === "worker" ? packages.resolve(app.name, app.version) : undefined;
+      if (target) new RequestLog(logs, target).writeRejection(rejected);
+    },
     log,
   });
   // Earlier changes of other daemons need no reload, because the first reload below includes them.
@@ -312,20 +316,7 @@ function reservedNames(apiBase: string): ReadonlySet<string> {
   return new Set(["api", "cpanel", apiBase.split("/")[1] ?? "api"]);
 }
 
-/**
- * Creates missing directories from the configuration. Skips names with a leading dot, because these directories are part of the container
- * image.
- */
-async function makeDirectories(directories: readonly string[], log: Log): Promise<void> {
-  for (const directory of directories) {
-    if (path.basename(directory).startsWith(".")) continue;
-    await makeDirectory(directory).catch((error: unknown) =>
-      log.warn({ err: error, directory }, "configured directory is missing and cannot be created; create it or correct the configuration"),
-    );
-  }
-}
-
-/** Returns the current Unix time in seconds. */
+/** Returns Unix time in seconds. */
 export function nowSeconds(): number {
   return Math.floor(Date.now() / 1000);
 }

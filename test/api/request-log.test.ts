@@ -146,3 +146,21 @@ describe("the logs of several workers", () => {
     await done;
   });
 });
+
+test("the request log contains requests that a plugin rejects, with the plugin's name", async () => {
+  const hook = `onRequest(request) { const status = Number(request.headers.get("x-status")); if (status) return new Response("no", { status }); }`;
+  const guard = { "manifest.yaml": "name: guard\nversion: 1.0.0\n", "plugin.js": `export default { ${hook} };` };
+  await root.plugins.upload({ file: uploadOf("guard.tgz", await packFiles(guard)) });
+  const response = await get("/@team/site/about/?token=hidden", { headers: { "x-status": "429" } });
+  await get("/@team/site/", { headers: { "x-status": "204" } });
+  await get("/quiet/", { headers: { "x-status": "403" } });
+  await get("/nothing/", { headers: { "x-status": "403" } });
+  await root.plugins.remove({ params: { name: "guard" } });
+
+  const entries = await requestsOf("@team/site", { status: "429" });
+  expect(lines(entries)).toEqual(["GET /@team/site/about/ 429 0"]);
+  expect(await requestsOf("@team/site", { status: "204" })).toEqual([]);
+  expect(entries[0]?.text).toMatch(/^GET \/@team\/site\/about\/ 429 [\d.]+ ms, rejected by the plugin guard$/);
+  expect(entries[0]?.request?.requestId).toBe(response.headers.get("x-request-id"));
+  expect(await requestsOf("quiet")).toEqual([]);
+});

@@ -43,6 +43,7 @@ export class PluginServer {
     this.workers = workers;
     const { engine } = workers;
     this.router = createPluginRouter({
+      onRejected: () => undefined,
       set: () => this.#set,
       workers: {
         handle: (exchange) => {

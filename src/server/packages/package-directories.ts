@@ -1,3 +1,5 @@
+import { makeDirectory } from "../platform/make-directory.js";
+import type { Log } from "../log/log.js";
 import { realpathSync, constants } from "node:fs";
 import path from "node:path";
 import type { PackageSource } from "./worker-version.js";
@@ -56,5 +58,15 @@ async function canWrite(folder: string): Promise<boolean> {
     return (await stat(folder)).isDirectory();
   } catch {
     return false;
+  }
+}
+
+/** Creates the configured directories that are missing. Skips names with a leading dot, which mark directories of the container image. */
+export async function makeDirectories(directories: readonly string[], log: Log): Promise<void> {
+  for (const directory of directories) {
+    if (path.basename(directory).startsWith(".")) continue;
+    await makeDirectory(directory).catch((error: unknown) =>
+      log.warn({ err: error, directory }, "configured directory is missing and cannot be created; create it or correct the configuration"),
+    );
   }
 }

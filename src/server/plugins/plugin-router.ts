@@ -23,6 +23,8 @@ interface PluginRouterOptions {
   readonly isOurKey: (token: string) => boolean;
   /** Maximum size of a request body that plugins can read. */
   readonly maximumBodyBytes: number;
+  /** Called when an `onRequest` hook rejected a request. */
+  readonly onRejected: PassageHost["onRejected"];
   readonly log: Log;
 }
 
@@ -48,6 +50,7 @@ export function createPluginRouter(options: PluginRouterOptions): PluginRouter {
     reserved: new ReservedPaths({ apiBase: options.apiBase }),
     isHeaderCaller: options.isHeaderCaller,
     maximumBodyBytes: options.maximumBodyBytes,
+    onRejected: options.onRejected,
     log: options.log,
   };
   let isInstalled = false;

@@ -14,14 +14,30 @@ import { hookTimeLimitMs, withinTimeLimit, dropResponse, isRequest, isResponse, 
 import { normalTarget, type TravelHost, PluginRequest } from "./plugin-request.js";
 import type { PluginAppAddress, WorkersPort } from "./plugin-router.js";
 
-/** Services of the plugin pipeline that all requests share. */
+const leastErrorStatus = 400;
+
+/** Services that all requests share. */
 export interface PassageHost extends TravelHost {
   readonly workers: WorkersPort;
   readonly apps: AppFinder;
   readonly reserved: ReservedPaths;
   /** Returns whether a request has a valid key in a header. Called only for a request with the header `X-API-Key` or `Authorization`. */
   readonly isHeaderCaller: (request: IncomingMessage) => boolean;
+  /** Called when an `onRequest` hook ended a request with a status from 400 on. */
+  readonly onRejected: (rejection: Rejection) => void;
   readonly log: Log;
+}
+
+/** A request that a plugin rejected before it reached its worker or plugin. */
+export interface Rejection {
+  readonly request: IncomingMessage;
+  readonly requestId: string;
+  /** The worker or plugin that would have served the request; undefined if none would. */
+  readonly app: AppInfo | undefined;
+  /** Name of the plugin that rejected the request. */
+  readonly plugin: string;
+  readonly status: number;
+  readonly durationMs: number;
 }
 
 /**
@@ -37,6 +53,7 @@ export class RequestPipeline {
   readonly #isUnambiguous: boolean;
   #app: AppChoice | undefined | null = null;
   #isPublic = false;
+  readonly #startedMs = performance.now();
 
   constructor(host: PassageHost, set: PluginSet, exchange: HttpExchange) {
     this.#host = host;
@@ -105,6 +122,7 @@ export class RequestPipeline {
   #takes(plugin: ActivePlugin, given: unknown): boolean {
     const travelling = this.#travelling;
     if (given !== undefined && isResponse(given)) {
+      if (given.status >= leastErrorStatus) this.#noteRejection(plugin, given.status);
       void respondWith(
         given,
         this.#responseOptions((error) => plugin.complain("onRequest", error)),
@@ -125,7 +143,13 @@ export class RequestPipeline {
     return this.#outlives(plugin, new TypeError("the hook read the request body and returned no Request with a body"));
   }
 
-  /** Reports a failed `onRequest` hook. Returns true if the request continues without the hook. */
+  #noteRejection({ name }: ActivePlugin, status: number): void {
+    const { request, requestId } = this.#exchange;
+    const durationMs = performance.now() - this.#startedMs;
+    this.#host.onRejected({ request, requestId, app: this.#appInfo, plugin: name, status, durationMs });
+  }
+
+  /** Reports a failed hook; returns true when the request continues without it. */
   #outlives({ hooks, complain }: ActivePlugin, error: unknown): boolean {
     // The hook failed because the client disconnected, so no response is needed.
     if (this.#exchange.response.destroyed) return false;

@@ -15,6 +15,16 @@ const maxSharedQueryLength = 256;
 /** Logged status of a request whose client disconnected before the response. nginx uses the same status. */
 const clientClosedRequest = 499;
 
+/** Responses from this status on are logged as errors. */
+const leastFailure = 500;
+
+interface RejectedRequest extends Pick<WorkerExchange, "request" | "requestId"> {
+  /** Name of the plugin that rejected the request. */
+  readonly plugin: string;
+  readonly status: number;
+  readonly durationMs: number;
+}
+
 interface RequestEnd {
   /** HTTP status that was sent; 0 when the client disconnected before the response. */
   readonly status: number;
@@ -32,27 +42,45 @@ export class RequestLog {
     this.#version = version;
   }
 
+  /** Writes a request that a plugin rejected before it reached the worker, unless the manifest has `accessLog: false`. */
+  writeRejection({ request, requestId, plugin, status, durationMs }: RejectedRequest): void {
+    const { name, version, manifest } = this.#version;
+    if (!manifest.accessLog) return;
+    const { url = "/" } = request;
+    const queryStart = url.indexOf("?");
+    const path = shortened(queryStart === -1 ? url : url.slice(0, queryStart));
+    const logged = loggedRequest({ request, requestId, path, isCron: false }, { status, durationMs, responseBytes: 0 });
+    const text = `${logged.method} ${path} ${status} ${logged.durationMs} ms, rejected by the plugin ${plugin}`;
+    this.#logs.writeRequest({ name, version, level: status >= leastFailure ? "error" : "info", text, request: logged });
+  }
+
   /** Writes a completed request, unless the manifest has `accessLog: false`. */
   write(exchange: WorkerExchange, end: RequestEnd): void {
     const { name, version, manifest } = this.#version;
     if (!manifest.accessLog) return;
-    const request = loggedRequest(exchange, end);
+    const { request: message, requestId, address, cron } = exchange;
+    const request = loggedRequest({ request: message, requestId, path: pathOf(address), isCron: cron !== undefined }, end);
     const { method, path, status, durationMs } = request;
     const text = `${method} ${path} ${status} ${durationMs} ms`;
-    this.#logs.writeRequest({ name, version, level: status >= 500 ? "error" : "info", text, request });
+    this.#logs.writeRequest({ name, version, level: status >= leastFailure ? "error" : "info", text, request });
   }
 }
 
-function loggedRequest({ request, requestId, address, cron }: WorkerExchange, end: RequestEnd): LoggedRequest {
+interface Requested extends Pick<WorkerExchange, "request" | "requestId"> {
+  readonly path: string;
+  readonly isCron: boolean;
+}
+
+function loggedRequest({ request, requestId, path, isCron }: Requested, end: RequestEnd): LoggedRequest {
   const forwardedFor = forwardedForOf(request.rawHeaders);
   const logged = {
     method: request.method ?? "",
-    path: pathOf(address),
+    path,
     status: end.status === 0 ? clientClosedRequest : end.status,
     durationMs: Math.round(end.durationMs * 100) / 100,
     responseBytes: end.responseBytes,
     requestId,
-    client: cron === undefined ? (request.socket.remoteAddress ?? "") : "cron",
+    client: isCron ? "cron" : (request.socket.remoteAddress ?? ""),
   };
   return forwardedFor === undefined ? logged : { ...logged, forwardedFor: copied(forwardedFor.slice(0, maxForwardedLength)) };
 }
@@ -67,8 +95,11 @@ function forwardedForOf(rawHeaders: readonly string[]): string | undefined {
 
 function pathOf({ base, path, query }: WorkerExchange["address"]): string {
   const whole = base + path;
-  if (whole.length > maxPathLength) return `${copied(whole.slice(0, maxPathLength))}…`;
-  return query.length > maxSharedQueryLength ? copied(whole) : whole;
+  return query.length > maxSharedQueryLength && whole.length <= maxPathLength ? copied(whole) : shortened(whole);
+}
+
+function shortened(path: string): string {
+  return path.length > maxPathLength ? `${copied(path.slice(0, maxPathLength))}…` : path;
 }
 
 /** Returns a copy, because a substring keeps the original string in memory. */
