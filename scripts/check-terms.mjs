@@ -22,7 +22,7 @@ const replaced = {
   "whileListening|yieldProcessor|reclaimProcessor": "setStallTolerantInterval, lowerPriority, restorePriority",
   "AnsweringVersions|AttemptBudget|OutputBudget|FloodGuard|RecentEntries": "active version, limiter, entry buffer",
   "\\banswerError|[aA]nswerHead|AnswerWindow|answerBodyBytes": "response",
-  "makeParcel|parcels?\\b|Parcel\\b": "package archive",
+  "makeParcel|[^\\x22\\w]parcels?\\b|[a-z]Parcel\\b": "package archive",
   "actOnEach|\\bConcealment|KeyScanner|PackageFacts": "runBatch, redactor, secret scanner, package info",
   "\\banew\\b|\\bafresh\\b": "again",
 };

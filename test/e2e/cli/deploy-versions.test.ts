@@ -1,3 +1,4 @@
+import { readdir } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { connect, uploadOf } from "../../support/connect.js";
@@ -126,4 +127,10 @@ test("deployments under load, accepted and rejected ones, lose no request", { ti
   load.isOver = true;
   await Promise.all(clients);
   expect([...load.bodies.keys()].toSorted()).toEqual(["200 0", "200 1", "200 2", "200 3"]);
+});
+
+test("deploy leaves no files in the temporary folder", async () => {
+  await write("tidy", "tidy");
+  await deployJson("tidy");
+  expect((await readdir(shell.home)).filter((name) => name.startsWith("runtimectl-"))).toEqual([]);
 });

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { buildZip } from "../../support/build-zip.js";
@@ -335,10 +335,4 @@ test("deploy prints line and column of errors in a manifest, and uploads nothing
   const words = await refused("deploy wrong", { status: 1, code: "INVALID_PACKAGE_METADATA" });
   expect(words).toContain("manifest.yaml:2:10: timeout");
   expect(words).toContain("manifest.yaml:4:9: memory");
-});
-
-test("deploy leaves no files in the temporary folder", async () => {
-  await shop("tidy");
-  await deployJson("tidy");
-  expect((await readdir(shell.home)).filter((name) => name.startsWith("runtimectl-"))).toEqual([]);
 });
