@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { ApiError } from "../../shared/api-error.js";
+import { checkLogOf } from "../../shared/check-log.js";
 import { CommandError } from "../command/command-error.js";
 import { exitCodes } from "../command/exit-codes.js";
 import { excerptOf } from "../pack/bundle-failure.js";
@@ -19,7 +20,7 @@ interface CheckedPackage {
 /** Returns the error of an upload. If the daemon's check of the version failed, the error shows the faulty line and the last log lines. */
 export async function checkFailure(error: unknown, checked: CheckedPackage): Promise<unknown> {
   if (!(error instanceof ApiError) || (error.code !== "WORKER_START_FAILED" && error.code !== "WORKER_CHECK_FAILED")) return error;
-  const log = logOf(error);
+  const log = checkLogOf(error);
   const frame = error.message.includes("SyntaxError") ? await syntaxFrame(checked) : await codeFrame([error.message, ...log], checked);
   const shownLog = log.length === 0 ? [] : ["the last log lines:", ...log.map((line) => `  ${line}`)];
   return new CommandError(error.code, `${asSentence(error.message.replace(" The worker's log has the reason.", ""))} Nothing changed.`, {
@@ -27,11 +28,6 @@ export async function checkFailure(error: unknown, checked: CheckedPackage): Pro
     details: [...frame, ...shownLog],
     hint: "to run the code on this machine, use runtimectl dev; to deploy it without the check, use --no-check",
   });
-}
-
-function logOf({ details }: ApiError): readonly string[] {
-  const log = typeof details === "object" && details !== null && "log" in details ? details.log : undefined;
-  return Array.isArray(log) ? log.map(String) : [];
 }
 
 async function syntaxFrame({ folder, files }: CheckedPackage): Promise<readonly string[]> {

@@ -1,10 +1,15 @@
 import { ApiError } from "../../shared/api-error.js";
+import { checkLogOf } from "../../shared/check-log.js";
 import type { ReactNode } from "react";
 import "./error-note.css";
 
-/** Shows an error's message and code, and the request id that identifies the request in the daemon's log. */
+/**
+ * Shows an error's message and code, the request id that identifies the request in the daemon's log, and the last log lines of a rejected
+ * upload.
+ */
 export function ErrorMessage({ error, title, children }: { error: unknown; title?: string; children?: ReactNode }) {
   const { message, code, requestId } = factsOf(error);
+  const log = error instanceof ApiError ? checkLogOf(error) : [];
   return (
     <div className="error-note" role="alert">
       {title !== undefined && <p className="error-note-title">{title}</p>}
@@ -19,6 +24,11 @@ export function ErrorMessage({ error, title, children }: { error: unknown; title
             </>
           )}
         </p>
+      )}
+      {log.length > 0 && (
+        <pre className="error-note-log" role="group" aria-label="Last log lines">
+          {log.join("\n")}
+        </pre>
       )}
       {children}
     </div>

@@ -175,7 +175,10 @@ test("shows why uploaded code cannot be loaded, and installs nothing", async () 
   const dialog = page.getByRole("dialog", { name: "Upload shop 2.0.0?" });
   await dialog.getByRole("button", { name: "Upload" }).click();
   const alert = dialog.getByRole("alert");
-  await alert.getByText(/missing\.js/).waitFor();
+  await alert
+    .getByRole("group", { name: "Last log lines" })
+    .getByText(/missing\.js/)
+    .waitFor();
   await alert.getByText("WORKER_START_FAILED").waitFor();
   await expectAccessible(page);
   expect(await house.ask("/api/workers")).toEqual(before);

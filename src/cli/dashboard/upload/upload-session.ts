@@ -5,6 +5,8 @@ import { upload } from "../../../shared/contract/worker-changes.js";
 import { activeUrl } from "../../commands/workers/active-url.js";
 import { answeringVersion, toInstalledWorker, type InstalledWorker } from "../../../shared/worker-versions.js";
 import { pluralize } from "../../output/format.js";
+import { ApiError } from "../../../shared/api-error.js";
+import { messageWithReason } from "../../../shared/check-log.js";
 import type { Context } from "../../command/command.js";
 import { Output } from "../../output/output.js";
 import { createArchive, uploadSource, type PackageArchive } from "../../pack/package-archive.js";
@@ -67,8 +69,11 @@ export class UploadSession {
   async send(onBytes: (count: number) => void): Promise<string> {
     const connection = await this.#session.connect(this.#context, { workers: { list, upload } });
     this.#said.length = 0;
+    const file = uploadSource(this.#packageArchive, onBytes);
     const { worker } = (
-      await connection.client.workers.upload({ file: uploadSource(this.#packageArchive, onBytes), query: { check: "true" } })
+      await connection.client.workers.upload({ file, query: { check: "true" } }).catch((error: unknown) => {
+        throw error instanceof ApiError ? new ApiError(error.code, messageWithReason(error)) : error;
+      })
     ).data;
     const url = await activeUrl(this.#context, connection, worker);
     return [`uploaded ${worker.name} ${worker.version}: ${url}`, ...this.#said].join(" · ");
