@@ -46,6 +46,7 @@ interface PackageFields {
 export async function detectProject(folder: string): Promise<DetectedProject | undefined> {
   const source = folderSource(folder);
   for (const file of manifestFileNames) if ((await source.read(file)) !== undefined) return undefined;
+  if ((await isAnyFile(source, usualPluginEntries)) && !(await isAnyFile(source, usualEntrypoints(undefined)))) return undefined;
   const fields = await readFields(source);
   const name = typeof fields?.name === "string" && fields.name !== "" ? {} : { name: nameFor(folder) };
   const buildScript = fields?.scripts?.["build"] === undefined ? undefined : "build";
@@ -63,7 +64,6 @@ export async function detectProject(folder: string): Promise<DetectedProject | u
     const kind = (await source.isFile("index.html")) ? "static site" : "module";
     return { ...noBuild, kind, output: named({ manifest: {}, packed: undefined }, name) };
   }
-  if (await isAnyFile(source, usualPluginEntries)) return undefined;
   const output = await findOutput(folder, usualOutputs, source);
   if (!output && buildScript === undefined) return undefined;
   const expected = usualOutputs.map(({ file }) => path.posix.dirname(file));

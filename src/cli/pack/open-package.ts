@@ -17,6 +17,8 @@ import { manifestFileNames } from "../../shared/metadata-file-names.js";
 /** Manifest keys that only plugins have. */
 const pluginKeys = ["pluginEntry", "base", "dependencies", "optionalDependencies", "menus", "config"];
 const pluginModules = ["plugin.js", "plugin.mjs"];
+/** Names of the plugins that the daemon contains. Only their settings can be changed. */
+const builtInPlugins: ReadonlySet<unknown> = new Set(["plugin-gateway"]);
 const workerFiles = ["index.html", "index.js", "index.mjs", "index.ts"];
 
 /** A package in a folder or in an unpacked archive, ready for validation and packing. */
@@ -75,24 +77,26 @@ async function unpackTo(directory: string, archive: string) {
 }
 
 /**
- * Detects the package kind. A package is a plugin if its manifest has a plugin-only key, or if the package has plugin.js or plugin.mjs and
- * no worker entrypoint.
+ * Detects the package kind. A package is a plugin if its manifest has a plugin-only key. Without a worker entrypoint, it is also a plugin if
+ * it has plugin.js or plugin.mjs, or if its name is that of a built-in plugin.
  */
 export async function findPackageKind(source: PackageSource): Promise<PackageKind> {
-  const declared = await declaredKeys(source);
+  const fields = await declaredFields(source);
+  const declared = new Set(Object.keys(fields));
   if (pluginKeys.some((key) => declared.has(key))) return "plugin";
   const hasOne = async (files: readonly string[]) => (await Promise.all(files.map(source.isFile))).includes(true);
   if (declared.has("entrypoint") || (await hasOne(workerFiles))) return "worker";
-  return (await hasOne(pluginModules)) ? "plugin" : "worker";
+  // The settings of a built-in plugin are a manifest without code.
+  return (await hasOne(pluginModules)) || builtInPlugins.has(fields["name"]) ? "plugin" : "worker";
 }
 
-/** Returns the keys of the manifest. Empty for an invalid manifest, which the later validation reports. */
-async function declaredKeys(source: PackageSource): Promise<ReadonlySet<string>> {
+/** Returns the fields of the manifest that have a value. Empty for an invalid manifest, which the later validation reports. */
+async function declaredFields(source: PackageSource): Promise<Readonly<Record<string, unknown>>> {
   for (const file of manifestFileNames) {
     const text = await source.read(file);
     if (text === undefined) continue;
     const fields = Object.entries(readManifest(text).manifest?.fields ?? {});
-    return new Set(fields.filter(([, value]) => value !== null).map(([key]) => key));
+    return Object.fromEntries(fields.filter(([, value]) => value !== null));
   }
-  return new Set();
+  return {};
 }

@@ -104,6 +104,8 @@ describe("findPackageKind", () => {
     ["a plugin module", { "manifest.yaml": "name: a\n", "plugin.mjs": "" }, "plugin"],
     ["an index.html beside a plugin.js", { "manifest.yaml": "name: a\n", "index.html": "", "plugin.js": "" }, "worker"],
     ["an explicit entrypoint", { "manifest.yaml": "name: a\nentrypoint: plugin.js\n", "plugin.js": "" }, "worker"],
+    ["the name of a built-in plugin", { "manifest.yaml": "name: plugin-gateway\nrateLimits: []\n" }, "plugin"],
+    ["a misspelt key without code", { "manifest.yaml": "name: a\nentrypont: src/a.js\n" }, "worker"],
     ["the dependencies of a package.json", { "package.json": '{"name":"a","dependencies":{}}', "index.js": "" }, "worker"],
   ])("detects whether a package is a worker or a plugin (criterion: %s)", async (_, files, kind) => {
     expect(await findPackageKind(folderSource(await folderOf(files)))).toBe(kind);
