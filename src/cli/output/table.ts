@@ -4,16 +4,22 @@ import { stateNames, stateStyle, styled } from "./styles.js";
 const wideCharacter =
   /\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]/u;
 const columnGap = "  ";
+/** Width in columns below which a table column is not shortened. */
+const shortestColumn = 20;
 
 export interface TableStyle {
   readonly widthColumns: number;
   readonly hasColor: boolean;
 }
 
-/** Formats rows as aligned columns with a bold heading and colored states. Omits the rightmost columns if they do not fit. */
+/**
+ * Formats rows as aligned columns with a bold heading and colored states. If they do not fit, shortens the widest columns, and then omits the
+ * rightmost ones.
+ */
 export function alignedTable(headings: readonly string[], rows: readonly (readonly string[])[], style: TableStyle): string {
   const lines = [headings, ...rows.map((row) => row.map(sanitizeForTerminal))];
-  const widths = headings.map((_, column) => Math.max(...lines.map((line) => displayWidth(line[column] ?? ""))));
+  const contentWidths = headings.map((_, column) => Math.max(...lines.map((line) => displayWidth(line[column] ?? ""))));
+  const widths = shortenedWidths(contentWidths, style.widthColumns);
   let shown = widths.length;
   while (shown > 1 && totalWidth(widths.slice(0, shown)) > style.widthColumns) shown -= 1;
   return lines
@@ -23,7 +29,7 @@ export function alignedTable(headings: readonly string[], rows: readonly (readon
       return cells
         .slice(0, lastColumn + 1)
         .map((cell, column) => {
-          const text = shortened(cell, style.widthColumns);
+          const text = shortened(cell, Math.min(widths[column] ?? 0, style.widthColumns));
           const padding = column === lastColumn ? "" : " ".repeat((widths[column] ?? 0) - displayWidth(text));
           return styled(row === 0 ? "bold" : cellStyle(headings[column], cell), text, style) + padding;
         })
@@ -31,6 +37,17 @@ export function alignedTable(headings: readonly string[], rows: readonly (readon
         .trimEnd();
     })
     .join("\n");
+}
+
+/** Reduces the widest column by one until the table fits, or until no column is wider than `shortestColumn`. */
+function shortenedWidths(contentWidths: readonly number[], widthColumns: number): number[] {
+  const widths = [...contentWidths];
+  for (let excess = totalWidth(widths) - widthColumns; excess > 0; excess -= 1) {
+    const widest = widths.indexOf(Math.max(...widths));
+    if ((widths[widest] ?? 0) <= shortestColumn) break;
+    widths[widest] = (widths[widest] ?? 0) - 1;
+  }
+  return widths;
 }
 
 function cellStyle(heading: string | undefined, cell: string) {
