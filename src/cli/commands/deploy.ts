@@ -72,7 +72,7 @@ export const command = defineCommand<[source: string], GivenOptions>({
     ["runtimectl deploy --no-enable", "install only; to serve it: runtimectl workers enable NAME@VERSION"],
   ],
   notes:
-    "How the package kind is detected: runtimectl validate --help. Which files are packed: runtimectl workers upload --help.\n" +
+    "How the package kind is detected: runtimectl validate --help. Which files are packed: runtimectl pack --help.\n" +
     "Without --replace, an existing version is never overwritten. Only one version of a plugin is installed: a new version replaces it.\n" +
     "The manifest records the content digest, the commit and its dirty state, the message, the time and git's user.name; lists show them.\n" +
     "The daemon loads a worker's code once before it serves the version. If the code cannot be loaded, the upload is rejected and nothing changes.\n" +

@@ -10,9 +10,9 @@ import { withManifest } from "../pack/bundle-plan.js";
 import { archiveName, writeArchive, type WrittenArchive } from "../pack/write-archive.js";
 import { looksSecret } from "../../shared/packing/looks-secret.js";
 import { locatePackage } from "../pack/locate-package.js";
-import { planPack, type PackPlan } from "../pack/pack-plan.js";
-import { folderSource, type PackageKind } from "../pack/package-info.js";
-import { findPackageKind } from "../pack/open-package.js";
+import type { PackPlan } from "../pack/pack-plan.js";
+import type { PackageKind } from "../pack/package-info.js";
+import { openPackage } from "../pack/open-package.js";
 import { showFiles } from "../pack/show-plan.js";
 import { temporaryFolder } from "../pack/temporary-folder.js";
 
@@ -44,14 +44,17 @@ export const command = defineCommand<[source: string], Options>({
   ],
   notes:
     "The same content produces the same bytes: location, times and modes of the folder do not matter.\n" +
-    "Which files are packed: runtimectl workers upload --help. Archives that pack wrote into the folder are excluded.",
+    "File selection: .runtimeignore if it exists, else files in package.json, else .gitignore, except in the folders of entrypoint and assets.\n" +
+    "node_modules is included, without packages that only devDependencies need. Excluded if the code in a folder below imports none of its packages, or by .runtimeignore.\n" +
+    "Always included: manifest, package.json, entrypoint. Always excluded: .git, .env*, .dev.vars*, *.pem, id_*, .npmrc, .runtimectl.yaml, temporary editor files.\n" +
+    "Archives that pack wrote into the folder are excluded.",
   async run(context, [source], { out, dryRun = false, list = dryRun, kind, ...given }) {
     const { identity } = parseDeployOptions(given);
     const folder = await findFolder(context, source);
     if (list && out !== undefined)
       throw usageError("-o cannot be used with --list or --dry-run, which write nothing", "remove one of the flags");
     const workspace = await temporaryFolder(context);
-    const planned = await planPack(folder, { kind: kind ?? (await findPackageKind(folderSource(folder))), identity });
+    const planned = await (await openPackage(context, source, kind)).plan({ identity });
     const plan = await withManifest(planned, path.join(workspace, "made"), identity);
     warnOfSecrets(context, plan);
     if (list) {

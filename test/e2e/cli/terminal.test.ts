@@ -59,7 +59,7 @@ test("auth login prompts for the key again when the daemon rejects the key", asy
 });
 
 test("workers list prints a table with a heading, or a hint when no worker exists", async () => {
-  expect((await shell.runInTerminal("workers list")).stdout).toContain("no workers; to upload a folder: runtimectl workers upload");
+  expect((await shell.runInTerminal("workers list")).stdout).toContain("no workers; to deploy a folder: runtimectl deploy");
   const upload = await shell.runInTerminal("workers upload app");
   expect(upload.stdout).toContain(`${daemon.url}/app/`);
   const list = await shell.runInTerminal("workers list");

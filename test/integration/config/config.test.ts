@@ -148,7 +148,7 @@ const bad: Readonly<Record<string, readonly [takes: RegExp, values: readonly str
   RUNTIME_CHECK_UPLOADS: [/true or false/, ["yes", "1", "True"]],
   RUNTIME_AUTH_DB_MODE: [/it takes local or sync/, ["replica", "Local", "sqlite"]],
   RUNTIME_AUTH_DB_SYNC_URL: [
-    /the address of a libSQL server, .* required with RUNTIME_AUTH_DB_MODE=sync/,
+    /the URL of a libSQL server without a path, query or password/,
     ["", "10.0.0.5:8080", "ws://a.example", "http://a.example/db", "http://a.example/?tls=0", "http://a.example/#x"],
   ],
   RUNTIME_AUTH_DB_SYNC_INTERVAL: [/a duration such as 500ms, 1s, 10s/, ["0", "99ms", "61s", "-1s", "often"]],

@@ -47,7 +47,7 @@ test.each([
   ["plugins", "no plugins; to upload a folder:"],
   ["keys", "no keys; to create one: runtimectl keys create"],
   ["files", "no package directory is configured"],
-  ["logs", "no workers; to upload a folder:"],
+  ["logs", "no workers; to deploy a folder:"],
 ])("the screen %s shows the first action when its list is empty", async (screen, expected) => {
   const nothing = successOf({ path: "", entries: [] });
   const answers = { "/api/keys": { keys: [] }, "/api/workers/files/list": nothing, "/api/plugins/files/list": nothing };

@@ -23,7 +23,7 @@ export const command = defineCommand<[source: string], Options>({
   ],
   notes:
     "Replaces the installed version of the plugin. A plugin's code runs in the daemon: upload only code that you trust.\n" +
-    "The module is pluginEntry of the manifest, else plugin.js, plugin.mjs, index.js or index.mjs. Which files are packed: runtimectl workers upload --help.\n" +
+    "The module is pluginEntry of the manifest, else plugin.js, plugin.mjs, index.js or index.mjs. Which files are packed: runtimectl pack --help.\n" +
     "Exits with 1 and a warning if the plugin is installed but fails to load. The other plugins stay loaded.",
   async run(context, [source], options) {
     const { output } = context;

@@ -63,7 +63,7 @@ export const command = defineCommand<[], { all?: boolean }>({
     const note = hidden === 0 ? "" : ` · ${pluralize(hidden, "built-in worker")} ${hidden === 1 ? "is" : "are"} not shown (--all)`;
     context.output.footer(
       rows.length === 0
-        ? `no workers; to upload a folder: runtimectl workers upload ./dir${note}`
+        ? `no workers; to deploy a folder: runtimectl deploy ./dir${note}`
         : `${pluralize(rows.length, "version")} of ${pluralize(workers.length, "worker")}${where}${note}`,
     );
   },

@@ -35,10 +35,8 @@ export const command = defineCommand<[source: string], Options>({
     ["runtimectl workers upload app-1.2.0.tgz", "upload an existing archive, such as one from npm pack"],
   ],
   notes:
-    "An upload replaces an installed version with the same name and version.\n" +
-    "File selection: .runtimeignore if it exists, else files in package.json, else .gitignore, except in the folders of entrypoint and assets.\n" +
-    "node_modules is always included, without packages that only devDependencies need. Only .runtimeignore can exclude it.\n" +
-    "Always included: manifest, package.json, entrypoint. Always excluded: .git, .env*, .dev.vars*, *.pem, id_*, .npmrc, .runtimectl.yaml, temporary editor files.\n" +
+    "The plain upload below runtimectl deploy: without detection, check and assigned version. It replaces an installed version.\n" +
+    "Which files are packed: runtimectl pack --help.\n" +
     "--bundle adds a source map for stack traces, which is not served to clients. esbuild applies tsconfig.json.\n" +
     "--bundle packs files of packages only if bundled modules read them. --external packs whole packages, such as native addons.\n" +
     "A file with an API key stops the upload. A symbolic link is packed as a copy of its target; targets outside of the folder are excluded.",

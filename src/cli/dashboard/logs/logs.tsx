@@ -58,7 +58,7 @@ function Logs() {
 }
 
 function whyEmpty({ value, error }: { readonly value: unknown; readonly error: Error | undefined }): string {
-  if (value !== undefined) return "no workers; to upload a folder: runtimectl workers upload ./dir";
+  if (value !== undefined) return "no workers; to deploy a folder: runtimectl deploy ./dir";
   return error ? `cannot load the workers: ${error.message}` : "loading…";
 }
 
