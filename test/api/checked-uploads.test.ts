@@ -54,6 +54,12 @@ describe("an upload with check=true", () => {
     ["that responds to / with 500", "export default { fetch: () => new Response(null, { status: 500 }) };", "", "the status 500"],
     ["that throws in its handler", "export default { fetch() { throw new Error('no user'); } };", "", "failed to handle the request"],
     ["that never responds", "export default { fetch: () => new Promise(() => {}) };", "timeout: 500ms", "did not respond within 500 ms"],
+    [
+      "that responds with 500 and an endless stream",
+      "export default { fetch: () => new Response(new ReadableStream({ async pull(c) { await new Promise((r) => setTimeout(r, 50)); c.enqueue(new Uint8Array(1)); } }), { status: 500 }) };",
+      "",
+      "the status 500",
+    ],
     ["that exits", "export default { fetch() { process.exit(3); } };", "", ""],
     [
       "that responds to the manifest's check with 404",

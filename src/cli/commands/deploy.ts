@@ -81,6 +81,8 @@ export const command = defineCommand<[source: string], GivenOptions>({
   async run(context, [given], written) {
     const options = parseDeployOptions(written);
     const located = await locatePackage(context, given);
+    if (options.isDryRun && (written.build || written.save))
+      throw usageError("--dry-run cannot be used with --build or --save, which change the folder");
     if (written.build && !located.isFolder) throw usageError("--build cannot be used with an archive");
     if (located.isFolder && written.kind !== "plugin") await buildProject(context, located.path, written.build ?? false);
     const opened = await openPackage(context, given, written.kind);
@@ -117,5 +119,6 @@ async function planRun(
   const served = action === "none" ? target.forInstalledVersion() : target;
   const shown = { ...deployable.plan, facts: { ...deployable.plan.facts, version: served.version } };
   notePackage(context, shown, { kind: opened.kind, settings: target.connection.settings });
-  return new DeploymentRun(context, { opened, options, deployable: { ...deployable, plan: shown }, target: served, action });
+  const isOff = action === "none" ? served.existing?.isEnabled === false : deployable.isOff;
+  return new DeploymentRun(context, { opened, options, deployable: { ...deployable, plan: shown, isOff }, target: served, action });
 }

@@ -18,8 +18,8 @@ export interface ChosenVersion {
 }
 
 /**
- * Returns the version of a deployment. Without a declared version, it is `latest` if that is the active version, otherwise one patch above
- * the highest installed version, or the version of package.json if that is higher. `isBump` excludes `latest`.
+ * Returns the version of a deployment. Without a declared version, it is `latest` if that is the active version, otherwise one patch (or
+ * prerelease) above the highest installed version, or the version of package.json if that is higher. `isBump` excludes `latest`.
  */
 export function chooseVersion(
   { version, hasDeclaredVersion = false, packageJson }: Pick<PackageInfo, "version" | "hasDeclaredVersion" | "packageJson">,
@@ -32,5 +32,5 @@ export function chooseVersion(
   const given =
     typeof packageJson?.version === "string" && packageJson.version !== unusedVersion ? semver.parse(packageJson.version) : null;
   if (given && (!highest || semver.gt(given, highest))) return { version: given.version, origin: "assigned" };
-  return { version: highest?.inc("patch").version ?? firstVersion, origin: "assigned" };
+  return { version: highest?.inc(highest.prerelease.length > 0 ? "prerelease" : "patch").version ?? firstVersion, origin: "assigned" };
 }

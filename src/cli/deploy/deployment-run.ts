@@ -62,8 +62,8 @@ export class DeploymentRun {
 
   async perform(): Promise<void> {
     const { action, deployable, options, target } = this.#parts;
-    if (action === "none") return this.#tell({ sizeBytes: 0, health: undefined, deleted: [] });
     await this.#confirm();
+    if (action === "none") return this.#checkInstalled();
     const sizeBytes = action === "enable" ? 0 : await this.#upload();
     if (action === "enable") await target.setEnabled(true);
     const { url, trouble } = await target.locate(deployable);
@@ -78,6 +78,15 @@ export class DeploymentRun {
     const health = options.check && (await this.#check(url));
     const deleted = options.keep === undefined ? [] : await this.#deleteOld(options.keep);
     await this.#tell({ sizeBytes, health, deleted, url });
+  }
+
+  /** Runs the check and the clean-up of a deployment whose content is already installed. */
+  async #checkInstalled(): Promise<void> {
+    const { deployable, options, target } = this.#parts;
+    const { url } = await target.locate(deployable);
+    const health = options.check && (await this.#check(url));
+    const deleted = options.keep === undefined ? [] : await this.#deleteOld(options.keep);
+    await this.#tell({ sizeBytes: 0, health, deleted, url });
   }
 
   /** Asks the user to confirm irreversible changes if the profile is a production profile. */
@@ -98,6 +107,8 @@ export class DeploymentRun {
     const packageArchive = await packDeployable(this.#context, opened, { ...deployable, message: options.message });
     const send = (file: UploadSource) => target.upload(file, { isChecked: options.isChecked });
     await sendArchive(this.#context, packageArchive, send).catch(async (error: unknown) => {
+      if (this.#context.signal.aborted)
+        this.#context.output.warn("the daemon can still install the version, because it has received the archive");
       throw await checkFailure(error, { folder: opened.folder, files: packageArchive.plan.files });
     });
     noteStep(this.#context, "Upload", formatSize(packageArchive.sizeBytes));
@@ -115,9 +126,10 @@ export class DeploymentRun {
 
   /** Rolls back if `--rollback-on-fail` is set. Always throws the error that ends the command. */
   async #fail(reason: string): Promise<never> {
-    const { deployable, options, target } = this.#parts;
+    const { action, deployable, options, target } = this.#parts;
     const { name, version } = deployable.plan.facts;
-    if (!options.rollsBack) throw failed(`${name}@${version} is installed, but ${reason}`, `to disable it: ${target.lines.off}`);
+    if (!options.rollsBack || action === "none")
+      throw failed(`${name}@${version} is installed, but ${reason}`, `to disable it: ${target.lines.off}`);
     await target.setEnabled(false).catch((error: unknown) => {
       throw failed(`${reason}; the rollback failed`, target.lines.off, [error instanceof Error ? error.message : String(error)]);
     });

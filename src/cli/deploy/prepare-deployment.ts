@@ -94,7 +94,8 @@ export type DeployAction = "install" | "replace" | "enable" | "none";
  */
 export function chooseAction(target: DeployTarget, { plan, digest, isOff }: Deployable, options: DeployOptions): DeployAction {
   const { existing, loss, versionOrigin } = target;
-  if (versionOrigin !== "declared" && target.activeDigest === digest && !options.mayReplace) return "none";
+  const isBump = options.isBump && target.before === latestVersion;
+  if (versionOrigin !== "declared" && target.activeDigest === digest && !options.mayReplace && !isBump) return "none";
   const isSame = existing !== undefined && existing.digest === digest;
   if (isSame && (options.onlyIfChanged || options.isDryRun)) return existing.isEnabled || isOff ? "none" : "enable";
   if (existing && versionOrigin === "declared" && !options.mayReplace) throw versionExists(plan.facts, isSame);

@@ -59,13 +59,20 @@ async function run(context: Context, folder: string, words: readonly [command: s
     cwd: folder,
     env: withoutCredentials(context.variables),
     stdio: ["ignore", "pipe", "pipe"],
-    signal: context.signal,
+    // A process group, so that an interruption also ends the programs that the script has started.
+    detached: true,
   });
+  const interrupt = () => {
+    if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, "SIGTERM");
+  };
+  context.signal.addEventListener("abort", interrupt, { once: true });
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (text: Buffer) => context.io.stderr.write(text));
-  const code = await once(child, "close").then(
+  // Not "close": a program in the background can keep the pipes open.
+  const code = await once(child, "exit").then(
     ([exitCode]) => exitCode as number | null,
     (error: Error) => error,
   );
+  context.signal.removeEventListener("abort", interrupt);
   context.signal.throwIfAborted();
   if (code === 0) return;
   const reason = code instanceof Error ? code.message : `exit code ${code}`;

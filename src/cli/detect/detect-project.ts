@@ -12,7 +12,7 @@ import { frameworks, usualOutputs, type Framework, type FrameworkOutput } from "
 const serverFiles = ["server", "app", "main", "src/index", "src/server", "src/app", "src/main", "dist/index", "dist/server", "dist/main"];
 const codeExtensions = ["js", "mjs", "cjs", "ts", "mts", "tsx"];
 /** A start script that runs one file, such as `NODE_ENV=production node --enable-source-maps dist/server.js`. */
-const startScriptPattern = /^(?:[A-Z_]+=\S+ +)*(?:node|tsx|ts-node|bun(?: run)?) +(?:--?\S+ +)*(\S+\.[cm]?[jt]sx?)$/;
+const startScriptPattern = /^(?:[A-Z_]+=\S+ +)*(?:node|tsx|ts-node|bun(?: run)?) +(?:-\S+ +)*(\S+\.[cm]?[jt]sx?)$/;
 const wranglerFiles = ["wrangler.jsonc", "wrangler.json", "wrangler.toml"];
 
 /** A project without a manifest: how it was recognized, and the manifest that serves its output. */
@@ -52,7 +52,7 @@ export async function detectProject(folder: string): Promise<DetectedProject | u
   const buildScript = fields?.scripts?.["build"] === undefined ? undefined : "build";
   const framework = await findFramework(source, fields);
   const server = await findServer(source, fields);
-  if (framework && !(framework.name === "Vite" && server?.kind === "Node.js server")) {
+  if (framework && !(isSiteOnly(framework) && server?.kind === "Node.js server")) {
     const output = await findOutput(folder, framework.outputs, source);
     const expected = framework.outputs.map(({ file }) => path.posix.dirname(file));
     return { kind: framework.name, output: output && named(output, name), expected, buildScript, advice: framework.advice };
@@ -68,6 +68,11 @@ export async function detectProject(folder: string): Promise<DetectedProject | u
   if (!output && buildScript === undefined) return undefined;
   const expected = usualOutputs.map(({ file }) => path.posix.dirname(file));
   return { kind: "static site", output: output && named(output, name), expected, buildScript, advice: undefined };
+}
+
+/** Whether builds of the framework have no server. */
+function isSiteOnly({ outputs }: Framework): boolean {
+  return outputs.every(({ file }) => file.endsWith(".html"));
 }
 
 const noBuild = { expected: [], buildScript: undefined, advice: undefined } as const;
@@ -121,9 +126,9 @@ async function findServer(
 ): Promise<{ kind: string; manifest: Record<string, unknown> } | undefined> {
   for (const file of wranglerFiles) {
     const text = await source.read(file);
-    const main = text === undefined ? undefined : /^\s*"?main"?\s*[=:]\s*"([^"]+)"/m.exec(text)?.[1];
+    const main = text === undefined ? undefined : /(?:^|[\s{,])"?main"?\s*[=:]\s*["']([^"']+)["']/m.exec(text)?.[1];
     if (text === undefined || main === undefined || !(await source.isFile(path.posix.normalize(main)))) continue;
-    const assets = /^\s*"?directory"?\s*[=:]\s*"([^"]+)"/m.exec(text)?.[1];
+    const assets = /(?:^|[\s{,])"?directory"?\s*[=:]\s*["']([^"']+)["']/m.exec(text)?.[1];
     const entrypoint = path.posix.normalize(main);
     return { kind: "Cloudflare Worker", manifest: { entrypoint, ...(assets !== undefined && { assets: path.posix.normalize(assets) }) } };
   }

@@ -1,7 +1,8 @@
-import { lstatSync, readdirSync } from "node:fs";
+import { lstatSync } from "node:fs";
 import path from "node:path";
 import { manifestFileNames } from "../../shared/metadata-file-names.js";
 import { writtenFile } from "../pack/bundle-plan.js";
+import { filesBelow } from "../pack/files-below.js";
 import type { PackedFile, PackOptions } from "../pack/pack-plan.js";
 import { folderSource } from "../pack/package-info.js";
 import { notBuilt } from "./build-project.js";
@@ -37,10 +38,6 @@ async function detectedFiles(folder: string, output: DetectedOutput, workspace: 
 
 function copied(source: string, target: string): PackedFile[] {
   if (!lstatSync(source, { throwIfNoEntry: false })?.isDirectory()) return [];
-  return readdirSync(source, { withFileTypes: true, recursive: true }).flatMap((entry): PackedFile[] => {
-    if (!entry.isFile()) return [];
-    const file = path.join(entry.parentPath, entry.name);
-    const name = path.relative(source, file).split(path.sep).join("/");
-    return [{ path: `${target}/${name}`, source: file, sizeBytes: lstatSync(file).size, rule: "a copy for the detected output" }];
-  });
+  const rule = "a copy for the detected output";
+  return filesBelow(source).map(({ name, ...file }) => ({ ...file, path: `${target}/${name}`, rule }));
 }

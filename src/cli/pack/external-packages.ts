@@ -1,9 +1,8 @@
-import { lstatSync, readdirSync } from "node:fs";
 import path from "node:path";
 import { packageNameOf } from "../../shared/installed-package.js";
-import { neverPackedReason } from "../../shared/packing/never-packed.js";
 import { usageError } from "../command/command-error.js";
 import { findInstalledPackage, readInstalledPackage } from "./installed-package.js";
+import { filesBelow } from "./files-below.js";
 import type { PackedFile } from "./pack-plan.js";
 
 /** A package in the archive. */
@@ -96,12 +95,10 @@ function modulesFolders(place: string): string[] {
 }
 
 function filesOf({ place, source }: PlacedPackage, rule: string): PackedFile[] {
-  const entries = readdirSync(source, { withFileTypes: true, recursive: true });
-  return entries.flatMap((entry): PackedFile[] => {
-    const file = path.join(entry.parentPath, entry.name);
-    const parts = path.relative(source, file).split(path.sep);
-    const isExcluded = parts[0] === "node_modules" || parts.some((part, index) => neverPackedReason(part, parts[index - 1]) !== undefined);
-    if (isExcluded || !entry.isFile()) return [];
-    return [{ path: `${place}/${parts.join("/")}`, source: file, sizeBytes: lstatSync(file).size, rule }];
-  });
+  return filesBelow(source, (name) => name === "node_modules").map(({ name, source: file, sizeBytes }) => ({
+    path: `${place}/${name}`,
+    source: file,
+    sizeBytes,
+    rule,
+  }));
 }

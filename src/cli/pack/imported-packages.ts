@@ -9,7 +9,7 @@ const modulesFolder = "node_modules/";
 
 /**
  * Returns the plan with the installed packages that the worker's code imports: packages in folders above, as in workspaces, are added, and
- * node_modules of the folder are excluded if the code in a folder below imports none of them.
+ * node_modules of the folder are excluded if the output has packages of its own and imports none of them.
  */
 export async function withDependencies(plan: PackPlan, folder: string): Promise<PackPlan> {
   const { entrypoint, pluginEntry } = plan.facts;
@@ -19,11 +19,10 @@ export async function withDependencies(plan: PackPlan, folder: string): Promise<
   const isGenerated = source !== undefined && !(await realpath(source)).startsWith(root + path.sep);
   const imports = await readImports(root, entrypoint, isGenerated ? await readFile(source, "utf8") : undefined);
   const { packages } = imports;
-  const hasOwnRules = plan.files.length > 0 && plan.leftOut.some(({ rule }) => rule.startsWith(".runtimeignore"));
-  if (hasOwnRules) return { ...plan, imports };
+  const isExcluded = plan.leftOut.some(({ path: file, rule }) => rule.startsWith(".runtimeignore") && file.includes(modulesFolder));
+  if (isExcluded) return { ...plan, imports };
   const isInFolder = ({ folder: found }: PackageImport) => found?.startsWith(path.join(root, "node_modules") + path.sep) === true;
-  const usesModules = packages.some(isInFolder);
-  const trimmed = entrypoint.includes("/") && !usesModules ? withoutModules(plan) : plan;
+  const trimmed = hasOwnModules(plan, entrypoint) && !packages.some(isInFolder) ? withoutModules(plan) : plan;
   return { ...(await withMissingPackages(trimmed, root, packages)), imports };
 }
 
@@ -32,6 +31,12 @@ export function hasPackage({ files }: PackPlan, { name, importer }: Pick<Package
   const folders = [""];
   for (let at = importer.indexOf("/"); at !== -1; at = importer.indexOf("/", at + 1)) folders.push(importer.slice(0, at + 1));
   return folders.some((folder) => files.some((file) => file.path.startsWith(`${folder}${modulesFolder}${name}/`)));
+}
+
+/** Whether a folder between the root and the entrypoint has installed packages, as outputs of Nitro and Next.js have. */
+function hasOwnModules({ files }: PackPlan, entrypoint: string): boolean {
+  const folders = [...entrypoint.matchAll(/\//g)].map(({ index }) => entrypoint.slice(0, index + 1));
+  return folders.some((folder) => files.some((file) => file.path.startsWith(folder + modulesFolder)));
 }
 
 function withoutModules(plan: PackPlan): PackPlan {

@@ -18,6 +18,8 @@ export interface PackageImport {
   readonly folder: string | undefined;
   /** Path of the importing module, relative to the scanned folder. */
   readonly importer: string;
+  /** Whether the code can run without the package: `require` and `import()` can be in a `try` block. */
+  readonly isOptional: boolean;
 }
 
 /** A relative import of a file that does not exist. */
@@ -78,7 +80,13 @@ function recordPackages(root: string, packages: PackageImport[]): Plugin {
         const name = packageNameOf(specifier);
         if (name === undefined) return { path: specifier, external: true };
         const found = errors.length === 0 ? await packageFolderOf(file) : undefined;
-        packages.push({ name, from: resolveDir, folder: found, importer: path.relative(root, importer).split(path.sep).join("/") });
+        packages.push({
+          name,
+          from: resolveDir,
+          folder: found,
+          importer: path.relative(root, importer).split(path.sep).join("/"),
+          isOptional: kind !== "import-statement",
+        });
         return { path: specifier, external: true };
       });
     },

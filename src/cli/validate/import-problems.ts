@@ -17,13 +17,18 @@ export function findImportProblems(plan: PackPlan): Problem[] {
     return { severity: severityFor(file), code: "IMPORT_NOT_FOUND", message: `the import ${specifier} does not exist`, file, ...place };
   });
   const reported = new Set<string>();
-  const packages = imports.packages.flatMap(({ name, folder, importer }): Problem[] => {
+  const packages = imports.packages.flatMap(({ name, folder, importer, isOptional }): Problem[] => {
     if (reported.has(name) || hasPackage(plan, { name, importer })) return [];
     reported.add(name);
     const fix = folder === undefined ? `npm install ${name}` : "use --bundle, or do not exclude node_modules";
     const state = folder === undefined ? "is not installed" : "is not packed";
     return [
-      { severity: severityFor(importer), code: "DEPENDENCY_NOT_PACKED", message: `the package ${name} ${state}: ${fix}`, file: importer },
+      {
+        severity: isOptional ? "warning" : severityFor(importer),
+        code: "DEPENDENCY_NOT_PACKED",
+        message: `the package ${name} ${state}: ${fix}`,
+        file: importer,
+      },
     ];
   });
   return [...files, ...packages];

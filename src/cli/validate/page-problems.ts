@@ -4,10 +4,12 @@ import { readManifestOf } from "../pack/bundle-plan.js";
 import type { PackPlan, PackedFile } from "../pack/pack-plan.js";
 import type { Problem } from "./problem.js";
 
+/** Comments, and the text of scripts. */
+const notRendered = /<!--[^]*?-->|(<script\b[^<>]*>)[^]*?<\/script>/gi;
 /** Maximum number of pages to read. */
 const mostPages = 50;
 /** Elements that load a file when the page opens, and the URL of the file. */
-const loadedFilePattern = /<(?:script|link|img|source|iframe)\b[^>]*?\s(?:src|href)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]+))/gi;
+const loadedFilePattern = /<(?:script|link|img|source|iframe)\b[^<>]*?\s(?:src|href)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]+))/gi;
 
 /**
  * Returns warnings for pages of a static site that load files which the daemon does not serve at that URL: root-absolute URLs, which are
@@ -29,14 +31,15 @@ async function problemsOf(
   page: PackedFile,
   { plan, root, isRewritten }: { plan: PackPlan; root: string; isRewritten: boolean },
 ): Promise<Problem[]> {
-  const text = await readFile(page.source, "utf8");
+  const text = (await readFile(page.source, "utf8")).replaceAll(notRendered, "$1");
   const isPacked = (file: string) => plan.files.some((each) => each.path === file || each.path === `${file}/index.html`);
   const missing: string[] = [];
   const outside: string[] = [];
   for (const [, quoted, single, bare] of text.matchAll(loadedFilePattern)) {
-    const url = (quoted ?? single ?? bare ?? "").replace(/[?#].*$/, "");
+    const url = (quoted ?? single ?? bare ?? "").replace(/[?#].*$/, "").replaceAll("&amp;", "&");
     if (url === "" || url.startsWith("//") || /^[a-z][a-z0-9+.-]*:/i.test(url) || url.includes("%")) continue;
     const file = url.startsWith("/") ? path.posix.join(root, url) : path.posix.join(path.posix.dirname(page.path), url);
+    if (file === root || file === `${root}/` || file === "./") continue;
     if (!isPacked(file.replace(/\/$/, ""))) missing.push(url);
     else if (url.startsWith("/") && !isRewritten) outside.push(url);
   }

@@ -81,8 +81,15 @@ export function findLayoutProblems({ files, links, facts }: PackPlan): Problem[]
     message: `the folder ${facts.assetsDirectory} of assets has no files; build the package first, or correct assets in the manifest`,
     file: facts.metadataFiles[0] ?? "manifest.yaml",
   };
+  const isEntryPacked = facts.entrypoint === undefined || files.some(({ path }) => path === facts.entrypoint);
+  const excluded: Problem = {
+    severity: "error",
+    code: "ENTRYPOINT_NOT_FOUND",
+    message: `the entrypoint ${facts.entrypoint} is excluded from the package`,
+    file: facts.metadataFiles[0] ?? ".",
+  };
   const left = links.map(({ path, rule }): Problem => warning(path, "LINK_LEFT_OUT", `is excluded: ${rule}`));
-  return [...refused, ...(hasAssets ? [] : [missing]), ...secrets, ...left, ...sizeProblems(files)];
+  return [...refused, ...(hasAssets ? [] : [missing]), ...(isEntryPacked ? [] : [excluded]), ...secrets, ...left, ...sizeProblems(files)];
 }
 
 /** Returns warnings for exceeded default limits. Never errors, because the operator can raise the limits. */

@@ -144,6 +144,11 @@ describe("deploy with a warning", () => {
     ],
     ["whose page loads a missing file", page('<link href="./style.css">'), /loads \.\/style\.css, which the package does not contain/],
     [
+      "whose module imports a missing package only optionally",
+      { "manifest.yaml": "name: optional", "index.js": `await import("no-such").catch(() => 0);\n${good}` },
+      /the package no-such is not installed/,
+    ],
+    [
       "with an unknown key",
       { "manifest.yaml": "name: page\nentrypont: a", "index.html": "" },
       /unknown key entrypont; did you mean entrypoint/,

@@ -58,6 +58,11 @@ describe("deploy of a worker without a version", () => {
     expect((await workerNamed("counted"))?.versions).toEqual(["0.1.1", "0.1.0"]);
   });
 
+  test("checks unchanged content with --check, and rejects --dry-run with --build", async () => {
+    expect(await shell.run("deploy counted --check /=418 --check-timeout 1s")).toMatchObject({ status: 12 });
+    expect(await shell.run("deploy counted --dry-run --build")).toMatchObject({ status: 2 });
+  });
+
   test("deploys content again that a rollback disabled", async () => {
     succeeded(await shell.run("workers rollback counted --yes"));
     expect(await bodyOf("counted")).toBe("one");
@@ -93,6 +98,14 @@ describe("deploy of a worker that is installed as latest", () => {
     expect(await deployJson("rolling")).toMatchObject({ version: "0.1.1" });
     succeeded(await shell.run(String(bumped["undo"]).replace("runtimectl ", "")));
     expect(await bodyOf("rolling")).toBe("replaced");
+  });
+
+  test("assigns a version with --bump although the content is unchanged", async () => {
+    await uploadLatest("same");
+    await write("same", "same");
+    await deployJson("same");
+    expect(await deployJson("same --bump")).toMatchObject({ version: "0.1.0", action: "install" });
+    expect(await workerNamed("same")).toMatchObject({ disabledVersions: ["latest"] });
   });
 
   test("keeps latest enabled when --bump is rejected", async () => {

@@ -33,7 +33,7 @@ beforeAll(async () => {
     "extra/plugin.js": "export default { routes: { fetch: () => new Response('extra') } };\n",
   });
   const reload = await session.shell.run("plugins reload");
-  if (reload.status !== 0) throw new Error(reload.stderr);
+  if (reload.status !== 1) throw new Error(`${reload.status}: ${reload.stderr}`);
 });
 
 afterAll(() => session?.close());

@@ -10,7 +10,7 @@ describe("chooseVersion", () => {
     { title: "0.1.0 for the first deployment", facts: without, versions: [], expected: "0.1.0" },
     { title: "one patch above the highest version", facts: without, versions: ["1.9.0", "1.10.2", "!1.2.0"], expected: "1.10.3" },
     { title: "one patch above a disabled version", facts: without, versions: ["1.0.0", "!2.0.0"], expected: "2.0.1" },
-    { title: "the release of a prerelease", facts: without, versions: ["1.0.0-beta.2"], expected: "1.0.0" },
+    { title: "the next prerelease of a prerelease", facts: without, versions: ["1.0.0-beta.2"], expected: "1.0.0-beta.3" },
     { title: "0.1.0 beside a disabled latest", facts: without, versions: ["!latest"], expected: "0.1.0" },
     { title: "the version of package.json for the first deployment", facts: packageJson("2.3.4"), versions: [], expected: "2.3.4" },
     { title: "the version of package.json above all versions", facts: packageJson("2.0.0"), versions: ["1.9.9"], expected: "2.0.0" },

@@ -8,8 +8,9 @@ import type { ServedVersion, VersionHandler } from "./version-handler.js";
 const longestCheckTimeoutMs = 30_000;
 /** Time in milliseconds without requests after which an isolate stops. Replaces `ttl: 0`, which starts isolates for further requests. */
 const checkTtlMs = 60_000;
-/** Number of the newest log lines in the error. */
+/** Number of the newest log lines in the error, and their maximum length in characters. */
 const shownLogLines = 20;
+const longestLogLine = 500;
 /** Errors of the daemon that do not depend on the package. */
 const daemonErrors: ReadonlySet<string> = new Set(["WORKER_POOL_SATURATED", "INSUFFICIENT_STORAGE", "INTERNAL_ERROR"]);
 
@@ -32,7 +33,8 @@ export async function checkVersion(
   let failure: ApiError | undefined;
   const observer = {
     onOutput: (text: string) => {
-      log.push(...text.split("\n"));
+      const lines = text.split("\n").slice(-shownLogLines);
+      log.push(...lines.map((line) => (line.length > longestLogLine ? `${line.slice(0, longestLogLine)}…` : line)));
       log.splice(0, log.length - shownLogLines);
     },
     onFailure: (error: ApiError) => (failure = error),
@@ -57,15 +59,13 @@ function checkedManifest(manifest: WorkerManifest): WorkerManifest {
   return { ...manifest, accessLog: false, instances: 1, ttl: ttl || checkTtlMs, timeout: Math.min(timeout, longestCheckTimeoutMs) };
 }
 
-/** Resolves with the status when the response starts; for a status from 500 on, when the response ends. */
+/** Resolves with the status when the response starts. The rest of the response is discarded. */
 async function statusOf(handler: VersionHandler, name: string, target: string): Promise<number> {
   const [path = "/", ...query] = target.split("?");
   const address = { name, range: undefined, base: `/${name}`, path, query: query.length === 0 ? "" : `?${query.join("?")}` };
   return new Promise((resolve) => {
     const { request, response, answered } = createInternalExchange("GET", (bytes) => {
-      const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(bytes.toString("latin1", 0, 16))?.[1] ?? 500);
-      if (status >= 500) return;
-      resolve(status);
+      resolve(Number(/^HTTP\/1\.1 (\d{3}) /.exec(bytes.toString("latin1", 0, 16))?.[1] ?? 500));
       // A stream can be endless. Destroyed later, because the writer of these bytes still uses the response.
       setImmediate(() => response.destroy());
     });

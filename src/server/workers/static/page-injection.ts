@@ -14,7 +14,7 @@ export interface PageBase {
   readonly prefix: string | undefined;
 }
 
-const tag = /<[a-z][^>]*>/gi;
+const tag = /<[a-z][^<>]*>/gi;
 /**
  * Matches an attribute whose quoted value is a path on the site's origin, such as `/logo.png`. Excludes `//host/path`, which is on another
  * origin.
@@ -35,7 +35,7 @@ export async function injectIntoPage(
 
 /** Inserts tags right after `<head>`. */
 function withTags(html: string, tags: string): string {
-  const head = /<head(?:\s[^>]*)?>/i.exec(html);
+  const head = /<head(?:\s[^<>]*)?>/i.exec(html);
   if (head) {
     const at = head.index + head[0].length;
     return html.slice(0, at) + tags + html.slice(at);

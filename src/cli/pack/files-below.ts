@@ -1,0 +1,29 @@
+import { lstatSync, readdirSync } from "node:fs";
+import { neverPackedReason } from "../../shared/packing/never-packed.js";
+
+interface FileBelow {
+  /** Path relative to the folder, with forward slashes. */
+  readonly name: string;
+  /** Absolute path. */
+  readonly source: string;
+  readonly sizeBytes: number;
+}
+
+/**
+ * Returns the regular files below a folder. Follows no links, because they can lead outside of the folder or in circles, and skips names
+ * that are never packed. `isExcluded` gets the relative path of each entry.
+ */
+export function filesBelow(folder: string, isExcluded: (name: string) => boolean = () => false): FileBelow[] {
+  const files: FileBelow[] = [];
+  const visit = (directory: string, prefix: string, parentName: string | undefined) => {
+    for (const entry of readdirSync(directory, { withFileTypes: true })) {
+      const name = prefix + entry.name;
+      if (isExcluded(name) || neverPackedReason(entry.name, parentName) !== undefined) continue;
+      const source = `${directory}/${entry.name}`;
+      if (entry.isDirectory()) visit(source, `${name}/`, entry.name);
+      else if (entry.isFile()) files.push({ name, source, sizeBytes: lstatSync(source).size });
+    }
+  };
+  visit(folder, "", undefined);
+  return files;
+}
