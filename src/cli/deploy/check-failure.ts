@@ -26,7 +26,9 @@ export async function checkFailure(error: unknown, checked: CheckedPackage): Pro
   return new CommandError(error.code, `${asSentence(error.message.replace(" The worker's log has the reason.", ""))} Nothing changed.`, {
     exitCode: exitCodes.failed,
     details: [...frame, ...shownLog],
-    hint: "to run the code on this machine, use runtimectl dev; to deploy it without the check, use --no-check",
+    hint: error.message.includes("process.dlopen is not a function")
+      ? "native addons need permissions: [addons] in the manifest, which the operator of the daemon must allow"
+      : "to run the code on this machine, use runtimectl dev; to deploy it without the check, use --no-check",
   });
 }
 

@@ -108,7 +108,13 @@ class Metadata {
     const facts = await readPackageInfo(source, kind, { name: "any", version: "1.0.0" }).catch(() => undefined);
     if (!facts || facts.entrypoint !== undefined || facts.pluginEntry !== undefined) return [];
     if (kind === "worker")
-      return [this.#problem([], "ENTRYPOINT_NOT_FOUND", "the package has nothing to serve: no index.html, index.js or entrypoint")];
+      return [
+        this.#problem(
+          [],
+          "ENTRYPOINT_NOT_FOUND",
+          "the package has nothing to serve: no index.html, index.js, start script or framework; name the file with entrypoint",
+        ),
+      ];
     return [
       {
         ...this.#problem([], "NO_CODE", "the package contains no code: its manifest configures the built-in plugin with this name"),

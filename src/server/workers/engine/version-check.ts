@@ -11,6 +11,8 @@ const checkTtlMs = 60_000;
 /** Number of the newest log lines in the error, and their maximum length in characters. */
 const shownLogLines = 20;
 const longestLogLine = 500;
+/** Lines that V8 writes when the memory is full: statistics, and native stack frames with paths of the daemon's machine. */
+const nativeTrace = /^(?:<---|-----|\s*\d+: 0x|\[\d+:0x)/;
 /** Errors of the daemon that do not depend on the package. */
 const daemonErrors: ReadonlySet<string> = new Set(["WORKER_POOL_SATURATED", "INSUFFICIENT_STORAGE", "INTERNAL_ERROR"]);
 
@@ -33,7 +35,7 @@ export async function checkVersion(
   let failure: ApiError | undefined;
   const observer = {
     onOutput: (text: string) => {
-      const lines = text.split("\n").slice(-shownLogLines);
+      const lines = text.split("\n").filter((line) => !nativeTrace.test(line));
       log.push(...lines.map((line) => (line.length > longestLogLine ? `${line.slice(0, longestLogLine)}…` : line)));
       log.splice(0, log.length - shownLogLines);
     },

@@ -50,7 +50,7 @@ describe("detectProject", () => {
     ["NODE_ENV=production node --enable-source-maps ./dist/server.mjs", "dist/server.mjs"],
     ["tsx src/server.ts", "src/server.ts"],
   ])("reads the file of the start script %j", async (start, file) => {
-    const found = await detected({ "package.json": packageJson({ scripts: { start }, devDependencies: { parcel: "2" } }), [file]: "" });
+    const found = await detected({ "package.json": packageJson({ scripts: { start }, devDependencies: { gatsby: "5" } }), [file]: "" });
     expect(found).toMatchObject({ kind: "Node.js server", output: { manifest: { entrypoint: file } } });
   });
 
