@@ -129,6 +129,15 @@ describe("deploy", () => {
     expect(await bodyOf("app")).toBe("good");
   });
 
+  test.each(["", "--bundle"])("shows the line of the TypeScript source of a failed request (flags: %j)", async (flags) => {
+    const source = 'import { user } from "./user.js";\n\nexport default {\n  fetch: (): Response => new Response(user()),\n};\n';
+    const user = "export function user(): string {\n  const all: { name: string }[] = [];\n  return all[0]!.name;\n}\n";
+    const { run } = await deploy({ ...named("entrypoint: src/index.ts"), "src/index.ts": source, "src/user.ts": user }, flags);
+    expect(run, run.stderr).toMatchObject({ status: 1, stdout: "" });
+    expect(run.stderr).toMatch(/\n {2}src\/user\.ts:3:18\n {4}3 \| {3}return all\[0\]!\.name;\n/);
+    expect(await bodyOf("app")).toBe("good");
+  });
+
   test("rejects a folder whose build script fails, and prints the output of the script", async () => {
     const scripts = { build: "echo compiling; exit 3" };
     const packageJson = JSON.stringify({ name: "app", scripts, devDependencies: { vite: "8" } });
