@@ -1,6 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import path from "node:path";
-import { usageError } from "../command/command-error.js";
+import { CommandError, usageError } from "../command/command-error.js";
+import { exitCodes } from "../command/exit-codes.js";
 import type { Context } from "../command/command.js";
 import { locatePackage } from "./locate-package.js";
 import { planPack, type PackPlan } from "./pack-plan.js";
@@ -46,6 +47,8 @@ export async function openPackage(context: Context, given: string, kind?: Packag
   const opened = located.isFolder ? { folder: located.path } : await unpackTo(path.join(workspace, "unpacked"), located.path);
   const detected = located.isFolder && kind !== "plugin" ? await detectPackage(opened.folder, workspace) : undefined;
   const source = { ...(detected?.options.source ?? folderSource(opened.folder)), label: given };
+  if (located.isFolder && kind === undefined && !(await hasMetadata(source)) && !(await isPluginModule(source)))
+    throw nothingToDeploy(given);
   const found = kind ?? (await findPackageKind(source));
   return {
     kind: found,
@@ -69,6 +72,21 @@ export async function openPackage(context: Context, given: string, kind?: Packag
       return withDependencies(await planPack(opened.folder, { kind: found, ...options }), opened.folder);
     },
   };
+}
+
+async function hasMetadata(source: PackageSource): Promise<boolean> {
+  return (await Promise.all([...manifestFileNames, "package.json"].map(source.isFile))).includes(true);
+}
+
+async function isPluginModule(source: PackageSource): Promise<boolean> {
+  return (await Promise.all(pluginModules.map(source.isFile))).includes(true);
+}
+
+function nothingToDeploy(folder: string): CommandError {
+  return new CommandError("NOTHING_TO_DEPLOY", `${folder} has nothing to deploy: no manifest, package.json, index.html or index.js`, {
+    exitCode: exitCodes.failed,
+    hint: "to create a project: runtimectl init NAME",
+  });
 }
 
 async function unpackTo(directory: string, archive: string) {

@@ -93,7 +93,11 @@ const rejected: readonly Broken[] = [
   ["an invalid name", { "manifest.yaml": "name: My App", "index.js": good }, /manifest\.yaml:1:7/],
   ["an invalid version", { ...named("version: 1.0"), "index.js": good }, /manifest\.yaml:2:10/],
   ["invalid JSON in package.json", { "package.json": "{", "index.js": good }, /package\.json:1:\d+/],
-  ["nothing to serve", { "README.md": "hello" }, /neither manifest\.yaml nor package\.json|no name|nothing to serve/],
+  [
+    "nothing to serve",
+    { "README.md": "hello" },
+    /has nothing to deploy: no manifest, package\.json, index\.html or index\.js\nhint: to create a project: runtimectl init NAME/,
+  ],
   [
     "a missing build",
     { "package.json": '{ "name": "app", "devDependencies": { "vite": "8" }, "scripts": { "build": "vite build" } }' },
