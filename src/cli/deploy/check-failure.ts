@@ -10,6 +10,17 @@ import { findSyntaxError } from "../validate/syntax-errors.js";
 
 /** A position in the output of Node.js, such as `at Object.fetch (src/index.ts:3:19)`. */
 const positionPattern = /(?:^|[\s(])((?:[\w@.-]+\/)*[\w@.-]+\.[cm]?[jt]sx?):(\d+):(\d+)/g;
+/** Texts of Node.js in errors whose cause has one remedy. */
+const knownCauses: readonly { readonly text: string; readonly hint: string }[] = [
+  {
+    text: "process.dlopen is not a function",
+    hint: "native addons need permissions: [addons] in the manifest, which the operator of the daemon must allow",
+  },
+  {
+    text: "Stripping types is currently unsupported for files under node_modules",
+    hint: "bundle packages that are written in TypeScript: runtimectl deploy --bundle",
+  },
+];
 const packagesPattern = /(?:^|\/)node_modules\//;
 
 interface CheckedPackage {
@@ -26,10 +37,15 @@ export async function checkFailure(error: unknown, checked: CheckedPackage): Pro
   return new CommandError(error.code, `${asSentence(error.message.replace(" The worker's log has the reason.", ""))} Nothing changed.`, {
     exitCode: exitCodes.failed,
     details: [...frame, ...shownLog],
-    hint: error.message.includes("process.dlopen is not a function")
-      ? "native addons need permissions: [addons] in the manifest, which the operator of the daemon must allow"
-      : "to run the code on this machine, use runtimectl dev; to deploy it without the check, use --no-check",
+    hint: hintFor(error.message),
   });
+}
+
+function hintFor(message: string): string {
+  return (
+    knownCauses.find(({ text }) => message.includes(text))?.hint ??
+    "to run the code on this machine, use runtimectl dev; to deploy it without the check, use --no-check"
+  );
 }
 
 async function syntaxFrame({ folder, files }: CheckedPackage): Promise<readonly string[]> {

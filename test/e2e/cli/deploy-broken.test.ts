@@ -114,6 +114,16 @@ const rejected: readonly Broken[] = [
   ["a missing secret", { ...named("secrets: [TOKEN]"), "index.js": good }, /TOKEN/],
   ["a permission that the operator does not allow", { ...named("permissions: [child-process]"), "index.js": good }, /child-process/],
   [
+    "a package in TypeScript that a JavaScript module imports",
+    {
+      ...named(),
+      "index.js": `import "typed";\n${good}`,
+      "node_modules/typed/package.json": '{ "name": "typed", "type": "module", "main": "index.ts" }',
+      "node_modules/typed/index.ts": "export const a: number = 1;",
+    },
+    /hint: bundle packages that are written in TypeScript: runtimectl deploy --bundle/,
+  ],
+  [
     "an addon for another architecture",
     {
       ...named(),
