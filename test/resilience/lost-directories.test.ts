@@ -26,7 +26,7 @@ async function uploadAll(client: Client): Promise<void> {
 /** Tries each kind of change. Returns "done" or the error code for each. */
 async function tryAll(client: Client): Promise<Record<string, string>> {
   const archive = await packFiles({ "manifest.yaml": manifestOf("app", "1.0.0"), "index.html": "other" });
-  const plugin = await packFiles({ "manifest.yaml": manifestOf("teller", "1.0.0") });
+  const plugin = await packFiles({ "manifest.yaml": manifestOf("teller", "1.0.0"), "plugin.js": "export default {};" });
   const changes: Record<string, () => Promise<unknown>> = {
     upload: () => client.workers.upload({ file: uploadOf("app.tgz", archive) }),
     toggle: () => client.workers.disable({ params: version }),
