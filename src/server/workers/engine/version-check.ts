@@ -3,6 +3,7 @@ import { ApiError } from "../../../shared/api-error.js";
 import type { WorkerManifest } from "../../../shared/worker-manifest.js";
 import { createInternalExchange } from "./internal-exchange.js";
 import type { ServedVersion, VersionHandler } from "./version-handler.js";
+import { addressOfTarget } from "./worker-address.js";
 
 /** Time limit in milliseconds until the response to the check starts. A shorter `timeout` of the manifest applies instead. */
 const longestCheckTimeoutMs = 30_000;
@@ -63,8 +64,7 @@ function checkedManifest(manifest: WorkerManifest): WorkerManifest {
 
 /** Resolves with the status when the response starts. The rest of the response is discarded. */
 async function statusOf(handler: VersionHandler, name: string, target: string): Promise<number> {
-  const [path = "/", ...query] = target.split("?");
-  const address = { name, range: undefined, base: `/${name}`, path, query: query.length === 0 ? "" : `?${query.join("?")}` };
+  const address = addressOfTarget(name, target);
   return new Promise((resolve) => {
     const { request, response, answered } = createInternalExchange("GET", (bytes) => {
       resolve(Number(/^HTTP\/1\.1 (\d{3}) /.exec(bytes.toString("latin1", 0, 16))?.[1] ?? 500));

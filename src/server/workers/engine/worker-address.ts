@@ -21,6 +21,12 @@ export interface WorkerPath {
   readonly query: string;
 }
 
+/** Returns the address of a target below a worker's base path, such as `/report?day=1`, for requests that the daemon itself creates. */
+export function addressOfTarget(name: string, target: string): WorkerPath {
+  const [path = "/", ...query] = target.split("?");
+  return { name, range: undefined, base: `/${name}`, path, query: query.length === 0 ? "" : `?${query.join("?")}` };
+}
+
 /**
  * Parses a request target; undefined when the target cannot address a worker. Does not decode names: a percent-encoded name matches no
  * worker.

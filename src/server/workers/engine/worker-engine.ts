@@ -13,6 +13,7 @@ import { checkLoads } from "../isolates/isolate-starter.js";
 import { createInternalExchange } from "./internal-exchange.js";
 import { IsolatePool, type PoolNumbers } from "../isolates/isolate-pool.js";
 import { ModuleVersion } from "./module-version.js";
+import { OpenedVersions } from "./opened-versions.js";
 import { NetworkCeiling } from "../../config/worker-network.js";
 import { PermissionPolicy } from "./permission-policy.js";
 import type { IsolationLayer } from "../sandbox/isolation-layers.js";
@@ -35,7 +36,7 @@ import { createWorkerStorage } from "../data/create-worker-storage.js";
 import { dataRefusal } from "../data/data-limit.js";
 import type { WorkerStorage } from "../data/worker-storage.js";
 import { WorkerMeter, WorkerMeters, totalLoad, type WorkerNumbers } from "./worker-meter.js";
-import { addressAtHost, parseWorkerPath, type WorkerPath } from "./worker-address.js";
+import { addressAtHost, addressOfTarget, parseWorkerPath, type WorkerPath } from "./worker-address.js";
 
 const drainTimeoutMs = 30_000;
 /** Default of `stallTimeoutMs`, equal to the HTTP server's timeout for receiving a complete request. */
@@ -51,13 +52,6 @@ interface RejectedWorker {
 /** Sends an error to the client. If the worker is installed, also counts and logs the error for this worker. */
 type Reject = (exchange: WorkerExchange, error: ApiError, refused: RejectedWorker | undefined) => void;
 
-interface Entry {
-  readonly version: ServedVersion;
-  readonly meter: WorkerMeter;
-  readonly opening: Promise<VersionHandler>;
-  app: VersionHandler | undefined;
-}
-
 /** Serves all workers: finds the version for a request and passes the request to its static site or its isolates. */
 export class WorkerEngine {
   /** The data folders and temporary folders of workers. */
@@ -70,10 +64,10 @@ export class WorkerEngine {
   readonly #heads: RequestHeads;
   readonly #ceiling: PermissionPolicy;
   readonly #network: NetworkCeiling;
-  /** The version that is currently served from each package folder, by the path of the folder. */
-  readonly #entries = new Map<string, Entry>();
-  /** Versions that an upload has replaced and that are not retired yet. */
-  readonly #superseded = new Set<Entry>();
+  readonly #opened = new OpenedVersions((version) => {
+    const meter = this.#meters.of(version.name, version.version);
+    return { meter, opening: this.#open(version, meter) };
+  });
   readonly #openSockets = new OpenSockets();
   readonly #bandwidthScheduler: BandwidthScheduler;
   #lastTarget: { text: string; address: WorkerPath | undefined } = { text: "", address: undefined };
@@ -142,8 +136,7 @@ export class WorkerEngine {
   /** Returns the metrics of each installed worker that has received a request. */
   numbers(): WorkerNumbers[] {
     const apps = new Map<WorkerMeter, VersionHandler[]>();
-    for (const { meter, app } of [...this.#entries.values(), ...this.#superseded])
-      if (app) apps.set(meter, [...(apps.get(meter) ?? []), app]);
+    for (const { meter, app } of this.#opened) if (app) apps.set(meter, [...(apps.get(meter) ?? []), app]);
     return [...this.#meters].map((meter) => ({ meter, currentLoad: totalLoad(apps.get(meter) ?? []) }));
   }
 
@@ -167,25 +160,13 @@ export class WorkerEngine {
 
   /** Stops serving `folder`. Running isolates then read files from `movedTo`, if defined. Resolves when no isolate uses either folder. */
   async retire(folder: string, movedTo: string | undefined): Promise<void> {
-    const older = [...this.#superseded].filter((entry) => entry.version.folder === folder);
-    const current = this.#entries.get(folder);
-    // If a request opened the new version between the folder swap and this call, only the replaced versions are retired.
-    const entries = older.length > 0 ? older : current ? [current] : [];
-    if (older.length === 0) this.#entries.delete(folder);
-    await Promise.all(
-      entries.map(async (entry) => {
-        const app = await entry.opening.catch(() => undefined);
-        await app?.retire(movedTo);
-        this.#superseded.delete(entry);
-      }),
-    );
+    await this.#opened.retire(folder, movedTo);
     this.#meters.prune(this.#options.isInstalled);
   }
 
   /** Sends a request of a cron job to the active version of a worker. Resolves with the status; 502 when the response was cut off. */
   async call({ name, method, target, schedule }: CronCall): Promise<number> {
-    const [path = "/", ...query] = target.split("?");
-    const address = { name, range: undefined, base: `/${name}`, path, query: query.length === 0 ? "" : `?${query.join("?")}` };
+    const address = addressOfTarget(name, target);
     const { request, response, answered } = createInternalExchange(method);
     this.#route({ request, response, requestId: randomUUID(), address, upgrade: undefined, cron: schedule }, this.#enter, this.#refuse);
     return answered;
@@ -195,20 +176,13 @@ export class WorkerEngine {
    * Restarts the version in a package folder with new isolates. Returns the number of old isolates. A version that failed to open is opened
    * again at the next request.
    */
-  async restart(folder: string): Promise<number> {
-    const entry = this.#entries.get(folder);
-    try {
-      return (await entry?.opening)?.restart() ?? 0;
-    } catch {
-      if (this.#entries.get(folder) === entry) this.#entries.delete(folder);
-      return 0;
-    }
+  restart(folder: string): Promise<number> {
+    return this.#opened.restart(folder);
   }
 
   /** Restarts the current versions of all matching workers, so that the workers read their environment variables again. */
-  async restartWorkers(matches: (name: string) => boolean): Promise<void> {
-    const matching = [...this.#entries].filter(([, { version }]) => matches(version.name));
-    await Promise.all(matching.map(([folder]) => this.restart(folder)));
+  restartWorkers(matches: (name: string) => boolean): Promise<void> {
+    return this.#opened.restartWorkers(matches);
   }
 
   /** Returns the reason why this daemon would reject a version with this manifest; undefined when it would accept the version. */
@@ -227,7 +201,7 @@ export class WorkerEngine {
     this.leaveSockets();
     let timer: NodeJS.Timeout | undefined;
     const timeout = new Promise<void>((resolve) => (timer = setTimeout(resolve, drainTimeoutMs)));
-    const apps = [...this.#entries.values(), ...this.#superseded].flatMap((entry) => entry.app ?? []);
+    const apps = [...this.#opened].flatMap(({ app }) => app ?? []);
     await Promise.race([Promise.all(apps.map((app) => app.drain())), timeout]);
     clearTimeout(timer);
     this.#compiler.close();
@@ -264,11 +238,11 @@ export class WorkerEngine {
         version,
       });
     }
-    const entry = this.#entryOf(version);
-    if (entry.app) return onApp(entry.app, exchange);
-    entry.opening.then(
+    const opened = this.#opened.of(version);
+    if (opened.app) return onApp(opened.app, exchange);
+    opened.opening.then(
       (app) => onApp(app, exchange),
-      (error: unknown) => refuse(exchange, toApiError(error), entry),
+      (error: unknown) => refuse(exchange, toApiError(error), opened),
     );
   }
 
@@ -300,20 +274,6 @@ export class WorkerEngine {
     if (head === undefined) return undefined;
     if (cron !== undefined) return `${head}\nx-cron\n${cron}`;
     return upgrade ? head + upgradeLines : head;
-  }
-
-  #entryOf(version: ServedVersion): Entry {
-    const existing = this.#entries.get(version.folder);
-    if (existing?.version.generation === version.generation) return existing;
-    if (existing) this.#superseded.add(existing);
-    const meter = this.#meters.of(version.name, version.version);
-    const entry: Entry = { version, meter, opening: this.#open(version, meter), app: undefined };
-    entry.opening.then(
-      (app) => (entry.app = app),
-      () => undefined,
-    );
-    this.#entries.set(version.folder, entry);
-    return entry;
   }
 
   /** `checkObserver` is set for a version that is only checked. */

@@ -1,0 +1,77 @@
+import type { ServedVersion, VersionHandler } from "./version-handler.js";
+import type { WorkerMeter } from "./worker-meter.js";
+
+/** A version that a request has opened. */
+export interface OpenedVersion {
+  readonly version: ServedVersion;
+  readonly meter: WorkerMeter;
+  readonly opening: Promise<VersionHandler>;
+  /** Undefined until the version is open. */
+  app: VersionHandler | undefined;
+}
+
+/** The opened versions: the current version of each package folder, and the versions that an upload has replaced and that are not retired. */
+export class OpenedVersions {
+  readonly #open: (version: ServedVersion) => Pick<OpenedVersion, "meter" | "opening">;
+  readonly #current = new Map<string, OpenedVersion>();
+  readonly #superseded = new Set<OpenedVersion>();
+
+  constructor(open: (version: ServedVersion) => Pick<OpenedVersion, "meter" | "opening">) {
+    this.#open = open;
+  }
+
+  *[Symbol.iterator](): Iterator<OpenedVersion> {
+    yield* this.#current.values();
+    yield* this.#superseded;
+  }
+
+  /** Returns the opened version. Opens the version if it is not open, or if the content of its folder has changed. */
+  of(version: ServedVersion): OpenedVersion {
+    const existing = this.#current.get(version.folder);
+    if (existing?.version.generation === version.generation) return existing;
+    if (existing) this.#superseded.add(existing);
+    const opened: OpenedVersion = { version, ...this.#open(version), app: undefined };
+    opened.opening.then(
+      (app) => (opened.app = app),
+      () => undefined,
+    );
+    this.#current.set(version.folder, opened);
+    return opened;
+  }
+
+  /** Stops serving `folder`. Running isolates then read files from `movedTo`, if defined. Resolves when no isolate uses either folder. */
+  async retire(folder: string, movedTo: string | undefined): Promise<void> {
+    const older = [...this.#superseded].filter((opened) => opened.version.folder === folder);
+    const current = this.#current.get(folder);
+    // If a request opened the new version between the folder swap and this call, only the replaced versions are retired.
+    const retired = older.length > 0 ? older : current ? [current] : [];
+    if (older.length === 0) this.#current.delete(folder);
+    await Promise.all(
+      retired.map(async (opened) => {
+        const app = await opened.opening.catch(() => undefined);
+        await app?.retire(movedTo);
+        this.#superseded.delete(opened);
+      }),
+    );
+  }
+
+  /**
+   * Restarts the version in a package folder with new isolates. Returns the number of old isolates. A version that failed to open is opened
+   * again at the next request.
+   */
+  async restart(folder: string): Promise<number> {
+    const opened = this.#current.get(folder);
+    try {
+      return (await opened?.opening)?.restart() ?? 0;
+    } catch {
+      if (this.#current.get(folder) === opened) this.#current.delete(folder);
+      return 0;
+    }
+  }
+
+  /** Restarts the current versions of all matching workers. */
+  async restartWorkers(matches: (name: string) => boolean): Promise<void> {
+    const matching = [...this.#current].filter(([, { version }]) => matches(version.name));
+    await Promise.all(matching.map(([folder]) => this.restart(folder)));
+  }
+}
