@@ -31,10 +31,7 @@ export class WorkerTarget implements DeployTarget {
   readonly #identity: Identity;
   readonly existing: DeployTarget["existing"];
   readonly before: string | undefined;
-  readonly version: string;
   readonly versionOrigin: ChosenVersion["origin"];
-  /** Content digest of the active version. Undefined if it is unknown. */
-  readonly activeDigest: string | undefined;
   readonly #rows: readonly Worker[];
   readonly #isBump: boolean;
 
@@ -54,17 +51,22 @@ export class WorkerTarget implements DeployTarget {
     this.#context = context;
     this.connection = connection;
     const { version } = chosen;
-    this.version = version;
     this.versionOrigin = chosen.origin;
     this.#isBump = isBump;
     this.#rows = rows;
     this.#identity = { name, version };
     const row = rows.find(({ versions }) => versions.includes(version));
     this.existing = row && { isEnabled: !row.disabledVersions.includes(version), digest: row.deploys?.[version]?.digest };
-    const active = answeringVersion(installedVersions(rows))?.version;
-    this.before = active;
-    this.activeDigest =
-      active === undefined ? undefined : rows.find(({ versions }) => versions.includes(active))?.deploys?.[active]?.digest;
+    this.before = answeringVersion(installedVersions(rows))?.version;
+  }
+
+  get version(): string {
+    return this.#identity.version;
+  }
+
+  get activeDigest(): string | undefined {
+    const { before } = this;
+    return before === undefined ? undefined : this.#rows.find(({ versions }) => versions.includes(before))?.deploys?.[before]?.digest;
   }
 
   forInstalledVersion(): WorkerTarget {

@@ -4,7 +4,7 @@ import * as yaml from "yaml";
 import { manifestFileNames } from "../../shared/metadata-file-names.js";
 import { isPackageName } from "../../shared/package-name.js";
 import { usualEntrypoints } from "../../shared/packing/main-files.js";
-import { folderSource, type PackageSource } from "../pack/package-info.js";
+import { folderSource, isAnyFile, type PackageSource } from "../pack/package-info.js";
 import { usualPluginEntries } from "../../shared/plugin-manifest.js";
 import { frameworks, usualOutputs, type Framework, type FrameworkOutput } from "./frameworks.js";
 
@@ -58,8 +58,7 @@ export async function detectProject(folder: string): Promise<DetectedProject | u
     return { kind: framework.name, output: output && named(output, name), expected, buildScript, advice: framework.advice };
   }
   if (server) return { ...noBuild, kind: server.kind, output: named({ manifest: server.manifest, packed: undefined }, name) };
-  const main = typeof fields?.main === "string" ? path.posix.normalize(fields.main) : undefined;
-  if (await isAnyFile(source, usualEntrypoints(main))) {
+  if (await isAnyFile(source, entrypointsOf(fields))) {
     if (Object.keys(name).length === 0) return undefined;
     const kind = (await source.isFile("index.html")) ? "static site" : "module";
     return { ...noBuild, kind, output: named({ manifest: {}, packed: undefined }, name) };
@@ -96,6 +95,11 @@ export function withDetectedManifest(source: PackageSource, output: DetectedOutp
 
 function named(output: DetectedOutput, name: { readonly name?: string }): DetectedOutput {
   return { ...output, manifest: { ...output.manifest, ...name } };
+}
+
+/** Returns the default entrypoints, with `main` of package.json. */
+function entrypointsOf(fields: PackageFields | undefined): string[] {
+  return usualEntrypoints(typeof fields?.main === "string" ? path.posix.normalize(fields.main) : undefined);
 }
 
 async function readFields(source: PackageSource): Promise<PackageFields | undefined> {
@@ -136,8 +140,7 @@ async function findServer(
   const startFile = started === undefined ? undefined : path.posix.normalize(started);
   if (startFile !== undefined && !startFile.startsWith("..") && (await source.isFile(startFile)))
     return { kind: "Node.js server", manifest: { entrypoint: startFile } };
-  const main = typeof fields?.main === "string" ? path.posix.normalize(fields.main) : undefined;
-  if (!fields || (await isAnyFile(source, usualEntrypoints(main)))) return undefined;
+  if (!fields || (await isAnyFile(source, entrypointsOf(fields)))) return undefined;
   for (const file of serverFiles)
     for (const extension of codeExtensions)
       if (await source.isFile(`${file}.${extension}`)) return { kind: "module", manifest: { entrypoint: `${file}.${extension}` } };
@@ -154,18 +157,13 @@ async function findOutput(folder: string, outputs: readonly FrameworkOutput[], s
   return undefined;
 }
 
-/** Replaces `*` by the only folder at that place. Undefined if there is none or several. */
+/** Replaces `*` in a path with the name of the only folder there. Returns undefined if no folder or several folders are there. */
 async function expandedFile(folder: string, file: string): Promise<string | undefined> {
   const [before, after] = file.split("*");
   if (before === undefined || after === undefined) return file;
   const entries = await readdir(path.join(folder, before), { withFileTypes: true }).catch(() => []);
   const [only, ...others] = entries.filter((entry) => entry.isDirectory());
   return only === undefined || others.length > 0 ? undefined : before + only.name + after;
-}
-
-async function isAnyFile(source: PackageSource, files: readonly string[]): Promise<boolean> {
-  for (const file of files) if (!file.startsWith("..") && (await source.isFile(file))) return true;
-  return false;
 }
 
 /** Returns a valid package name for a folder, such as `my-app` for `My App`. */

@@ -5,7 +5,7 @@ import { exitCodes } from "../command/exit-codes.js";
 import type { Context } from "../command/command.js";
 import { locatePackage } from "./locate-package.js";
 import { planPack, type PackPlan } from "./pack-plan.js";
-import { folderSource, readPackageInfo, type PackageIdentity, type PackageKind, type PackageSource } from "./package-info.js";
+import { folderSource, isAnyFile, readPackageInfo, type PackageIdentity, type PackageKind, type PackageSource } from "./package-info.js";
 import { planBundled } from "./package-archive.js";
 import { temporaryFolder } from "./temporary-folder.js";
 import { unpackArchive } from "./unpack-archive.js";
@@ -20,6 +20,8 @@ const pluginKeys = ["pluginEntry", "base", "dependencies", "optionalDependencies
 const pluginModules = ["plugin.js", "plugin.mjs"];
 /** Names of the plugins that the daemon contains. Only their settings can be changed. */
 const builtInPlugins: ReadonlySet<unknown> = new Set(["plugin-gateway"]);
+/** Files of which every package has at least one. Detected projects have a generated manifest. */
+const packageMarkers = [...manifestFileNames, "package.json", ...pluginModules];
 const workerFiles = ["index.html", "index.js", "index.mjs", "index.ts"];
 
 /** A package in a folder or in an unpacked archive, ready for validation and packing. */
@@ -47,8 +49,7 @@ export async function openPackage(context: Context, given: string, kind?: Packag
   const opened = located.isFolder ? { folder: located.path } : await unpackTo(path.join(workspace, "unpacked"), located.path);
   const detected = located.isFolder && kind !== "plugin" ? await detectPackage(opened.folder, workspace) : undefined;
   const source = { ...(detected?.options.source ?? folderSource(opened.folder)), label: given };
-  if (located.isFolder && kind === undefined && !(await hasMetadata(source)) && !(await isPluginModule(source)))
-    throw nothingToDeploy(given);
+  if (located.isFolder && kind === undefined && !(await isAnyFile(source, packageMarkers))) throw nothingToDeploy(given);
   const found = kind ?? (await findPackageKind(source));
   return {
     kind: found,
@@ -74,14 +75,6 @@ export async function openPackage(context: Context, given: string, kind?: Packag
   };
 }
 
-async function hasMetadata(source: PackageSource): Promise<boolean> {
-  return (await Promise.all([...manifestFileNames, "package.json"].map(source.isFile))).includes(true);
-}
-
-async function isPluginModule(source: PackageSource): Promise<boolean> {
-  return (await Promise.all(pluginModules.map(source.isFile))).includes(true);
-}
-
 function nothingToDeploy(folder: string): CommandError {
   return new CommandError("NOTHING_TO_DEPLOY", `${folder} has nothing to deploy: no manifest, package.json, index.html or index.js`, {
     exitCode: exitCodes.failed,
@@ -102,10 +95,9 @@ export async function findPackageKind(source: PackageSource): Promise<PackageKin
   const fields = await declaredFields(source);
   const declared = new Set(Object.keys(fields));
   if (pluginKeys.some((key) => declared.has(key))) return "plugin";
-  const hasOne = async (files: readonly string[]) => (await Promise.all(files.map(source.isFile))).includes(true);
-  if (declared.has("entrypoint") || (await hasOne(workerFiles))) return "worker";
+  if (declared.has("entrypoint") || (await isAnyFile(source, workerFiles))) return "worker";
   // The settings of a built-in plugin are a manifest without code.
-  return (await hasOne(pluginModules)) || builtInPlugins.has(fields["name"]) ? "plugin" : "worker";
+  return (await isAnyFile(source, pluginModules)) || builtInPlugins.has(fields["name"]) ? "plugin" : "worker";
 }
 
 /** Returns the fields of the manifest that have a value. Empty for an invalid manifest, which the later validation reports. */

@@ -61,6 +61,12 @@ export function folderSource(folder: string): PackageSource {
   };
 }
 
+/** Whether a package contains one of the files. Paths above the package folder never match. */
+export async function isAnyFile(source: PackageSource, files: readonly string[]): Promise<boolean> {
+  for (const file of files) if (!file.startsWith("..") && (await source.isFile(file))) return true;
+  return false;
+}
+
 export function archiveSource(label: string, { files, metadata }: ArchiveContent): PackageSource {
   const paths = new Set(files.map((file) => file.path));
   return { label, read: (file) => Promise.resolve(metadata.get(file)), isFile: (file) => Promise.resolve(paths.has(file)) };
