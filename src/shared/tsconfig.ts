@@ -32,7 +32,7 @@ export interface Tsconfig {
 export class InvalidTsconfig extends Error {}
 
 /**
- * Reads the tsconfig.json or jsconfig.json nearest to the entrypoint, with its base files. Undefined if there is none. Ignores missing base
+ * Reads the tsconfig.json or jsconfig.json nearest to the entrypoint, with its base files. Undefined if the package has neither file. Ignores missing base
  * files, because development packages are not uploaded. Throws InvalidTsconfig.
  */
 export async function readTsconfig(read: ReadText, entrypoint: string): Promise<Tsconfig | undefined> {

@@ -100,7 +100,7 @@ function layersOf(found: readonly PluginFolder[]): PluginLayers {
 export interface PluginRules {
   /** Names that an uploaded plugin must not have. A slash and one of these names must not be the base path of a plugin either. */
   readonly reservedNames: ReadonlySet<string>;
-  /** Returns the reason why this daemon would not serve a worker with this manifest; undefined if there is none. */
+  /** Returns the reason why this daemon would not serve a worker with this manifest. Undefined if the daemon would serve the worker. */
   readonly refusal?: ((app: WorkerManifest, name: string) => string | undefined) | undefined;
 }
 

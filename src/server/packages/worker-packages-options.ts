@@ -60,7 +60,7 @@ export interface WorkerPackagesOptions extends Retiring {
   /** Path of the file that caches the worker catalog for the next start. Undefined disables the cache. */
   readonly knownFoldersFile?: string;
   /**
-   * Returns the reason why this daemon would not serve a worker with this manifest; undefined if there is none. An upload with a reason is
+   * Returns the reason why this daemon would not serve a worker with this manifest. Undefined if the daemon would serve it. An upload with a reason is
    * rejected.
    */
   readonly refusal?: (manifest: WorkerManifest, name: string) => string | undefined;

@@ -27,14 +27,14 @@ afterAll(() => session?.close());
 const listed = async (words: string) => (await session.shell.run(words)).stdout;
 
 /** Deletions by key: screen, key, name, command that lists the names, message. */
-const deeds = [
+const deletions = [
   ["workers", "D", "app", "workers list", "app and its uploaded versions deleted"],
   ["plugins", "d", "guard", "plugins list", "guard deleted"],
   ["keys", "d", "visitor", "keys list", "(visitor) revoked"],
 ] as const;
 
-test.each(deeds)("asks for the profile name before a deletion (screen %s)", async (...deed) => {
-  const [screen, key, name, list, done] = deed;
+test.each(deletions)("asks for the profile name before a deletion (screen %s)", async (...deletion) => {
+  const [screen, key, name, list, done] = deletion;
   const window = await session.tui(`--screen ${screen} --profile prod --key-file root.key`);
   await window.waitFor("PRODUCTION");
   await window.waitFor(name);

@@ -46,7 +46,7 @@ describe("tsconfig.json of a TypeScript worker", () => {
       "src/index.ts": page("[a, String(new Marked().mark)]", 'import { a } from "@/a"; import { Marked } from "#marked";\n'),
       "src/a.ts": 'export const a: string = "a";',
       "src/marked.ts":
-        "const mark = (target: any, name: string) => { target.marks = name; };\nexport class Marked { @mark mark!: string; }\nexport const marks = (Marked.prototype as any).marks;",
+        "const mark = (target: object, name: string) => { Object.assign(target, { marks: name }); };\nexport class Marked { @mark mark!: string; }\nexport const marks = (Marked.prototype as unknown as { marks: string }).marks;",
       "config/base.json": config({ paths: { "@/*": ["../src/*"] } }, { extends: ["base/strict", "../config/base"] }),
       "node_modules/base/strict.json": config({ experimentalDecorators: true, useDefineForClassFields: false }),
       "tsconfig.json": config({}, { extends: "./config/base" }),

@@ -28,7 +28,7 @@ describe("an optional package that is not installed", () => {
     await server.add("optional", {
       files: {
         "index.ts":
-          'import adapters from "adapters"; const codeOf = async (load: () => unknown) => { try { await load(); } catch (error) { return (error as any).code; } };\n' +
+          'import adapters from "adapters"; const codeOf = async (load: () => unknown) => { try { await load(); } catch (error) { return (error as { code?: string }).code; } };\n' +
           "export default async () => Response.json([await codeOf(adapters.required), await codeOf(adapters.imported)]);",
         "node_modules/adapters/package.json": '{"main":"index.js","peerDependenciesMeta":{"gone":{"optional":true},"odd":null}}',
         "node_modules/adapters/index.js": 'exports.required = () => require("gone"); exports.imported = () => import("gone/deep");',
