@@ -6,6 +6,7 @@ import { CommandError } from "../command/command-error.js";
 import type { Context } from "../command/command.js";
 import { exitCodes } from "../command/exit-codes.js";
 import { canAsk } from "../output/prompts.js";
+import { folderSource } from "../pack/package-info.js";
 import { detectProject, type DetectedProject } from "./detect-project.js";
 
 /** Package managers by their lock files. */
@@ -17,7 +18,7 @@ const lockFiles: Readonly<Record<string, string>> = {
 };
 
 /**
- * Runs the build script of a project: with `isRequested`, or if its output is missing and the user agrees. Installs the dependencies first
+ * Runs the build script of a project, if it has one: with `isRequested`, or if its output is missing and the user agrees. Installs the dependencies first
  * if there is no node_modules. Throws BUILD_FAILED.
  */
 export async function buildProject(context: Context, folder: string, isRequested: boolean): Promise<void> {
@@ -26,7 +27,14 @@ export async function buildProject(context: Context, folder: string, isRequested
   if (!isRequested && !(isMissing && (await isAgreed(context, project)))) return;
   const manager = await packageManagerOf(folder);
   if (!(await exists(path.join(folder, "node_modules")))) await run(context, folder, [manager, "install"]);
-  await run(context, folder, [manager, "run", "build"]);
+  if (await hasBuildScript(folder)) await run(context, folder, [manager, "run", "build"]);
+  else context.output.note("package.json has no build script, so nothing is built");
+}
+
+async function hasBuildScript(folder: string): Promise<boolean> {
+  const text = await folderSource(folder).read("package.json");
+  const fields = JSON.parse(text ?? "{}") as { readonly scripts?: Readonly<Record<string, string>> };
+  return fields.scripts?.["build"] !== undefined;
 }
 
 /** Returns the error for a project without output. It names the commands that build the project. */

@@ -4,6 +4,10 @@ import { readManifestOf } from "../pack/bundle-plan.js";
 import type { PackPlan, PackedFile } from "../pack/pack-plan.js";
 import type { Problem } from "./problem.js";
 
+/** Maximum size of a script that is read. */
+const mostScriptBytes = 2 * 1024 * 1024;
+/** A quoted or bracketed URL path in a script or style sheet, such as `"/assets/a.png"`. */
+const rootUrlPattern = /["'`(](\/[\w./@-]{1,200})(?=["'`)#?])/g;
 /** Comments, and the text of scripts. */
 const notRendered = /<!--[^]*?-->|(<script\b[^<>]*>)[^]*?<\/script>/gi;
 /** Maximum number of pages to read. */
@@ -24,7 +28,24 @@ export async function findPageProblems(plan: PackPlan): Promise<Problem[]> {
     (file) => file.path.endsWith(".html") && isBelow(file.path, root) && !file.path.includes("node_modules/"),
   );
   const problems = await Promise.all(pages.slice(0, mostPages).map((page) => problemsOf(page, { plan, root, isRewritten })));
-  return problems.flat();
+  return [...problems.flat(), ...(await scriptProblems(plan, root))];
+}
+
+/** Returns warnings for scripts and style sheets with root-absolute URLs of packed files, which no setting of the daemon rewrites. */
+async function scriptProblems(plan: PackPlan, root: string): Promise<Problem[]> {
+  const packed = new Set(plan.files.map(({ path: file }) => file));
+  const scripts = plan.files.filter(
+    ({ path: file, sizeBytes }) => /\.(?:m?js|css)$/.test(file) && isBelow(file, root) && sizeBytes <= mostScriptBytes,
+  );
+  const problems: Problem[] = [];
+  for (const script of scripts.slice(0, mostPages)) {
+    const text = await readFile(script.source, "utf8");
+    const urls = [...text.matchAll(rootUrlPattern)].map(([, url = ""]) => url).filter((url) => packed.has(path.posix.join(root, url)));
+    if (urls.length === 0) continue;
+    const message = `loads ${listed(urls)}, outside of the base path /${plan.facts.name}/: build with relative URLs (Vite: --base ./), or give the worker a host name`;
+    problems.push({ severity: "warning", code: "OUTSIDE_BASE_PATH", message, file: script.path });
+  }
+  return problems;
 }
 
 async function problemsOf(
@@ -33,18 +54,21 @@ async function problemsOf(
 ): Promise<Problem[]> {
   const text = (await readFile(page.source, "utf8")).replaceAll(notRendered, "$1");
   const isPacked = (file: string) => plan.files.some((each) => each.path === file || each.path === `${file}/index.html`);
+  const base = `/${plan.facts.name}/`;
   const missing: string[] = [];
   const outside: string[] = [];
   for (const [, quoted, single, bare] of text.matchAll(loadedFilePattern)) {
     const url = (quoted ?? single ?? bare ?? "").replace(/[?#].*$/, "").replaceAll("&amp;", "&");
     if (url === "" || url.startsWith("//") || /^[a-z][a-z0-9+.-]*:/i.test(url) || url.includes("%")) continue;
-    const file = url.startsWith("/") ? path.posix.join(root, url) : path.posix.join(path.posix.dirname(page.path), url);
+    const isBelowBase = url.startsWith(base);
+    const file = url.startsWith("/")
+      ? path.posix.join(root, isBelowBase ? url.slice(base.length - 1) : url)
+      : path.posix.join(path.posix.dirname(page.path), url);
     if (file === root || file === `${root}/` || file === "./") continue;
     if (!isPacked(file.replace(/\/$/, ""))) missing.push(url);
-    else if (url.startsWith("/") && !isRewritten) outside.push(url);
+    else if (url.startsWith("/") && !isBelowBase && !isRewritten) outside.push(url);
   }
   const warning = (code: string, message: string): Problem => ({ severity: "warning", code, message, file: page.path });
-  const base = `/${plan.facts.name}/`;
   return [
     ...(missing.length === 0 ? [] : [warning("FILE_NOT_PACKED", `the page loads ${listed(missing)}, which the package does not contain`)]),
     ...(outside.length === 0

@@ -169,6 +169,11 @@ describe("deploy with a warning", () => {
       { ...page('<script src="/a.js"></script>'), "a.js": "" },
       /loads \/a\.js, outside of its base path \/page\//,
     ],
+    [
+      "whose script loads an image outside of its base path",
+      { ...page('<script src="./a.js"></script><img src="/page/b.png">'), "a.js": 'x = "/b.png";', "b.png": "" },
+      /warning: a\.js: loads \/b\.png, outside of the base path \/page\/(?![^]*does not contain)/,
+    ],
     ["whose page loads a missing file", page('<link href="./style.css">'), /loads \.\/style\.css, which the package does not contain/],
     [
       "whose module imports a missing package only optionally",
@@ -190,6 +195,14 @@ describe("deploy with a warning", () => {
     const { run } = await deploy(files);
     expect(run, run.stderr).toMatchObject({ status: 0 });
     expect(run.stderr).toMatch(expected);
+  });
+
+  test("installs a project without a build script with --build", async () => {
+    const packageJson = JSON.stringify({ name: "unbuilt", type: "module" });
+    const { run } = await deploy({ "package.json": packageJson, "node_modules/x/package.json": "{}", "index.js": good }, "--build");
+    expect(run, run.stderr).toMatchObject({ status: 0 });
+    expect(run.stderr).toContain("package.json has no build script, so nothing is built");
+    expect(await bodyOf("unbuilt")).toBe("good");
   });
 
   test("installs a folder with a link to a file outside of the folder", async () => {
