@@ -1,10 +1,9 @@
-import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
 import type { IncomingHttpHeaders } from "node:http";
-import { hostname } from "node:os";
 import path from "node:path";
-import { credentialsOf, redactKeys } from "./access/credentials.js";
+import { credentialsOf, redactCredentials } from "./access/credentials.js";
+import { daemonDigest, slotDirectories, slotsBesidePackages } from "./isolate-directories.js";
 import type { KeyStore } from "./access/key-store.js";
 import { LocalKeyStore } from "./access/local-key-store.js";
 import { HostTable } from "./hosts/host-table.js";
@@ -20,7 +19,7 @@ import type { Log } from "./log/log.js";
 import { namespaceOf } from "../shared/namespace.js";
 import { PluginCounters } from "./metrics/plugin-counters.js";
 import { packageVersion } from "./package-root.js";
-import { installDirectory, makeDirectories } from "./packages/package-directories.js";
+import { makeDirectories } from "./packages/package-directories.js";
 import { PackageFiles } from "./packages/files/package-files.js";
 import { PackageTools } from "./packages/package-tools.js";
 import { PluginPackages } from "./packages/plugin-packages.js";
@@ -39,7 +38,6 @@ import { WorkerLogs } from "./workers/logs/worker-logs.js";
 import type { NetworkMode } from "./config/worker-network.js";
 import { sendStartPage, asksForStartPage } from "./http/start-page.js";
 import type { KernelLayers } from "./workers/sandbox/sandbox-policy.js";
-import type { SlotDirectoryPaths } from "./workers/isolates/sandbox-folder.js";
 import type { RecordStore } from "./storage/record-store.js";
 import { WorkerEngine } from "./workers/engine/worker-engine.js";
 
@@ -109,7 +107,7 @@ export async function openServices(
   });
   const answering = new ActiveVersionTracker((event) => events.publish(event));
   const audit = await AuditLog.open({ directory: path.join(stateDirectory, "audit"), ...config.auditLog, now: Date.now, log });
-  const changes = new Changes({ events, audit, redact: (text) => redacted(text, config.rootKey) });
+  const changes = new Changes({ events, audit, redact: (text) => redactCredentials(text, config.rootKey) });
   const tools = new PackageTools(limits);
   const workerPlaces = {
     directories: config.workerDirectories,
@@ -277,35 +275,6 @@ function openKeyStore({ primary, stateDirectory }: Config, events: RuntimeEvents
     onForeignChange: ({ type, ...subject }) => events.publish({ type, subject, message: "by another daemon" }),
     log,
   });
-}
-
-/** Minimum length of a root key that is redacted. A shorter key could match ordinary text. */
-const leastConcealedLength = 12;
-
-/** Redacts API keys and the root key in JSON text. */
-function redacted(json: string, rootKey = ""): string {
-  const text = redactKeys(json);
-  return rootKey.length < leastConcealedLength ? text : text.replaceAll(JSON.stringify(rootKey).slice(1, -1), "[root key]");
-}
-
-/**
- * Returns the directory for sandbox folders. It is next to the packages, because hard links need the same file system. Undefined if no
- * worker directory is writable.
- */
-async function slotsBesidePackages({ workerDirectories, stateDirectory }: Config): Promise<string | undefined> {
-  const directory = await installDirectory(workerDirectories);
-  return directory && path.join(path.resolve(directory), `.isolates-${daemonDigest(stateDirectory)}`);
-}
-
-function slotDirectories(besidePackages: string | undefined, elsewhere: string): SlotDirectoryPaths {
-  return besidePackages === undefined
-    ? { slotsDirectory: elsewhere }
-    : { slotsDirectory: besidePackages, fallbackSlotsDirectory: elsewhere };
-}
-
-/** Returns an identifier that distinguishes this daemon from other daemons with the same package directories. */
-function daemonDigest(stateDirectory: string): string {
-  return createHash("sha256").update(`${hostname()}:${stateDirectory}`).digest("hex").slice(0, 16);
 }
 
 /**

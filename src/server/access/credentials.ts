@@ -97,11 +97,20 @@ export function shownPrefixOf(secret: string): string {
 }
 
 /** Shortens every key in the text to the characters that lists and logs show. */
-export function redactKeys(text: string): string {
+function redactKeys(text: string): string {
   return text.replace(/(rtk_[\w-]{8})[\w-]{35}/g, "$1…");
 }
 
 /** Returns the SHA-256 hash of a key in hex. The daemon stores keys only in this form. */
 export function hashKeySecret(secret: string): string {
   return hash("sha256", secret);
+}
+
+/** Minimum length of a root key that is redacted. A shorter key could match ordinary text. */
+const leastConcealedLength = 12;
+
+/** Redacts API keys and the root key in JSON text. */
+export function redactCredentials(json: string, rootKey = ""): string {
+  const text = redactKeys(json);
+  return rootKey.length < leastConcealedLength ? text : text.replaceAll(JSON.stringify(rootKey).slice(1, -1), "[root key]");
 }

@@ -1,0 +1,70 @@
+import type { AccessWarning } from "./access/access-warnings.js";
+import type { KeyStoreState } from "./access/key-store.js";
+import type { Readiness } from "./api/health.js";
+import type { Services } from "./composition.js";
+import type { SecretStore } from "./secrets/secret-store.js";
+import type { HealthCheck } from "../shared/contract/health.js";
+import type { IsolationLayer } from "./workers/sandbox/isolation-layers.js";
+
+/** Checks the requirements for serving, the isolation layers, and settings that give keys more rights than their permissions. */
+export async function readReadiness(
+  { store, packages, engine, secrets }: Pick<Services, "store" | "packages" | "engine" | "secrets">,
+  warnings: readonly AccessWarning[],
+): Promise<Readiness> {
+  const keys = store.readState();
+  const canInstall = await packages.canInstall();
+  return {
+    missing: missingKeys(keys) ?? (canInstall ? undefined : "no worker directory is writable"),
+    checks: [
+      ...checkKeys(keys),
+      checkDirectory(canInstall),
+      checkSecretsKey(secrets),
+      checkData(engine.storage.full),
+      ...checkIsolation(await engine.isolation()),
+      ...warnings.map(checkAccess),
+    ],
+  };
+}
+
+/**
+ * Returns the reason why the key store makes the daemon not ready, or undefined. A replica serves lookups even while its primary is
+ * unreachable.
+ */
+function missingKeys({ mode, isReadable, isWritable, problem }: KeyStoreState): string | undefined {
+  if (mode === "local") return isWritable ? undefined : problem;
+  return isReadable ? undefined : "the key store has no keys yet from its primary";
+}
+
+function checkKeys({ mode, isReadable, isWritable, problem, replica }: KeyStoreState): HealthCheck[] {
+  const status = mode === "local" || !isReadable ? "failed" : "degraded";
+  const store: HealthCheck = isWritable ? { name: "key-store", status: "ok" } : { name: "key-store", status, message: problem };
+  if (!replica) return [store];
+  return [store, { name: "key-replica", status: isReadable ? "ok" : "failed", lagSeconds: replica.lagSeconds ?? null }];
+}
+
+function checkDirectory(canInstall: boolean): HealthCheck {
+  if (canInstall) return { name: "worker-directory", status: "ok" };
+  return { name: "worker-directory", status: "failed", message: "no worker directory is writable" };
+}
+
+/** Checks the encryption key for secrets. A problem is only "degraded", because it affects only workers with secrets. */
+function checkSecretsKey(secrets: SecretStore): HealthCheck {
+  const { place, problem } = secrets.describeKey();
+  return problem === undefined
+    ? { name: "secrets-key", status: "ok", message: place }
+    : { name: "secrets-key", status: "degraded", message: problem };
+}
+
+function checkData(full: readonly string[]): HealthCheck {
+  if (full.length === 0) return { name: "worker-data", status: "ok" };
+  return { name: "worker-data", status: "degraded", message: `DATA_QUOTA_EXCEEDED: ${full.join(", ")} can only read and delete` };
+}
+
+function checkAccess({ name, message }: AccessWarning): HealthCheck {
+  return message === undefined ? { name, status: "ok" } : { name, status: "degraded", message };
+}
+
+/** Reports each isolation layer. A missing layer is only "degraded", because with RUNTIME_ISOLATION=strict it prevents the start. */
+function checkIsolation(layers: readonly IsolationLayer[]): HealthCheck[] {
+  return layers.map(({ name, isActive, message }) => ({ name: `isolation:${name}`, status: isActive ? "ok" : "degraded", message }));
+}
