@@ -171,7 +171,7 @@ test("revokes a key only after the user types its name", async () => {
   const window = await session.tui("--screen keys");
   await window.waitFor("leaving");
   window.press(`/leaving${keys.enter}`);
-  await window.waitFor(/^1 of /m);
+  await window.waitFor(/^─ 1 of /m);
   window.press("d");
   await window.waitFor(/Revoke key \d+ \(leaving, viewer/);
   window.press(keys.esc);

@@ -73,7 +73,7 @@ test("disables a plugin, and undo enables it", async () => {
   const window = await session.tui("--screen plugins");
   await window.waitFor(/@team\/guard +1\.2\.0 +loaded/);
   window.press(`/guard${keys.enter}`);
-  await window.waitFor(/^1 of /m);
+  await window.waitFor(/^─ 1 of /m);
   window.press("e");
   await window.waitFor("done: @team/guard is disabled");
   await window.waitFor(/@team\/guard +1\.2\.0 +disabled/);
@@ -87,7 +87,7 @@ test("shows a warning with the reason when an enabled plugin fails to load", asy
   const window = await session.tui("--screen plugins");
   await window.waitFor(/broken +2\.0\.0/);
   window.press(`/broken${keys.enter}`);
-  await window.waitFor(/^1 of /m);
+  await window.waitFor(/^─ 1 of /m);
   window.press("e");
   await window.waitFor(/broken +2\.0\.0 +disabled/);
   window.press("e");
@@ -118,7 +118,7 @@ test("deletes a plugin only after the user types its name", async () => {
   const window = await session.tui("--screen plugins");
   await window.waitFor(/gone +0\.1\.0 +loaded/);
   window.press(`/gone${keys.enter}`);
-  await window.waitFor(/^1 of /m);
+  await window.waitFor(/^─ 1 of /m);
   window.press("d");
   await window.waitFor("Delete the plugin gone 0.1.0 permanently");
   window.press(`other${keys.enter}`);
@@ -137,7 +137,7 @@ test("does not delete a built-in plugin and shows the reason", async () => {
   const window = await session.tui("--screen plugins");
   await window.waitFor("plugin-gateway");
   window.press(`/gateway${keys.enter}`);
-  await window.waitFor(/^1 of /m);
+  await window.waitFor(/^─ 1 of /m);
   window.press("d");
   await window.waitFor("is built in: it can be disabled, but not deleted");
   expect((await session.shell.run("plugins list")).stdout).toContain("plugin-gateway");
@@ -169,7 +169,7 @@ test("offers no action that changes plugins in read-only mode", async () => {
   const window = await session.tui("--screen plugins --readonly");
   await window.waitFor(/@team\/guard +1\.2\.0 +loaded/);
   window.press(`/guard${keys.enter}`);
-  await window.waitFor(/^1 of /m);
+  await window.waitFor(/^─ 1 of /m);
   window.press("eduR");
   window.press("?");
   await window.waitFor("Available keys");

@@ -12,6 +12,16 @@ beforeAll(async () => {
     "manifest.yaml": "name: guard\nversion: 1.0.0\n",
     "plugin.js": "export default {};\n",
   });
+  await writeTree(path.join(session.daemon.directory, "plugins/lamp"), {
+    "manifest.yaml": "name: lamp\nversion: 1.0.0\n",
+    "plugin.js": "export default {};\n",
+  });
+  await writeTree(session.shell.home, {
+    "shop/manifest.yaml": "name: shop\nversion: 1.0.0\n",
+    "shop/index.html": "shop",
+    "shop-next/manifest.yaml": "name: shop\nversion: 1.1.0\n",
+    "shop-next/index.html": "shop",
+  });
   for (const words of [
     "plugins reload",
     "keys create --role viewer --name visitor --out visitor.key",
@@ -53,6 +63,29 @@ test.each(deletions)("asks for the profile name before a deletion (screen %s)", 
   window.press(`prod${keys.enter}`);
   await window.waitFor(done);
   expect(await listed(list)).not.toContain(name);
+});
+
+/** Changes by key: screen, name, key, consequence, message. */
+const changes = [
+  ["workers", "shop", "R", "Roll shop back from 1.1.0 to 1.0.0", "done: shop: 1.0.0"],
+  ["workers", "shop", "e", "Disable shop 1.1.0; 1.0.0 is then the active version", "shop 1.1.0 is disabled"],
+  ["plugins", "lamp", "e", "Disable the plugin lamp", "lamp is disabled"],
+] as const;
+
+test.each(changes)("asks for the profile name before a change (screen %s, %s, key %s)", async (...change) => {
+  const [screen, name, key, consequence, done] = change;
+  for (const words of ["workers upload shop", "workers upload shop-next", "plugins reload"])
+    expect(await session.shell.run(words)).toMatchObject({ status: 0 });
+  const window = await session.tui(`--screen ${screen} --profile prod --key-file root.key`);
+  await window.waitFor("PRODUCTION");
+  await window.waitFor(name);
+  window.press(`/${name}${keys.enter}`);
+  await window.waitFor("filter: ");
+  await window.waitFor("e on/off");
+  window.press(key);
+  await window.waitFor(consequence);
+  window.press(`prod${keys.enter}`);
+  await window.waitFor(done);
 });
 
 test("requires the profile name for a deletion in the command palette, even with --yes", async () => {

@@ -48,6 +48,20 @@ async function uploading(): Promise<{ way: HeldWay; window: TerminalWindow }> {
   return { way, window };
 }
 
+test("selects the version that the user has uploaded", async () => {
+  await writeTree(session.shell.home, { "zebra/manifest.yaml": "name: zebra\nversion: 1.0.0\n", "zebra/index.html": "zebra" });
+  const window = await session.tui("--screen workers");
+  await window.waitFor("> app");
+  window.press(`uzebra${keys.enter}`);
+  await window.waitFor("enter uploads");
+  window.press(keys.enter);
+  await window.waitFor("done: uploaded zebra 1.0.0");
+  await window.waitFor(/> zebra +1\.0\.0/);
+  window.press(keys.up);
+  await window.waitFor("> app");
+  await session.shell.run("workers delete zebra --yes");
+});
+
 test("shows the progress of an upload, which completes after a stalled connection", async () => {
   const { way, window } = await uploading();
   window.press("qj:2");

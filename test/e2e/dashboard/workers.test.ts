@@ -84,6 +84,23 @@ test("disables a version, and undo enables it", async () => {
   expect(await window.ended).toBe(0);
 });
 
+test("asks before it disables the only enabled version of a worker", async () => {
+  expect((await session.shell.run("workers disable app@1.0.0")).status).toBe(0);
+  const window = await session.tui("--screen workers");
+  await window.waitFor(/app +1\.1\.0 +enabled/);
+  await window.waitFor("e on/off");
+  window.press("e");
+  await window.waitFor("Disable app 1.1.0, its only enabled version; /app/ will respond with 404");
+  window.press("n");
+  await window.waitFor("nothing changed");
+  expect(await textOf("/app/")).toBe("next");
+  window.press("e");
+  await window.waitFor("y/N");
+  window.press("y");
+  await window.waitFor("done: app 1.1.0 is disabled");
+  expect(await statusOf("/app/")).toBe(404);
+});
+
 test("activates the previous version by rollback, and undo reverts the rollback", async () => {
   const window = await session.tui("--screen workers");
   await window.waitFor("R rollback");

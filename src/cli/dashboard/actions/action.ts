@@ -23,10 +23,10 @@ export interface Action<Target> {
   /** Returns the reason why the action is not possible for the target. Undefined if the action is possible. */
   readonly refusal?: (target: Target) => string | undefined;
   /**
-   * Returns the consequence of an irreversible action, and the name that the user types to confirm. Without a name, the user confirms with
-   * `y`.
+   * Returns the consequence of an action that the user must confirm, and the name that the user types to confirm. Without a name, the user
+   * confirms with `y`; on a production profile always with the name of the profile. Undefined if the action needs no confirmation.
    */
-  readonly confirmation?: (target: Target) => { readonly consequence: string; readonly name?: string };
+  readonly confirmation?: (target: Target, isProduction: boolean) => { readonly consequence: string; readonly name?: string } | undefined;
   /** Text shown while a slow action runs. */
   readonly doing?: string;
   /** Runs the action and returns its result. */
@@ -60,9 +60,9 @@ async function isWanted<Target>(
   { settings }: Session,
   { action, target }: TargetedAction<Target>,
 ): Promise<boolean> {
-  const confirmation = action.confirmation?.(target);
-  if (confirmation === undefined) return true;
   const profile = settings.isProduction ? settings.profile?.value : undefined;
+  const confirmation = action.confirmation?.(target, profile !== undefined);
+  if (confirmation === undefined) return true;
   return overlays.ask({ ...confirmation, name: profile ?? confirmation.name, isProduction: profile !== undefined });
 }
 

@@ -9,6 +9,8 @@ export const togglePlugin: Action<PluginTarget> = {
   id: "plugins.toggle",
   line: ({ plugin: { name, enabled } }) => `runtimectl plugins ${enabled ? "disable" : "enable"} ${name}`,
   permission: "plugins:install",
+  confirmation: ({ plugin: { name, enabled } }, isProduction) =>
+    isProduction ? { consequence: `${enabled ? "Disable" : "Enable"} the plugin ${name}` } : undefined,
   run: (client, { plugin: { name, enabled } }) => setEnabled(client, name, !enabled),
   undo: (client, { plugin: { name, enabled } }) => setEnabled(client, name, enabled),
 };

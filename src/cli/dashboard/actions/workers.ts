@@ -1,7 +1,7 @@
 import type { Client } from "../../../shared/client.js";
 import { toPathSegments } from "../../../shared/package-name.js";
 import { CommandError } from "../../command/command-error.js";
-import type { InstalledWorker } from "../../../shared/worker-versions.js";
+import { answeringVersion, type InstalledWorker } from "../../../shared/worker-versions.js";
 import { planRollback, type RollbackPlan } from "../../commands/workers/rollback-plan.js";
 import { pluralize } from "../../output/format.js";
 import { runLine } from "../palette/run-line.js";
@@ -26,6 +26,13 @@ export const toggleVersion: Action<WorkerVersion> = {
   line: ({ name, version, isEnabled }) => `runtimectl workers ${isEnabled ? "disable" : "enable"} ${name}@${version}`,
   permission: "workers:install",
   refusal: builtIn,
+  confirmation: (target, isProduction) => {
+    const { name, version, isEnabled, worker } = target;
+    if (!isEnabled) return isProduction ? { consequence: `Enable ${name} ${version}` } : undefined;
+    const next = answeringVersion(worker.versions.filter((other) => other.version !== version));
+    if (next === undefined) return { consequence: `Disable ${name} ${version}, its only enabled version; /${name}/ will respond with 404` };
+    return isProduction ? { consequence: `Disable ${name} ${version}; ${next.version} is then the active version` } : undefined;
+  },
   run: (client, target) => setEnabled(client, target, !target.isEnabled),
   undo: (client, target) => setEnabled(client, target, target.isEnabled),
 };
@@ -48,6 +55,11 @@ export const rollbackWorker: Action<WorkerVersion> = {
   refusal: (target) => {
     const plan = rollbackPlan(target);
     return plan instanceof CommandError ? plan.message : undefined;
+  },
+  confirmation: (target, isProduction) => {
+    const plan = rollbackPlan(target);
+    if (!isProduction || plan instanceof CommandError) return undefined;
+    return { consequence: `Roll ${target.name} back from ${plan.from?.version ?? "no version"} to ${plan.to.version}` };
   },
   run: (_client, target, session) => rollBack(session, target),
   undo: async (client, target) => {

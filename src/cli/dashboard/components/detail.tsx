@@ -2,6 +2,7 @@ import { Box, Text } from "ink";
 import { sanitizeForTerminal } from "../../output/sanitize-for-terminal.js";
 import { useSize } from "../terminal/terminal-size.js";
 import { wrapped } from "../terminal/wrapped.js";
+import { Rule } from "./rule.js";
 import { SafeText } from "./safe-text.js";
 
 export interface Fact {
@@ -31,11 +32,15 @@ export function Detail({ title, facts, isStale = false }: Props) {
   const nameWidth = Math.max(0, ...facts.map(({ name }) => name.length)) + 2;
   return (
     <Box flexDirection="column" flexGrow={1}>
-      {titleLines.map((line) => (
-        <SafeText key={line} bold>
-          {line}
-        </SafeText>
-      ))}
+      {titleLines.length === 1 && titleLines[0] !== undefined ? (
+        <Rule title={titleLines[0]} columns={columns} />
+      ) : (
+        titleLines.map((line) => (
+          <SafeText key={line} bold>
+            {line}
+          </SafeText>
+        ))
+      )}
       {facts.slice(0, Math.max(0, rows - titleLines.length)).map(({ name, value, color, isLong = false }) => (
         <Text key={`${name} ${value}`} wrap={isLong ? "wrap" : "truncate-end"}>
           <Text dimColor>{name.padEnd(nameWidth)}</Text>

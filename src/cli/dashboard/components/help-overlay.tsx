@@ -13,29 +13,36 @@ interface Props {
   readonly onClose: () => void;
 }
 
-/** Lists the keys that are available on the current screen. Keys of the screen come before general keys. */
+/** Lists the keys that are available on the current screen, in groups: keys of the screen, of lists, and general keys. */
 export function HelpOverlay({ valid, onClose }: Props) {
   const { keymap } = useDashboard();
   const { columns } = useSize();
-  const ids = (Object.keys(actionTable) as ActionId[]).filter((id) => valid.includes(id)).toSorted((a, b) => rank(a) - rank(b));
-  const entries = ids.map((id) => `${fitted(keymap.keysOf(id).join(" "), keyWidth)} ${actionTable[id].label}`);
   const perLine = Math.max(1, Math.floor((columns - 2) / columnWidth));
-  const lines = Array.from({ length: Math.ceil(entries.length / perLine) }, (_, line) =>
-    entries
-      .slice(line * perLine, (line + 1) * perLine)
-      .map((entry) => fitted(entry, columnWidth))
-      .join(""),
+  const groups = Map.groupBy(
+    (Object.keys(actionTable) as ActionId[]).filter((id) => valid.includes(id)),
+    (id) => actionTable[id].where as string,
   );
+  const lines = [...groups]
+    .toSorted(([one], [other]) => rank(one) - rank(other))
+    .flatMap(([where, ids]) => {
+      const entries = ids.map((id) => fitted(`${fitted(keymap.keysOf(id).join(" "), keyWidth)} ${actionTable[id].label}`, columnWidth));
+      const rows = Array.from({ length: Math.ceil(entries.length / perLine) }, (_, row) =>
+        entries.slice(row * perLine, (row + 1) * perLine).join(""),
+      );
+      return [headings[where] ?? "This screen", ...rows.map((row) => `  ${row}`), ""];
+    });
   return (
     <LinesOverlay
       title="Available keys"
-      lines={[...lines, "", "ctrl-c quits, ctrl-z suspends", "to change keys, set ui.keys in config.yaml"]}
+      lines={[...lines, "ctrl-c quits, ctrl-z suspends", "to change keys, set ui.keys in config.yaml"]}
       onClose={onClose}
     />
   );
 }
 
-function rank(id: ActionId): number {
-  const { where } = actionTable[id];
+/** Headings of the groups of keys that work on more than one screen. */
+const headings: Readonly<Record<string, string>> = { everywhere: "Everywhere", lists: "Lists" };
+
+function rank(where: string): number {
   return where === "everywhere" ? 2 : where === "lists" ? 1 : 0;
 }

@@ -3,9 +3,19 @@ import type { ReactNode } from "react";
 import { useList, List, widthWithName, type Column } from "./list.js";
 import { SizeContext, useLayout, useSize } from "../terminal/terminal-size.js";
 import { PromptLine } from "./prompt-line.js";
+import { Rule } from "./rule.js";
 import { SafeText } from "./safe-text.js";
 
 const none: readonly never[] = [];
+/** The vertical line between a list and its detail. */
+const divider = {
+  borderStyle: "single",
+  borderDimColor: true,
+  borderTop: false,
+  borderRight: false,
+  borderBottom: false,
+  paddingLeft: 1,
+} as const;
 
 interface Props<Item> {
   /** Items of the list. Undefined before the first response. */
@@ -65,7 +75,7 @@ export function ListScreen<Item>({
         flexDirection="column"
         flexShrink={0}
         overflowY="hidden"
-        {...(layout === "wide" ? { width: width - listWidth, paddingLeft: 2, height: rows } : { width, height: detailRows })}
+        {...(layout === "wide" ? { ...divider, width: width - listWidth, height: rows } : { width, height: detailRows })}
       >
         {detail(selected)}
       </Box>
@@ -87,9 +97,11 @@ export function ListScreen<Item>({
             }}
           />
         ) : (
-          <SafeText dimColor>
-            {`${counts(list.items.length, items.length, nouns)}${place && `  ${place}`}${list.filter === "" ? "" : `  filter: ${list.filter}`}${reservation(error, isStale)}`}
-          </SafeText>
+          <Rule
+            title={counts(list.items.length, items.length, nouns)}
+            note={`${place && ` ${place}`}${list.filter === "" ? "" : ` filter: ${list.filter}`}${reservation(error, isStale)}`}
+            columns={listWidth}
+          />
         )}
         {list.items.length === 0 ? (
           <SafeText>{items.length === 0 ? empty : "no matches; esc clears the filter"}</SafeText>

@@ -1,5 +1,5 @@
 import { Box, Text } from "ink";
-import { memo, useMemo, useState } from "react";
+import { memo, useEffect, useMemo, useState } from "react";
 import { fitted } from "../terminal/fitted.js";
 import { useKeyScope, type Handlers } from "../keyboard/key-dispatcher.js";
 
@@ -110,7 +110,7 @@ interface Options<Item> {
   /** Number of visible rows. */
   readonly height: number;
   readonly canOpen: boolean;
-  /** Key of the item that is selected first. */
+  /** Key of the item that is selected first. Another key selects its item. */
   readonly firstKey?: string | undefined;
   /** Called for the selected item when the user presses enter. Without it, enter shows the detail. */
   readonly onOpen?: ((item: Item) => void) | undefined;
@@ -140,6 +140,9 @@ export function useList<Item>({ items, keyOf, textOf, height, canOpen, firstKey,
     index: 0,
     first: 0,
   });
+  useEffect(() => {
+    if (firstKey !== undefined) setSelection((previous) => ({ ...previous, key: firstKey }));
+  }, [firstKey]);
   const matching = useMemo(
     () => (filter === "" ? items : items.filter((item) => matchesFilter(textOf(item), filter))),
     // oxlint-disable-next-line react/exhaustive-deps -- `textOf` depends only on its item, so a new function has the same result

@@ -38,16 +38,16 @@ export function Shell({ firstScreen, session }: Props) {
       {session ? <Header /> : <SafeText bold>runtimectl not connected</SafeText>}
       <Tabs current={tabOf(current)} />
       <SizeContext.Provider value={body}>
-        <Box flexDirection="column" height={body.rows} flexShrink={0} overflowY="hidden" display={overlay ? "none" : "flex"}>
-          <NavigationContext.Provider value={navigation}>
+        <NavigationContext.Provider value={navigation}>
+          <Box flexDirection="column" height={body.rows} flexShrink={0} overflowY="hidden" display={overlay ? "none" : "flex"}>
             <Screen key={session?.id ?? ""} />
-          </NavigationContext.Provider>
-        </Box>
-        {overlay && (
-          <Box flexDirection="column" height={body.rows} flexShrink={0} overflowY="hidden">
-            <OverlayView overlay={overlay} session={session} />
           </Box>
-        )}
+          {overlay && (
+            <Box flexDirection="column" height={body.rows} flexShrink={0} overflowY="hidden">
+              <OverlayView overlay={overlay} session={session} />
+            </Box>
+          )}
+        </NavigationContext.Provider>
       </SizeContext.Provider>
       <StatusLine />
       <Footer />

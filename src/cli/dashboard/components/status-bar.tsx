@@ -34,7 +34,9 @@ export function Header() {
   // Renders a single text that is truncated at its end, so that the first parts stay visible.
   return (
     <Text wrap="truncate-end">
-      <Text bold>{sanitizeForTerminal(`runtimectl ${settings.profile?.value ?? settings.origin.value} `)}</Text>
+      <Text bold color="cyan">
+        {sanitizeForTerminal(`runtimectl ${settings.profile?.value ?? settings.origin.value} `)}
+      </Text>
       {settings.isProduction && (
         <Text bold color="red" inverse>
           PRODUCTION

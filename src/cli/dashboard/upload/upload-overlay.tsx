@@ -1,7 +1,7 @@
 import { shellWord } from "../../output/shell-word.js";
 import { Box } from "ink";
 import { useEffect, useRef, useState } from "react";
-import { useDashboard } from "../session/hooks.js";
+import { useDashboard, useNavigation } from "../session/hooks.js";
 import { useKeyScope } from "../keyboard/key-dispatcher.js";
 import { useSize } from "../terminal/terminal-size.js";
 import { UploadSession } from "./upload-session.js";
@@ -27,6 +27,7 @@ type Step =
 /** Uploads a folder or an archive. Prompts for the path, shows a preview, then uploads. */
 export function UploadOverlay({ session, onClose }: Props) {
   const { overlays } = useDashboard();
+  const navigation = useNavigation();
   const [step, setStep] = useState<Step>({ kind: "path", initial: hereFolder });
   const end = useRef(new AbortController());
   const prepared = useRef<UploadSession>(undefined);
@@ -72,8 +73,9 @@ export function UploadOverlay({ session, onClose }: Props) {
       upload={step.upload}
       onCancel={cancel}
       onFailed={(error) => failed(step.source, error)}
-      onDone={(text) => {
+      onDone={({ name, version, text }) => {
         overlays.say("done", text);
+        navigation.show("workers", `${name}@${version}`);
         session.live.refresh();
         onClose();
       }}
@@ -138,7 +140,7 @@ interface SendingProps {
   readonly upload: UploadSession;
   readonly onCancel: (consequence: string) => void;
   readonly onFailed: (error: unknown) => void;
-  readonly onDone: (text: string) => void;
+  readonly onDone: (installed: Awaited<ReturnType<UploadSession["send"]>>) => void;
 }
 
 function Sending({ upload, onCancel, onFailed, onDone }: SendingProps) {
@@ -152,7 +154,7 @@ function Sending({ upload, onCancel, onFailed, onDone }: SendingProps) {
       if (isHere) setBytes(sentBytes);
     });
     send.then(
-      (text) => isHere && outcome.current.onDone(text),
+      (installed) => isHere && outcome.current.onDone(installed),
       (error: unknown) => isHere && outcome.current.onFailed(error),
     );
     return () => void (isHere = false);

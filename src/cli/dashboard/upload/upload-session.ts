@@ -65,8 +65,8 @@ export class UploadSession {
     return this.#packageArchive.sizeBytes;
   }
 
-  /** Uploads the archive. Returns a text with the URL of the worker. */
-  async send(onBytes: (count: number) => void): Promise<string> {
+  /** Uploads the archive. Returns the installed version, and a text with the URL of the worker. */
+  async send(onBytes: (count: number) => void): Promise<{ name: string; version: string; text: string }> {
     const connection = await this.#session.connect(this.#context, { workers: { list, upload } });
     this.#said.length = 0;
     const file = uploadSource(this.#packageArchive, onBytes);
@@ -76,7 +76,8 @@ export class UploadSession {
       })
     ).data;
     const url = await activeUrl(this.#context, connection, worker);
-    return [`uploaded ${worker.name} ${worker.version}: ${url}`, ...this.#said].join(" · ");
+    const { name, version } = worker;
+    return { name, version, text: [`uploaded ${name} ${version}: ${url}`, ...this.#said].join(" · ") };
   }
 
   /** Deletes the local archive file. */

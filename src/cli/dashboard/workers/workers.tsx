@@ -7,7 +7,7 @@ import { WorkerDetail } from "./worker-detail.js";
 import { useIsStale, useQuery, useChanges } from "../queries/hooks.js";
 import { useKeyScope } from "../keyboard/key-dispatcher.js";
 import { workerRows, type WorkerRow } from "./worker-rows.js";
-import { useDashboard } from "../session/hooks.js";
+import { useDashboard, useNavigation } from "../session/hooks.js";
 
 const keyOf = ({ name, version, source }: WorkerRow) => `${name}@${version} ${source}`;
 /** Returns the state of a version, or its health if an enabled version has failing requests. */
@@ -42,6 +42,7 @@ function Workers() {
   const workers = useQuery("workers", (client) => client.workers.list());
   const metrics = useQuery("metrics", (client) => client.metrics.show({ query: {} }));
   const isStale = useIsStale();
+  const { subject } = useNavigation();
   const [showsBuiltIn, setShowsBuiltIn] = useState(false);
   const rows = useMemo(() => {
     const all = workers.value && workerRows(workers.value, metrics.value?.workers ?? []);
@@ -54,6 +55,7 @@ function Workers() {
     <ListScreen
       nouns={["version", "versions"]}
       {...{ columns, keyOf, isStale }}
+      firstKey={subject === undefined ? undefined : `${subject} uploaded`}
       items={rows}
       error={workers.error}
       textOf={(row) => `${row.name} ${row.version} ${stateOf(row)} ${row.source}`}
