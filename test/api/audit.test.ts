@@ -146,7 +146,7 @@ test("streams new entries and resumes a stream after the last received entry", a
   await again.stop();
 });
 
-test("records some of 300 rejected calls, counts the others and records every change", async () => {
+test("limits entries for rejected calls, counts the omitted calls, records all changes", async () => {
   const before = (await read()).at(-1)?.id ?? 0;
   for (let index = 0; index < 30; index += 1)
     await Promise.all(Array.from({ length: 10 }, () => call("DELETE", "/workers/_/nothing", { "x-api-key": "wrong" })));

@@ -102,7 +102,7 @@ describe("an upload with check=true", () => {
     await expect(upload(archive)).resolves.toMatchObject({ data: { worker: { name: "passes" } } });
   });
 
-  test("requests a static site and module assets", async () => {
+  test("checks a static site and the assets of a module", async () => {
     await expect(
       upload({ "manifest.yaml": "name: site\ncheck: /about", "index.html": "home", "about.html": "about" }),
     ).resolves.toBeTruthy();
@@ -135,7 +135,7 @@ describe("an upload with check=true", () => {
 const onceServing = (text: string) => ({ "manifest.yaml": "name: once\nversion: 1.0.0", "index.js": serving(text) });
 
 describe("an upload with newOnly=true", () => {
-  test("is rejected for an installed version, which keeps serving", async () => {
+  test("is rejected when the version is installed, and the installed version serves", async () => {
     await upload(onceServing("first"), { newOnly: "true" });
     const before = await installed("once");
     await expect(upload(onceServing("second"), { newOnly: "true" })).rejects.toMatchObject({ code: "VERSION_EXISTS", status: 409 });

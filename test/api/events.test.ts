@@ -207,7 +207,7 @@ describe("the event stream", () => {
     for (const one of [again, lately]) await one.stop();
   });
 
-  test("ends with AUTH_REQUIRED at an event after the reader's key was revoked", async () => {
+  test("ends with AUTH_REQUIRED at the first event after the key is revoked", async () => {
     const { data } = await root.keys.create({ body: { name: "short", role: "viewer" } });
     const reader = await follow(connect(daemon.url, data.key));
     let hasEnded = false;

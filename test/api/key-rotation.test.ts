@@ -52,7 +52,7 @@ describe("the replacement key", () => {
     expect(await works(old.key)).toBe(true);
   });
 
-  test("has no expiry when the old key had no expiry before the rotation", async () => {
+  test("never expires when the old key never expired before the rotation", async () => {
     const old = await create();
 
     const twin = await rotate(root, old.id, "7d");
@@ -94,7 +94,7 @@ describe("the old key", () => {
 });
 
 describe("a key that rotates itself or another key", () => {
-  test("remains valid after rotating itself and cannot set a grace period of 0 s", async () => {
+  test("remains valid after rotating itself, and cannot do so with a grace period of 0 s", async () => {
     const own = await create({ role: "admin" });
     const by = connect(daemon.url, own.key);
     const before = await withoutUse();

@@ -57,7 +57,7 @@ describe("a key restricted to a namespace", () => {
   );
 
   test.each(["@other/guard", "@teams/guard", "plain", "team", "@other/not-installed"])(
-    "cannot change the plugin %s, with the same error if the plugin is missing",
+    "gets one error for a change of the plugin %s, whether the plugin exists or not",
     async (name) => {
       const before = await files();
       for (const operation of ["enable", "disable", "remove"] as const) {

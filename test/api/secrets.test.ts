@@ -144,7 +144,7 @@ const writeEdited = (name: string, content: string) =>
     files: [uploadOf(name, Buffer.from(content))],
   });
 
-test("checks required secrets when the manifest is edited, but not for other files", async () => {
+test("checks required secrets when a client edits the manifest, but not other files", async () => {
   await deploy("edited");
   await expect(writeEdited("manifest.yaml", editedManifest("secrets: [NEEDED]\n"))).rejects.toMatchObject({
     code: "SECRET_MISSING",
@@ -171,7 +171,7 @@ describe("the secrets API", () => {
     await expect(remove("listed", "ABSENT")).rejects.toMatchObject({ code: "SECRET_NOT_FOUND", status: 404 });
   });
 
-  test("rejects API keys of other namespaces, also for rotating the encryption key", async () => {
+  test("denies secrets and key rotation to API keys of other namespaces", async () => {
     const { data } = await root.keys.create({ body: { name: "other", role: "admin", namespaces: ["@other"] } });
     const other = connect(daemon.url, data.key);
     const denied = { code: "NAMESPACE_DENIED", status: 403 };

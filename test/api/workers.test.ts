@@ -71,7 +71,7 @@ describe("a key restricted to a namespace", () => {
     ["@teams", "app"],
     ["_", "plain"],
     ["_", "team"],
-  ])("cannot change the worker %s/%s, with the same error if the worker is missing", async (scope, name) => {
+  ])("gets one error for a change of the worker %s/%s, whether it exists or not", async (scope, name) => {
     const before = await files();
     for (const target of [name, "not-installed"]) {
       const params = { scope, name: target, version: "1.0.0" };

@@ -127,7 +127,7 @@ describe("reading files through the API", () => {
       for (const [who, key] of keys()) await expectRefused(reads(operand, key), `${who}, ${operand}`);
   });
 
-  test("returns to a restricted key only the packages in its namespace, also in ZIPs", async () => {
+  test("lists and zips for a restricted key only the packages in the key's namespace", async () => {
     for (const operand of foreign) await expectRefused(reads(operand, teamKey), operand);
     const { text } = await call(teamKey, "GET", "list?path=workers");
     expect((JSON.parse(text) as { data: { entries: { name: string }[] } }).data.entries.map(({ name }) => name)).toEqual(["@team"]);

@@ -104,7 +104,7 @@ describe("a call without a valid key", () => {
 describe("a call without the required permission", () => {
   const needing = guarded.flatMap(({ id, endpoint }) => permissionsFor(endpoint).map((permission) => ({ id, endpoint, permission })));
 
-  test.each(needing)("is rejected by the operation $id without $permission", async ({ id, endpoint, permission }) => {
+  test.each(needing)("is rejected by the operation $id (missing: $permission)", async ({ id, endpoint, permission }) => {
     const roles = (["admin", "editor", "viewer"] as const).filter((role) => !rolePermissions[role].includes(permission));
     const secrets = [harness.keyWithout[permission], ...roles.map((role) => harness.keys[role])];
 

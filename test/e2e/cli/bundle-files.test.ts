@@ -42,7 +42,7 @@ test("imports files as text", async () => {
 describe("an import of a .wasm file", () => {
   const call = "new WebAssembly.Instance(module).exports.answer()";
 
-  test("is a WebAssembly.Module, from the folder and from packages", async () => {
+  test("returns a WebAssembly.Module for files of the folder and of packages", async () => {
     await session.folder("modules", {
       "manifest.yaml": "name: modules\nentrypoint: src/index.ts\n",
       ".gitignore": "*.wasm\n",
@@ -64,7 +64,7 @@ describe("an import of a .wasm file", () => {
     expect(await session.response("modules")).toBe("[42,42,42,42]");
   });
 
-  test("works from a package above the folder", async () => {
+  test("finds a package in the node_modules of a parent folder", async () => {
     await writeTree(session.home, {
       "node_modules/hoisted/package.json": "{}",
       "node_modules/hoisted/answer.wasm": answer,
@@ -78,7 +78,7 @@ describe("an import of a .wasm file", () => {
 });
 
 describe("a package that reads files beside its modules", () => {
-  test("finds WebAssembly files and the files that it names", async () => {
+  test("finds its WebAssembly files and the other files that its code names", async () => {
     await session.folder("beside", {
       "index.ts":
         'import old from "old"; import { rows, load } from "esm"; export default async () => Response.json([old.size, old.text, rows, await load()]);',
@@ -180,7 +180,7 @@ describe("with Yarn Plug'n'Play", () => {
     expect(await session.response("zipped")).toBe('["app","index.mjs","index.ts","index.ts"]');
   });
 
-  test("names the package to unpack for a .wasm file in a zip file", async () => {
+  test("prints the command to unpack a package when a .wasm file is in a zip file", async () => {
     await pnpFolder("unplugged", { "index.ts": 'import module from "places/answer.wasm"; export default module;' });
     const run = await session.run("workers upload unplugged --bundle");
     expect(run).toMatchObject({ status: 1, stderr: expect.stringContaining("Unpack the package with: yarn unplug places") });

@@ -30,7 +30,7 @@ function worker(imports: string, body: string): string {
 const codeOf = `const codeOf = async (load: () => unknown) => { try { await load(); return "loaded"; } catch (error) { return (error as { code: string }).code; } };`;
 
 describe("an import of a package that is not installed", () => {
-  test("fails at run time like in Node.js if try and catch are around it", async () => {
+  test("fails at run time, as in Node.js, when a try block contains the import", async () => {
     await session.folder("caught", {
       "package.json": '{"name":"caught"}',
       "index.ts": worker(
@@ -42,7 +42,7 @@ describe("an import of a package that is not installed", () => {
     expect(await session.response("caught")).toBe('["MODULE_NOT_FOUND","ERR_MODULE_NOT_FOUND","ERR_MODULE_NOT_FOUND"]');
   });
 
-  test("fails at run time only, if the importing package declares it optional", async () => {
+  test("fails only at run time when the package is an optional dependency", async () => {
     await session.folder("optional", {
       "package.json": '{"name":"optional","optionalDependencies":{"own-gone":"1"}}',
       "index.ts": worker(
@@ -64,7 +64,7 @@ describe("an import of a package that is not installed", () => {
     );
   });
 
-  test("is an error if the worker cannot be loaded without it", async () => {
+  test("is an error when the worker cannot be loaded without the package", async () => {
     await session.folder("static", {
       "index.ts": worker('import query from "adapters/pg";', "return new Response(query);"),
       "node_modules/adapters/package.json": '{"peerDependenciesMeta":{"pg-gone":{"optional":true},"other-gone":{"optional":true}}}',
@@ -76,7 +76,7 @@ describe("an import of a package that is not installed", () => {
     expect(words).toContain("hint: npm install pg-gone\n");
   });
 
-  test("leaves out the optional packages of NestJS", async () => {
+  test("does not prevent a bundle of NestJS, whose optional packages are missing", async () => {
     const source = [
       'import "reflect-metadata";',
       'import { NestFactory } from "@nestjs/core";',
@@ -120,7 +120,7 @@ describe("--external", () => {
     expect(await session.response("addon", "--external better-sqlite3")).toBe('{"n":42}');
   });
 
-  test("keeps different versions of a dependency in a store with links", async () => {
+  test("packs two versions of a dependency from linked folders of a package store", async () => {
     const folder = await session.folder("linked", {
       "index.ts": worker('import first from "first"; import second from "second";', "return Response.json([first, second]);"),
     });
@@ -165,7 +165,7 @@ describe("--external", () => {
     expect(run.stderr).toContain("--external: absent is not installed, so imports of it fail at run time");
   });
 
-  test("is rejected without --bundle and for paths", async () => {
+  test("is rejected without --bundle, and with a path in place of a package name", async () => {
     await session.folder("plain", { "index.ts": worker("", "return new Response();") });
     for (const command of ["workers upload", "deploy", "dev"]) {
       const run = await session.run(`${command} plain --external hono`);
@@ -186,7 +186,7 @@ test("bundles modules and packages whose names end in .node or .node.js", async 
   expect(await session.response("named")).toBe("abc");
 });
 
-test("rejects an addon behind the name of a package", async () => {
+test("rejects a package whose main file is a native addon", async () => {
   await session.folder("hidden", {
     "index.ts": worker('import addon from "addon";', "return new Response(typeof addon);"),
     "node_modules/addon/package.json": '{"main":"main.node"}',

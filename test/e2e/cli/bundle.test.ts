@@ -146,7 +146,7 @@ describe("a bundle that --bundle creates", () => {
     expect((await fetch(`${daemon.url}/shop/.source-maps/src/index.mjs.map`)).status).toBe(404);
   });
 
-  test("can contain a JavaScript entrypoint and no manifest", async () => {
+  test("can be created from a JavaScript entrypoint without a manifest", async () => {
     const files = {
       "package.json": JSON.stringify({ name: "plain", main: "index.js" }),
       "index.js": 'import { AutoRouter } from "itty-router"; export default { ...AutoRouter().get("/", () => "routed") };',
@@ -169,7 +169,7 @@ test("--bundle compiles JSX with the options in tsconfig.json", async () => {
   expect(await (await fetch(`${daemon.url}/jsx/`)).text()).toBe("<b>tsx</b>");
 });
 
-test("--bundle compiles JSX automatically without an option in tsconfig.json", async () => {
+test("--bundle compiles JSX for React when tsconfig.json has no JSX option", async () => {
   const files = {
     "manifest.yaml": "name: react\nentrypoint: index.tsx\n",
     "tsconfig.json": '{ "compilerOptions": { "strict": true } }',

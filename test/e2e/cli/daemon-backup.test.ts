@@ -179,7 +179,7 @@ test("daemon restore rejects a changed, truncated or invalid backup without any 
   }
 });
 
-test("daemon backup skips and reports a link, and fails without a key store", async () => {
+test("daemon backup skips and reports a link, and fails when no key store exists", async () => {
   const directory = await temporaryDirectory();
   const missing = await run(directory, ["backup", "b.tgz"]);
   expect(missing.status).toBe(6);

@@ -48,7 +48,7 @@ test("daemon install writes units with paths and listen address, and without the
   expect(listenLinesOf(socket)).toEqual(["ListenStream=[::1]:8123"]);
 });
 
-test("daemon install restricts plugin uploads, and sets the panel host from its flag", async () => {
+test("daemon install restricts plugin uploads, and sets the host in --panel-host", async () => {
   expect(await serviceOf("")).toMatch(/^Environment=RUNTIME_PLUGIN_UPLOADS=admin$/m);
   expect(await serviceOf("")).not.toMatch(/^Environment=RUNTIME_PANEL_HOST=/m);
   expect(await serviceOf("--panel-host panel.example.org")).toMatch(/^Environment=RUNTIME_PANEL_HOST=panel\.example\.org$/m);

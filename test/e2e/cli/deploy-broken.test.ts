@@ -197,7 +197,7 @@ describe("deploy with a warning", () => {
     expect(run.stderr).toMatch(expected);
   });
 
-  test("installs a project without a build script with --build", async () => {
+  test("installs a project without a build script despite --build", async () => {
     const packageJson = JSON.stringify({ name: "unbuilt", type: "module" });
     const { run } = await deploy({ "package.json": packageJson, "node_modules/x/package.json": "{}", "index.js": good }, "--build");
     expect(run, run.stderr).toMatchObject({ status: 0 });

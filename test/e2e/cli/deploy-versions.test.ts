@@ -51,7 +51,7 @@ describe("deploy of a worker without a version", () => {
     expect(await bodyOf("counted")).toBe("two");
   });
 
-  test("uploads nothing for unchanged content, also as a dry run", async () => {
+  test("uploads nothing for unchanged content, with and without --dry-run", async () => {
     expect(await deployJson("counted")).toMatchObject({ version: "0.1.1", action: "none", enabled: true });
     const dryRun = await shell.run("deploy counted --dry-run --exit-code");
     expect(dryRun, dryRun.stderr).toMatchObject({ status: 0 });
@@ -63,7 +63,7 @@ describe("deploy of a worker without a version", () => {
     expect(await shell.run("deploy counted --dry-run --build")).toMatchObject({ status: 2 });
   });
 
-  test("deploys content again that a rollback disabled", async () => {
+  test("assigns a new version to content whose earlier version a rollback disabled", async () => {
     succeeded(await shell.run("workers rollback counted --yes"));
     expect(await bodyOf("counted")).toBe("one");
     expect(await deployJson("counted")).toMatchObject({ version: "0.1.2", action: "install" });
@@ -82,7 +82,7 @@ describe("deploy of a worker without a version", () => {
 });
 
 describe("deploy of a worker that is installed as latest", () => {
-  test("replaces latest until --bump, which disables latest and can be undone", async () => {
+  test("replaces latest; with --bump disables latest and prints the undo command", async () => {
     await uploadLatest("rolling");
     await write("rolling", "replaced");
     expect(await deployJson("rolling")).toMatchObject({ version: "latest", action: "replace" });
@@ -118,7 +118,7 @@ describe("deploy of a worker that is installed as latest", () => {
   });
 });
 
-test("deployments under load, accepted and rejected ones, lose no request", { timeout: 60_000 }, async () => {
+test("accepted and rejected deployments under load lose no request", { timeout: 60_000 }, async () => {
   await write("loaded", "0");
   await deployJson("loaded");
   const load = { isOver: false, bodies: new Map<string, number>() };

@@ -134,7 +134,7 @@ describe("deploy --if-changed", () => {
 });
 
 describe("deploy --dry-run", () => {
-  test("prints the plan without any change, and exits with 10 with --exit-code", async () => {
+  test("prints the plan without any change; --exit-code sets the exit code to 10", async () => {
     await shop("planned");
     await writeTree(shell.home, { "planned/.env": "SECRET=1" });
     const run = await shell.run("deploy planned --dry-run --exit-code --json");

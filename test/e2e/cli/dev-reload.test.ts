@@ -78,7 +78,7 @@ test.each([
   expect(await run.text()).toBe(before);
 });
 
-test("dev prints the error of code that does not load once, and no warning", async () => {
+test("dev prints one error and no warning when the code does not load", async () => {
   const broken = await DevRun.forTest({ "manifest.yaml": "name: app\n", "index.js": 'throw new Error("kaput");\n' });
   await broken.shows("no code is served yet");
   expect(broken.stderr.match(/kaput/g)).toHaveLength(1);

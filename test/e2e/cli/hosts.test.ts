@@ -43,7 +43,7 @@ test("runtimectl hosts adds, lists and removes a host, and prints undo commands"
   expect(JSON.parse((await shell.run("hosts list --json")).stdout)).toMatchObject({ hosts: [] });
 });
 
-test("runtimectl hosts add warns with the order of arguments when the worker is not installed", async () => {
+test("runtimectl hosts add prints the argument order for a worker not installed", async () => {
   const swapped = await shell.run("hosts add shop www.example.org");
   expect(swapped).toMatchObject({ status: 0 });
   expect(swapped.stderr).toContain("warning: no worker named www.example.org is installed; the order is: runtimectl hosts add HOST WORKER");

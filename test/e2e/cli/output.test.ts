@@ -33,7 +33,7 @@ const narrow = async (columns: string) =>
 const plainRow = /^app\t1\.0\.0\ton\tlive\tuploaded\t\d{4}-\d\d-\d\dT[\d:]+Z\r?\n$/;
 
 describe("the output format of lists in runtimectl", () => {
-  test("is tab-separated with --plain, also in a terminal, with a heading for --header", async () => {
+  test("is tab-separated in a terminal with --plain, and has a heading with --header", async () => {
     expect((await shell.run("workers list --plain", { isTerminal: true })).stdout).toMatch(plainRow);
     expect((await shell.run("workers list --header")).stdout).toMatch(/^NAME\tVERSION\tSTATE\tLIVE\tSOURCE\tDEPLOYED\napp\t/);
     expect((await shell.run("status --plain")).stdout).toContain(`daemon\t${daemon.url}\n`);
@@ -128,7 +128,7 @@ describe("messages of runtimectl on stderr", () => {
     expect((await shell.run("workers delete nobody --yes -q")).stderr).toContain("error:");
   });
 
-  test("include a warning for each use of --insecure, also with -q", async () => {
+  test("include a warning for each use of --insecure, even with -q", async () => {
     expect((await shell.run("workers list --insecure -q")).stderr).toContain("warning: --insecure");
     expect((await shell.run("workers list --insecure -q")).stderr).toContain("warning: --insecure");
   });

@@ -51,7 +51,7 @@ describe("runtimectl secrets set", () => {
     expect(await read()).toMatchObject({ TLS_KEY: "-----BEGIN-----\nabc\n-----END-----", PIPED: "from a pipe" });
   });
 
-  test("sets a secret for a namespace, and --stage waits for the next deployment", async () => {
+  test("sets a secret of a namespace; --stage delays a secret until the next deployment", async () => {
     succeeded(await shell.run("secrets set @team SHARED", { input: "for all" }));
     const staged = succeeded(await shell.run("secrets set @team/shop PIPED --stage", { input: "of the next" }));
     expect(staged.stderr).toContain("staged PIPED of @team/shop; deploy the worker to apply it");

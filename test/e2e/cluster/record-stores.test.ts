@@ -147,7 +147,7 @@ describe("the record stores of several daemons with one primary", () => {
     expect(store.records.fetchSince(0)).toHaveLength(1);
   });
 
-  test("receive local records that migrate-keys moves, and copies include the records", async () => {
+  test("receive local records from migrate-keys, and include the records in copies", async () => {
     const { url } = await startPrimary();
     const { store, directory } = await openLocal();
     store.create(newKey());

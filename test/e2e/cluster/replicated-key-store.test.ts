@@ -24,7 +24,7 @@ test("two stores that are opened together on an empty primary share all keys", a
   }
 });
 
-test("a key store applies its own changes immediately, and other stores follow", async () => {
+test("a change is visible at once in its own key store, and later in the others", async () => {
   const { url } = await primary();
   const a = await openReplicatedStore(url);
   const b = await openReplicatedStore(url);

@@ -98,7 +98,7 @@ describe("an instance that shares its worker directories with another instance",
     );
   });
 
-  test("processes API calls that follow calls to the other instance", async () => {
+  test("sees the changes of the other instance in the next API call", async () => {
     const params = { scope: "_", name: "told", version: "1.0.0" };
     for (let round = 0; round < 5; round += 1) {
       await install(a, "told", appThatSays("told"));
@@ -124,7 +124,7 @@ describe("an instance that shares its worker directories with another instance",
     await expectSoon(b, "/edited/", "after");
   });
 
-  test("completes a running call with old files after the other replaces the version", { timeout: 60_000 }, async () => {
+  test("completes a call with the old files after the other instance replaces them", { timeout: 60_000 }, async () => {
     await install(a, "lazy", lazyApp("old"));
     await expectSoon(b, "/lazy/", "old");
     // A new isolate has not imported the late file yet.

@@ -26,7 +26,7 @@ describe("the service manager of a daemon", () => {
     expect(manager.notes[1]).toBe("STOPPING=1\nSTATUS=finishing what is in flight");
   });
 
-  test("can stop listening: the daemon logs the failed notification and continues", async () => {
+  test("can be unreachable: the daemon logs the failed notification and continues", async () => {
     const directory = await temporaryDirectory();
     const daemon = await startDaemon({ env: { NOTIFY_SOCKET: path.join(directory, "nobody") } });
     onTestFinished(daemon.dispose);

@@ -19,7 +19,7 @@ beforeEach(async () => {
 afterEach(() => shell.close());
 afterAll(() => daemon?.dispose());
 
-test("asks for URL and key when no profile exists, hides the key and stores both", async () => {
+test("asks for URL and hidden API key when no profile exists, and stores both values", async () => {
   const window = await openTui(shell, "");
   await window.waitFor("No profiles. Press a to sign in to a daemon.");
   window.press("a");
@@ -35,7 +35,7 @@ test("asks for URL and key when no profile exists, hides the key and stores both
   expect((await shell.run("auth status --json")).status).toBe(0);
 });
 
-test("stores nothing when the daemon rejects the key", async () => {
+test("stores nothing when the daemon rejects the API key", async () => {
   const window = await openTui(shell, "");
   await window.waitFor("No profiles");
   window.press(`a`);
@@ -48,7 +48,7 @@ test("stores nothing when the daemon rejects the key", async () => {
   await expect(readFile(path.join(shell.home, ".config/runtimectl/credentials.json"), "utf8")).rejects.toThrow("ENOENT");
 });
 
-test("ends the session and opens the screen Connect when the daemon rejects the key", async () => {
+test("ends the session and opens the screen Connect when the API key is rejected", async () => {
   await writeTree(shell.home, {
     ".config/runtimectl/config.yaml": `profiles:\n  default:\n    url: ${daemon.url}\ncurrent: default\n`,
   });

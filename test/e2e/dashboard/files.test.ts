@@ -73,7 +73,7 @@ test.each([
   await expect(steady(window.text())).toMatchFileSnapshot(`screens/files-${columns}x${rows}.txt`);
 });
 
-test("opens folders with the key enter, and selects the previous folder with esc", async () => {
+test("opens folders with enter, and selects the previous folder with esc", async () => {
   const window = await inVersion();
   window.press(keys.enter);
   await window.waitFor(`${version}/docs`);
@@ -211,7 +211,7 @@ test("shows the progress of an upload, and leaves no file when esc cancels the u
   expect(await statusOf("/site/large.bin")).toBe(404);
 });
 
-test("shows equivalent commands for the key x; offers no changes in read-only mode", async () => {
+test("shows equivalent commands with x; offers no changes in read-only mode", async () => {
   const window = await inVersion("", { rows: 40 });
   await select(window, "about.html");
   window.press("x");

@@ -40,7 +40,7 @@ test.each([
   [60, 15],
   [80, 24],
   [140, 45],
-])("lists the API keys in a terminal of %dx%d and marks the key in use", async (columns, rows) => {
+])("lists the API keys in a terminal of %dx%d and marks the API key in use", async (columns, rows) => {
   const window = await session.tui(`--screen keys --url ${session.daemon.url} --key-file operator.key`, { columns, rows });
   await window.waitFor("as operator (admin)");
   await window.waitFor("operator (in use)");
@@ -53,7 +53,7 @@ test.each([
   await expect(steadyText(window.text())).toMatchFileSnapshot(`screens/keys-${columns}x${rows}.txt`);
 });
 
-test("does not revoke the key in use and shows the reason", async () => {
+test("does not revoke the API key in use and shows the reason", async () => {
   const window = await session.tui(`--screen keys --url ${session.daemon.url} --key-file operator.key`, { columns: 120, rows: 24 });
   await window.waitFor("operator (in use)");
   window.press(`/operator${keys.enter}`);
@@ -123,7 +123,7 @@ test.each([
   [60, 15],
   [80, 24],
   [140, 45],
-])("shows every permission in the key form in a terminal of %dx%d", async (columns, rows) => {
+])("shows every permission in the form for an API key in a terminal of %dx%d", async (columns, rows) => {
   const window = await session.tui("--screen keys", { columns, rows });
   await window.waitFor("as root (admin)");
   await window.waitFor("ci-deploy");
@@ -142,7 +142,7 @@ test.each([
   ["no name", keys.tab + keys.tab + keys.tab, "the name is missing"],
   ["an invalid namespace", `a${keys.tab}${keys.tab}\u0015team${keys.tab}`, '"team" is not a namespace'],
   ["an invalid lifetime", `a${keys.tab}${keys.tab}${keys.tab}\u0015soon`, '"soon" is not a lifetime'],
-])("rejects a key form with %s and creates no key", async (_what, typed, reason) => {
+])("rejects the form for an API key with %s and creates no API key", async (_what, typed, reason) => {
   const before = await keyNames();
   const window = await session.tui("--screen keys");
   await window.waitFor("ci-deploy");
@@ -155,7 +155,7 @@ test.each([
   expect(await keyNames()).toEqual(before);
 });
 
-test("shows the daemon's rejection in the key form and keeps the entered values", async () => {
+test("shows the daemon's rejection of an API key and keeps the entered values", async () => {
   const window = await session.tui("--screen keys");
   await window.waitFor("ci-deploy");
   window.press("c");
@@ -166,7 +166,7 @@ test("shows the daemon's rejection in the key form and keeps the entered values"
   expect(await keyNames()).not.toContain("n".repeat(101));
 });
 
-test("revokes a key only after the user types its name", async () => {
+test("revokes an API key only after the user types its name", async () => {
   await run("keys create --role viewer --name leaving --out leaving.key");
   const window = await session.tui("--screen keys");
   await window.waitFor("leaving");
@@ -190,7 +190,7 @@ test("names the missing permission keys:read and offers no action", async () => 
   expect(window.text()).not.toMatch(/create|revoke/);
 });
 
-test("rejects creating and revoking keys with a viewer key", async () => {
+test("does not create or revoke API keys when signed in with a viewer key", async () => {
   await run("keys create --role viewer --name looker --out looker.key");
   const window = await session.tui(`--screen keys --url ${session.daemon.url} --key-file looker.key`);
   await window.waitFor("looker (in use)");
@@ -206,7 +206,7 @@ test("rejects creating and revoking keys with a viewer key", async () => {
   expect(await keyNames()).toEqual(before);
 });
 
-test("ignores the keys for creating and revoking API keys in read-only mode", async () => {
+test("ignores the shortcuts to create and revoke API keys in read-only mode", async () => {
   const window = await session.tui("--screen keys --readonly");
   await window.waitFor("ci-deploy");
   await window.waitFor("read-only");
@@ -215,7 +215,7 @@ test("ignores the keys for creating and revoking API keys in read-only mode", as
   expect(window.text()).not.toMatch(/create|revoke/);
 });
 
-test("shows how to create the first key, and keeps form values after a failed call", async () => {
+test("shows how to create the first API key, and keeps the form after a failed call", async () => {
   const own = await DashboardSession.open();
   try {
     const window = await own.tui("--screen keys");

@@ -49,7 +49,7 @@ const steady = (text: string) =>
     .replace(/Started in \d+ ms/g, "Started in 1 ms")
     .replace(/(GET \S+ \d{3}) [\d.]+ ms/g, "$1 1 ms");
 
-test("shows and filters new log lines, and selects matches with the keys n and N", async () => {
+test("shows and filters new log lines, and selects matches with n and N", async () => {
   await say("talker", "first order");
   const window = await openLogs("talker", { columns: 100, rows: 24 });
   await window.waitFor("first order");
@@ -93,7 +93,7 @@ test("counts new log lines without displaying the lines while paused", async () 
   expect(window.text()).not.toContain("paused");
 });
 
-test("keeps the scroll position when log lines arrive, until G follows new lines", async () => {
+test("keeps the scroll position when log lines arrive, until the user presses G", async () => {
   for (let index = 0; index < 40; index += 1) await say("talker", `line ${index} of many`);
   const window = await openLogs("talker", { columns: 100, rows: 20 });
   await window.waitFor("line 39 of many");
@@ -109,7 +109,7 @@ test("keeps the scroll position when log lines arrive, until G follows new lines
   await window.waitFor(/^> .*something new/m);
 });
 
-test("wraps long log lines with the key w, and hides times with the key t", async () => {
+test("wraps long log lines with the shortcut w, and hides times with t", async () => {
   await say("talker", `${"long ".repeat(30)}END`);
   const window = await openLogs("talker", { columns: 80, rows: 24 });
   await window.waitFor(/long long/);
@@ -146,7 +146,7 @@ test("shows log lines of all workers in chronological order by default", async (
   await window.waitFor("runtimectl workers logs other -f");
 });
 
-test("opens a worker's log with the key l, and shows a hint when the log is empty", async () => {
+test("opens a worker's log with the shortcut l, and shows a hint when it is empty", async () => {
   const window = await session.tui("--screen workers");
   await window.waitFor("l logs");
   window.press("l");
@@ -172,7 +172,7 @@ test.each([
   await expect(steady(window.text()).replace(/\d+ lines/, "9 lines")).toMatchFileSnapshot(`screens/logs-${columns}x${rows}.txt`);
 });
 
-test("shows only output, only requests or all log lines when the key s is pressed", async () => {
+test("shows output, requests or all log lines in turn when the user presses s", async () => {
   await say("shots", "an error", "error");
   const window = await openLogs("shots", { columns: 100, rows: 24 });
   await window.waitFor("an error");

@@ -28,7 +28,7 @@ test.each(["workers", "logs"])("names the missing permission on the screen %s an
   await window.waitFor(/plugins +0/);
 });
 
-test("removes actions and lists when the key loses a permission", async () => {
+test("removes actions and lists when the API key loses a permission", async () => {
   const answers: Record<string, unknown> = {
     "/api/admin/session": sessionOf(["workers:read", "workers:install", "workers:remove"]),
     "/api/workers": [listedWorker("shop")],
@@ -47,7 +47,7 @@ test("removes actions and lists when the key loses a permission", async () => {
   expect(daemon.requests.filter((request) => !request.startsWith("GET "))).toEqual([]);
 });
 
-test("shows the daemon's rejection when the key lost a permission, and keeps the list", async () => {
+test("shows why the daemon rejects an action of a restricted API key; keeps the list", async () => {
   const answers = {
     "/api/admin/session": sessionOf(["workers:read", "workers:install"]),
     "/api/workers": [listedWorker("shop")],
@@ -162,7 +162,7 @@ test.each([
   expect(await window.ended).toBe(0);
 });
 
-test("ignores keys while the terminal is too small to display a prompt", async () => {
+test("ignores key presses while the terminal is too small to display a prompt", async () => {
   const answers = {
     "/api/admin/session": sessionOf(["workers:read", "workers:remove"]),
     "/api/workers": [listedWorker("shop", ["1.0.0", "1.1.0"])],

@@ -90,7 +90,7 @@ test("requires the typed profile name for a deletion on a production profile", a
   await session.shell.run("profile use default");
 });
 
-test("shows the API key from a command only once and stores the key nowhere", async () => {
+test("shows an API key that a command creates once, and stores it nowhere", async () => {
   const window = await session.tui();
   await window.waitFor("ready");
   window.press(`:keys create --role viewer --name from-palette${keys.enter}`);
@@ -136,7 +136,7 @@ test("rejects an unknown command without ending the dashboard", async () => {
 test.each([
   [60, 15],
   [80, 24],
-])("lists every key of the screen in the help, in a terminal of %dx%d", async (columns, rows) => {
+])("lists every shortcut of the screen in the help, in a terminal of %dx%d", async (columns, rows) => {
   const window = await session.tui("--screen plugins", { columns, rows });
   await window.waitFor("plugin-gateway");
   await window.waitFor("q quit");
@@ -149,7 +149,7 @@ test.each([
   await window.waitFor("plugin-gateway");
 });
 
-test("applies key bindings from config.yaml, and rejects the same key for two actions", async () => {
+test("applies shortcuts from config.yaml, and rejects one shortcut for two actions", async () => {
   const own = await DashboardSession.open();
   try {
     const { stdout } = await own.shell.run("auth status --json");

@@ -143,7 +143,7 @@ test("does not delete a built-in plugin and shows the reason", async () => {
   expect((await session.shell.run("plugins list")).stdout).toContain("plugin-gateway");
 });
 
-test("uploads a plugin folder after the key tab has completed its path", async () => {
+test("uploads a plugin folder after the user completes its path with tab", async () => {
   const window = await session.tui("--screen plugins");
   await window.waitFor("plugin-gateway");
   window.press("u");
@@ -156,7 +156,7 @@ test("uploads a plugin folder after the key tab has completed its path", async (
   expect(await answer("/extra/")).toBe("extra");
 });
 
-test("names the missing permission when the key is not allowed to read plugins", async () => {
+test("names the missing permission when the API key is not allowed to read plugins", async () => {
   const created = await session.shell.run("keys create --name blind --permission workers:read --out blind.key");
   expect(created.status, created.stderr).toBe(0);
   const window = await session.tui(`--screen plugins --url ${session.daemon.url} --key-file blind.key`, { columns: 100, rows: 24 });

@@ -10,7 +10,7 @@ beforeAll(async () => {
 
 afterAll(() => session?.close());
 
-test("offers no changes in read-only mode and ignores the keys of changing actions", async () => {
+test("offers no changes in read-only mode and ignores the shortcuts for changes", async () => {
   const window = await session.tui("--screen workers --readonly");
   await window.waitFor(/app +1\.0\.0 +enabled/);
   await window.waitFor("read-only");

@@ -100,7 +100,7 @@ test("filters rows by a word, excludes rows by !word, and shows all rows after e
   await window.waitFor("> @team/shop");
 });
 
-test("lists only the available keys of the current screen in the help", async () => {
+test("lists only the available shortcuts of the current screen in the help", async () => {
   const window = await open("", sizes[1]);
   await window.waitFor("ready");
   window.press("?");

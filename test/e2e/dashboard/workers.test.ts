@@ -121,7 +121,7 @@ test("replaces the isolates of a version when the user restarts the version", as
   expect(await textOf("/app/")).toBe("next");
 });
 
-test("deletes a version after the key y, and keeps the version after the key enter", async () => {
+test("deletes a version when y is pressed, and keeps the version when enter is pressed", async () => {
   const window = await session.tui("--screen workers");
   await window.waitFor("d delete");
   window.press("d");
@@ -191,7 +191,7 @@ test("shows why a folder cannot be uploaded and keeps the path for editing", asy
   expect(await window.ended).toBe(0);
 });
 
-test("shows and copies a worker's URL, and shows equivalent commands for the key x", async () => {
+test("shows and copies a worker's URL, and shows equivalent commands with x", async () => {
   const window = await session.tui("--screen workers", { columns: 140, rows: 45 });
   await window.waitFor("o open");
   window.press("o");
@@ -206,7 +206,7 @@ test("shows and copies a worker's URL, and shows equivalent commands for the key
     expect(window.text()).toContain(`runtimectl workers ${line}`);
 });
 
-test("names the missing permissions of a read-only key and changes nothing", async () => {
+test("names the missing permissions of a read-only API key and changes nothing", async () => {
   const made = await session.shell.run("keys create --role viewer --name looker --out looker.key");
   if (made.status !== 0) throw new Error(made.stderr);
   const window = await session.tui(`--screen workers --url ${session.daemon.url} --key-file looker.key`, { columns: 170, rows: 45 });

@@ -46,7 +46,7 @@ const headingOf = (page: Page) => page.locator("h1").first().textContent();
 
 describe("a default build of a framework, deployed to the worker's automatic host", () => {
   test.each(["react-ts", "vue-ts"])(
-    "from Vite's template %s serves the page, also at a client-side route",
+    "serves the page at / and at a client-side route (Vite template: %s)",
     { timeout: buildTimeoutMs },
     async (name) => {
       await npm("", "create", "vite@9.3.0", name, "--", "--template", name, "--no-interactive");
@@ -67,7 +67,7 @@ describe("a default build of a framework, deployed to the worker's automatic hos
     },
   );
 
-  test("from VitePress serves each page, also after a reload in the browser", { timeout: buildTimeoutMs }, async () => {
+  test("serves each page of VitePress, even after a reload in the browser", { timeout: buildTimeoutMs }, async () => {
     await writeTree(shell.home, {
       "guide/package.json": JSON.stringify({ private: true, type: "module" }),
       "guide/create.js": `import { scaffold } from "vitepress";

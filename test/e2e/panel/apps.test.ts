@@ -70,7 +70,7 @@ test("filters apps by name, namespace and state and keeps the filters in the URL
   await page.getByRole("link", { name: "cpanel" }).waitFor();
 });
 
-test("shows the error rate of a failing app, also in the overview, without a green badge", async () => {
+test("shows the error rate of a failing app in overview and list, and no green badge", async () => {
   for (let request = 0; request < 5; request += 1) expect((await fetch(`${house.daemon.url}/always500/`)).status).toBe(500);
   const page = await house.open("overview");
   const card = page.getByRole("region", { name: "Failing apps" });

@@ -123,7 +123,7 @@ test("shows no files for a path outside of the version", async () => {
   expect(await names()).toEqual([]);
 });
 
-test("lists the files that an upload replaces before files are sent by drop or button", async () => {
+test("lists the files that an upload by drop or button would replace before sending", async () => {
   const directory = await temporaryDirectory();
   await writeTree(directory, { "new näme.txt": "new", "index.html": "uploaded", "folder/in.txt": "in", "folder/far/below.txt": "below" });
   const at = (name: string) => path.join(directory, name);

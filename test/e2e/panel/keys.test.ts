@@ -135,7 +135,7 @@ test("prevents revoking the key in use and creating keys with more permissions",
   expect((await connect(daemon.url, daemon.rootKey).keys.list()).keys.map(({ name }) => name)).not.toContain("beyond");
 });
 
-test("shows a hint when no key matches, a placeholder, and an error for a failed list", async () => {
+test("shows a placeholder, a hint when no key matches, and an error for a failed list", async () => {
   const page = await openKeys({ at: "keys?search=nobody", provoked: [500] });
   await page.getByText("No key matches").waitFor();
   await expectAccessible(page);

@@ -69,7 +69,7 @@ describe.each(daemonUsers)("the storage quota of a worker (daemon user: %s)", (_
     expect(await store.ask("read", { name: "kept" })).toEqual({ result: "kept" });
   });
 
-  it("counts a deleted file until the process that has the file open ends", async () => {
+  it("counts a deleted file until the process that has the file open exits", async () => {
     const store = await addWorker();
     // A file of 40 MB is within the limit, two are not.
     await store.ask("fillDeleted", { name: "first", mb: 40 });
@@ -104,7 +104,7 @@ describe.each(daemonUsers)("the storage quota of a worker (daemon user: %s)", (_
     expect(await other.ask("write", { name: "a" })).toEqual({ result: null });
   });
 
-  it("ends an isolate whose temporary folder is too large and deletes the folder", async () => {
+  it("stops an isolate whose temporary folder is too large and deletes the folder", async () => {
     const store = await addWorker();
     const plain = "plain-writer";
     await uploadWorker(client, plain, files);

@@ -30,7 +30,7 @@ describe("the start page at /", () => {
   test.each([
     ["an API client", { headers: { accept: "application/json" } }],
     ["a form submission", { method: "POST", headers: browser }],
-  ])("is sent to browsers, and the response to %s is NOT_FOUND", async (_, init) => {
+  ])("is sent to browsers, but %s receives NOT_FOUND", async (_, init) => {
     const response = await fetch(`${daemon.url}/`, init);
     expect([response.status, await response.json()]).toEqual([404, { error: expect.objectContaining({ code: "NOT_FOUND" }) as object }]);
   });

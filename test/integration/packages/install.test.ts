@@ -106,7 +106,7 @@ describe("replacing a worker version", () => {
     await expect.poll(() => entriesOf(fixture.uploads)).toEqual(["app"]);
   });
 
-  test("replaces a worker without a version folder when both versions are equal", async () => {
+  test("replaces a worker without a version folder when the upload has the same version", async () => {
     await writeFiles(path.join(fixture.uploads, "app"), { "manifest.yaml": "name: app\nversion: 1.0.0\n", mark: "bare" });
     await fixture.reopen();
     await fixture.install(app("1.0.0", "new"));

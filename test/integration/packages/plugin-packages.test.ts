@@ -38,7 +38,7 @@ describe("installing a plugin", () => {
     await onlyFolders("@team", "guard");
   });
 
-  test("replaces all files of an installed plugin, also by a lower version", async () => {
+  test("replaces all files of an installed plugin, even with a lower version", async () => {
     await fixture.install({ "manifest.yaml": "name: guard\nversion: 1.0.0\n", "plugin.js": "1", "old.js": "1" });
     await fixture.install({ "manifest.yaml": "name: guard\nversion: 0.9.0\n", "plugin.js": "2" });
 
@@ -48,7 +48,7 @@ describe("installing a plugin", () => {
     await onlyFolders("guard");
   });
 
-  test("keeps the old files until the code that uses the files has ended", async () => {
+  test("keeps the old files until the code that uses the files has stopped", async () => {
     let done: (() => void) | undefined;
     let movedTo = "";
     Object.assign(fixture.options, {

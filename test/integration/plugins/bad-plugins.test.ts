@@ -101,7 +101,7 @@ describe("a plugin that fails to load", () => {
     expect(fixture.names).toEqual(["good"]);
   });
 
-  test("also causes the failure of exactly the plugins that require the plugin", async () => {
+  test("prevents the load of exactly the plugins that require it", async () => {
     const fixture = await PluginFixture.open();
     await fixture.add("broken", "throw new Error('broken');");
     await fixture.add("child", good, { manifest: { dependencies: ["broken"] } });

@@ -202,7 +202,7 @@ describe("an onRequest hook", () => {
       expect(server.complaints).toHaveLength(1);
     });
 
-    test("causes PLUGIN_HOOK_FAILED after reading the body, also with onRequestFailOpen", async () => {
+    test("causes PLUGIN_HOOK_FAILED when it has read the body, despite onRequestFailOpen", async () => {
       for (const onRequestFailOpen of [false, true]) {
         server.use({ onRequest: async (request) => void (await request.text()), onRequestFailOpen });
         expect(await server.refusal("/app/a", { method: "POST", body: "x" })).toMatchObject({ code: "PLUGIN_HOOK_FAILED" });

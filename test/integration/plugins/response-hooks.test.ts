@@ -133,7 +133,7 @@ describe("an onResponse hook", () => {
     expect((await send({ path: "/app/stream" })).text).toBe("104857600 bytes");
   });
 
-  test("runs in plugin order, also for responses of plugins", async () => {
+  test("runs in plugin order for responses of workers and of plugins", async () => {
     server.use(
       { onResponse: (response) => withHeader(response) },
       { onResponse: (response) => new Response(`added ${response.headers.get("x-added")}`) },
@@ -145,14 +145,14 @@ describe("an onResponse hook", () => {
     for (const path of ["/app/", "/own", "/stop"]) expect((await send({ path })).text, path).toBe("added 1");
   });
 
-  test("causes a 503 after reading a streamed body, and no error after a short body", async () => {
+  test("causes a 503 when the hook reads a streamed body, and no error for a short body", async () => {
     server.use({ onResponse: async (response) => void (await response.arrayBuffer()) });
     expect((await send({ path: "/app/" })).text).toBe("ok");
     expect(await server.refusal("/app/stream")).toMatchObject({ code: "PLUGIN_HOOK_FAILED" });
     expect((await send({ path: "/app/" })).text).toBe("ok");
   });
 
-  test("is taken from the plugins that were loaded when the request arrived", async () => {
+  test("runs only for plugins that were loaded when the request arrived", async () => {
     server.use({ onRequest: async () => server.use({ onResponse: () => new Response("new") }), onResponse: () => new Response("old") });
     expect((await send({ path: "/app/" })).text).toBe("old");
     expect((await send({ path: "/app/" })).text).toBe("new");
@@ -195,7 +195,7 @@ describe("an onResponse hook", () => {
     ["unchanged", async () => undefined],
     ["with other headers", withHeader],
     ["wrapped", (response: Response) => new Response(response.body?.pipeThrough(new TransformStream()), response)],
-  ])("keeps truncation, flushing and cancellation of a stream (response %s)", async (_what, onResponse) => {
+  ])("preserves truncation, flushing and cancellation of a stream (response %s)", async (_what, onResponse) => {
     server.use({ onResponse });
     await expect(send({ path: "/app/broken" })).rejects.toThrow();
     const socket = connect(server.port, "127.0.0.1");

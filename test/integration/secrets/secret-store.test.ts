@@ -71,7 +71,7 @@ describe("the encryption key of secrets", () => {
     expect(await readdir(directory)).not.toContain("secrets.key");
   });
 
-  test("is not created with a primary, and a missing key file prevents the start", async () => {
+  test("is not created with a primary; a configured but missing file prevents the start", async () => {
     const directory = await temporaryDirectory();
     await withStore({ directory, hasPrimary: true }, async (store) => {
       await expect(store.set(secret("A", "1"))).rejects.toMatchObject({ code: "SECRETS_KEY_UNAVAILABLE" });
@@ -92,7 +92,7 @@ describe("the encryption key of secrets", () => {
     },
   );
 
-  test("makes secrets unreadable when lost, and with a primary also prevents the start", async () => {
+  test("makes secrets unreadable when lost, and prevents the start with a primary", async () => {
     const directory = await temporaryDirectory();
     await withStore({ directory }, (store) => store.set(secret("A", "1")));
     await rm(path.join(directory, "secrets.key"));

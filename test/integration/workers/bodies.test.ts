@@ -141,7 +141,7 @@ describe("a request or response body", () => {
   });
 
   test.each(["/cancel-later", "/read-later"])(
-    "that the worker reads or cancels after its response keeps the isolate (path %s)",
+    "does not stop the isolate when read or cancelled after the response (path %s)",
     async (target) => {
       const pid = await server.text("/bodies/pid");
       for (let count = 0; count < 5; count += 1) {

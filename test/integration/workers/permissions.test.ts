@@ -55,7 +55,7 @@ describe("an isolate of a worker", () => {
     expect(await attempt("threads", "exec")).toEqual(denied);
   });
 
-  test.runIf(process.getuid?.() === 0)("with child-process has one process limit for all isolates of the worker", async () => {
+  test.runIf(process.getuid?.() === 0)("with child-process shares one process limit with the worker's other isolates", async () => {
     await server.add("forker", { files: { "index.js": prober }, manifest: { permissions: ["child-process"] } });
     expect(await attempt("forker", "processes")).toEqual({ value: "2048" });
   });

@@ -155,7 +155,7 @@ describe("a worker that does not accept a WebSocket handshake", () => {
     },
   );
 
-  test("causes a 502 when the worker returns a WebSocket end for the second time", async () => {
+  test("causes a 502 when the worker returns the same end of a WebSocketPair twice", async () => {
     const client = await WebSocketClient.open(app("/twice"));
     await client.closed;
     expect((await WebSocketClient.refusal(app("/again"))).status).toBe(502);

@@ -55,7 +55,7 @@ describe("tsconfig.json of a TypeScript worker", () => {
     expect(await response(files, "src/index.ts")).toBe('["a","undefined"]');
   });
 
-  test("selects decorators", async () => {
+  test("selects standard or experimental decorators", async () => {
     const source =
       "const seen: string[] = []; const mark = (_target: unknown, name: string) => void seen.push(typeof name);\nclass A { @mark a() {} }\n";
     const index = page("[seen, typeof A]", source);
@@ -73,7 +73,7 @@ describe("tsconfig.json of a TypeScript worker", () => {
       .toContain("tsconfig.json: esbuild does not support emitDecoratorMetadata");
   });
 
-  test("is named in the error if it is not valid", async () => {
+  test("is named in the error when the file is invalid", async () => {
     names += 1;
     await server.add(`configured-${names}`, { files: { "index.ts": page("1"), "tsconfig.json": "{ broken" } });
     expect(await server.refusal(`/configured-${names}/`)).toMatchObject({

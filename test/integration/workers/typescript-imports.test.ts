@@ -37,7 +37,7 @@ describe("an optional package that is not installed", () => {
     expect(await (await server.fetch("/optional/")).json()).toEqual(["MODULE_NOT_FOUND", "ERR_MODULE_NOT_FOUND"]);
   });
 
-  test("is an error when the worker cannot be loaded without it", async () => {
+  test("is an error when the worker cannot be loaded without the package", async () => {
     await server.add("required", {
       files: {
         "index.ts": 'import gone from "gone"; export default () => new Response(gone);',

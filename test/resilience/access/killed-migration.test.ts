@@ -69,7 +69,7 @@ async function expectWholeState(file: string): Promise<number> {
   return schema;
 }
 
-test("a killed migration keeps the old schema until the commit, then the new schema", async () => {
+test("a migration killed before its commit keeps the old schema, otherwise the new", async () => {
   const file = await storeWithKeys();
 
   expect(await migrate(file, { killAt: "step" })).toBe("SIGKILL");

@@ -10,7 +10,7 @@ import { startDaemon } from "../../support/start-daemon.js";
 
 const fixture = fileURLToPath(new URL("../../fixtures/workers/faults/index.js", import.meta.url));
 
-test("an isolate in an endless loop ends when its daemon is killed", async () => {
+test("an isolate in an endless loop stops when its daemon is killed", async () => {
   const daemon = await startDaemon({ env: { RUNTIME_WORKER_UIDS: "off" } });
   onTestFinished(daemon.dispose);
   const archive = await packFiles({ "manifest.yaml": "name: app\n", "index.js": await readFile(fixture, "utf8") });

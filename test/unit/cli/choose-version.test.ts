@@ -26,7 +26,7 @@ describe("chooseVersion", () => {
     expect(chooseVersion(facts, installed("latest", "3.0.0"), true)).toEqual({ version: "1.0.0", origin: "declared" });
   });
 
-  test("keeps latest while it is active, and assigns a version with isBump", () => {
+  test("keeps an active latest without isBump, and assigns a version with isBump", () => {
     expect(chooseVersion(without, installed("latest", "1.0.0"), false)).toEqual({ version: "latest", origin: "latest" });
     expect(chooseVersion(without, installed("latest", "1.0.0"), true)).toEqual({ version: "1.0.1", origin: "assigned" });
   });

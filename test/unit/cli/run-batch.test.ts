@@ -53,7 +53,7 @@ test("continues after a rejected item and returns exit code 9", async () => {
   });
 });
 
-test("stops when the connection is lost and lists the other items as not tried", async () => {
+test("stops when the connection is lost, and lists the remaining items as not tried", async () => {
   const { tried, thrown, shown } = await actOn({ a: undefined, b: unreachable, c: undefined });
 
   expect(tried).toEqual(["a", "b"]);

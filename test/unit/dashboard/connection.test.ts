@@ -39,7 +39,7 @@ test("shows when the daemon is not ready", async () => {
   await dashboard.waitFor(/health +not ready: plugins are loading/);
 });
 
-test("ends the session when the daemon rejects the key, and shows the reason", async () => {
+test("ends the session when the daemon rejects the API key, and shows the reason", async () => {
   const dashboard = await renderDashboard({ "/api/workers": [listedWorker("shop")] }, { screen: "workers" });
   await dashboard.waitFor("> shop");
   dashboard.transport.answers["/api/workers"] = refusedKey;
@@ -49,7 +49,7 @@ test("ends the session when the daemon rejects the key, and shows the reason", a
   expect(dashboard.text()).not.toContain("shop");
 });
 
-test("asks for URL and key when no profile exists, and hides the typed key", async () => {
+test("asks for URL and API key when no profile exists, and hides the typed API key", async () => {
   const dashboard = await renderDashboard({}, { environment: {} });
   await dashboard.waitFor("No profiles. Press a to sign in to a daemon.");
   dashboard.press("a");
@@ -64,7 +64,7 @@ test("asks for URL and key when no profile exists, and hides the typed key", asy
   expect(dashboard.transport.requests).toEqual([]);
 });
 
-test("lists profiles with the profile in use, production profiles and missing keys", async () => {
+test("lists profiles; marks the one in use, production profiles and missing API keys", async () => {
   const dashboard = await renderDashboard({}, { environment: {}, config: profiles });
   await dashboard.waitFor(/> home \(in use\) +http:\/\/home\.test +missing/);
   expect(dashboard.text()).toMatch(/prod +http:\/\/prod\.test +missing +PRODUCTION/);

@@ -29,7 +29,7 @@ async function openKeys(setup: DashboardSetup = {}, answers: Readonly<Record<str
 
 const lastBody = ({ transport }: RenderedDashboard) => transport.requests.findLast(({ method }) => method === "POST")?.body;
 
-test("revokes a key only after the user types its name", async () => {
+test("revokes an API key only after the user types its name", async () => {
   const dashboard = await openKeys();
   await dashboard.waitFor("c create");
   dashboard.press(`/leaving${keys.enter}d`);
@@ -42,7 +42,7 @@ test("revokes a key only after the user types its name", async () => {
   expect(dashboard.transport.changes()).toEqual(["DELETE /api/keys/3"]);
 });
 
-test("does not revoke the key of the current session", async () => {
+test("does not revoke the API key of the current session", async () => {
   const dashboard = await openKeys({ columns: 130 });
   await dashboard.waitFor("> operator (in use)");
   dashboard.press("d");
@@ -72,7 +72,7 @@ test("creates an API key from the form, and shows the key until the user presses
   expect(dashboard.screen.remembered()).not.toContain(secret);
 });
 
-test("creates a custom key with the selected permissions", async () => {
+test("creates an API key with the selected permissions", async () => {
   const dashboard = await openKeys({ rows: 30 });
   await dashboard.waitFor("c create");
   dashboard.press(`cx${keys.tab}`);
@@ -90,7 +90,7 @@ test.each([
   ["no namespace", `a${keys.tab}${keys.tab}\u0015${keys.tab}`, "the namespace is missing"],
   ["an invalid namespace", `a${keys.tab}${keys.tab}\u0015team${keys.tab}`, '"team" is not a namespace'],
   ["an invalid lifetime", `a${keys.tab.repeat(3)}\u0015soon`, '"soon" is not a lifetime'],
-])("rejects a key form with %s and sends no request", async (_what, typed, reason) => {
+])("rejects the form for an API key with %s and sends no request", async (_what, typed, reason) => {
   const dashboard = await openKeys({ rows: 30 });
   await dashboard.waitFor("c create");
   dashboard.press(`c${typed}${keys.enter}`);
@@ -111,7 +111,7 @@ test("creates an API key that never expires only after a second press of enter",
 test.each([
   ["the daemon rejects the key", WireAnswer.refusal(403, "PERMISSION_ESCALATION", "Too much for your key."), "Too much for your key."],
   ["the daemon is unreachable", unreachable(), "cannot reach http://daemon.test"],
-])("keeps the values of the key form when %s", async (_when, answer, reason) => {
+])("keeps the values in the form for an API key when %s", async (_when, answer, reason) => {
   const dashboard = await openKeys({}, { "POST /api/keys": answer });
   await dashboard.waitFor("c create");
   dashboard.press(`cpatient${keys.tab.repeat(3)}${keys.enter}`);
@@ -120,7 +120,7 @@ test.each([
   expect(dashboard.text()).toContain("lifetime (expires");
 });
 
-test("ignores other keys of the keyboard while a new API key is shown", async () => {
+test("ignores unrelated key presses while a new API key is shown", async () => {
   const dashboard = await openKeys();
   await dashboard.waitFor("c create");
   dashboard.press(`ca${keys.tab.repeat(3)}${keys.enter}`);
@@ -143,7 +143,7 @@ test("erases a displayed API key from the terminal when ctrl-c is pressed", asyn
 test.each([
   ["a viewer key", { answers: { "/api/admin/session": sessionOf(rolePermissions.viewer.concat("keys:read")) }, isReadOnly: false }],
   ["read-only mode", { answers: {}, isReadOnly: true }],
-])("prevents creating and revoking keys with %s", async (_who, { answers, isReadOnly }) => {
+])("prevents creating and revoking API keys with %s", async (_who, { answers, isReadOnly }) => {
   const dashboard = await openKeys({ isReadOnly }, answers);
   await dashboard.waitFor("q quit");
   dashboard.press("cd?");
@@ -152,7 +152,7 @@ test.each([
   expect(dashboard.transport.changes()).toEqual([]);
 });
 
-test("keeps a displayed API key above other overlays, and erases the key when closed", () => {
+test("keeps a displayed API key above other overlays, and erases it when closed", () => {
   const overlays = new Overlays();
   const shown = new OneTimeSecret(secret);
   overlays.show({ kind: "reveal", secret: shown, about: [] });

@@ -63,7 +63,7 @@ test("keeps the same row selected when the list changes", async () => {
   expect(dashboard.text()).toContain("> todos");
 });
 
-test("shows built-in workers only after the key b, and marks them as unchangeable", async () => {
+test("shows built-in workers only after b is pressed, and marks them as unchangeable", async () => {
   const dashboard = await renderDashboard(shops, { screen: "workers", columns: 140 });
   await dashboard.waitFor("> @team/shop");
   expect(dashboard.text()).not.toContain("hello");
@@ -81,7 +81,7 @@ test("opens the details in place of the list on a narrow terminal", async () => 
   await dashboard.waitFor("> @team/shop");
 });
 
-test("lists only the available keys of the current screen in the help", async () => {
+test("lists only the available shortcuts of the current screen in the help", async () => {
   const dashboard = await renderDashboard({}, { screen: "overview" });
   await dashboard.waitFor("ready");
   dashboard.press("?");

@@ -36,7 +36,7 @@ test("shows a hint when the log is empty", async () => {
   await dashboard.waitFor("no entries yet; new entries of talker appear here");
 });
 
-test("filters log lines, and selects matches with the keys n and N", async () => {
+test("filters log lines, and selects matches with the shortcuts n and N", async () => {
   const { dashboard } = await openLogs(["order one", "payment", "order two"]);
   dashboard.press(`/order${keys.enter}`);
   await dashboard.waitFor("2 lines · filter: order");
@@ -62,7 +62,7 @@ test("counts new log lines without displaying the lines while paused", async () 
   await dashboard.waitFor("during the pause");
 });
 
-test("keeps the selected log line in place until the key G follows new lines", async () => {
+test("keeps the selected log line in place until the user presses G", async () => {
   const { dashboard, write } = await openLogs(Array.from({ length: 40 }, (_, index) => `line ${index} of many`));
   dashboard.press("g");
   await dashboard.waitFor(/^> .*line 0 of many/m);
@@ -73,7 +73,7 @@ test("keeps the selected log line in place until the key G follows new lines", a
   await dashboard.waitFor(/^> .*a new line/m);
 });
 
-test("wraps long log lines with the key w, and hides times with the key t", async () => {
+test("wraps long log lines with the shortcut w, and hides times with t", async () => {
   const { dashboard } = await openLogs([`${"long ".repeat(30)}END`]);
   expect(dashboard.text()).not.toContain("END");
   dashboard.press("w");

@@ -61,7 +61,7 @@ test.each([
   ["keys", "/api/keys", "list"],
   ["files", "/api/workers/files/list", "list"],
   ["logs", "/api/workers", "workers"],
-])("the screen %s shows the reason when the daemon rejects its list", async (screen, path, what) => {
+])("the screen %s shows the reason when the daemon rejects the request for its list", async (screen, path, what) => {
   const dashboard = await renderDashboard({ ...full, [path]: denied }, { screen });
   await dashboard.waitFor(`cannot load the ${what}: The key has no permission for this.`);
 });
@@ -79,7 +79,7 @@ test.each([
   expect(dashboard.text()).not.toMatch(/shop|guard|ci-deploy|upload|create|follow/);
 });
 
-test("the screen files names both possible permissions when the key has none", async () => {
+test("the screen files names two sufficient permissions when the API key has none", async () => {
   const dashboard = await renderDashboard({ ...full, "/api/admin/session": sessionOf([], { name: "blind" }) }, { screen: "files" });
   await dashboard.waitFor("This screen requires the permission workers:read or plugins:read");
 });

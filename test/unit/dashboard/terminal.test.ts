@@ -60,7 +60,7 @@ test("shows the required size on a small terminal and accepts only ctrl-c", asyn
   await dashboard.ended;
 });
 
-test("ignores keys while the terminal is too small to display a prompt", async () => {
+test("ignores key presses while the terminal is too small to display a prompt", async () => {
   const dashboard = await renderDashboard(answers, { screen: "workers" });
   await dashboard.waitFor("d delete");
   dashboard.press("d");

@@ -66,7 +66,7 @@ test("marks a version as failing when its requests fail", async () => {
   await dashboard.waitFor(/errors +20 failed, 100 % now/);
 });
 
-test("shows failures of the last minute only, beside their number since the start", async () => {
+test("shows failed requests since the start, and that none failed in the last minute", async () => {
   const workers = [workerMetricsOf("app", { total: 2, failed: 2, perSecond: 0, failedPerSecond: 0 })];
   const metrics = { ...(usualAnswers["/api/metrics.json"] as object), workers };
   const dashboard = await openApp({ columns: 100 }, { "/api/workers": [listedWorker("app")], "/api/metrics.json": metrics });
@@ -85,7 +85,7 @@ test("shows the newest error before later entries of the log", async () => {
   expect(dashboard.text()).toContain("Error: kaput");
 });
 
-test("shows a long name in the list if the terminal has room, and whole in the detail", async () => {
+test("shows a long name in the list on a wide terminal, and wraps it in the details", async () => {
   const name = "@very-long-team-name-for-tests/a-really-long-worker-name-that-goes-on-and-on-forever";
   const answers = { "/api/workers": [listedWorker("@team/a-name-of-thirty-five-letters"), listedWorker(name)] };
   const dashboard = await openApp({ columns: 140, rows: 45 }, answers);

@@ -46,7 +46,7 @@ describe("a preflight request", () => {
     for (const invalid of ["<script>", "a b", "a,,b", "a;q=1", ","]) expect(await asking(invalid), invalid).toBeNull();
   });
 
-  test("reaches the worker without a matching rule or without preflight headers", async () => {
+  test("reaches the worker when no rule matches or the preflight headers are missing", async () => {
     const gateway = await loadGateway({ cors: [{ paths: ["/shop/**"], origins: [page] }] });
     expect(await (await gateway.send(preflight("/other", page))).text()).toBe("app");
     expect(await (await gateway.send(requestOf("/shop/", { method: "OPTIONS" }))).text()).toBe("app");

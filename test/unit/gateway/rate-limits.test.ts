@@ -123,7 +123,7 @@ describe("a rate limit", () => {
     expect([await send(""), await send("")]).toEqual([200, 429]);
   });
 
-  test("with `by: path` counts requests per normalized path, also combined with client", async () => {
+  test("counts requests per normalized path with `by: path`, also per client and path", async () => {
     const byPath = await loadGateway({ rateLimits: [{ by: "path", limit: 1, window: "1m" }] });
     const paths = ["/shop/a", "/shop/b", "/shop/a?x", "/shop@1/a", "/shop/%61/", `/shop/${"x".repeat(300)}`, `/shop/${"x".repeat(301)}`];
     expect(await statuses(byPath, paths.length, (index) => requestOf(paths[index] as string, { from: `192.0.2.${index}` }))).toEqual([

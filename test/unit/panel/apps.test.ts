@@ -131,7 +131,7 @@ describe("effectOf", () => {
   });
 });
 
-describe("refusalOf", () => {
+describe("the reason why the panel denies an upload", () => {
   const target = { noun: "app", permission: "workers:install" } as const;
 
   test.each([
@@ -144,7 +144,7 @@ describe("refusalOf", () => {
       "@team/shop",
       "in @other only, and @team/shop lies outside",
     ],
-  ])("returns the reason why an upload is denied, if any, for a key that %s", (_what, principal, name, reason) => {
+  ])("is returned, if any, for a key that %s", (_what, principal, name, reason) => {
     const refusal = refusalOf({ ...facts, name }, target, principal);
     if (reason === undefined) expect(refusal).toBeUndefined();
     else expect(refusal).toContain(reason);

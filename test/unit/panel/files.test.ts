@@ -28,14 +28,15 @@ describe("readText", () => {
     expect(readText(bytes)).toBeUndefined();
   });
 
-  test.each(["a\r\nb\r\n", "\uFEFFa\nb", "a"])("toBytesText restores the original file content %j", (raw) => {
+  test.each(["a\r\nb\r\n", "\uFEFFa\nb", "a"])("returns text from which toBytesText restores the file content %j", (raw) => {
     const read = readText(encode(raw));
     expect(read && toBytesText(read)).toBe(raw);
   });
 });
 
+const shop: PackageRef = { kind: "workers", name: "shop", isBuiltIn: false, page: "apps/shop/files" };
+
 describe("folderAt", () => {
-  const shop: PackageRef = { kind: "workers", name: "shop", isBuiltIn: false, page: "apps/shop/files" };
   const roots = ["workers/shop", ".shipped/shop"];
 
   test.each([
@@ -58,14 +59,14 @@ describe("folderAt", () => {
       expect(folderAt(shop, roots, path)).toBeUndefined();
     },
   );
+});
 
-  test("isWithin compares whole path segments", () => {
-    expect([isWithin("a/b", "a/b"), isWithin("a/b", "a/b/c"), isWithin("a/b", "a/bc")]).toEqual([true, true, false]);
-  });
+test("isWithin compares whole path segments", () => {
+  expect([isWithin("a/b", "a/b"), isWithin("a/b", "a/b/c"), isWithin("a/b", "a/bc")]).toEqual([true, true, false]);
+});
 
-  test("pageAt percent-encodes folder and file in the URL", () => {
-    expect(pageAt(shop, "workers/shop/1.0.0", "a&b.txt")).toBe("apps/shop/files?path=workers%2Fshop%2F1.0.0&file=a%26b.txt");
-  });
+test("pageAt percent-encodes folder and file in the URL", () => {
+  expect(pageAt(shop, "workers/shop/1.0.0", "a&b.txt")).toBe("apps/shop/files?path=workers%2Fshop%2F1.0.0&file=a%26b.txt");
 });
 
 const read = (answer: unknown) => {

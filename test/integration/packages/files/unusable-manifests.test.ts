@@ -59,7 +59,7 @@ describe("an invalid worker manifest", () => {
     expect(error.message).toContain(place);
   });
 
-  test("is rejected as package.json, with the error's position, and as manifest.yml", async () => {
+  test("is rejected in package.json, with the error's position, and in manifest.yml", async () => {
     const json = await refusalOf(() => write("package.json", '{\n  "name": "app",\n}'));
     expect(json.message).toContain("package.json cannot be used: it is not valid JSON (line 3, column 1)");
     expect((await refusalOf(() => write("manifest.yml", "name: [\n"))).code).toBe("INVALID_PACKAGE_METADATA");

@@ -80,7 +80,7 @@ describe("a worker that is written for Node.js", () => {
     expect(await server.text(await add(source, options))).toBe("ok");
   });
 
-  test("responds to HEAD by GET, and with 405 to a method without an exported function", async () => {
+  test("responds to HEAD with the function GET, and with 405 without a function", async () => {
     const target = await add(`export const GET = () => new Response("ok"); export const POST = () => new Response("posted")`);
     expect(await server.text(`${target}any/path`, { method: "POST" })).toBe("posted");
     expect((await server.fetch(target, { method: "HEAD" })).status).toBe(200);

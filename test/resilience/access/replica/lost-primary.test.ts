@@ -97,7 +97,7 @@ test("a key store rejects only changes while the primary is down, and then recov
   expect(store.readState().replica?.renewals).toBe(0);
 });
 
-test("a key store opens without its primary, with the replica's keys or without keys", async () => {
+test("a key store opens while its primary is down, with or without keys of a replica", async () => {
   const sqld = await primary();
   const first = await openReplicatedStore(sqld.url);
   const key = newKey();

@@ -17,7 +17,7 @@ test.each([
   [{ quit: "r" }, "the key r is assigned to both refresh and quit"],
   [{ "workers.delete": "j" }, "the key j is assigned to both list.down and workers.delete"],
   [{ "workers.delete": "q" }, "the key q is assigned to both workers.delete and quit"],
-])("rejects one key for two actions on a screen and names both (bindings: %j)", (changes, message) => {
+])("rejects one key for two actions on a screen and names them (bindings: %j)", (changes, message) => {
   expect(() => new Keymap(changes)).toThrow(message);
 });
 

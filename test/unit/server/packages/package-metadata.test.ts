@@ -28,11 +28,11 @@ describe("package metadata", () => {
     expect(metadata).toMatchObject({ name: "from-yaml", version: "1.2.3", enabled: false, fields: { timeout: "5s", memory: "64mb" } });
   });
 
-  test("comes from manifest.yml without a manifest.yaml", async () => {
+  test("comes from manifest.yml when manifest.yaml does not exist", async () => {
     expect(await read({ "manifest.yml": "name: '@team/app'\n" })).toMatchObject({ name: "@team/app", version: "latest", enabled: true });
   });
 
-  test("comes from package.json alone", async () => {
+  test("comes from package.json when no manifest exists", async () => {
     expect(await read({ "package.json": '{"name":"app","version":"2.0.0-beta.1+b7"}' })).toMatchObject({
       name: "app",
       version: "2.0.0-beta.1+b7",
