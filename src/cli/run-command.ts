@@ -134,7 +134,7 @@ class CommandRun {
   }
 }
 
-/** Shortest alias to suggest: the edit distance of two letters to another short word says nothing. */
+/** Minimum length of a suggested alias, in letters. With fewer letters, almost every short word has a small edit distance. */
 const shortestSuggestion = 3;
 
 function unknownCommand(found: Extract<RunnableCommand, { kind: "unknown" }>): CommandError {

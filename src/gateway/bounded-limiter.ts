@@ -18,7 +18,10 @@ export interface LimiterState {
   readonly resetMs: number;
 }
 
-/** Counts requests per key in fixed windows, which begin with the first request of a key. Tracks a limited number of keys. */
+/**
+ * Counts requests per key, such as a client's address, in fixed windows, which begin with the first request of a key. Tracks a limited
+ * number of keys.
+ */
 export class BoundedLimiter {
   readonly #limiter: RateLimiterMemory;
   readonly #mostKeys: number;

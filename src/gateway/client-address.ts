@@ -26,8 +26,8 @@ export interface Client {
 }
 
 /**
- * Determines the client of a request. The daemon adds the connection's peer as the last entry of X-Forwarded-For. The host in each entry
- * reported the previous entry, which counts only if that host is trusted.
+ * Determines the client of a request. In X-Forwarded-For, each host reports the entry before its own, and the daemon adds the last entry.
+ * An entry counts only if the host that reported it is trusted.
  */
 export class ClientAddresses {
   readonly #trusted = new BlockList();

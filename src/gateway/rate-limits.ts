@@ -18,7 +18,7 @@ interface Rule {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** State of the rate limit rule that rejects the request, otherwise of the rule with the fewest remaining requests. */
+/** State of one rate limit rule: the rule that rejects the request, or if none does, the rule with the fewest remaining requests. */
 export interface Verdict extends LimiterState {
   readonly rule: string;
   readonly limit: number;

@@ -6,17 +6,17 @@ const missing = {
   "missing-module": { code: "MODULE_NOT_FOUND", text: "Cannot find module" },
   "missing-package": { code: "ERR_MODULE_NOT_FOUND", text: "Cannot find package" },
 } as const;
-/** Marks the resolution that the plugin itself starts. */
+/** Marks a resolution that this plugin starts, so that the plugin does not handle it again. */
 const own = Symbol("own resolution");
 
 /** Returns the package.json of the package that contains a module. Undefined if it cannot be read. */
 type ReadPackageOf = (module: string) => Promise<InstalledPackage | undefined>;
 
-/** Options for a bundle in memory. */
+/** Options of esbuild for a bundle that is returned in memory, with a metafile. */
 export type BundleOptions = BuildOptions & { readonly metafile: true; readonly write: false };
 
 interface OptionalBuild {
-  /** esbuild's function. */
+  /** The function `build` of esbuild, which the caller loads. */
   readonly build: typeof build;
   readonly options: BundleOptions;
   readonly readPackageOf: ReadPackageOf;
@@ -94,7 +94,7 @@ function isImport(kind: ImportKind): boolean {
   return kind === "import-statement" || kind === "require-call" || kind === "dynamic-import";
 }
 
-/** Whether an input of the metafile replaces a missing package. */
+/** Whether an input in esbuild's metafile is a module that replaces a missing package. */
 export function isMissing(input: string): boolean {
   return Object.keys(missing).some((namespace) => input.startsWith(`${namespace}:`));
 }

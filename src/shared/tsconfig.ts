@@ -1,6 +1,6 @@
 import type { ReadText } from "./packing/read-text.js";
 
-/** The options that change compiled code. The others are for type checks and the output of tsc. */
+/** The compiler options that change the compiled code. All other options concern type checks and the output of tsc. */
 const compiledOptions = [
   "alwaysStrict",
   "experimentalDecorators",
@@ -15,20 +15,20 @@ const compiledOptions = [
   "useDefineForClassFields",
   "verbatimModuleSyntax",
 ] as const;
-/** TypeScript replaces this variable with the folder of the tsconfig.json that extends others. */
+/** Variable in a tsconfig.json that TypeScript replaces with the folder of the file whose `extends` names the base file. */
 const configFolder = "${configDir}";
 
 /** The settings of a tsconfig.json for a compilation. */
 export interface Tsconfig {
-  /** Relative to the package folder. */
+  /** Path of the tsconfig.json, relative to the package folder. */
   readonly file: string;
-  /** For esbuild. Paths are relative to the package folder, and paths outside of it are removed. */
+  /** Compiler options in the form that esbuild accepts. Paths are relative to the package folder, and paths outside of it are removed. */
   readonly compilerOptions: Readonly<Record<string, unknown>>;
-  /** esbuild does not support this option. */
+  /** Whether `emitDecoratorMetadata` is set, which esbuild does not support. */
   readonly emitsDecoratorMetadata: boolean;
 }
 
-/** A tsconfig.json is not valid. */
+/** Error for a tsconfig.json that is not valid. */
 export class InvalidTsconfig extends Error {}
 
 /**
@@ -73,7 +73,7 @@ interface MergedOptions {
   readonly paths?: { readonly patterns: Readonly<Record<string, unknown>>; readonly folder: string } | undefined;
 }
 
-/** Merges the options of a file and of those that it extends. Later ones override. */
+/** Merges the options of a file and of the files that it extends. Options of the extending file override. */
 async function mergeOptions(read: ReadText, { file, text }: ConfigFile, visited: ReadonlySet<string>): Promise<MergedOptions> {
   const folder = joinPath(file, "..");
   const content = parseJsonWithComments(text, file);
@@ -107,10 +107,10 @@ async function findBase(read: ReadText, folder: string, specifier: string): Prom
   return undefined;
 }
 
-/** Returns the options for esbuild. `folder` has the tsconfig.json that extends the others. */
+/** Returns the options for esbuild. `folder` contains the tsconfig.json nearest to the entrypoint. */
 function compiled({ values, baseUrl, paths }: MergedOptions, folder: string): Record<string, unknown> {
   const base = baseUrl ?? paths?.folder ?? "";
-  // esbuild resolves the paths against `baseUrl`.
+  // Leads from `baseUrl` to the package folder, because esbuild resolves the paths against `baseUrl`.
   const toRoot = "../".repeat((baseUrl ?? "").split("/").filter(Boolean).length);
   const insideOnly = (target: unknown): string[] => {
     if (typeof target !== "string") return [];
@@ -135,7 +135,7 @@ function placeOf(target: string, folder: string): string | undefined {
   return target.startsWith("/") || /^\.\.(?:\/|$)/.test(place) ? undefined : place;
 }
 
-/** Resolves a path with `.` and `..` against a folder. Paths are relative to the package folder, which is an empty text. */
+/** Resolves a path with `.` and `..` against a folder. All paths are relative to the package folder, for which the empty text stands. */
 function joinPath(folder: string, target: string): string {
   const parts: string[] = [];
   for (const part of `${folder}/${target}`.split("/")) {

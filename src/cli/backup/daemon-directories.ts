@@ -35,7 +35,7 @@ export function directoryVariables(
   { stateDir, workerDirs, pluginDirs, service }: DirectoryOptions,
 ): Record<string, string> {
   const given = { RUNTIME_STATE_DIR: stateDir, RUNTIME_WORKER_DIRS: workerDirs, RUNTIME_PLUGIN_DIRS: pluginDirs };
-  for (const [name, value] of Object.entries(given)) if (value === "") throw usageError(`${name} is empty`, "set it to a folder");
+  for (const [name, value] of Object.entries(given)) if (value === "") throw usageError(`${name} has an empty value`, "set it to a folder");
   const chosen = Object.entries(given).filter((entry): entry is [string, string] => entry[1] !== undefined);
   return { ...(service && serviceVariables(service, directories.home)), ...Object.fromEntries(chosen) };
 }

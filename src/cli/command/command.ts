@@ -76,7 +76,10 @@ export interface CommandDefinition {
   readonly examples: readonly (readonly [line: string, meaning: string])[];
   /** Further information for the help, one fact per line. */
   readonly notes?: string;
-  /** Returns the error for a command line with more arguments than `arguments` defines. Without it, the error has their number. */
+  /**
+   * Returns the error for a command line with more arguments than `arguments` defines. Without this function, the error states the number
+   * of arguments.
+   */
   refuseExcess?(given: readonly string[]): Error;
   /** Runs the command and resolves with its exit code; undefined means 0. Rejects if the command fails. */
   run(context: Context, invocation: Invocation): Promise<ExitCode | void>;

@@ -63,9 +63,9 @@ function queryOf({ since, action, principal, limit }: Options) {
   const known = new Set<string>(auditActions.flatMap((one) => [one, nounOf(one)]));
   const unknown = action?.split(",").find((one) => !known.has(one));
   if (unknown !== undefined)
-    throw usageError(`--action: the audit log has no action ${JSON.stringify(unknown)}`, `use ${[...known].join(", ")}`);
+    throw usageError(`--action: ${JSON.stringify(unknown)} is not an action of the audit log`, `use ${[...known].join(", ")}`);
   const count = limit === undefined ? undefined : /^\d{1,4}$/.test(limit) ? Number(limit) : 0;
   if (count !== undefined && (count < 1 || count > mostEntries))
-    throw usageError(`--limit ${JSON.stringify(limit)} is not valid`, `use a whole number from 1 to ${mostEntries}`);
+    throw usageError(`--limit ${JSON.stringify(limit)} is not a number of entries`, `use a whole number from 1 to ${mostEntries}`);
   return { since: timeOption("--since", since), action, principal: principal === "" ? undefined : principal, limit: count };
 }

@@ -12,7 +12,7 @@ import { locatePackage } from "../pack/locate-package.js";
 import { openPackage, type OpenedPackage } from "../pack/open-package.js";
 import type { PackPlan } from "../pack/pack-plan.js";
 
-/** Number of versions that a deployment tries to assign while other deployments install them. */
+/** Maximum number of attempts to assign a version. An attempt fails if another deployment installs the same version first. */
 const mostAttempts = 4;
 
 export const command = defineCommand<[source: string], GivenOptions>({

@@ -77,7 +77,7 @@ export const command = defineCommand<[source: string], Options>({
 async function findFolder(context: Context, given: string): Promise<string> {
   const located = await locatePackage(context, given);
   if (located.isFolder) return located.path;
-  throw usageError(`${given} is already an archive`, `runtimectl validate ${given}`);
+  throw usageError(`${given} is already an archive; pack accepts only a folder`, `runtimectl validate ${given}`);
 }
 
 /** Prints a warning for each packed file whose path looks like a secret. */
@@ -92,7 +92,11 @@ async function refuseTarget(
   { plan, folder, isChosen }: { plan: PackPlan; folder: string; isChosen: boolean },
 ): Promise<void> {
   const stats = await stat(target).catch(() => undefined);
-  if (stats?.isDirectory()) throw usageError(`${target} is a folder`, `-o ${path.join(target, archiveName(plan.facts))}`);
+  if (stats?.isDirectory())
+    throw usageError(
+      `${target} is an existing folder, so the archive cannot be written to this path`,
+      `-o ${path.join(target, archiveName(plan.facts))}`,
+    );
   const inFolder = path.relative(folder, target);
   if (!isChosen || inFolder.startsWith("..") || inFolder === archiveName(plan.facts)) return;
   throw usageError(

@@ -3,7 +3,7 @@ import type { ReadStream, WriteStream } from "node:tty";
 import { connect } from "../client/connection.js";
 import { writeAll } from "../output/process-io.js";
 
-/** The stream from which the dashboard reads keys. */
+/** The stream from which the dashboard reads key presses. */
 export type KeySource = NodeJS.ReadableStream & Pick<ReadStream, "setRawMode">;
 
 /** The stream to which the dashboard draws. Emits `resize` and `error`. */

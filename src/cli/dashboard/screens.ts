@@ -10,7 +10,7 @@ import { PluginsScreen } from "./plugins/plugins.js";
 import { SecretsScreen } from "./secrets/secrets.js";
 import { WorkersScreen } from "./workers/workers.js";
 
-/** The screens with a tab, in the order of their keys. */
+/** The screens with a tab, in the order of their number keys. */
 export const screens = [
   { id: "overview", title: "Overview", action: "screen.overview", component: OverviewScreen },
   { id: "workers", title: "Workers", action: "screen.workers", component: WorkersScreen },
@@ -23,7 +23,7 @@ export const screens = [
 ] as const satisfies readonly Screen[];
 
 /**
- * Screens that show a selected item. They have no key and no tab of their own. `tab` is the screen from which the user opens the inner
+ * Screens that show a selected item. They have no shortcut and no tab of their own. `tab` is the screen from which the user opens the
  * screen.
  */
 export const innerScreens = [{ id: "secrets", component: SecretsScreen, tab: "workers" }] as const;

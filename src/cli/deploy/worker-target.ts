@@ -20,7 +20,7 @@ interface Identity {
 }
 
 interface OpenOptions {
-  /** Excludes `latest` as the version of a package without a version. */
+  /** True if a package without a version must get a new version number, even if the active version is `latest`. */
   readonly isBump: boolean;
 }
 

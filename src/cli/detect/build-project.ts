@@ -67,7 +67,7 @@ async function run(context: Context, folder: string, words: readonly [command: s
     cwd: folder,
     env: withoutCredentials(context.variables),
     stdio: ["ignore", "pipe", "pipe"],
-    // A process group, so that an interruption also ends the programs that the script has started.
+    // Starts a process group, so that an interruption also ends the programs that the script has started.
     detached: true,
   });
   const interrupt = () => {
@@ -75,7 +75,7 @@ async function run(context: Context, folder: string, words: readonly [command: s
   };
   context.signal.addEventListener("abort", interrupt, { once: true });
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (text: Buffer) => context.io.stderr.write(text));
-  // Not "close": a program in the background can keep the pipes open.
+  // Waits for "exit", because a program in the background can keep the pipes open and thereby delay the event "close".
   const code = await once(child, "exit").then(
     ([exitCode]) => exitCode as number | null,
     (error: Error) => error,

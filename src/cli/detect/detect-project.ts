@@ -30,7 +30,7 @@ export interface DetectedProject {
 
 export interface DetectedOutput extends Pick<FrameworkOutput, "copies" | "module"> {
   readonly manifest: Readonly<Record<string, unknown>>;
-  /** Folders that the package needs. Undefined: the whole project, by the usual packing rules. */
+  /** The only folders that are packed. Undefined if the usual packing rules apply to the whole project. */
   readonly packed: readonly string[] | undefined;
 }
 
@@ -109,7 +109,7 @@ async function readFields(source: PackageSource): Promise<PackageFields | undefi
     const fields: unknown = JSON.parse(text);
     return typeof fields === "object" && fields !== null ? fields : undefined;
   } catch {
-    // The validation reports the invalid file.
+    // Ignores an invalid package.json here, because the later validation reports it.
     return undefined;
   }
 }

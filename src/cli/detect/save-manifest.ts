@@ -9,7 +9,7 @@ import { manifestTextOf } from "./detect-project.js";
 /** Writes the manifest of a detected project to its folder. Throws a usage error if nothing was detected or the manifest exists. */
 export async function saveManifest(context: Context, { project, folder, isArchive }: OpenedPackage): Promise<void> {
   if (isArchive) throw usageError("--save cannot be used with an archive");
-  if (!project?.output) throw usageError("--save: the folder has a manifest, or needs none");
+  if (!project?.output) throw usageError("--save: the folder already has a manifest, or contains no project that needs one");
   if (project.output.module) throw usageError(`--save cannot be used with ${project.kind}: its package contains a generated module`);
   const [file] = manifestFileNames;
   await writeFile(path.join(folder, file), manifestTextOf(project.output), { flag: "wx" });

@@ -19,19 +19,19 @@ interface BundleRequest {
   readonly entrypoint: string;
   /** Path of the bundle in the archive. */
   readonly output: string;
-  /** Packages that stay imports. */
+  /** Packages that are not bundled, so that the bundle imports them at run time. */
   readonly externals: readonly string[];
 }
 
 interface Bundle {
   readonly code: string;
-  /** The source map; its sources are relative to the packed folder, and the code does not refer to it yet. */
+  /** The source map. Its sources are relative to the packed folder. The code has no comment that refers to the map yet. */
   readonly map: SourceMap;
   /** The bundled files, relative to the folder. */
   readonly inputs: readonly string[];
-  /** The packages that stay imports, and the folders of the entrypoint and of modules that import them. */
+  /** The packages that are not bundled, each with the folders of the entrypoint and of the modules that import the package. */
   readonly externals: ReadonlyMap<string, readonly string[]>;
-  /** Files that bundled modules read from their own location. */
+  /** Files that bundled modules read by a path relative to the module, and that must be packed beside the bundle. */
   readonly files: readonly PackedFile[];
   readonly warnings: readonly string[];
 }
@@ -73,7 +73,7 @@ export async function bundleCode({ folder, entrypoint, output, externals }: Bund
     },
     plugins: [refuseAddons(root), places.plugin()],
   };
-  // Loaded on demand: the compiler would slow the start of every command.
+  // Loads the compiler on demand, because loading it would slow the start of every command.
   const { build } = await import("esbuild");
   const result = await buildWithOptional({ build, options, readPackageOf }).catch((error: unknown) =>
     Promise.reject(bundleFailure(error, root)),
@@ -107,7 +107,7 @@ function warningText({ text, location }: Message): string {
   return location ? `${location.file}:${location.line}:${location.column + 1}: ${text}` : text;
 }
 
-/** Returns the folders from which a package is imported, the entrypoint's first: the bundle is there. */
+/** Returns the folders from which a package is imported. The entrypoint's folder is first, because it contains the bundle. */
 function foldersFor(name: string, { root, entrypoint, metafile }: { root: string; entrypoint: string; metafile: Metafile }): string[] {
   const importers = Object.entries(metafile.inputs).filter(([, { imports }]) => imports.some((each) => packageNameOf(each.path) === name));
   return [...new Set([entrypoint, ...importers.map(([input]) => input)].map((file) => path.dirname(path.join(root, file))))];
@@ -119,7 +119,10 @@ function inputsOf({ inputs }: Metafile): string[] {
     .toSorted();
 }
 
-/** Returns definitions that code expects in Node.js but that ES modules lack. On the first line, a comment, so that the source map stays valid. */
+/**
+ * Returns definitions, such as `require`, that code for Node.js expects and ES modules lack. The text precedes the first line of the
+ * bundle, which is a comment, so that the source map stays valid.
+ */
 function prelude(code: string, hasZippedModules: boolean): string {
   // `var`, because modules of the bundle declare the same variables.
   const zipped = hasZippedModules

@@ -9,13 +9,13 @@ import type { PackedFile } from "./pack-plan.js";
 interface PlacedPackage {
   /** Folder in the archive: `node_modules/NAME`, below the folder of another package if that needs another version. */
   readonly place: string;
-  /** Absolute path without links. */
+  /** Absolute path of the installed package, with symbolic links resolved. */
   readonly source: string;
 }
 
 interface ExternalPackages {
   readonly files: readonly PackedFile[];
-  /** Externals that are not installed. */
+  /** Packages in `--external` that are not installed. */
   readonly missing: readonly string[];
 }
 
@@ -51,7 +51,7 @@ async function firstOf(folders: readonly string[], add: (folder: string) => Prom
   return false;
 }
 
-/** Places packages like npm: at the top, or below the package that needs another version. */
+/** Chooses the folder of each package like npm: the top node_modules, or below the package that needs another version. */
 class PackageLayout {
   readonly #root: string;
   readonly #placed = new Map<string, PlacedPackage>();
@@ -60,23 +60,24 @@ class PackageLayout {
     this.#root = root;
   }
 
-  /** Places a package as `parent` imports it. Returns false if it is not installed. */
+  /** Places the package that an import in `parent` finds. Returns false if the package is not installed. */
   async add(name: string, parent: PlacedPackage): Promise<boolean> {
     const source = await findInstalledPackage(name, parent.source);
     if (source === undefined) return false;
     const places = modulesFolders(parent.place).map((folder) => `${folder}/${name}`);
     const nearest = places.map((place) => this.#placed.get(place)).find((each) => each !== undefined);
     if (nearest?.source === source) return true;
-    // Its own place within the folder, which the modules of the bundle use to find its files.
+    // Path of the package relative to the folder. Modules of the bundle read files of the package at this path.
     const own = path.relative(this.#root, source).split(path.sep).join("/");
     const place = nearest !== undefined ? places[0] : places.includes(own) ? own : places.at(-1);
     if (place !== undefined) this.#placed.set(place, { place, source });
     return true;
   }
 
-  /** Places the dependencies of all packages. Optional ones can be missing, and optional peers are not placed. */
+  /** Places the dependencies of all packages. Optional dependencies can be missing, and optional peer dependencies are not placed. */
   async complete(): Promise<PlacedPackage[]> {
-    // A package's dependencies are placed before theirs, so that no later package hides one that was found above. Added entries are visited.
+    // Visits packages level by level, including packages that the loop adds. Therefore, no package that is placed later hides a package
+    // that an import has already found in a parent folder.
     for (const parent of this.#placed.values()) {
       const { dependencies, optionalDependencies, peerDependencies, peerDependenciesMeta } =
         (await readInstalledPackage(parent.source)) ?? {};

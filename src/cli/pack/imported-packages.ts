@@ -8,8 +8,8 @@ const codePattern = /\.[cm]?[jt]sx?$/;
 const modulesFolder = "node_modules/";
 
 /**
- * Returns the plan with the installed packages that the worker's code imports: packages in folders above, as in workspaces, are added, and
- * node_modules of the folder are excluded if the output has packages of its own and imports none of them.
+ * Returns the plan with the packages that the code imports. Adds packages of parent folders, as in workspaces. Excludes the folder's
+ * node_modules if the output has its own packages and imports none from there.
  */
 export async function withDependencies(plan: PackPlan, folder: string): Promise<PackPlan> {
   const { entrypoint, pluginEntry } = plan.facts;

@@ -46,7 +46,7 @@ export class ModulePlaces {
     return [...this.#files.values()];
   }
 
-  /** Whether modules are in zip files of Yarn. They have the location of the bundle. */
+  /** Whether bundled modules come from zip files of Yarn. The location of the bundle replaces the location of such modules. */
   get hasZippedModules(): boolean {
     return this.#hasZippedModules;
   }
@@ -74,7 +74,10 @@ export class ModulePlaces {
     return { contents: `${place}${code.replace(/^#!.*/, "")}`, loader: loaders[path.extname(file).slice(1)] ?? "js" };
   }
 
-  /** Returns variables that replace `import.meta.url` and similar. On the first line, so that the source map stays valid. */
+  /**
+   * Returns declarations of variables that replace `import.meta.url` and similar expressions. The text has no line break, so that the
+   * source map stays valid.
+   */
   #declarations(file: string): string {
     const lines = [
       `var __module_url = new URL(${JSON.stringify(encodeURI(this.#placeOf(file)))}, __bundle_url).href`,
@@ -106,7 +109,7 @@ export class ModulePlaces {
     const found = [...(await this.#wasmFilesIn(folder)), ...named];
     for (const each of found) {
       if (!(await this.#keepWithin(packageFolder, each)) || !/\.[cm]?js$/.test(each)) continue;
-      // Node.js reads the module type from it.
+      // Also packs package.json, from which Node.js reads the module type of the file.
       await this.#keepWithin(packageFolder, path.join(packageFolder, "package.json"));
     }
   }
@@ -156,7 +159,7 @@ async function readUnzipped(file: string): Promise<string | undefined> {
   }
 }
 
-/** Whether a path relative to the folder is of another package. The packing rules apply to all other files. */
+/** Whether a path, relative to the folder, belongs to an installed package. The packing rules apply to all other files. */
 function isInstalled(relative: string): boolean {
   return relative.startsWith("..") || /(?:^|[\\/])node_modules[\\/]/.test(relative);
 }

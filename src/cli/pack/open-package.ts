@@ -59,7 +59,7 @@ export async function openPackage(context: Context, given: string, kind?: Packag
     isArchive: !located.isFolder,
     workspace,
     plan: async ({ bundle = false, externals = [], identity = {} } = {}) => {
-      if (bundle && found === "plugin") throw usageError("--bundle is for workers");
+      if (bundle && found === "plugin") throw usageError("--bundle cannot be used with a plugin");
       if (bundle && detected?.project.output?.module)
         throw usageError(
           `--bundle cannot be used with ${detected.project.kind} without a manifest, because its package has a generated module`,

@@ -55,7 +55,7 @@ export interface PackOptions {
   readonly identity?: PackageIdentity;
   /** Excludes every node_modules, and the packages of Yarn Plug'n'Play, regardless of the folder's rules. */
   readonly withoutPackages?: boolean;
-  /** The files in place of those in the folder, for metadata. */
+  /** Source from which name, version and entrypoint are read, in place of the folder: for example with a generated manifest. */
   readonly source?: PackageSource;
   /** The only folders that are packed, besides package.json and the manifest. */
   readonly only?: readonly string[] | undefined;

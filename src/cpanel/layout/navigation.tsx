@@ -12,7 +12,7 @@ const PluginMenus = lazy(async () => ({ default: await loadPluginMenus().catch((
 
 export function Navigation() {
   const { segments, search } = useRoute();
-  // The plugin menus below mark the current page of a plugin, so no section is marked as current.
+  // Marks no section on a page of a plugin's menu, because the plugin menus below mark that page.
   const current = search.has("at") ? undefined : segments[0];
   const list = useRef<HTMLUListElement>(null);
   useEffect(() => showCurrent(list.current), [current]);

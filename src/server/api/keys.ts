@@ -97,7 +97,7 @@ function twinLifetimeSeconds(
 }
 
 function notFound(id: number): never {
-  throw new ApiError("KEY_NOT_FOUND", `No active key has the id ${id}. It does not exist or is already revoked.`);
+  throw new ApiError("KEY_NOT_FOUND", `No active key has the id ${id}. The key does not exist or is already revoked.`);
 }
 
 function toApiKey(key: StoredKey): ApiKey {

@@ -33,7 +33,7 @@ export async function copyDataFolder(stateDirectory: string, name: string): Prom
       const response = JSON.parse(line) as CopyResponse;
       if ("error" in response) throw notCopied(name, response.error);
       const release = (): void => void socket.destroy();
-      // A missing `folder` means that the data folder was deleted meanwhile. The backup finds nothing at the path `removed` and skips it.
+      // Without `folder`, the data folder was deleted meanwhile. The backup then skips the path `removed`, which does not exist.
       return { folder: response.folder ?? path.join(stateDirectory, "removed"), release };
     }
     throw notCopied(name, "the daemon stopped");

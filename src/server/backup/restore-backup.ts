@@ -86,7 +86,7 @@ async function restore({ directories, file, discardOld }: RestoreOptions): Promi
     await finishRestore(stateDirectory);
     return { ...described, kept: discardOld ? [] : kept, finishedEarlier };
   } finally {
-    // A decided restore that is not complete still needs its prepared files.
+    // Keeps the prepared files while the restore is decided but not complete, because the daemon then completes it.
     if (!exists(path.join(stateDirectory, pendingRestoreName))) await staged.discard();
     staged.leave();
   }

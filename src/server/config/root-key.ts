@@ -43,7 +43,7 @@ export function ownRootKeyFile(stateDirectory: string): RootKeyFile {
 
 /** Writes a new root key to a file that only its user can read. Keeps an existing file. */
 export async function makeRootKeyFile(file: string): Promise<void> {
-  // The flag "wx" never replaces a key that clients already use.
+  // Uses the flag "wx", which fails for an existing file, because clients can already use the key in it.
   await writeFile(file, `${randomBytes(keyBytes).toString("base64url")}\n`, { flag: "wx", mode: 0o600 }).catch(
     (error: NodeJS.ErrnoException) => {
       if (error.code !== "EEXIST") throw error;

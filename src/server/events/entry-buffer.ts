@@ -8,7 +8,7 @@ export class EntryBuffer<Entry extends { readonly id: number }> {
   #droppedThroughId: number;
   readonly #changes = new ChangeSignal();
 
-  /** `before` is an id below the first id in the buffer. The buffer does not contain entries up to this id. */
+  /** `before` is the id before the first entry of this buffer. Followers that ask for older entries receive none from the buffer. */
   constructor(options: { readonly most: number; readonly before: number }) {
     this.#most = options.most;
     this.#newestId = options.before;

@@ -20,7 +20,7 @@ export async function readJsonBody(context: Context, maxSizeBytes: number): Prom
     text: false,
     multipart: false,
     includeUnparsed: false,
-    // koa-body ignores the body of DELETE by default.
+    // Includes DELETE, whose body koa-body ignores by default.
     parsedMethods: [HttpMethodEnum.POST, HttpMethodEnum.PUT, HttpMethodEnum.PATCH, HttpMethodEnum.DELETE],
     onError: rethrow(maxSizeBytes),
   });

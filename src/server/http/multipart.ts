@@ -170,7 +170,7 @@ async function receive(
       }
       const file = new SpoolFile(path.join(spoolDirectory, randomUUID()));
       file.filename = path.posix.basename((info.filename ?? "").replaceAll("\\", "/"));
-      // Files arrive one after another, so all earlier files are complete here.
+      // Sums the sizes of the earlier files, which are complete, because files arrive one after another.
       const sizeBytes = maxUploadSizeBytes - files.reduce((sum, before) => sum + before.sizeBytes, 0);
       files.push(file);
       const writing = writeSpool(stream, file, { sizeBytes, refusal: () => tooLarge(maxUploadSizeBytes) });

@@ -10,7 +10,9 @@ const ticksPerSecond = 100;
 
 /** Interval of the timer that measures the event loop. The delay of the timer is the event loop lag. */
 const resolutionMs = 500;
-/** Interval at which one of two monitors restarts. Therefore, the older monitor always covers the last 30 to 60 s. */
+/**
+ * Two monitors measure the lag, and this interval restarts them in turn. Therefore, the older monitor always covers the last 30 to 60 s.
+ */
 const turnMs = 30_000;
 
 export interface ProcessSample {

@@ -36,7 +36,7 @@ export class PluginCatalog {
     this.#rules = rules;
   }
 
-  /** Sorted by name. With `upload`, the list is that after the upload is placed. */
+  /** Returns the plugins, sorted by name. With `upload`, returns the plugins as they are after the upload is placed. */
   list(upload?: StagedPlugin): InstalledPlugin[] {
     const names = new Map<string, PluginFolder[]>();
     for (const found of this.#folders(upload)) names.set(found.name, [...(names.get(found.name) ?? []), found]);
@@ -56,7 +56,7 @@ export class PluginCatalog {
     };
   }
 
-  /** Sorted by precedence. */
+  /** The folders of the plugin, the folder with the highest precedence first. */
   #folders(upload?: StagedPlugin): PluginFolder[] {
     return this.#directories.flatMap((directory) => {
       const folders = listFolders(directory.path, directory.path).flatMap((folder) =>
@@ -74,7 +74,7 @@ function isInPlace({ directory, folder, name }: PluginFolder): boolean {
   return folder === path.join(directory.path, name);
 }
 
-/** Returns a plugin with the paths that it has after the upload is placed. */
+/** Returns a plugin with the paths that it will have after the upload is moved from its staging folder. */
 function asPlaced(plugin: InstalledPlugin, { folder, target }: StagedPlugin): InstalledPlugin {
   const isCode = plugin.folder === folder;
   return {
@@ -85,7 +85,10 @@ function asPlaced(plugin: InstalledPlugin, { folder, target }: StagedPlugin): In
   };
 }
 
-/** `found` must not be empty. */
+/**
+ * Returns the folder with the code, and the folder that overrides a manifest. `found` contains the folders with one plugin name and must
+ * not be empty.
+ */
 function layersOf(found: readonly PluginFolder[]): PluginLayers {
   const [first] = found as [PluginFolder];
   const builtIn = found.find(({ directory }) => directory.source === "built-in");
@@ -177,9 +180,9 @@ export interface PluginFolder {
   readonly problem?: string;
 }
 
-/** An unpacked upload in its staged folder. */
+/** An unpacked upload in its staging folder. */
 export interface StagedPlugin extends PluginFolder {
-  /** Absolute path of the folder in which it will be placed. */
+  /** Absolute path of the folder to which the upload will be moved. */
   readonly target: string;
 }
 
@@ -224,9 +227,9 @@ export interface InstalledPlugin {
   readonly version: string;
   /** Absolute path of the folder with the plugin's code. */
   readonly folder: string;
-  /** Where the code is until the upload is placed in `folder`. */
+  /** Staging folder that contains the code until the upload is moved to `folder`. */
   readonly stagedFolder?: string;
-  /** The folder in `GET /plugins`: that of the manifest if it overrides a built-in plugin. */
+  /** The folder that `GET /plugins` returns: the folder of the manifest if it overrides a built-in plugin. */
   readonly path: string;
   /** Whether the plugin's code is built in or was uploaded. */
   readonly source: "built-in" | "uploaded";

@@ -46,7 +46,7 @@ export interface PluginPackagesOptions extends PluginRules, Retiring {
   readonly onElsewhere?: (changes: readonly PeerChange[]) => void;
 }
 
-/** Loads an upload and calls `place`, which makes it visible. */
+/** Loads an upload, then calls `place`, which moves the upload to its visible folder. */
 export type ActivateUpload = (upload: StagedPlugin, place: () => Promise<void>) => Promise<void>;
 
 export interface PlacedPlugin {
@@ -156,7 +156,7 @@ export class PluginPackages implements PackageOwner {
       await discardAfter(retiring, staged);
       return isHere;
     });
-    // Another daemon uploaded or deleted the plugin meanwhile.
+    // Repeats the change if another daemon uploaded or deleted the plugin meanwhile.
     if (!isDone) await this.#setEnabled(name, enabled);
   }
 
@@ -305,7 +305,7 @@ export class PluginPackages implements PackageOwner {
     return retiring;
   }
 
-  /** Whether the overriding manifest contains only `enabled`, and the built-in plugin already has the requested state. */
+  /** Returns whether the overriding manifest contains only `enabled`, and the built-in plugin already has the requested state. */
   #isShippedAs(enabled: boolean, overlay: PluginFolder): boolean {
     const shipped = this.#catalog.find(overlay.name)?.builtIn?.metadata;
     return shipped?.enabled === enabled && isBareSwitch(overlay);

@@ -35,7 +35,10 @@ export function enabledLatest(
   if (version === latestVersion || catalog.versions(name)?.get(latestVersion)?.enabled !== true) return undefined;
   const latest = changeableVersion(catalog, name, latestVersion);
   if (latest.directory === directory) return latest;
-  throw new ApiError("PATH_NOT_WRITABLE", `${name} latest is in ${latest.directory}, but this upload is installed in ${directory}.`);
+  throw new ApiError(
+    "PATH_NOT_WRITABLE",
+    `The upload cannot disable ${name} latest, which is in ${latest.directory}, because the upload is installed in ${directory}.`,
+  );
 }
 
 /**

@@ -32,7 +32,7 @@ export class ForwardedMessage extends IncomingMessage {
     this.httpVersionMinor = original.httpVersionMinor;
     const lines = headerLinesOf(handedOn);
     this.rawHeaders = lines.flat();
-    // Each header name occurs only once in `lines`, so no value is lost.
+    // Uses an object with one value per name, because each header name occurs only once in `lines`.
     this.headers = Object.fromEntries(lines);
     // Prevents an uncaught exception. The readers of the message also receive the error.
     this.on("error", () => undefined);
@@ -91,7 +91,7 @@ function headerLinesOf({ original, request, keepsLength, isHandshake }: HandedOn
   if (isHandshake) lines.push(["connection", "Upgrade"], ["upgrade", "websocket"]);
   if (!request.body) return lines;
   const length = keepsLength ? original.headers["content-length"] : undefined;
-  // The headers of the plugin's request are not used for the length: a plugin that replaced the body can have kept the old headers.
+  // Uses the client's Content-Length and never the plugin's. A plugin that replaced the body can have kept the old headers.
   lines.push(length === undefined ? ["transfer-encoding", "chunked"] : ["content-length", length]);
   return lines;
 }

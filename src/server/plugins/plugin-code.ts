@@ -8,7 +8,7 @@ import { lifeTimeLimitMs, withinTimeLimit } from "./hooks.js";
 import { describeError } from "./plugin-loader.js";
 import type { TransformFailure } from "esbuild";
 
-/** Manifest files. The code hash does not include these files, because enabling or disabling a plugin changes its manifest. */
+/** Names of manifest files, which the code hash excludes, because enabling or disabling a plugin changes its manifest. */
 const manifestNames = new Set(["manifest.yaml", "manifest.yml"]);
 /** Maximum number of unused code copies, which are kept for a plugin that is enabled again or rolled back. */
 const mostUnusedCopies = 10;
@@ -29,7 +29,7 @@ export class PluginCode {
   readonly #packageRoot: string;
   /** Code copies by hash, least recently used first. */
   readonly #copies = new Map<string, CodeCopy>();
-  /** By plugin: the last file listing and its hash. */
+  /** The last file listing of each plugin folder, and the code hash for this listing, by plugin. */
   readonly #looks = new Map<string, { readonly look: string; readonly hash: string }>();
   readonly #copyPath: RegExp;
   #copyCount = 0;
@@ -132,7 +132,7 @@ export class PluginCode {
 
   async #delete(hash: string, copy: CodeCopy): Promise<void> {
     if (this.#copies.get(hash) === copy) this.#copies.delete(hash);
-    // The next start deletes a copy that cannot be deleted now.
+    // Ignores the error, because the next start of the daemon deletes the copy.
     await rm(copy.path, { recursive: true, force: true }).catch(() => undefined);
   }
 }

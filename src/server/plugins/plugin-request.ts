@@ -235,7 +235,9 @@ class MessageBody implements LazyBody {
   readonly #onData = (chunk: Buffer): void => {
     this.#receivedBytes += chunk.length;
     if (this.#receivedBytes > this.#maximumBytes) {
-      this.#fail(new ApiError("PAYLOAD_TOO_LARGE", `The request body exceeds the ${this.#maximumBytes} bytes that plugins can read.`));
+      this.#fail(
+        new ApiError("PAYLOAD_TOO_LARGE", `The request body exceeds ${this.#maximumBytes} bytes, the most that plugins can read.`),
+      );
       this.#discard();
       return;
     }

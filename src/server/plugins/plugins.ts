@@ -49,8 +49,8 @@ export class Plugins {
   }
 
   /**
-   * Loads an upload, calls `place`, which puts it on the disk, and replaces the set. Throws PLUGIN_LOAD_FAILED when the upload fails to load
-   * and an earlier one is loaded. On an error, nothing has changed.
+   * Loads an upload, calls `place` to move it to its folder, and replaces the set. Throws PLUGIN_LOAD_FAILED if the upload fails to load
+   * and an earlier upload is loaded. After an error, nothing has changed.
    */
   install(upload: StagedPlugin, place: () => Promise<void>): Promise<void> {
     return this.#inTurn(() => this.#install(upload, place));
@@ -130,7 +130,7 @@ export class Plugins {
     } catch (error) {
       await endAll(next.running.filter((running) => !this.#running.includes(running)));
       this.#running = this.#running.filter((running) => !next.ended.has(running));
-      // Loads the plugins again that the builder had to end.
+      // Loads the previous plugins again that the builder has shut down.
       await this.#reload(isNever);
       throw error;
     }

@@ -4,7 +4,7 @@ import { byLiteralness, matchRoutePattern, parseRoutePattern, type RoutePattern 
 type Declared = NonNullable<NonNullable<Plugin["server"]>["routes"]>;
 
 export interface RouteMatch {
-  /** Handler for the request. Undefined if the path matches and the method does not. */
+  /** Handler for the request. Undefined if the route matches the path but has no handler for the method. */
   readonly handler: RouteHandler | undefined;
   readonly params: Readonly<Record<string, string>>;
   /** Value of the `Allow` header. */

@@ -26,7 +26,7 @@ export class KeyRotation {
   readonly #records: SecretRecords;
   readonly #keys: SecretsKeys;
   readonly #log: Log;
-  /** Runs one change of the keys at a time. */
+  /** Lock that allows one change of the encryption keys at a time. */
   readonly #lock = new KeyedLock();
 
   constructor({ records, keys, log }: KeyRotationOptions) {

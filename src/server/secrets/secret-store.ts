@@ -195,7 +195,7 @@ export class SecretStore {
           this.#options.log.warn({ worker }, "staged secrets of a failed upload stay in effect: they were changed meanwhile");
       };
     }
-    throw new ApiError("KEY_STORE_UNAVAILABLE", "Staged secrets of the worker keep changing. Nothing was changed. Try again.", {
+    throw new ApiError("KEY_STORE_UNAVAILABLE", "Other calls are changing the staged secrets of the worker. Nothing was changed. Retry.", {
       retryAfterSeconds: 1,
     });
   }

@@ -35,7 +35,7 @@ export interface EndpointDefinition {
    * NOT_FOUND.
    */
   readonly localOnly?: true;
-  /** Whether the path is relative to the origin instead of the API base. */
+  /** True if the path is relative to the origin, and false if it is relative to the API base. */
   readonly atOrigin?: boolean;
   /** Whether the path contains a package name (`:scope/:name`, or `:name` with the scope). Keys of other namespaces are rejected. */
   readonly namespaced?: boolean;

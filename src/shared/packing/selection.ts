@@ -131,7 +131,7 @@ async function openPackageRules(read: ReadText, facts: SelectionFacts): Promise<
   return { folders, servesPageBelow, development: await findDevelopmentPackages(read, facts.packageJson) };
 }
 
-/** Returns rules that apply `packages` to installed packages, and `others` to all other files. */
+/** Returns the packing rules that apply `packages` to installed packages and `others` to all other files. */
 function withPackages(packages: PackageRules, others: Selection): Selection {
   const insidePackages = (relativePath: string) =>
     [...packages.folders].some((root) => relativePath === root || relativePath.startsWith(`${root}/`));

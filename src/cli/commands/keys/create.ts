@@ -108,19 +108,28 @@ async function toBody(context: Context, options: Options) {
 function grantOf(options: Options): { role: Role; permissions: readonly Permission[] | undefined } {
   if (options.preset !== undefined) {
     if (options.role !== undefined || options.permission !== undefined)
-      throw usageError(`the preset ${options.preset} has fixed permissions`, "remove --role and --permission, or --preset");
+      throw usageError(
+        `--preset ${options.preset} has fixed permissions and cannot be used with --role or --permission`,
+        "remove --role and --permission, or --preset",
+      );
     const { role, permissions: brought } = presetOf(options.preset);
     return { role, permissions: brought };
   }
   const role = options.role ?? (options.permission ? "custom" : undefined);
   if (role === undefined)
-    throw usageError("a new key needs a role or a preset", `use --role ${roles.join("|")}, or --preset ${presetNames.join("|")}`);
+    throw usageError(
+      "a new key needs --role, --permission or --preset",
+      `use --role ${roles.join("|")}, or --preset ${presetNames.join("|")}`,
+    );
   const unknown = options.permission?.find((permission) => !permissions.includes(permission));
   if (unknown !== undefined) throw usageError(`--permission: ${JSON.stringify(unknown)} is not one of ${permissions.join(", ")}`);
   if (role === "custom" && options.permission === undefined)
-    throw usageError("the role custom requires permissions", "add --permission, such as --permission workers:read");
+    throw usageError("--role custom requires a list of permissions", "add --permission, such as --permission workers:read");
   if (role !== "custom" && options.permission !== undefined)
-    throw usageError(`the role ${role} has fixed permissions`, "use --role custom, or remove --permission");
+    throw usageError(
+      `--role ${role} has fixed permissions and cannot be used with --permission`,
+      "use --role custom, or remove --permission",
+    );
   return { role, permissions: options.permission };
 }
 

@@ -67,7 +67,7 @@ function workerName(reference: string): string {
   const { name, version } = parsePackageReference(reference);
   if (version === undefined) return name;
   throw usageError(
-    "a rollback starts from the active version; give the worker's name without a version",
+    "workers rollback accepts no version after the name, because it starts from the active version",
     `runtimectl workers rollback ${name} --to ${version}`,
   );
 }

@@ -13,12 +13,12 @@ export interface Outcome {
   readonly lines?: readonly string[];
 }
 
-/** An action that a key of the dashboard runs on the selected item. Every action has an equivalent command. */
+/** An action that a shortcut of the dashboard runs on the selected item. Every action has an equivalent command. */
 export interface Action<Target> {
   readonly id: ActionId;
   /** Returns the command line that is equivalent to the action. */
   readonly line: (target: Target) => string;
-  /** The permission that the action requires. If the session lacks the permission, the key only shows its name. */
+  /** The permission that the action requires. If the session lacks the permission, the shortcut only shows the name of the permission. */
   readonly permission: Permission;
   /** Returns the reason why the action is not possible for the target. Undefined if the action is possible. */
   readonly refusal?: (target: Target) => string | undefined;

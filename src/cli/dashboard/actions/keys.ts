@@ -3,7 +3,7 @@ import type { Action } from "./action.js";
 
 export interface KeyTarget {
   readonly key: ApiKey;
-  /** Whether the dashboard itself uses this key. */
+  /** Whether the dashboard itself uses this API key. */
   readonly isOwn: boolean;
 }
 

@@ -9,8 +9,8 @@ import { useDashboard, useSession } from "../session/hooks.js";
 const nothing: Offer = { handlers: {}, refusals: {}, lines: [] };
 
 /**
- * Registers the keys of the actions for the selected item. Keys of impossible actions show the reason. Read-only mode has no actions. The
- * key `x` shows `line`, the equivalent command of the screen, and the command lines of the actions.
+ * Registers the shortcuts of the actions for the selected item. An impossible action shows the reason. Read-only mode has no actions. The
+ * shortcut `x` shows `line`, the screen's command, and the commands of the actions.
  */
 export function useActions<Target>(actions: readonly Action<Target>[], target: Target | undefined, line: string): void {
   const dashboard = useDashboard();
@@ -23,7 +23,7 @@ export function useActions<Target>(actions: readonly Action<Target>[], target: T
 
 interface Offer {
   readonly handlers: Handlers;
-  /** Key handlers that show why an action is not possible. */
+  /** Handlers of shortcuts that show why an action is not possible. */
   readonly refusals: Handlers;
   /** The equivalent command lines of the possible actions. */
   readonly lines: readonly string[];

@@ -13,7 +13,7 @@ interface Props {
   readonly onClose: () => void;
 }
 
-/** Lists the keys that are available on the current screen, in groups: keys of the screen, of lists, and general keys. */
+/** Lists the shortcuts that are available on the current screen, in groups: of the screen, of lists, and general shortcuts. */
 export function HelpOverlay({ valid, onClose }: Props) {
   const { keymap } = useDashboard();
   const { columns } = useSize();

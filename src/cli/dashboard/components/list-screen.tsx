@@ -36,11 +36,11 @@ interface Props<Item> {
   readonly firstKey?: string | undefined;
   readonly onOpen?: (item: Item) => void;
   readonly onBack?: (() => void) | undefined;
-  /** Returns the component that shows the selected item. The component also registers the keys for the item. */
+  /** Returns the component that shows the selected item. The component also registers the shortcuts for the item. */
   readonly detail: (item: Item) => ReactNode;
 }
 
-/** Shows a list and the detail of the selected item. Depending on the width: side by side, stacked, or only one of both. */
+/** Shows a list and the detail of the selected item. Depending on the width, both are side by side or stacked, or only one is visible. */
 export function ListScreen<Item>({
   items,
   columns,
@@ -116,7 +116,7 @@ export function ListScreen<Item>({
           />
         )}
       </Box>
-      {/* The narrow layout hides the detail but mounts its component, because that registers the keys for the selected item. */}
+      {/* The narrow layout hides the detail but mounts its component, because that component registers the shortcuts for the selected item. */}
       {layout === "narrow" ? <Box display="none">{shownDetail}</Box> : shownDetail}
     </Box>
   );
@@ -128,7 +128,7 @@ function wideListWidth<Item>(columns: readonly Column<Item>[], items: readonly I
   return Math.min(Math.max(Math.floor(width * 0.55), widthWithName(columns, longestName)), Math.floor(width * 0.7));
 }
 
-/** Returns a note that the list is outdated. Empty while the daemon is unreachable, because the status line then shows this. */
+/** Returns a note that the list is outdated. Empty while the daemon is unreachable, because the status line then shows that state. */
 function reservation(error: Error | undefined, isStale: boolean): string {
   return error === undefined || isStale ? "" : `  not up to date: ${error.message}`;
 }

@@ -110,7 +110,7 @@ interface Options<Item> {
   /** Number of visible rows. */
   readonly height: number;
   readonly canOpen: boolean;
-  /** Key of the item that is selected first. Another key selects its item. */
+  /** Identifier, as `keyOf` returns it, of the item that is selected first. A new value selects another item. */
   readonly firstKey?: string | undefined;
   /** Called for the selected item when the user presses enter. Without it, enter shows the detail. */
   readonly onOpen?: ((item: Item) => void) | undefined;
@@ -130,7 +130,7 @@ interface ListState<Item> {
   readonly endFiltering: () => void;
 }
 
-/** Manages selection, filter, scrolling and keys of a list. The same item stays selected if the list changes. */
+/** Manages selection, filter, scrolling and shortcuts of a list. The same item stays selected if the list changes. */
 export function useList<Item>({ items, keyOf, textOf, height, canOpen, firstKey, onOpen, onBack }: Options<Item>): ListState<Item> {
   const [filter, setFilter] = useState("");
   const [isFiltering, setFiltering] = useState(false);

@@ -18,7 +18,7 @@ export interface Prompt {
   readonly label: string;
   readonly initial: string;
   readonly hint: string;
-  /** Whether the key `tab` completes local paths. */
+  /** Whether pressing tab completes local paths. */
   readonly completesFiles?: boolean;
   /** Whether the typed text is hidden. White space at its start and end is kept. */
   readonly isSecret?: boolean;
@@ -69,7 +69,7 @@ export class Overlays {
 
   readonly state = (): OverlayState => this.#state;
 
-  /** Replaces the current overlay. Has no effect while an overlay shows a new key, which would be lost. */
+  /** Replaces the current overlay. Has no effect while an overlay shows a new API key, which the user would lose. */
   show(overlay: Overlay): void {
     if (this.#state.overlay?.kind === "reveal") return;
     this.#set({ ...this.#state, overlay });

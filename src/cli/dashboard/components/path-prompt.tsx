@@ -8,7 +8,7 @@ interface Props {
   readonly label: string;
   readonly initial: string;
   readonly hint: string;
-  /** Whether the key `tab` completes the names of all files, and not only of folders and archives. */
+  /** Whether pressing tab completes the names of all files, and not only of folders and archives. */
   readonly anyFile?: boolean;
   /** Called with the entered path, in which `~` is expanded. */
   readonly onSubmit: (path: string) => void;

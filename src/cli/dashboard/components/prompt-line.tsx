@@ -41,11 +41,11 @@ interface Options {
   readonly onCancel: () => void;
   /** Combines the text so far with typed text. By default, appends the typed text. */
   readonly afterTyping?: (before: string, typed: string) => string;
-  /** Handles additional keys. Returns true for a handled key. */
+  /** Handles further key presses. Returns true if it handled the key press. */
   readonly onKey?: (key: string, text: string, setText: (text: string) => void) => boolean;
 }
 
-/** Returns the text of an input that receives every key until enter or esc. */
+/** Returns the text of an input that receives every key press until enter or esc. */
 function useTextInput({ isActive = true, initial = "", onChange, onSubmit, onCancel, afterTyping = joined, onKey }: Options): string {
   const [text, setText] = useState(initial);
   const change = (next: string) => {

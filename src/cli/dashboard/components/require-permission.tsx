@@ -9,7 +9,7 @@ interface Props {
   readonly children: ReactNode;
 }
 
-/** Renders its children if the key has the permission. Otherwise shows the name of the missing permission and sends no request. */
+/** Renders its children if the API key has the permission. Otherwise shows the name of the missing permission and sends no request. */
 export function RequirePermission({ permission, children }: Props) {
   const principal = useQuery("session", (client) => client.session.show()).value?.principal;
   if (principal === undefined || principal.permissions.includes(permission)) return children;
@@ -23,7 +23,7 @@ export function lacking(permission: Permission): string {
   return `your key does not have the required permission ${permission}`;
 }
 
-/** Returns the permissions that the actions require and the key does not have. Empty in read-only mode, which has no actions. */
+/** Returns the permissions that the actions require and the API key does not have. Empty in read-only mode, which has no actions. */
 export function useMissingPermissions(needing: readonly { readonly permission: Permission }[]): readonly Permission[] {
   const { isReadOnly } = useDashboard();
   const held = useQuery("session", (client) => client.session.show()).value?.principal.permissions;
@@ -31,7 +31,7 @@ export function useMissingPermissions(needing: readonly { readonly permission: P
   return [...new Set(needing.map(({ permission }) => permission))].filter((permission) => !held.includes(permission));
 }
 
-/** Returns a function that checks whether the key has a permission. In read-only mode, the function always returns false. */
+/** Returns a function that checks whether the API key has a permission. In read-only mode, the function always returns false. */
 export function useMay(): (permission: Permission) => boolean {
   const { isReadOnly } = useDashboard();
   const permissions = useQuery("session", (client) => client.session.show()).value?.principal.permissions ?? [];

@@ -55,7 +55,7 @@ export function Shell({ firstScreen, session }: Props) {
   );
 }
 
-/** Returns the handlers of keys that work on every screen. */
+/** Returns the handlers of the shortcuts that work on every screen. */
 function useShellKeys(current: ScreenId, session: Session | undefined, show: (screen: ScreenId) => void): Handlers {
   const { overlays, dispatcher, undo, quit } = useDashboard();
   const always: Handlers = { help: () => overlays.show({ kind: "help", valid: dispatcher.valid() }), quit };

@@ -15,7 +15,8 @@ import { screens, type TabId } from "../screens.js";
 const colors = { done: "green", warning: "yellow", failed: "red", note: "cyan" } as const;
 
 /**
- * Shows the profile, whether it is a production profile, the state and version of the daemon, and the principal with the expiry of its key.
+ * Shows the profile, whether it is a production profile, the state and version of the daemon, and the principal with the expiry of its API
+ * key.
  */
 export function Header() {
   const { isReadOnly } = useDashboard();
@@ -74,13 +75,13 @@ function seconds(ms: number): number {
   return Math.max(0, Math.round(ms / 1000));
 }
 
-/** Shows the available keys, as many as fit. */
+/** Shows the available shortcuts, as many as fit. */
 export function Footer() {
   const { keymap, dispatcher } = useDashboard();
   const { columns } = useSize();
   const valid = useSyncExternalStore(dispatcher.subscribe, dispatcher.valid);
   const ids = (Object.keys(actionTable) as ActionId[]).filter((id) => valid.includes(id) && !("isUsual" in actionTable[id]));
-  // The keys for help and quit are always shown.
+  // The shortcuts for help and quit are always shown.
   const last = ids.filter((id) => id === "help" || id === "quit").map((id) => hint(id));
   let room = columns - last.join("").length;
   const first = ids
@@ -101,7 +102,7 @@ export function Footer() {
 /** Minimum width of the terminal, in columns, for a gap between tabs. */
 const widestTabs = 90;
 
-/** Shows the names of the screens with their keys. The current screen is inverse and in brackets. */
+/** Shows the names of the screens with their shortcuts. The current screen is inverse and in brackets. */
 export function Tabs({ current }: { readonly current: TabId }) {
   const { keymap } = useDashboard();
   const { columns } = useSize();

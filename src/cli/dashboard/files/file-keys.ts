@@ -10,7 +10,7 @@ import type { FileEntry } from "../../../shared/contract/files.js";
 import { reasonOf } from "../session/session.js";
 import { hereFolder } from "../palette/complete-path.js";
 
-/** Registers the keys for the selected file or folder. */
+/** Registers the shortcuts for the selected file or folder. */
 export function useFileKeys(item: FileItem): void {
   const { overlays, copy } = useDashboard();
   const session = useSession();
@@ -57,7 +57,7 @@ export function useFileKeys(item: FileItem): void {
   useKeyScope({ handlers: { "files.download": save, copy: copyPath }, lines: [fileLine(kind, "get", entry.path)] });
 }
 
-/** Registers the keys for the current folder. */
+/** Registers the shortcuts for the current folder. */
 export function useFolderKeys(place: FilePlace, entries: readonly FileEntry[]): void {
   const { overlays, context } = useDashboard();
   const session = useSession();

@@ -45,7 +45,7 @@ function Hosts() {
   );
 }
 
-/** Registers the key that adds a host name for any worker. */
+/** Registers the shortcut that opens a prompt for a host name and its worker, and adds the host name. */
 function useNewHost(): void {
   const { overlays } = useDashboard();
   const performing = usePerforming();

@@ -5,20 +5,20 @@ import { perform, type Action } from "../actions/action.js";
 
 export type Handlers = Readonly<Partial<Record<ActionId, () => void>>>;
 
-/** The keys that a component handles while it is mounted. */
+/** The key presses that a component handles while it is mounted. */
 interface KeyScope {
   readonly handlers: Handlers;
-  /** Key handlers that show why an action is not possible. Footer and help do not list these keys. */
+  /** Handlers of shortcuts that show why an action is not possible. Footer and help do not list these shortcuts. */
   readonly refusals?: Handlers;
   /** Command lines that are equivalent to the screen and its actions. */
   readonly lines?: readonly string[];
-  /** Whether key scopes below this key scope receive no keys. */
+  /** Whether this key scope keeps all key presses from the key scopes below it. */
   readonly isModal?: boolean;
-  /** Called with every key before the handlers. Returns true for a handled key. */
+  /** Called with every key press before the handlers. Returns true for a handled key press. */
   readonly takeKey?: ((key: string) => boolean) | undefined;
 }
 
-/** Passes each key to the topmost key scope that handles the key. Footer and help list exactly the handled keys. */
+/** Passes each key press to the topmost key scope that handles it. Footer and help list exactly the handled keys. */
 export class KeyDispatcher {
   readonly #keymap: Keymap;
   readonly #layers: { current: KeyScope }[] = [];
@@ -29,7 +29,10 @@ export class KeyDispatcher {
     this.#keymap = keymap;
   }
 
-  /** Adds a key scope above the existing key scopes. Returns a function that removes the key scope. The caller can replace `current`. */
+  /**
+   * Adds a key scope above the existing key scopes. Returns a function that removes it. The caller can change the handlers by assigning to
+   * `current`.
+   */
   add(layer: { current: KeyScope }): () => void {
     this.#layers.push(layer);
     this.changed();
@@ -77,7 +80,7 @@ export class KeyDispatcher {
   }
 }
 
-/** Registers key handlers while the component is mounted. */
+/** Registers handlers of key presses while the component is mounted. */
 export function useKeyScope(layer: KeyScope): void {
   const { dispatcher } = useDashboard();
   const latest = useRef(layer);

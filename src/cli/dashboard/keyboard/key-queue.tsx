@@ -4,14 +4,14 @@ import type { Keyboard } from "./keyboard.js";
 
 interface Props {
   readonly keyboard: Keyboard;
-  /** Whether all keys except ctrl-c and ctrl-z are ignored, because the terminal is too small to show the screen. */
+  /** Whether all key presses except ctrl-c and ctrl-z are ignored, because the terminal is too small to show the screen. */
   readonly isBlocked: boolean;
   readonly onSuspend: () => void;
 }
 
 /**
- * Dispatches each key after React has rendered the changes of the previous key. If the user pastes `/shop`, `shop` then belongs to the
- * filter. Must be the last component in the tree, so that its effect runs after all other effects.
+ * Dispatches each key press after React has rendered the changes of the previous one. After a paste of `/shop`, `shop` then goes to the
+ * filter. Must be the last component in the tree, so that its effect runs after all others.
  */
 export function KeyQueue({ keyboard, isBlocked, onSuspend }: Props) {
   const { dispatcher, quit } = useDashboard();

@@ -6,7 +6,7 @@ const names: Readonly<Record<string, string>> = {
   enter: "enter",
   escape: "esc",
   backspace: "backspace",
-  // Many terminals send the key `delete` when the user presses backspace.
+  // Treats `delete` as backspace, because many terminals send `delete` when the user presses backspace.
   delete: "backspace",
   space: "space",
   up: "up",

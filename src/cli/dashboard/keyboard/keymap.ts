@@ -1,7 +1,7 @@
 import { nearestWord } from "../../../shared/nearest-word.js";
 import { usageError } from "../../command/command-error.js";
 
-/** All actions of the dashboard with their default keys. Two actions can share a key if their `where` values do not overlap. */
+/** All actions of the dashboard with their default shortcuts. Two actions can share a key if their `where` values do not overlap. */
 export const actionTable = {
   "screen.overview": { keys: ["1"], label: "overview", where: "everywhere", isUsual: true },
   "screen.workers": { keys: ["2"], label: "workers", where: "everywhere", isUsual: true },
@@ -75,9 +75,9 @@ interface ActionEntry {
   /** Key names as in `ui.keys`: `j`, `D`, `up`, `pgdn`, `enter`, `ctrl-d`. The footer shows the first key. */
   readonly keys: readonly [string, ...string[]];
   readonly label: string;
-  /** The screens on which the key works: `everywhere`, `lists` for every list, or the name of a screen. */
+  /** The screens on which the shortcut works: `everywhere`, `lists` for every list, or the name of a screen. */
   readonly where: string;
-  /** Whether the key is shown only in the help and not in the footer. */
+  /** Whether the shortcut is shown only in the help and not in the footer. */
   readonly isUsual?: boolean;
 }
 

@@ -14,7 +14,7 @@ type KeyField = "name" | "role" | "permissions" | "namespaces" | "lifetime";
 export interface KeyForm {
   readonly draft: KeyFormState;
   readonly field: KeyField;
-  /** The roles that the current key can grant, because it has all permissions of the role. */
+  /** The roles that the current API key can grant, because it has all permissions of the role. */
   readonly grantableRoles: readonly Role[];
   /** The validation error, or the warning that the user must confirm. */
   readonly message: string | undefined;
@@ -24,7 +24,7 @@ export interface KeyForm {
   readonly onSubmit: () => void;
 }
 
-/** Manages the form for a new key. Validates the fields, creates the key and shows the key once. */
+/** Manages the form for a new API key. Validates the fields, creates the API key and shows it once. */
 export function useKeyForm(session: Session, principal: Principal): KeyForm {
   const { overlays } = useDashboard();
   const grantableRoles = roles.filter((role) => rolePermissions[role].every((permission) => principal.permissions.includes(permission)));
@@ -94,7 +94,7 @@ export function useKeyForm(session: Session, principal: Principal): KeyForm {
   };
 }
 
-/** The field values in the form for a new key. */
+/** The field values in the form for a new API key. */
 interface KeyFormState {
   readonly name: string;
   readonly role: Role;
@@ -119,7 +119,7 @@ function problemOf(draft: KeyFormState): string | undefined {
     : undefined;
 }
 
-/** Returns the request body that creates the key. */
+/** Returns the request body that creates the API key. */
 function toBody(draft: KeyFormState) {
   const { name, role, permissions, lifetime } = draft;
   return {
@@ -131,7 +131,7 @@ function toBody(draft: KeyFormState) {
   };
 }
 
-/** Returns the command line that creates the same key. */
+/** Returns the command line that creates the same API key. */
 function toLine(draft: KeyFormState): string {
   const flags = [
     `--role ${draft.role}`,
@@ -145,7 +145,7 @@ function toLine(draft: KeyFormState): string {
   return `runtimectl keys create ${flags.join(" ")}`;
 }
 
-/** Describes the expiry of a key with this lifetime. Undefined for an invalid lifetime. */
+/** Describes the expiry of an API key with this lifetime. Undefined for an invalid lifetime. */
 export function endOfLifetime(lifetime: string): string | undefined {
   if (lifetime === "never") return endOf(undefined);
   const seconds = parseLifetimeSeconds(lifetime);
@@ -156,7 +156,7 @@ function namespacesOf({ namespaces }: KeyFormState): string[] {
   return namespaces.split(/[\s,]+/).filter((namespace) => namespace !== "");
 }
 
-/** Describes the expiry of a key, with its date. */
+/** Describes the expiry of an API key, with its date. */
 function endOf(expiresAt: number | undefined): string {
   return expiresAt === undefined ? "never expires" : `expires ${endOn(expiresAt, Date.now())}`;
 }

@@ -29,7 +29,7 @@ const columns: readonly Column<Row>[] = [
   { heading: "NAMESPACES", width: 12, text: ({ key }) => key.namespaces.join(" ") },
 ];
 
-/** Lists the keys that are not revoked, without their secrets. */
+/** Lists the API keys that are not revoked, without their secrets. */
 export function KeysScreen() {
   return (
     <RequirePermission permission="keys:read">

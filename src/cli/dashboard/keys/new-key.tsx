@@ -18,7 +18,7 @@ interface NewKeyProps {
   readonly onClose: () => void;
 }
 
-/** Shows the form for a new key. The user can select only permissions that the current key has. */
+/** Shows the form for a new API key. The user can select only permissions that the current API key has. */
 export function NewKey({ session, onClose }: NewKeyProps) {
   const principal = useQuery("session", (client) => client.session.show()).value?.principal;
   return principal ? <Fields {...{ session, principal, onClose }} /> : <SafeText>loading…</SafeText>;
@@ -88,7 +88,7 @@ function TextField({ name, label, form, onClose }: TextFieldProps) {
   );
 }
 
-/** Blocks all keys while the daemon creates the key, so that the user cannot miss the new key. */
+/** Ignores all key presses while the daemon creates the API key, so that the user cannot close the form before the new API key is shown. */
 function Creating() {
   useKeyScope({ handlers: {}, isModal: true, takeKey: () => true });
   return <SafeText>creating the key …</SafeText>;
@@ -99,7 +99,7 @@ interface PermissionGridProps {
   readonly chosen: readonly Permission[];
   readonly isActive: boolean;
   readonly onChoose: (chosen: readonly Permission[]) => void;
-  /** Called with each key that the component does not handle. */
+  /** Called with each key press that the component does not handle. */
   readonly onKey: (key: string) => void;
 }
 
@@ -145,7 +145,7 @@ interface ChoiceLineProps<Choice extends string> {
   readonly chosen: Choice;
   readonly isActive: boolean;
   readonly onChoose: (choice: Choice) => void;
-  /** Called with each key that the component does not handle. */
+  /** Called with each key press that the component does not handle. */
   readonly onKey: (key: string) => void;
 }
 

@@ -1,4 +1,4 @@
-/** A key that is shown once. Stored as bytes, which can be overwritten; a string would stay in memory until garbage collection. */
+/** An API key that is shown once. Stored as bytes, which can be overwritten; a string would stay in memory until garbage collection. */
 export class OneTimeSecret {
   readonly #bytes: Buffer;
 
@@ -10,7 +10,7 @@ export class OneTimeSecret {
     return this.#bytes.toString();
   }
 
-  /** Overwrites the bytes of the key. */
+  /** Overwrites the bytes of the API key. */
   forget(): void {
     this.#bytes.fill(" ");
   }

@@ -11,7 +11,7 @@ interface Props {
   readonly onClose: () => void;
 }
 
-/** Shows a new key once. Closes when the user confirms that the key is stored. */
+/** Shows a new API key once. Closes when the user confirms that it is stored. */
 export function SecretDialog({ secret, about, onClose }: Props) {
   const { copy } = useDashboard();
   const [isLeaving, setLeaving] = useState(false);

@@ -23,7 +23,7 @@ export const mostLines = 5000;
 const mostCharacters = 2_000_000;
 
 export interface LogSnapshot {
-  /** The newest lines of all workers, oldest first, up to `mostLines` and `mostCharacters`. */
+  /** The newest lines of all workers, oldest first, limited to `mostLines` lines and `mostCharacters` characters. */
   readonly lines: readonly LogLine[];
   /** Number of lines received so far, including lines that were dropped since. */
   readonly totalLines: number;

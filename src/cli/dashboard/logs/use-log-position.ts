@@ -51,7 +51,7 @@ export function useLogPosition({ lines, height, rowsOf }: Options): LogPosition 
   return { selectedIndex, firstIndex, lastIndex, select, moves: lines.length > 0 ? moves : {} };
 }
 
-/** Returns the index of the line with this key. Searches from the end, because the selected line is usually there. */
+/** Returns the index of the line with this identifier. Searches from the end, because the selected line is usually there. */
 function indexOf(lines: readonly LogLine[], key: string): number {
   return lines.findLastIndex((line) => line.key === key);
 }

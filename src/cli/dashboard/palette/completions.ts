@@ -7,7 +7,7 @@ import type { Client } from "../../../shared/client.js";
 import { uploadedWorkers } from "../../uploaded-workers.js";
 import { useQuery } from "../queries/hooks.js";
 
-/** Command verbs without an argument that is a name. */
+/** Command verbs whose argument is not the name of an existing item. */
 const withoutNames = new Set(["list", "create", "meta", "loaded", "reload"]);
 
 interface Known {
@@ -91,7 +91,7 @@ const sources: Readonly<Record<string, NameSource>> = {
     (keys) => keys.map(({ id }) => String(id)),
   ),
 };
-/** Source for nouns for which the daemon has no names, such as `auth`. */
+/** Source of names for nouns such as `auth`, for which the daemon has no names. */
 const nothing = sourceOf(
   "session",
   (client) => client.session.show(),

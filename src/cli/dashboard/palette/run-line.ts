@@ -42,7 +42,10 @@ export async function runLine(line: string, context: Context, { signal, isAccess
     else if (found.kind !== "command" || notHere.has(found.words))
       throw usageError(`${line.trim()}: the command does not exist or is not available in the dashboard`, "runtimectl help");
     else if (isAccessible && makesKey(found.words) && !found.rest.some((word) => /^(?:-o|--out)/.test(word)))
-      throw usageError("in screen reader mode, the new key would stay visible in the terminal", "add --out FILE");
+      throw usageError(
+        "a command that prints a new API key cannot run in screen reader mode, because the key would stay visible",
+        "add --out FILE",
+      );
     else {
       const definition = await loadCommand(found.words, commandModules);
       const parsed = parseCommand({ ...found, definition }, found.rest, { style, onHelp: write });

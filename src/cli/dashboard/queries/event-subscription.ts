@@ -70,7 +70,7 @@ export class EventSubscription {
 
   #end(error: unknown): void {
     this.#live.setFed(false);
-    // The daemon rejects the key. Requests the session again, which fails and ends the session.
+    // Requests the session again, because the daemon rejects the API key. That request also fails, which ends the session.
     if (isRejectedKey(error) || (error instanceof ApiError && error.status === 401)) this.#live.touch(new Set(["session"]));
   }
 

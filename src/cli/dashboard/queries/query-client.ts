@@ -38,7 +38,7 @@ export class QueryClient {
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
-  /** `onRefused` is called for every error of a query, unless the daemon is unreachable. */
+  /** `onRefused` is called for every error of a query, except when the daemon is unreachable. */
   constructor(options: {
     readonly refreshMs: number;
     readonly onRefused: (error: Error) => void;
@@ -75,7 +75,7 @@ export class QueryClient {
     this.#schedule();
   }
 
-  /** Sets whether the event stream is connected, and polls the queries in `fedNames` less often if so. */
+  /** Sets whether the event stream is connected. While it is connected, polls the queries in `fedNames` less often. */
   setFed(isFed: boolean): void {
     this.#isFed = isFed;
     this.#schedule();

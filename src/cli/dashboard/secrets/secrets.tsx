@@ -79,7 +79,7 @@ function useAskValue(worker: string): (name: string) => void {
     });
 }
 
-/** Registers the key that sets a secret with a new name. */
+/** Registers the shortcut that sets a secret with a new name. */
 function useNewSecret(worker: string): void {
   const { overlays } = useDashboard();
   const askValue = useAskValue(worker);

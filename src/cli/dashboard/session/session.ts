@@ -8,7 +8,7 @@ import { QueryClient } from "../queries/query-client.js";
 import type { QueryState } from "../queries/query-state.js";
 import { CommandError } from "../../command/command-error.js";
 
-/** A connection to one daemon with one key, with the typed client and its queries. */
+/** A connection to one daemon with one API key, with the typed client and its queries. */
 export class Session {
   /** Unique id of the session. */
   readonly id = crypto.randomUUID();
@@ -29,7 +29,7 @@ export class Session {
     this.#changes = new EventSubscription(this.live);
   }
 
-  /** Creates a session with the origin and key of the settings. Sends no request. */
+  /** Creates a session with the origin and the API key of the settings. Sends no request. */
   static async open(context: Context, options: SessionOptions): Promise<Session> {
     return new Session(context, await resolveSettings(context), options);
   }

@@ -15,7 +15,7 @@ interface SessionsOptions {
   readonly connect: typeof connect;
 }
 
-/** Manages the current session. Closes the session if the daemon rejects its key. */
+/** Manages the current session. Closes the session if the daemon rejects its API key. */
 export class Sessions {
   readonly #context: Context;
   readonly #options: SessionsOptions;
@@ -73,7 +73,7 @@ export class Sessions {
   }
 }
 
-/** Returns the context for `--profile NAME`. Removes the flags and variables that select another daemon or key. */
+/** Returns the context for `--profile NAME`. Removes the flags and variables that select another daemon or API key. */
 function ofProfile(context: Context, profile: string): Context {
   const { url: _url, keyFile: _keyFile, ...flags } = context.flags;
   const { RUNTIMECTL_URL: _variable, RUNTIMECTL_KEY: _key, RUNTIMECTL_KEY_FILE: _file, ...environment } = context.environment;

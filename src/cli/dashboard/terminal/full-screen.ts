@@ -6,8 +6,8 @@ import type { DashboardHost } from "../dashboard-host.js";
  */
 const wrapping = { off: "\u001b[?7l", on: "\u001b[?7h" };
 /**
- * Escape sequences for the alternate screen. The screen is cleared on exit, because some terminals can show it again and it could contain a
- * key.
+ * Escape sequences for the alternate screen. The screen is cleared on exit, because some terminals can show it again and it could contain
+ * an API key.
  */
 const alternateScreen = {
   enter: `\u001b[?1049h\u001b[?25l${wrapping.off}\u001b[H`,

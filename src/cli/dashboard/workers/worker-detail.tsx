@@ -53,7 +53,7 @@ export function WorkerDetail({ row, isStale }: Props) {
   );
 }
 
-/** Registers the keys for the selected worker that change nothing on the server. */
+/** Registers the shortcuts for the selected worker that change nothing on the server. */
 function useWorkerKeys({ name, isEnabled }: WorkerRow, url: string): void {
   const { context, overlays, copy } = useDashboard();
   const { show } = useNavigation();

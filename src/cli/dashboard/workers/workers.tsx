@@ -65,7 +65,10 @@ function Workers() {
   );
 }
 
-/** Registers the key for uploads. If the permission is missing, the key shows its name. In read-only mode, the key has no effect. */
+/**
+ * Registers the shortcut for uploads. If the permission is missing, the shortcut shows its name. In read-only mode, the shortcut has no
+ * effect.
+ */
 function useUpload(): void {
   const { overlays } = useDashboard();
   useChanges({ "workers.upload": () => overlays.show({ kind: "upload" }) }, "workers:install", ["runtimectl workers upload ./dir"]);

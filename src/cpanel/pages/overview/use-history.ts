@@ -18,7 +18,7 @@ export function useHistory(
   const points = useRef<readonly Point[]>([]);
   const last = points.current.at(-1);
   if (atMs !== undefined && now && last?.atMs !== atMs) {
-    // A lower request count than before means that the daemon was restarted.
+    // Uses the rate 0 if the request count is lower than before, because the daemon was restarted.
     const perSecond = last && now.requests >= last.requests ? (now.requests - last.requests) / ((atMs - last.atMs) / 1000) : 0;
     points.current = [...points.current, { ...now, atMs, perSecond }].slice(-mostPoints);
   }

@@ -148,7 +148,7 @@ function toHrana(value: SqlValue): object {
   return Number.isInteger(value) ? { type: "integer", value: String(value) } : { type: "float", value };
 }
 
-/** Returns the rows of each step except for the last step, which is the rollback. Throws PrimaryError. */
+/** Returns the rows of each statement. Omits the last step of the request, which is the rollback. Throws PrimaryError. */
 function rowsOf({ results }: PipelineResponse): SqlRow[][] {
   const [first] = results ?? [];
   const result = first?.response?.result;

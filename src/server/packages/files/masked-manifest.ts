@@ -49,8 +49,8 @@ function maskYaml(text: string, fileName: string): string {
   if (!isMap(contents)) return hidden;
   const place = contents.items.findIndex(({ key }) => isScalar(key) && key.value === "env");
   const value = contents.items[place]?.value;
-  // The value of a YAML alias is elsewhere in the text, where it would not be masked. An alias to an anchor in `env` makes the
-  // serialization throw.
+  // Hides the whole text if `env` contains a YAML alias, whose value is elsewhere in the text and would not be masked. An alias to an
+  // anchor inside `env` makes the serialization throw.
   if (place === -1 || hasAlias(value)) return hidden;
   // Replaces the whole pair, which also removes comments between the values.
   contents.items[place] = document.createPair<ParsedNode, ParsedNode>("env", maskedValues(fields["env"]));

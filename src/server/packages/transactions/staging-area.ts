@@ -47,7 +47,7 @@ export class StagingArea {
     this.#remover = options.remover;
     this.#log = options.log;
     this.#shared = new SharedDirectory(options);
-    // Each delayed folder deletion adds a listener. With 0, Node.js does not warn about more than 10 listeners.
+    // Allows any number of listeners (0), because each delayed deletion of a folder adds one. Node.js would warn above 10.
     setMaxListeners(0, this.#closing.signal);
   }
 
@@ -57,7 +57,7 @@ export class StagingArea {
     // `exclusively` registers this daemon. Otherwise another daemon would delete the folder as a leftover of a crash.
     if (!this.#shared.marks.isJoined) await this.exclusively(() => Promise.resolve());
     const folder = path.join(this.#folder, stagedName(this.#shared.instance, randomUUID()));
-    // The last running change deletes the folder `.staging`, possibly between the two calls.
+    // Repeats the attempt if another change has deleted the folder `.staging` between the two calls.
     for (let attempt = 1; ; attempt += 1) {
       try {
         await makeFolder(this.#folder, 0o700);
@@ -65,7 +65,7 @@ export class StagingArea {
         return new Transaction({ area: this, folder });
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code === "ENOENT" && attempt < mostAttemptsToBegin) continue;
-        // On a full disk, possibly only the first of the two folders was created.
+        // Deletes the first of the two folders if a full disk prevented the creation of the second.
         this.#removeOwnFolderIfPossible();
         throw error;
       }

@@ -19,7 +19,7 @@ process.on("message", (order: SpawnerOrder) => {
   else void spawnProcess(order);
 });
 if (process.connected) process.once("disconnect", leave);
-// The daemon exited before the listener was added.
+// Exits now if the daemon exited before the listener was added.
 else leave();
 
 /** Kills all child processes and exits, because the daemon has exited. */

@@ -43,7 +43,8 @@ export class OpenedVersions {
   async retire(folder: string, movedTo: string | undefined): Promise<void> {
     const older = [...this.#superseded].filter((opened) => opened.version.folder === folder);
     const current = this.#current.get(folder);
-    // If a request opened the new version between the folder swap and this call, only the replaced versions are retired.
+    // Retires only replaced versions if there are any: a request can have opened the new version after the folder was replaced and before
+    // this call.
     const retired = older.length > 0 ? older : current ? [current] : [];
     if (older.length === 0) this.#current.delete(folder);
     await Promise.all(

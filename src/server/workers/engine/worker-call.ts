@@ -256,7 +256,7 @@ export class WorkerCall {
   }
 
   readonly #onRequestClose = (): void => {
-    // After `start`, the isolate receives an Abort frame for the body and then responds.
+    // Does nothing after `start`: the isolate then receives an Abort frame for the body and sends a response.
     if (this.#channel || this.request.complete) return;
     this.fail(new ApiError("INVALID_REQUEST", "The request body ended before it was complete."));
   };

@@ -132,7 +132,7 @@ function guardUdp(judge: Judge): void {
   const socket = dgram.createSocket("udp4");
   const prototype = prototypeOfUdpHandle(socket);
   guardMethods(prototype, ["connect", "connect6"], (values) => judgeValues(judge, values[0], values[1]));
-  // A send without an address uses a connected socket, whose address `connect` has checked.
+  // Allows a send without an address, because it uses a connected socket, whose address `connect` has checked.
   guardMethods(
     prototype,
     ["send", "send6"],

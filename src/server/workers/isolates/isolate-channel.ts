@@ -120,8 +120,8 @@ export class LivenessProbe {
   #sentMs: number | undefined;
   #deadlineMs = Infinity;
   /**
-   * Earliest deadline of the checks that were requested while a ping was pending. The response to the pending ping does not answer these
-   * checks.
+   * Earliest deadline of the checks that were requested while a ping was pending. These checks need a further ping, because the pending
+   * ping was sent before them.
    */
   #nextDeadlineMs: number | undefined;
   /** Callbacks that run at the next response to a ping. */

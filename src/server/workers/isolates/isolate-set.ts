@@ -186,7 +186,7 @@ export class IsolateSet {
     const isolates = [...this.#isolates];
     if (movedTo !== undefined) await Promise.all(isolates.map((isolate) => isolate.slot.follow(movedTo).catch(() => undefined)));
     for (const isolate of isolates) isolate.drain();
-    // `#isRetired` is set, so an isolate that is still starting drains as soon as its start completes.
+    // Waits for isolates that are still starting. Each of them drains when its start completes, because `#isRetired` is set.
     await Promise.all(this.#starts);
     await Promise.all([...isolates, ...this.#isolates].map((isolate) => isolate.exited));
   }

@@ -80,7 +80,7 @@ export function applyLandlock(kernel: Kernel, calls: SystemCalls, policy: Sandbo
     for (const path of policy.writable) allow(path, ["write"], { isGranted: true });
     for (const path of policy.removable) allow(path, ["remove"], { isGranted: true });
     allow("/dev/null", ["read", "write"]);
-    // A rule applies to an inode. /proc creates a new inode each time, unless a process keeps the file open.
+    // Keeps these files open, because a rule applies to an inode, and /proc creates a new inode at each opening of a closed file.
     for (const path of processorFiles) allow(path, ["read"], { staysOpen: true });
     kernel.restrictSelf(call("landlock_restrict_self"), ruleset);
     closeSync(ruleset);

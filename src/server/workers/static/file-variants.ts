@@ -52,7 +52,8 @@ export class FileVariants {
     } finally {
       if (variant !== file) await file.handle?.close();
     }
-    // Stores a used variant in the cache again. The cache then keeps the variant as long as its file, which is rechecked every second.
+    // Stores a variant in the cache at each use. The cache evicts the entry whose last check is oldest, and only the file itself is checked
+    // every second.
     if (variant !== file && !this.#isRetired) this.#cache.set(this.#shelf, key, variant);
     return variant;
   }

@@ -11,7 +11,10 @@ import { isPathWithin } from "../../platform/path-within.js";
 const leadsOut = { text: "An import refers to a file outside of the package folder." };
 /** Matches a source map comment of JavaScript or CSS. Like esbuild, ends the URL at white space. */
 const comment = /sourceMappingURL=(\S*)/g;
-/** Limit of attempts to read settings: base files with several base files each multiply. Usual packages need fewer than 20. */
+/**
+ * Maximum number of tsconfig.json files that one compilation reads. Limits hostile packages, in which each file extends several other
+ * files. Usual packages need fewer than 20.
+ */
 const mostConfigReads = 500;
 const codePattern = /\.[cm]?[jt]sx?$/;
 /** Matches a path without characters that esbuild would decode. */
@@ -40,7 +43,8 @@ export async function bundleTypeScript(folder: string, file: string): Promise<Co
       sourcemap: "inline",
       sourcesContent: false,
       metafile: true,
-      // The files of the package instead of the ones that esbuild finds: those can be outside of the folder, which a base file can name.
+      // Passes the settings from files of the package. Otherwise esbuild would read the base files itself, and `extends` can name a file
+      // outside of the package.
       tsconfigRaw: { compilerOptions: config?.compilerOptions ?? {} },
       jsx: jsxMode(config),
       loader: textLoaders,

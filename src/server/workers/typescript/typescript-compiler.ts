@@ -120,7 +120,7 @@ function killGroup(processId: number): void {
   try {
     process.kill(-processId, "SIGKILL");
   } catch {
-    // The process group has already ended.
+    // Ignores the error, which means that the process group has already ended.
   }
 }
 
