@@ -15,6 +15,6 @@ export function useCompileCache(): void {
     const { uid, mode } = statSync(directory);
     if (uid === process.getuid?.() && (mode & othersMayDoAnything) === 0) enableCompileCache(directory);
   } catch {
-    // If the cache folder cannot be created, the command starts without a compile cache.
+    // Ignores the error: if the cache folder cannot be created, the command starts without a compile cache.
   }
 }

@@ -19,7 +19,7 @@ export interface ConnectOptions {
 export function connect({ url, key, apiBase, fetch = globalThis.fetch }: ConnectOptions): Client {
   const { origin } = new URL(url);
   const send: Transport = async ({ method, path, headers, body, streamUntil }) => {
-    // `fetch` sets Content-Length itself.
+    // Removes Content-Length, because `fetch` sets this header itself.
     const { "content-length": _length, ...others } = headers;
     const response = await fetch(origin + path, {
       method,

@@ -1,4 +1,4 @@
-/** Fields of an installed package's package.json. */
+/** The fields of package.json that the search for installed packages uses. */
 export interface InstalledPackage {
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly optionalDependencies?: Readonly<Record<string, string>>;

@@ -9,7 +9,7 @@ import { canAsk } from "../output/prompts.js";
 import { folderSource } from "../pack/package-info.js";
 import { detectProject, type DetectedProject } from "./detect-project.js";
 
-/** Package managers by their lock files. */
+/** The package manager for each name of a lock file. */
 const lockFiles: Readonly<Record<string, string>> = {
   "pnpm-lock.yaml": "pnpm",
   "yarn.lock": "yarn",

@@ -65,7 +65,8 @@ export class DevDaemon {
         RUNTIME_STATE_DIR: path.join(directory, "state"),
         RUNTIME_CHECK_UPLOADS: "true",
         RUNTIME_WORKER_NETWORK_ALLOW: "loopback",
-        // Other users cannot enter the folder, which contains the variables of the worker. Without this value, a daemon of root warns.
+        // Disables users for isolates, because other users cannot enter the folder with the worker's variables. Without this value, a
+        // daemon that runs as root logs a warning.
         RUNTIME_WORKER_UIDS: "off",
         // The level `debug` includes debug output of workers.
         RUNTIME_LOG_LEVEL: "debug",

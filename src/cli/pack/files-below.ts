@@ -4,7 +4,7 @@ import { neverPackedReason } from "../../shared/packing/never-packed.js";
 interface FileBelow {
   /** Path relative to the folder, with forward slashes. */
   readonly name: string;
-  /** Absolute path. */
+  /** Absolute path of the file. */
   readonly source: string;
   readonly sizeBytes: number;
 }

@@ -8,7 +8,7 @@ import type { Problem } from "./problem.js";
 const mostScriptBytes = 2 * 1024 * 1024;
 /** A quoted or bracketed URL path in a script or style sheet, such as `"/assets/a.png"`. */
 const rootUrlPattern = /["'`(](\/[\w./@-]{1,200})(?=["'`)#?])/g;
-/** Comments, and the text of scripts. */
+/** Matches the parts of a page that load no file by an attribute: comments, and the text of scripts. */
 const notRendered = /<!--[^]*?-->|(<script\b[^<>]*>)[^]*?<\/script>/gi;
 /** Maximum number of pages to read. */
 const mostPages = 50;

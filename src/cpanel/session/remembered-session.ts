@@ -38,7 +38,7 @@ export class RememberedSession {
     try {
       this.#storage.setItem(this.#name, String(endsAt));
     } catch {
-      // In a browser without storage, the panel requests the session from the daemon after each reload.
+      // Ignores the error: in a browser without storage, the panel requests the session from the daemon after each reload.
     }
   }
 
@@ -46,7 +46,7 @@ export class RememberedSession {
     try {
       this.#storage.removeItem(this.#name);
     } catch {
-      // In a browser without storage, there is no stored session to remove.
+      // Ignores the error, because a browser without storage has no stored session to remove.
     }
   }
 }

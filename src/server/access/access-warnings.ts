@@ -13,7 +13,7 @@ export interface AccessWarning {
 
 interface AccessWarningOptions {
   readonly config: Pick<Config, "panelHost" | "pluginUploads" | "servesPanel">;
-  /** Keys that are not revoked. */
+  /** The API keys that are not revoked. */
   readonly keys: readonly StoredKey[];
   /** Current time in Unix seconds. */
   readonly now: number;

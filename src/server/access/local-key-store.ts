@@ -142,7 +142,7 @@ export class LocalKeyStore implements KeyStore {
   #damage(): string | undefined {
     if (this.#shrinkage !== undefined) return this.#shrinkage;
     const bytes = statSync(this.#file, { throwIfNoEntry: false })?.size;
-    // The file is missing. The description is not stored, because the operator can still restore the file.
+    // Does not store this description, because the operator can still restore the missing file.
     if (bytes === undefined) return "the file of the key store was deleted";
     if (bytes < this.#fileBytes)
       this.#shrinkage = `the file of the key store shrank from ${this.#fileBytes} to ${bytes} bytes: another program emptied or cut it`;
@@ -213,7 +213,7 @@ export class LocalKeyStore implements KeyStore {
       })();
       this.#table.forgetUses(uses);
     } catch (error) {
-      // A request must not fail because the use of its key cannot be recorded. The next batch contains the use again.
+      // Ignores the error, because a request must not fail if the use of its key cannot be recorded. The next batch contains the use again.
       this.#log.warn({ err: error }, "the last use of keys could not be written");
     }
   }

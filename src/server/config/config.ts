@@ -17,7 +17,10 @@ import { secretsKeySource, type SecretsKeySource } from "./secrets-key.js";
 import { networkTargetForms, parseNetworkTarget } from "../../shared/network-target.js";
 import { networkModes, type NetworkCeilingOptions, type NetworkMode } from "./worker-network.js";
 
-/** Labels of letters, digits, hyphens and underscores. The last one is not a number, so that no misspelled IPv4 address is accepted. */
+/**
+ * Matches a host name with labels of letters, digits, hyphens and underscores. The last label must not be a number, which excludes
+ * misspelled IPv4 addresses.
+ */
 const hostNamePattern = /^(?:[\w-]{1,63}\.)*(?!\d+$)\w(?:[\w-]{0,61}\w)?\.?$/;
 
 export interface Config {
@@ -232,7 +235,8 @@ function wholeNumber(variable: string, text: string, least: number, most: number
 }
 
 /**
- * Both loopback addresses. If the daemon listened on only one, another program on the other address would receive requests for the daemon.
+ * Listens on both loopback addresses. If the daemon listened on only one, another program could listen on the other and receive requests
+ * for the daemon.
  */
 const loopbackHosts = ["127.0.0.1", "::1"];
 

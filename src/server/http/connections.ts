@@ -72,7 +72,7 @@ export class Connections {
     const sockets = [...this.#sockets];
     // Skips the call while a response is not completely sent, because Node.js would also close connections whose response has ended.
     if (!sockets.some((socket) => responseInFlight(socket)?.writableEnded)) this.#server.closeIdleConnections();
-    // Node.js does not close connections that have sent no request. A client that does not read must not delay the stop.
+    // Closes quiet connections without a request, which Node.js does not close. A client that does not read must not delay the stop.
     for (const socket of sockets) if (!responseInFlight(socket) && !this.#upgraded.has(socket) && this.#isQuiet(socket)) socket.destroy();
   }
 

@@ -27,7 +27,7 @@ const earlyBytes = 64 * 1024;
 export function takeUpgrades(server: Server, options: UpgradeOptions): void {
   server.on("upgrade", (request: IncomingMessage, duplex: Duplex, head: Buffer) => {
     const socket = duplex as Socket;
-    // Node.js has removed its own error listener. An error event without a listener would end the process.
+    // Adds an error listener in place of the listener that Node.js has removed. Without one, an error event would end the process.
     socket.on("error", () => undefined);
     afterResponses(socket, () => sendHandshake(server, options, { request, socket, head }));
   });

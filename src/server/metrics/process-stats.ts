@@ -98,7 +98,7 @@ export class CpuAccount {
     }
     for (const pid of pids) {
       const sample = samples.get(pid);
-      // Of two concurrent calls, the later call can have the older sample.
+      // Ignores a sample with less CPU time, because the later of two concurrent calls can have the older sample.
       if (sample && sample.cpuSeconds >= (this.#running.get(pid)?.cpuSeconds ?? 0)) this.#running.set(pid, sample);
     }
     let seconds = this.#endedSeconds;

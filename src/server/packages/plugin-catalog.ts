@@ -101,7 +101,7 @@ function layersOf(found: readonly PluginFolder[]): PluginLayers {
 
 /** Rules that decide which plugins this daemon accepts. */
 export interface PluginRules {
-  /** Names that an uploaded plugin must not have. A slash and one of these names must not be the base path of a plugin either. */
+  /** Reserved names. An uploaded plugin cannot have one of them as its name, and no plugin can have one as its base path (`/NAME`). */
   readonly reservedNames: ReadonlySet<string>;
   /** Returns the reason why this daemon would not serve a worker with this manifest. Undefined if the daemon would serve the worker. */
   readonly refusal?: ((app: WorkerManifest, name: string) => string | undefined) | undefined;

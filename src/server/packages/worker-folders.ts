@@ -128,7 +128,7 @@ function readEntries(folder: string): Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true });
   } catch {
-    // The folder is missing or not readable.
+    // Treats a folder that is missing or not readable as empty.
     return [];
   }
 }

@@ -45,7 +45,7 @@ export class WorkerPackages implements PackageOwner {
   /** Opens the worker directories. Completes or reverts changes that a crash interrupted, then reads the directories. */
   static async open(options: WorkerPackagesOptions): Promise<WorkerPackages> {
     const directories = packageDirectories(options.builtInDirectory, options.directories);
-    // Undefined until the directories are read. Earlier changes are ignored, because the read includes them.
+    // The follower ignores changes while `packages` is undefined, because the first read of the directories includes these changes.
     let packages: WorkerPackages | undefined;
     const follower = (directory: string): ChangeFollower => ({
       follow: (changes) => packages && packages.#follow(directory, changes),
@@ -169,7 +169,7 @@ export class WorkerPackages implements PackageOwner {
       void staged.discard();
       return isHere;
     });
-    // Another daemon has moved the version to another directory meanwhile.
+    // Repeats the change if another daemon has moved the version to another directory meanwhile.
     if (!isDone) await this.#setEnabled(name, version, enabled);
   }
 

@@ -34,7 +34,8 @@ export class ProcessLock {
     try {
       // With `journal_mode = MEMORY`, SQLite creates no journal file. The lock needs none, because the file stays empty.
       database.pragma("journal_mode = MEMORY");
-      // Of several concurrent processes, exactly one receives the lock with IMMEDIATE, but not with EXCLUSIVE.
+      // Uses IMMEDIATE, with which exactly one of several concurrent processes receives the lock. With EXCLUSIVE, possibly none receives
+      // it.
       database.exec("BEGIN IMMEDIATE");
       return new ProcessLock(database);
     } catch (error) {

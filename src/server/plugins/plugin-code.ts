@@ -155,7 +155,7 @@ async function readAtOnce<Value>(read: () => Promise<Value>): Promise<Value> {
   try {
     return await read();
   } catch (error) {
-    // ENOENT means that a listed file was deleted meanwhile.
+    // Converts ENOENT, which means that a listed file was deleted meanwhile.
     throw (error as { code?: unknown }).code === "ENOENT" ? new FilesChangedError({ cause: error }) : error;
   }
 }

@@ -11,7 +11,7 @@ import type { SurfaceOptions } from "./chosen-files.js";
 
 interface ChangedPackage {
   readonly name: string;
-  /** Undefined for a plugin. */
+  /** Version of the worker whose files changed. Undefined for a plugin. */
   readonly version: string | undefined;
 }
 

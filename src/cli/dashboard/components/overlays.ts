@@ -20,7 +20,7 @@ export interface Prompt {
   readonly hint: string;
   /** Whether pressing tab completes local paths. */
   readonly completesFiles?: boolean;
-  /** Whether the typed text is hidden. White space at its start and end is kept. */
+  /** Whether the typed text is hidden. For hidden text, white space at its start and end is kept. */
   readonly isSecret?: boolean;
   readonly onSubmit: (text: string) => void;
 }

@@ -45,7 +45,7 @@ export class FullScreen {
     this.#write(`${this.#options.usesAlternateScreen ? alternateScreen.enter : ""}${bracketedPaste.on}`);
     events.on("SIGTSTP", this.#onSuspend);
     events.on("exit", this.#onEnd);
-    // This event is emitted before Node.js prints an uncaught exception.
+    // Restores the terminal at `uncaughtExceptionMonitor`, which Node.js emits before it prints an uncaught exception.
     events.on("uncaughtExceptionMonitor", this.#onEnd);
     this.#options.onEnter();
   }
@@ -74,7 +74,7 @@ export class FullScreen {
     try {
       this.#options.host.writeNow(text);
     } catch {
-      // If the terminal is closed, there is nothing to restore.
+      // Ignores the error of a closed terminal, which needs no restoring.
     }
   }
 }

@@ -36,7 +36,7 @@ export function useVersionSwitches(app: App, onChanged: () => Promise<void>): Ve
           done.unshift([opposite[verb], version]);
         }
       } catch (failure) {
-        // If reverting a completed step fails, the list of versions shows the resulting state.
+        // Ignores an error while a completed step is reverted, because the list of versions shows the resulting state.
         for (const [verb, version] of done) await api.workers[verb](params(version)).catch(() => undefined);
         throw failure;
       } finally {

@@ -26,7 +26,7 @@ export function KeyReveal({ created, onStored }: { created: NewKey; onStored: ()
       await navigator.clipboard.writeText(created.key);
       setCopied("yes");
     } catch {
-      // Browsers provide the clipboard in secure contexts only.
+      // Selects the key for copying by hand, because browsers provide the clipboard in secure contexts only.
       secret.current?.select();
       setCopied("refused");
     }

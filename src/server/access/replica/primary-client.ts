@@ -8,7 +8,7 @@ const mostConnections = 4;
 /** Maximum pause before a write to the primary is retried. */
 const longestPauseMs = 40;
 
-/** SQLite value, except for blobs. */
+/** A value that SQLite can store, except for blobs. */
 export type SqlValue = string | number | null;
 export type SqlRow = Readonly<Record<string, SqlValue>>;
 

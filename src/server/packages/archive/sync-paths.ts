@@ -31,7 +31,7 @@ async function syncFileSystem(root: string): Promise<boolean> {
     const [exitCode] = (await once(spawn(sync, ["-f", root], { env: {}, stdio: "ignore" }), "exit")) as [number | null];
     return exitCode === 0;
   } catch {
-    // The program `sync` cannot be started.
+    // Reports a failure to start the program `sync` like a system call that `sync` does not support.
     return false;
   }
 }

@@ -53,7 +53,7 @@ export class DirectoryHandle {
     try {
       return new DirectoryHandle(openSync(this.pathOf(name), folderFlags));
     } catch (error) {
-      // Linux reports ENOTDIR for a link as well, so the entry's type is checked.
+      // Checks whether the entry is a link, because Linux reports ENOTDIR for links as well.
       if (!this.stat(name)?.isSymbolicLink()) throw error;
       throw Object.assign(new Error("a link is not followed", { cause: error }), { code: "ELOOP" });
     }

@@ -178,7 +178,7 @@ function inUnitFolder(unit: Unit, work: (folder: DirectoryHandle) => void): void
   try {
     folder = DirectoryHandle.open(unit.directory, unit.segments);
   } catch {
-    // The package folder cannot be opened. The change itself reports this error.
+    // Ignores the error if the package folder cannot be opened, because the change itself reports the same error.
     return;
   }
   try {

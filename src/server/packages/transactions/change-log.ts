@@ -149,7 +149,7 @@ export interface PeerChange {
   readonly edited?: readonly string[];
   /** New paths of the replaced content, from which isolates can still read. */
   readonly moved?: readonly Move[];
-  /** Set if the change failed or its daemon stopped before the end, so that the change possibly did not happen. */
+  /** True if the change failed, or if its daemon stopped before the end. In both cases, the change possibly did not happen. */
   readonly isUncertain?: true;
 }
 

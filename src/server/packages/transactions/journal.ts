@@ -70,7 +70,7 @@ export function removeJournal(stagedFolder: string): void {
   try {
     rmSync(path.join(stagedFolder, journalFileName), { force: true });
   } catch {
-    // The journal is deleted with its folder.
+    // Ignores the error, because the later deletion of the folder also deletes the journal.
   }
 }
 

@@ -12,7 +12,7 @@ import { NoSpawnSocket, type SpawnOrder, type SpawnerOrder, type SpawnReport } f
 const socketPath = process.argv[2] as string;
 const children = new Map<string, ChildProcess>();
 
-// Ignores signals, because these are for the daemon, which then stops the spawner.
+// Ignores signals that a terminal sends to all processes, because the daemon handles them and then stops the spawner.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => undefined);
 process.on("message", (order: SpawnerOrder) => {
   if ("kill" in order) children.get(order.kill)?.kill("SIGKILL");

@@ -63,7 +63,7 @@ export class PendingSpawn {
     try {
       process.kill(this.#pid, "SIGKILL");
     } catch {
-      // The process has already ended.
+      // Ignores the error, which means that the process has already ended.
     }
     this.#ended.resolve({ status: null, signal: "SIGKILL" });
   }

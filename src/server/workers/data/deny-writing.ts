@@ -21,7 +21,7 @@ export async function denyWriting(pid: number): Promise<boolean> {
     const change = await spawnProcess({ ...command, workingDirectory: "/", descriptors: [] });
     return (await change.ended).status === 0;
   } catch {
-    // The process `pid` has exited, or prlimit cannot be started.
+    // Returns false if the process `pid` has exited or prlimit cannot be started.
     return false;
   }
 }

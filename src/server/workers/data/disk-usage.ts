@@ -89,7 +89,7 @@ function deletedFilesOf(pid: number): Stats[] {
       return stat?.isFile() === true && stat.nlink === 0 ? [stat] : [];
     });
   } catch {
-    // The process has exited, or a descriptor was closed meanwhile. The next measurement counts the remaining files.
+    // Ignores a process that has exited or closed a descriptor meanwhile. The next measurement counts the remaining files.
     return [];
   }
 }

@@ -39,7 +39,7 @@ export interface ModuleWorkerOptions {
   /** Routes a call to the current version after an upload has replaced this version. */
   readonly reroute: (call: WorkerCall) => void;
   readonly observer: IsolateObserver | undefined;
-  /** Set for a version that is only checked. */
+  /** Receives output and errors of a version that the daemon only checks. Undefined for a version that serves requests. */
   readonly checkObserver: CheckObserver | undefined;
   readonly logs: WorkerLogs;
   readonly log: Log;

@@ -6,7 +6,7 @@ export interface OpenedVersion {
   readonly version: ServedVersion;
   readonly meter: WorkerMeter;
   readonly opening: Promise<VersionHandler>;
-  /** Undefined until the version is open. */
+  /** The handler of the version. Undefined until the version is open. */
   app: VersionHandler | undefined;
 }
 

@@ -68,7 +68,8 @@ async function statusOf(handler: VersionHandler, name: string, target: string): 
   return new Promise((resolve) => {
     const { request, response, answered } = createInternalExchange("GET", (bytes) => {
       resolve(Number(/^HTTP\/1\.1 (\d{3}) /.exec(bytes.toString("latin1", 0, 16))?.[1] ?? 500));
-      // A stream can be endless. Destroyed later, because the writer of these bytes still uses the response.
+      // Destroys the response, because a stream can be endless. Does so in a later turn, because the writer of these bytes still uses the
+      // response.
       setImmediate(() => response.destroy());
     });
     void answered.then(resolve);

@@ -31,7 +31,7 @@ export interface WorkerEngineOptions extends SlotDirectoryPaths {
   readonly isStrict?: boolean;
   /** Isolation layers of the kernel, and whether each layer is active. Default: the result of a probe when the engine is created. */
   readonly kernelLayers?: Promise<KernelLayers>;
-  /** Whether the daemon is stopping. */
+  /** Returns whether the daemon is stopping. */
   readonly isStopping?: () => boolean;
   /** Folders of the daemon that no worker process is allowed to read. */
   readonly closedFolders?: readonly string[];

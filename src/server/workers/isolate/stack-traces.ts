@@ -123,7 +123,7 @@ export function summariseError(error: unknown, slot: string): string {
     text = error instanceof Error ? `${error.name}: ${error.message}` : `Thrown: ${String(error)}`;
     place = error instanceof Error && typeof error.stack === "string" ? placeIn(error.stack, slot) : "";
   } catch {
-    // A getter of the thrown value threw: the default text remains.
+    // Keeps the default text if a getter of the thrown value threw.
   }
   const line = text
     .replaceAll(`file://${slot}/app/`, "")
@@ -146,7 +146,7 @@ export function isOutOfMemory(error: unknown): boolean {
     if (!(error instanceof Error)) return false;
     return ("code" in error && error.code === refusedBuffer) || (error instanceof RangeError && refusedMemory.test(error.message));
   } catch {
-    // A thrown value can be a Proxy that throws.
+    // Ignores the error, because a thrown value can be a Proxy that throws at each access.
     return false;
   }
 }

@@ -109,7 +109,7 @@ export class StandbyIsolates {
     const isolate = await starting.isolate.catch((error: unknown) => {
       if (!this.#isStopping()) this.#log.error({ err: error }, "isolate could not be started");
     });
-    // Another caller has already taken this isolate.
+    // Does nothing if another caller has already taken this isolate.
     if (this.#starting !== starting) return;
     this.#starting = undefined;
     if (!isolate) return;

@@ -154,7 +154,7 @@ export class NamedUsers {
       writeFileSync(unfinished, JSON.stringify(Object.fromEntries(this.#places)), { mode: 0o600 });
       renameSync(unfinished, this.#file);
     } catch {
-      // A failed write is ignored, because the assignments also exist in memory.
+      // Ignores a failed write, because the assignments also exist in memory.
     }
   }
 }

@@ -29,7 +29,7 @@ export function newestEntries(
   passes: (entry: LogEntry) => boolean,
   limit: number,
 ): { entries: LogEntry[]; hasMore: boolean } {
-  // One entry more than the limit shows that older matching entries exist.
+  // Reads one entry more than the limit, to find out whether older entries match.
   const wanted = limit + 1;
   let entries: LogEntry[] = [];
   for (const ring of rings) {

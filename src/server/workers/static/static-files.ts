@@ -104,7 +104,7 @@ export class StaticFiles {
       this.#options.meter.beganCount += 1;
       return this.#note(exchange, startedMs, this.#responses.send(exchange, ready));
     }
-    // This request reads the disk. Concurrent requests use the cached file meanwhile.
+    // Marks the cached file as checked, so that only this request reads the disk and concurrent requests use the cached file.
     if (cached) cached.checkedMs = startedMs;
     void this.#handleFromDisk(exchange, { startedMs, relative, onMissing });
   }

@@ -62,7 +62,7 @@ export class ServerConnection {
     try {
       this.#socket.deliver(inline ? Buffer.concat([Buffer.from(text, "latin1"), inline]) : Buffer.from(text, "latin1"));
     } catch (error) {
-      // The server's request handler threw an error synchronously.
+      // Closes the connection if the server's request handler threw an error synchronously.
       this.#settle = undefined;
       this.#socket.destroy();
       throw error;
@@ -90,7 +90,7 @@ export class ServerConnection {
       if (isChunked) this.#socket.deliver(Buffer.from("0\r\n\r\n"));
       this.#isBodySent = true;
     } catch {
-      // The client stopped sending the request body.
+      // Closes the connection if the client stopped sending the request body.
       if (this.#reader === reader) this.#socket.destroy();
     }
   }
