@@ -9,7 +9,7 @@ const namedRanges: ReadonlyMap<string, readonly string[]> = new Map([
 const unixSocket = "unix";
 /** Maximum number of proxies that are evaluated. The limit restricts the cost of a long X-Forwarded-For header. */
 const mostHops = 32;
-/** Maximum number of addresses in the cache. */
+/** Maximum number of addresses in the cache, which limits memory, because clients can have any number of addresses. */
 const mostKnown = 1000;
 
 /** Returns the reason why a text is not a valid `trustedProxies` entry, or undefined for a valid entry. */

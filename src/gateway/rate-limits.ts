@@ -5,7 +5,7 @@ import type { Client } from "./client-address.js";
 import { PathPatterns, type RulePath } from "./path-patterns.js";
 import type { RateLimitSettings } from "./settings.js";
 
-/** Maximum number of tracked keys per rate limit rule. Each key takes about 512 bytes of memory. */
+/** Maximum number of tracked keys per rate limit rule, which limits memory. Each key takes about 512 bytes. */
 const mostKeys = 100_000;
 /** Maximum length of a stored path in characters. Longer paths are stored as a hash. */
 const longestPath = 100;

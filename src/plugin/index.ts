@@ -119,7 +119,10 @@ export interface Plugin<Config = Readonly<Record<string, unknown>>> {
    * sent.
    */
   onResponse?(response: Response, app: AppInfo | undefined, request: Request): MaybePromise<Response | void>;
-  /** Called once per plugin instance after the daemon has started to listen, also for plugins that are loaded later. */
+  /**
+   * Called once per plugin instance after the daemon has started to listen. A plugin that is loaded later receives the call after its
+   * start.
+   */
   onServerStart?(server: ServerInfo): MaybePromise<void>;
   /** Called when the plugin is replaced or removed, when its `onInit` failed, or when the daemon stops. The time limit is 30 s. */
   onShutdown?(): MaybePromise<void>;

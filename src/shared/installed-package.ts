@@ -21,7 +21,10 @@ export function parseInstalledPackage(text: string): InstalledPackage | undefine
   }
 }
 
-/** Returns the folders that can have the package.json of a file's package, nearest first. Below node_modules, only the package's own folder. */
+/**
+ * Returns the folders that can contain the package.json of a file's package, nearest first. Below node_modules, returns only the folder of
+ * the installed package.
+ */
 export function packageFolders(file: string): string[] {
   const installed = /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+(?=[\\/])/.exec(file)?.[0];
   return installed === undefined ? foldersAbove(file) : [installed];

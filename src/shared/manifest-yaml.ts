@@ -1,7 +1,7 @@
 import { Composer, isMap, Parser, type CST, type Document, type Pair, type ParsedNode } from "yaml";
 import { ApiError } from "./api-error.js";
 
-/** Maximum size of a manifest file in bytes. */
+/** Maximum size of a manifest file in bytes, which limits the time for parsing it. */
 export const longestManifestBytes = 64 * 1024;
 const mostLines = 5_000;
 const mostNodes = 2_000;

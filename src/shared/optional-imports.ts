@@ -99,7 +99,7 @@ export function isMissing(input: string): boolean {
   return Object.keys(missing).some((namespace) => input.startsWith(`${namespace}:`));
 }
 
-/** Returns the missing packages without which the bundle cannot be loaded: the ones that static imports reach from the entrypoint. */
+/** Returns the missing packages without which the bundle cannot be loaded, because static imports lead from the entrypoint to them. */
 function findRequiredPackages({ inputs, outputs }: Metafile): ReadonlySet<string> {
   const output = Object.values(outputs).find(({ entryPoint }) => entryPoint !== undefined);
   const reached = new Set(output?.entryPoint === undefined ? [] : [output.entryPoint]);

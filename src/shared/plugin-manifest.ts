@@ -5,7 +5,7 @@ import { publicRoutes, relativePath, WorkerManifest } from "./worker-manifest.js
 /** File names of the default plugin module, in search order. */
 export const usualPluginEntries = ["plugin.js", "plugin.mjs", "index.js", "index.mjs"] as const;
 
-/** Maximum number of entries that a plugin can add to the panel's menu. */
+/** Maximum number of entries that a plugin can add to the panel's menu, so that the menu stays readable. */
 const mostMenus = 20;
 
 const packageNames = z.array(z.string().refine(isPackageName, "not a package name")).default([]);

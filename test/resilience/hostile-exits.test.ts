@@ -87,6 +87,6 @@ const offenders: Offender[] = [
 ];
 
 // On a busy machine an attempt is repeated, which takes time.
-describe("a worker that ends or breaks its process", { timeout: 90_000 }, () => {
+describe("a worker that exits or breaks its process", { timeout: 90_000 }, () => {
   test.each(offenders)("does not affect other workers (cause: $name)", (offender) => harness.check(offender));
 });

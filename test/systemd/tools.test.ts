@@ -10,7 +10,7 @@ import { runTool } from "./run-tool.js";
 
 const program = fileURLToPath(new URL("../../bin/runtimed.js", import.meta.url));
 
-test("starts and responds when systemd-socket-activate receives a connection", async () => {
+test("runtimed starts and responds when systemd-socket-activate gets a connection", async () => {
   await runTool("systemd-socket-activate", "--version");
   const directory = await temporaryDirectory();
   const port = 20_000 + (process.pid % 10_000);
@@ -34,7 +34,7 @@ test("starts and responds when systemd-socket-activate receives a connection", a
   expect(output).toContain(`"address":"http://127.0.0.1:${port}"`);
 });
 
-test("runs systemd-notify when koffi is missing and logs the need for NotifyAccess=all", async () => {
+test("runtimed runs systemd-notify without koffi, and logs to set NotifyAccess=all", async () => {
   const directory = await temporaryDirectory();
   await writeTree(directory, {
     "hooks.mjs":

@@ -3,9 +3,15 @@ import { version } from "../version.js";
 import { connectionFailure, timeoutFailure } from "./connection-failure.js";
 import { HttpClient, refuseRedirect, toResponse, type ConnectSettings, type OutgoingRequest, type HttpResponse } from "./http-client.js";
 
-/** Time limit for the response to an upload. The daemon unpacks and installs the archive before it responds. */
+/**
+ * Time limit for the response to an upload. Longer than for other calls, because the daemon unpacks and installs the archive before it
+ * responds.
+ */
 const uploadAnswerTimeoutMs = 10 * 60_000;
-/** Time without data after which a stream counts as broken. The daemon sends a keep-alive comment every 15 s, so three were missed. */
+/**
+ * Time without data after which the client treats a stream as broken. The daemon sends a keep-alive comment every 15 s, so three comments
+ * are missing then.
+ */
 const longestSilenceMs = 45_000;
 
 const secretHeaders: ReadonlySet<string> = new Set(["x-api-key", "authorization", "cookie", "set-cookie"]);

@@ -18,7 +18,7 @@ export function parsePackageReference(text: string): PackageReference {
   return { name, version };
 }
 
-/** Parses a reference that must contain a version, such as `hello@1.2.0`. The error for a missing version names the installed ones. */
+/** Parses a reference that must contain a version, such as `hello@1.2.0`. The error for a missing version names the installed versions. */
 export function parseVersionReference(
   text: string,
   installed: readonly Pick<InstalledVersion, "version" | "enabled">[] = [],

@@ -1,7 +1,7 @@
 import { CommandError } from "./command-error.js";
 import { exitCodes } from "./exit-codes.js";
 
-/** Time between a signal and the exit of the process. In this time, the command can stop by itself. */
+/** Time between a signal and the forced exit of the process. Within this time, the command can stop by itself and clean up. */
 const gracePeriodMs = 2000;
 
 /**

@@ -6,7 +6,7 @@ import { Output } from "../output/output.js";
 import { sanitizeForTerminal } from "../output/sanitize-for-terminal.js";
 import { candidatesFor } from "./candidates.js";
 
-/** Time limit for a completion. The user waits for the candidates after pressing Tab. */
+/** Time limit for a completion. The limit is short, because the user waits for the candidates after pressing Tab. */
 const longestMs = 300;
 
 /**

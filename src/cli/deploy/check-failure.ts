@@ -10,7 +10,7 @@ import { findSyntaxError } from "../validate/syntax-errors.js";
 
 /** A position in the output of Node.js, such as `at Object.fetch (src/index.ts:3:19)`. */
 const positionPattern = /(?:^|[\s(])((?:[\w@.-]+\/)*[\w@.-]+\.[cm]?[jt]sx?):(\d+):(\d+)/g;
-/** Texts of Node.js in errors whose cause has one remedy. */
+/** Texts in error messages of Node.js, each with the remedy for its cause. */
 const knownCauses: readonly { readonly text: string; readonly hint: string }[] = [
   {
     text: "process.dlopen is not a function",

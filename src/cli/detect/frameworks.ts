@@ -14,13 +14,13 @@ export interface FrameworkOutput {
 
 export interface Framework {
   readonly name: string;
-  /** The project is of this framework if package.json lists one of these packages. */
+  /** Names of packages. The project uses this framework if its package.json lists one of them. */
   readonly packages: readonly string[];
-  /** The project is of this framework if one of these files exists. */
+  /** File names. The project uses this framework if one of these files exists. */
   readonly configFiles?: readonly string[];
-  /** Known outputs. The first one whose file exists is deployed. */
+  /** Known outputs. `deploy` uses the first output whose file exists. */
   readonly outputs: readonly FrameworkOutput[];
-  /** The configuration that produces one of the outputs, for builds that produce none. */
+  /** Setting of the framework with which a build produces one of the outputs, shown to the user if the build produced none. */
   readonly advice?: string;
 }
 

@@ -1,7 +1,7 @@
 import { readdirSync, statSync, watch, type FSWatcher } from "node:fs";
 import path from "node:path";
 
-/** Time without changes before a change is reported. Editors write a file in several steps. */
+/** Time without changes before a change is reported, because editors write a file in several steps. */
 const quietMs = 50;
 /** Maximum delay between a change and its report while further changes follow. */
 const longestWaitMs = 500;

@@ -56,7 +56,7 @@ export class Reloader {
   #isClosed = false;
   #count = 0;
   #leftOut: ReadonlySet<string> = new Set();
-  /** SHA-256 hash of the last uploaded archive, also if the daemon rejected the archive. */
+  /** SHA-256 hash of the last uploaded archive, even if the daemon rejected the archive. */
   #triedSha256: string | undefined;
   #lastFailure: string | undefined;
   #served: Served | undefined;

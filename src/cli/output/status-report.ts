@@ -142,7 +142,7 @@ export async function watchStatus({ output, signal, terminal }: Context, connect
   }
 }
 
-/** Returns the status report, also if the daemon is unreachable. Undefined if the command was interrupted. */
+/** Returns the status report, even if the daemon is unreachable. Undefined if the command was interrupted. */
 async function statusNow(connection: StatusConnection, signal: AbortSignal): Promise<StatusReport | undefined> {
   try {
     return await readStatus(connection);

@@ -13,8 +13,8 @@ export interface TableStyle {
 }
 
 /**
- * Formats rows as aligned columns with a bold heading and colored states. If they do not fit, shortens the widest columns, and then omits the
- * rightmost ones.
+ * Formats rows as aligned columns with a bold heading and colored states. If the columns do not fit, shortens the widest columns and then
+ * omits the rightmost columns.
  */
 export function alignedTable(headings: readonly string[], rows: readonly (readonly string[])[], style: TableStyle): string {
   const lines = [headings, ...rows.map((row) => row.map(sanitizeForTerminal))];

@@ -17,7 +17,10 @@ export async function findInstalledPackage(name: string, folder: string): Promis
   }
 }
 
-/** Returns the folder of the package that contains a file: the nearest one with a package.json, below node_modules its own folder. */
+/**
+ * Returns the folder of the package that contains a file: below node_modules the installed package's folder, otherwise the nearest parent
+ * folder with a package.json.
+ */
 export async function packageFolderOf(file: string): Promise<string | undefined> {
   const [nearest, ...others] = packageFolders(file);
   if (others.length === 0) return nearest;

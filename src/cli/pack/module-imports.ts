@@ -66,7 +66,7 @@ export async function readImports(folder: string, entrypoint: string, text?: str
   return { packages, missingFiles };
 }
 
-/** Records imports of packages and leaves them external. Imports of files, also by `paths` of tsconfig.json, are followed. */
+/** Records imports of packages and does not follow them. Follows imports of files, including imports by `paths` of tsconfig.json. */
 function recordPackages(root: string, packages: PackageImport[]): Plugin {
   return {
     name: "record-packages",

@@ -20,7 +20,7 @@ const pluginKeys = ["pluginEntry", "base", "dependencies", "optionalDependencies
 const pluginModules = ["plugin.js", "plugin.mjs"];
 /** Names of the plugins that the daemon contains. Only their settings can be changed. */
 const builtInPlugins: ReadonlySet<unknown> = new Set(["plugin-gateway"]);
-/** Files of which every package has at least one. Detected projects have a generated manifest. */
+/** File names. Every package contains at least one of these files, except detected projects, whose manifest is generated. */
 const packageMarkers = [...manifestFileNames, "package.json", ...pluginModules];
 const workerFiles = ["index.html", "index.js", "index.mjs", "index.ts"];
 

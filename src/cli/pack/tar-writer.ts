@@ -140,7 +140,7 @@ class SecretScanner {
     this.#file = file;
   }
 
-  /** Throws SECRET_FOUND if this chunk contains a key, also if the key started in the previous chunk. */
+  /** Throws SECRET_FOUND if this chunk contains an API key or the end of an API key that started in the previous chunk. */
   check(piece: Buffer): void {
     const text = this.#tail.length === 0 ? piece : Buffer.concat([this.#tail, piece]);
     for (let at = text.indexOf(marker); at >= 0; at = text.indexOf(marker, at + 1))

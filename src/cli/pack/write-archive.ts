@@ -6,7 +6,7 @@ import { createGzip } from "node:zlib";
 import type { PackedFile } from "./pack-plan.js";
 import { createTarStream } from "./tar-writer.js";
 
-/** Maximum number of bytes that are read before they are compressed. */
+/** Maximum number of bytes that wait for compression. The limit restricts memory when reading is faster than compression. */
 const readAheadBytes = 1024 * 1024;
 /** Offset of the OS byte in a gzip header (RFC 1952). Operating systems write different values, so it is set to "unknown". */
 const gzipSystemOffset = 9;

@@ -4,13 +4,13 @@ import { readManifestOf } from "../pack/bundle-plan.js";
 import type { PackPlan, PackedFile } from "../pack/pack-plan.js";
 import type { Problem } from "./problem.js";
 
-/** Maximum size of a script that is read. */
+/** Maximum size of a script that is read, which limits the time of the check. */
 const mostScriptBytes = 2 * 1024 * 1024;
 /** A quoted or bracketed URL path in a script or style sheet, such as `"/assets/a.png"`. */
 const rootUrlPattern = /["'`(](\/[\w./@-]{1,200})(?=["'`)#?])/g;
 /** Matches the parts of a page that load no file by an attribute: comments, and the text of scripts. */
 const notRendered = /<!--[^]*?-->|(<script\b[^<>]*>)[^]*?<\/script>/gi;
-/** Maximum number of pages to read. */
+/** Maximum number of pages that are read, which limits the time of the check. */
 const mostPages = 50;
 /** Elements that load a file when the page opens, and the URL of the file. */
 const loadedFilePattern = /<(?:script|link|img|source|iframe)\b[^<>]*?\s(?:src|href)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]+))/gi;

@@ -8,9 +8,12 @@ import { pause } from "./pause.js";
 
 const operations = { events: { stream } };
 const firstRetryMs = 1000;
-/** Longest pause between attempts to open the event stream. */
+/** Longest pause between attempts to open the event stream. The pause doubles after each failure up to this limit. */
 const longestRetryMs = 60_000;
-/** Interval between reports of affected resources. Events within one interval are reported together. */
+/**
+ * Interval between reports of affected resources, which limits requests during many changes. Events within one interval are reported
+ * together.
+ */
 const collectMs = 500;
 
 interface ChangeFeedOptions {

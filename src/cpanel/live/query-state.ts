@@ -1,6 +1,6 @@
 import { Observable } from "./observable.js";
 
-/** Longest pause between requests for a resource whose requests fail. */
+/** Longest pause between requests for a resource whose requests fail. The pause doubles after each failure up to this limit. */
 const longestPauseMs = 60_000;
 
 export interface ResourceState<Data> {

@@ -8,7 +8,10 @@ export const sessionCookieName = "runtime_api_key";
  * set the cookie.
  */
 export const hostSessionCookieName = `__Host-${sessionCookieName}`;
-/** Maximum length of a secret that the daemon hashes. Every key is shorter. */
+/**
+ * Maximum length of a secret that the daemon hashes. Every key is shorter, and the limit prevents clients from wasting CPU time with long
+ * secrets.
+ */
 const maximumSecretLength = 512;
 /**
  * Maximum number of session cookies that the daemon tries for one request. A worker's page can set cookies in addition to the operator's

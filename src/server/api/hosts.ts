@@ -9,7 +9,7 @@ import type { HostTable } from "../hosts/host-table.js";
 import { assertNamespace } from "../http/authorization.js";
 import type { ResourceHandlers } from "../http/handler.js";
 
-/** Maximum number of host names that a daemon can store for workers. */
+/** Maximum number of host names that a daemon stores for workers. The daemon holds all of them in memory. */
 const maximumHosts = 10_000;
 
 interface HostHandlersOptions {

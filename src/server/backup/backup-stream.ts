@@ -9,12 +9,14 @@ import type { DataCopy } from "./data-copies.js";
 import { findPackages, type UploadDirectory } from "./package-places.js";
 import { entrySegments } from "../../shared/archive/entry-name.js";
 
-/** Maximum number of attempts to read a package that changes during the backup. */
+/** Maximum number of attempts to read a package that changes during the backup. Afterwards, the backup fails instead of running forever. */
 const mostAttempts = 100;
 /** Maximum number of attempts to find a package. While an upload replaces a package, its folder is missing between two renames. */
 const mostLooks = 10;
 const pauseMs = 20;
-/** Maximum number of attempts to list a directory until no new package appears. */
+/**
+ * Maximum number of times that a directory is listed until no new package appears. Afterwards, the backup omits packages that appear later.
+ */
 const mostRounds = 5;
 const blockBytes = 512;
 const pieceBytes = 256 * 1024;

@@ -17,7 +17,7 @@ import { BackupPieces } from "./backup-stream.js";
 import { uploadDirectories } from "./package-places.js";
 
 /**
- * Writes a backup, also while the daemon runs. Only its owner can read the backup file. An existing file is replaced only after the new
+ * Writes a backup, even while the daemon runs. Only its owner can read the backup file. An existing file is replaced only after the new
  * backup is complete.
  */
 export async function writeBackup(directories: Directories, file: string): Promise<WrittenBackup> {

@@ -7,9 +7,9 @@ import { AuditFiles, type AuditFilesOptions } from "./audit-files.js";
 
 /** Maximum number of entries that wait in memory for a full or failing disk. Further entries are only counted. */
 const mostWaiting = 1000;
-/** Maximum number of entries per write and sync. */
+/** Maximum number of entries per write and sync. Further entries wait for the next write. */
 const batchEntries = 100;
-/** Maximum time for which a change waits until its audit entry is on the disk. */
+/** Maximum time for which the response to a change waits until its audit entry is on the disk. Afterwards, the response is sent. */
 const longestWaitMs = 2000;
 const retryMs = 5000;
 /** Number of entries in memory for clients that follow the audit log. */
@@ -24,7 +24,7 @@ interface Waiting {
   readonly onSettled: () => void;
 }
 
-/** Numbers of audit log entries since the daemon started. */
+/** Counts of audit log entries since the daemon started. */
 export interface AuditCounts {
   readonly written: number;
   /** Number of entries that were not written, because of too many failed attempts or a full disk. */

@@ -4,7 +4,10 @@ import type { ErrorCode } from "../../shared/errors.js";
 import type { NewEvent } from "./runtime-events.js";
 import type { NewAuditEntry } from "./audit-log.js";
 
-/** Limit for recording failed attempts to make a change: `burst` attempts at once, then `perSecond` attempts per second. */
+/**
+ * Limits the recorded failed attempts, so that a client cannot fill the audit log: `burst` attempts at once, then `perSecond` attempts per
+ * second.
+ */
 const burst = 60;
 const perSecond = 1;
 

@@ -11,9 +11,11 @@ const mostStreams = 100;
  * stream works.
  */
 const heartbeatMs = 15_000;
-/** Interval at which the permission of the stream's key is checked again. */
+/** Interval at which the permission of the stream's key is checked again. A revoked key receives events for at most this time. */
 const trustedMs = 1000;
-/** Time limit for sending the remaining bytes after a stream is closed. */
+/**
+ * Time limit for sending the remaining bytes after a stream is closed, so that a client that does not read cannot keep the connection open.
+ */
 const lastWriteTimeoutMs = 1000;
 
 export interface EventStream {

@@ -21,7 +21,7 @@ export const multipartType = "multipart/form-data";
 const bufferedBytes = 256 * 1024;
 const maximumFieldSizeBytes = 64 * 1024;
 
-/** Maximum number of form fields: a name and an ETag for each file, and 20 others. */
+/** Maximum number of form fields, which limits memory: a name and an ETag for each file, and 20 other fields. */
 const mostFields = 2 * mostPaths + 20;
 
 /** Creates a parser for a multipart body, with limits for the number of files and fields. */

@@ -4,7 +4,10 @@ import { discardBody, hasBody } from "../web/request-body.js";
 
 /** Time limit for a rejected client to send the remaining body, after which the daemon closes the connection. */
 export const leftoverBodyTimeoutMs = 2_000;
-/** Time limit for a client to complete its body after a worker's response. A worker can respond before it has received the whole body. */
+/**
+ * Time limit for a client to complete its body after a worker's response, which can precede the end of the body. The limit frees
+ * connections of stalled clients.
+ */
 const workerBodyTimeoutMs = 30_000;
 
 /** Throws UNSUPPORTED_MEDIA_TYPE for a compressed body, because its decompressed size is unknown. */

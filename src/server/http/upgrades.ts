@@ -19,9 +19,11 @@ export interface UpgradeOptions {
   readonly stalledClientTimeoutMs: number;
 }
 
-/** Time limit for a rejected client to close its connection. */
+/** Time limit for a rejected client to close its connection. Afterwards, the daemon closes the connection. */
 const lingerTimeoutMs = 2000;
-/** Maximum number of bytes that a client can send before the response to its handshake. A correct client sends none. */
+/**
+ * Maximum number of bytes that a client can send before the response to its handshake, which limits memory. A correct client sends none.
+ */
 const earlyBytes = 64 * 1024;
 /** Handles the WebSocket handshakes of a server. `shouldUpgradeCallback` makes Node.js treat all other upgrades as plain requests. */
 export function takeUpgrades(server: Server, options: UpgradeOptions): void {

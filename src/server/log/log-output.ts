@@ -2,7 +2,7 @@ import { SonicBoom } from "sonic-boom";
 
 /** Maximum number of bytes that wait while stdout is blocked, for example by a full disk or a slow reader. Further lines are dropped. */
 const mostWaitingBytes = 1024 * 1024;
-/** Time limit for writing the last lines when the daemon exits. */
+/** Time limit for writing the last lines when the daemon exits, so that a blocked stdout does not prevent the exit. */
 const lastLinesTimeoutMs = 1000;
 
 /**

@@ -3,9 +3,9 @@ import { statfsSync, watch, type FSWatcher } from "node:fs";
 
 const tickMs = 200;
 const ticksPerRound = 8;
-/** Maximum number of folder checks per timer tick. 100 checks take about 1 ms. */
+/** Maximum number of folder checks per timer tick, so that checks do not delay requests. 100 checks take about 1 ms. */
 const mostLooksPerTick = 100;
-/** Maximum duration of one timer tick. The next tick checks the remaining folders. */
+/** Maximum duration of one timer tick, so that checks do not delay requests. The next tick checks the remaining folders. */
 const longestTickMs = 10;
 /**
  * Pause between two checks of the whole catalog while the kernel watches every folder. The checks are necessary because the kernel can lose

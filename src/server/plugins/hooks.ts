@@ -3,7 +3,7 @@ import type { PluginSet } from "./plugin-set.js";
 
 /** Time limit for the import, the factory, `onInit` and `onShutdown` of a plugin. A plugin that does not start in time fails to load. */
 export const lifeTimeLimitMs = 30_000;
-/** Time limit for each call of any other plugin hook, such as `onRequest`. */
+/** Time limit for each call of any other plugin hook, such as `onRequest`, so that a hook that never ends cannot keep requests open. */
 export const hookTimeLimitMs = 10_000;
 
 /** Time for which the status of a plugin shows a failed hook. */

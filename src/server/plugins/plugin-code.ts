@@ -17,7 +17,7 @@ const mostFiles = 50_000;
 
 /** Matches a line of a stack trace that refers to a file outside Node.js itself. */
 const placeLine = /^ +at (?!.*node:).*[\\/].*:\d+:\d+\)?$/m;
-/** Maximum number of files that are searched for a syntax error. */
+/** Maximum number of files that are searched for a syntax error, which limits the time of a failed load. */
 const mostCheckedFiles = 200;
 
 /**

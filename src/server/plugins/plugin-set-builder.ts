@@ -7,7 +7,7 @@ import type { InstalledPlugin } from "../packages/plugin-catalog.js";
 import type { PluginCode } from "./plugin-code.js";
 import { ServerRoutes } from "./server-routes.js";
 
-/** Maximum number of attempts to read a plugin folder that changes while it is read. */
+/** Maximum number of attempts to read a plugin folder that changes while it is read. Afterwards, the plugin fails to load. */
 const mostReadings = 5;
 
 export interface PluginSetBuilderOptions extends PluginSurroundings {
@@ -17,7 +17,7 @@ export interface PluginSetBuilderOptions extends PluginSurroundings {
   readonly before: readonly RunningPlugin[];
   /** Returns whether an unchanged plugin must be created again. */
   readonly isFresh: (name: string) => boolean;
-  /** Returns the current `provides()` value of a plugin, also after the plugin set is built. */
+  /** Returns the current `provides()` value of a plugin, even after the plugin set is built. */
   readonly current: (name: string) => unknown;
   /** Returns whether the daemon is stopping, so that no more plugins are loaded. */
   readonly isClosing: () => boolean;

@@ -8,7 +8,7 @@ import type { WorkerAt, WorkersPort } from "./plugin-router.js";
 const plainCharacters = /^\/[\w\-.~!$&'()*+,;=:@%/]*$/;
 /** Matches percent-encoded characters that a worker which decodes twice could interpret as a separator, a dot segment or a terminator. */
 const risky = /%(?:2e|2f|5c|25|3f|23|[01][0-9a-f]|7f)/i;
-/** Matches a dot segment (`.` or `..`), also with path parameters after `;`, which some frameworks remove. */
+/** Matches a dot segment (`.` or `..`), with or without path parameters after `;`, which some frameworks remove. */
 const dotSegment = /(?:^|\/)\.{1,2}(?:[/;]|$)/;
 
 /** Public routes in a manifest: route patterns for all methods, or by method. */

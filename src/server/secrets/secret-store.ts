@@ -21,7 +21,7 @@ import {
 import { SecretsKeys } from "./secrets-keys.js";
 import { UnknownSecretsKeyError } from "./unknown-secrets-key-error.js";
 
-/** Maximum number of attempts for a change whose records another daemon changes meanwhile. */
+/** Maximum number of attempts for a change whose records another daemon changes meanwhile. Afterwards, the change fails. */
 const maximumAttempts = 5;
 
 interface SecretStoreOptions {

@@ -36,7 +36,7 @@ function decoded(text: string): string {
   }
 }
 
-/** Matches the path of the panel, also with a version after `@`. */
+/** Matches the path of the panel, with or without a version after `@`. */
 const panelPath = /^\/cpanel(?:@[^/]*)?(?:\/|$)/;
 
 /** Returns whether the panel serves a path. */

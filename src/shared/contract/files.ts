@@ -3,7 +3,7 @@ import type { ErrorCode } from "../errors.js";
 import { endpoint } from "./endpoint.js";
 import { Success, successOf } from "./success.js";
 
-/** Maximum number of paths in one request, and maximum number of files in one upload. */
+/** Maximum number of paths in one request, and of files in one upload. The daemon rejects a request with more. */
 export const mostPaths = 1000;
 
 const path = z.string().min(1, "must not be empty").describe("`<mount>/<path below it>`");

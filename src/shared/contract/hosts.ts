@@ -5,7 +5,7 @@ import { endpoint } from "./endpoint.js";
 import { Timestamp } from "./principal.js";
 import { Success, successOf } from "./success.js";
 
-/** Maximum length of a version range in characters. */
+/** Maximum length of a version range in characters. Every useful range is shorter. */
 const maximumRangeLength = 100;
 
 const hostName = z

@@ -154,7 +154,7 @@ async function served(url: string): Promise<string> {
 }
 
 describe("deploy without a manifest and without flags", () => {
-  test.each(projects)("deploys $kind, deploys its change, and rolls it back", async ({ kind, files, detected, folder = "." }) => {
+  test.each(projects)("deploys $kind, deploys a change, and rolls the change back", async ({ kind, files, detected, folder = "." }) => {
     const project = kind
       .replace(/^an? /, "")
       .toLowerCase()

@@ -84,8 +84,8 @@ describe("runtimectl workers show", () => {
   });
 });
 
-describe("runtimectl workers enable", () => {
-  test.each(["enable", "disable"])("names the installed versions when %s gets no version", async (verb) => {
+describe("runtimectl workers enable and disable", () => {
+  test.each(["enable", "disable"])("names the installed versions when the version is missing (command: %s)", async (verb) => {
     succeeded(await shell.run("workers disable @team/app@1.1.0"));
     const run = await shell.run(`workers ${verb} @team/app`);
     expect(run.status).toBe(2);

@@ -28,7 +28,7 @@ async function flood(daemon: TestDaemon): Promise<void> {
   for (let turn = 0; turn < floods; turn += 1) expect(await textOf(`${daemon.url}/loud/flood`)).toBe("flooded");
 }
 
-test("the daemon serves while its log is not read, and later logs the dropped lines", async () => {
+test("the daemon serves while its log is not read, then logs the number of lost lines", async () => {
   const daemon = await startLoud();
   daemon.process.stdout?.pause();
   await flood(daemon);

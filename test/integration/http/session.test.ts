@@ -164,7 +164,7 @@ describe("request credentials", () => {
   });
 
   test.each([["x"], ["\t"], ["ü"], ["k".repeat(14_000)], ['"']])(
-    "are rejected when the root key has the suffix %j, except a tab in a header",
+    "are rejected when the root key has the suffix %j, except for a tab in a header",
     async (addition) => {
       const key = rootKey + addition;
       const expected = addition === "\t" ? 200 : 401;

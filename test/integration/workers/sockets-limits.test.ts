@@ -27,14 +27,14 @@ describe("the close code of a worker's WebSocket", () => {
     await expect.poll(async () => server.text("/app/seen")).toContain("close 1009");
   });
 
-  test("is 1011 when the worker's process ends", async () => {
+  test("is 1011 when the worker's process exits", async () => {
     await server.add("crash", { fixture: "sockets" });
     const client = await WebSocketClient.open(`${server.url}/crash/crash`);
     client.send("go");
     expect((await client.closed).code).toBe(1011);
   });
 
-  test("is 1012 after the worker is replaced, and the old process ends", async () => {
+  test("is 1012 after the worker is replaced, and the old process exits", async () => {
     const version = await server.add("replaced", { fixture: "sockets" });
     const client = await WebSocketClient.open(`${server.url}/replaced/echo`);
     await server.add("replaced", { fixture: "sockets" });

@@ -29,7 +29,7 @@ test.each([
   expect(nameIn(rest)).toBe(name);
 });
 
-test("pageOf percent-encodes the path of a plugin's page in its URL", () => {
+test("pageOf percent-encodes the path of a plugin's page in the panel's URL", () => {
   expect(pageOf("@team/board", { title: "Board", path: "/board/?a=1&b=2" })).toBe("plugins/@team/board?at=%2Fboard%2F%3Fa%3D1%26b%3D2");
 });
 

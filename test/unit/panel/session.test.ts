@@ -86,7 +86,7 @@ describe("Connection", () => {
   test.each([
     ["AUTH_REQUIRED", 1],
     ["INVALID_KEY", 0],
-  ])("reports a 401 with the error code %s as an expired session (%d times)", async (code, count) => {
+  ])("reports an expired session for a 401 response (error code: %s, reports: %d)", async (code, count) => {
     const { connection, onRefused } = openConnection({ "GET /api/workers": () => refusal(401, code) });
     await connection.find();
     await expect(connection.client(operations).workers.list()).rejects.toMatchObject({ code });

@@ -84,7 +84,7 @@ function chooseName({ flags, environment }: Context, config: ConfigFile): string
   return existing?.[0] ?? (config.profiles.size === 0 ? "default" : new URL(origin).host.replace(/[^a-z0-9.-]/gi, "-"));
 }
 
-/** Returns the connection settings for the request that verifies the key, also if the profile does not exist yet. */
+/** Returns the connection settings for the request that verifies the key, even if the profile does not exist yet. */
 async function loginSettings(context: Context, config: ConfigFile, profile: string): Promise<Settings> {
   const { profile: _named, ...unnamed } = context.flags;
   const { RUNTIMECTL_PROFILE: _variable, ...environment } = context.environment;

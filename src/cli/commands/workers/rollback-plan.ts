@@ -49,8 +49,8 @@ export function planRollback({ name, versions }: InstalledWorker, wanted: string
 }
 
 /**
- * Returns the lower version that was active before `from`: an enabled one, or if none is enabled, the next one. If `from` is stable or
- * `latest`, prefers a stable version.
+ * Returns the version to roll back to: the next enabled version below `from`, or if none is enabled, the next disabled one. If `from` is
+ * stable or `latest`, prefers a stable version.
  */
 function versionBefore(from: InstalledVersion | undefined, versions: readonly InstalledVersion[]): InstalledVersion | undefined {
   if (from === undefined) return undefined;

@@ -73,7 +73,7 @@ interface RowProps {
   readonly isStale: boolean;
 }
 
-/** Returns the width of a list with all columns, whose first one has this width. */
+/** Returns the width of a list with all columns. The parameter is the width of the first column. */
 export function widthWithName<Item>(columns: readonly Column<Item>[], nameWidth: number): number {
   return columns.slice(1).reduce((sum, column) => sum + gap + (column.width ?? 10), markWidth + nameWidth);
 }

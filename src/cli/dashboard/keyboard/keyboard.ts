@@ -19,7 +19,7 @@ const names: Readonly<Record<string, string>> = {
   end: "end",
 };
 
-/** Maximum length of pasted text in characters. All text inputs have a single line. */
+/** Maximum length of pasted text in characters, which limits memory. Further text is dropped. */
 const longestPaste = 10_000;
 
 const prefix = "pasted:";

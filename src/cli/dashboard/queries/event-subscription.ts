@@ -7,7 +7,10 @@ import { isAway } from "./is-away.js";
 import type { QueryClient } from "./query-client.js";
 
 const retryMs = 2000;
-/** Minimum time between two refreshes. Each refresh combines the changes since the previous refresh. */
+/**
+ * Minimum time between two refreshes, which limits the requests during many changes. Each refresh combines the changes since the previous
+ * refresh.
+ */
 const collectMs = 500;
 /** Names of the queries to refresh after a change, by API resource. `isNamedIn` matches the names. */
 const liveNames: Readonly<Record<EventResource, readonly string[]>> = {

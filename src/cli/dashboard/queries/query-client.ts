@@ -2,7 +2,7 @@ import { isNamedIn } from "../../../shared/touched-resources.js";
 import { isAway } from "./is-away.js";
 import { QueryState } from "./query-state.js";
 
-/** Minimum time between two polling requests, regardless of the number of queries. */
+/** Minimum time between two polling requests. It limits the load on the daemon, regardless of the number of queries. */
 const pauseMs = 1000;
 /**
  * Polling interval for queries that events also refresh. Polling finds folders that were changed by hand, for which the daemon sends no
@@ -10,7 +10,7 @@ const pauseMs = 1000;
  */
 const fedRefreshMs = 10_000;
 const longestBackOffMs = 30_000;
-/** Maximum number of cached queries, including queries that no screen shows. */
+/** Maximum number of cached queries, which limits memory. The number includes queries that no screen shows. */
 const mostResources = 100;
 
 /** The connection state: no response yet, connected, or unreachable. */
@@ -153,7 +153,7 @@ export class QueryClient {
       }
   }
 
-  /** Handles a response. `missCount` is the value of `#missCount` when the request was sent. */
+  /** Handles a response. `missCount` is the value of `#missCount` at the time of the request. */
   #answered(missCount: number): void {
     // Ignores the response to a request sent before the failure: such a response does not prove that the daemon is reachable. Otherwise,
     // the failing query would be retried without backoff.

@@ -1,5 +1,5 @@
 /**
- * Returns the escape sequence OSC 52, which copies text to the terminal's clipboard, also over SSH. Base64 prevents the text from injecting
+ * Returns the escape sequence OSC 52, which copies text to the terminal's clipboard, even over SSH. Base64 prevents the text from injecting
  * other sequences.
  */
 export function clipboardSequence(text: string): string {

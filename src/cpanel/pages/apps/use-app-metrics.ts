@@ -5,7 +5,7 @@ import { useResource } from "../../live/use-resource.js";
 import { useMay } from "../../session/use-principal.js";
 import { appOperations } from "./app-operations.js";
 
-/** Returns the metrics of each app, by name, for the versions that received requests. Without `name`, returns the metrics of all apps. */
+/** Returns the metrics of the app `name`, by app name, or of all apps without `name`. Contains only versions that received requests. */
 export function useAppMetrics(name?: string): ReadonlyMap<string, readonly WorkerMetrics[]> {
   const api = useApi(appOperations);
   const query = name === undefined ? {} : { worker: name };

@@ -13,7 +13,7 @@ import { assertSupportedPrimary, createTables, insertRows, readHead, selectMoved
 
 /** Time limit for the transaction. The limit is long because one transaction contains all keys. */
 const moveDeadlineMs = 60_000;
-/** Time after which the primary rejects the transaction. */
+/** Time after which the primary rejects the transaction, so that a transaction that failed here cannot succeed later. */
 const acceptanceMs = 50_000;
 const rowsInStatement = 500;
 

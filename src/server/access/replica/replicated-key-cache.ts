@@ -4,7 +4,7 @@ import { KeyCache } from "../key-cache.js";
 import type { ReplicatedKeyRow } from "./primary-sql.js";
 import type { ReplicaReader } from "./replica-database.js";
 
-/** Number of rows that are read at a time. The daemon serves requests between two reads. */
+/** Number of rows that are read at a time. The daemon serves requests between two reads, so that a large read does not block them. */
 const pageRows = 500;
 const greatestId = Number.MAX_SAFE_INTEGER;
 

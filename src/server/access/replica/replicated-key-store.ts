@@ -28,11 +28,14 @@ import { Replication } from "./replication.js";
 /** Maximum time for which the start waits for the newest keys. Without a stored replica, the start waits for `firstReplicaWaitMs`. */
 const firstSyncWaitMs = 2_000;
 const firstReplicaWaitMs = 30_000;
-/** Time after which the primary rejects a change. The remaining time until the 2 s deadline is for the response. */
+/**
+ * Time after which the primary rejects a change, so that a change that failed here cannot succeed later. The remaining time until the 2 s
+ * deadline is for the response.
+ */
 const acceptanceMs = 1_500;
 /** Interval at which the times of last use of keys are written to the primary. */
 const usageWriteIntervalMs = 30_000;
-/** Maximum number of times of last use in one transaction. */
+/** Maximum number of rows with times of last use in one transaction, so that the transaction is short. */
 const usesAtOnce = 500;
 /** `Retry-After` in seconds of the response when the primary is not writable. */
 const retryAfterSeconds = 5;

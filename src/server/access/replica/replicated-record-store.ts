@@ -4,7 +4,7 @@ import type { RecordChange, RecordListener, RecordStore, StoredRecord } from "..
 import type { RecordRow } from "./record-sql.js";
 import type { ReplicaReader } from "./replica-database.js";
 
-/** Number of rows that are read at a time. The daemon serves requests between two reads. */
+/** Number of rows that are read at a time. The daemon serves requests between two reads, so that a large read does not block them. */
 const pageRows = 500;
 
 /** All records in memory: the records of the replica and later changes of this daemon. An older replica does not revert these changes. */

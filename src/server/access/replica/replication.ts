@@ -12,7 +12,7 @@ import { ReplicaSyncer } from "./replica-syncer.js";
 const stalledAfterMs = 10_000;
 /** Number of consecutive failed syncs after which the replica is fetched again completely, if the primary responds. */
 const mostFailedSyncs = 3;
-/** Minimum pause after a failed sync. */
+/** Minimum pause after a failed sync, so that a failing primary does not receive requests continuously. */
 const leastPauseAfterFailureMs = 500;
 /** Matches the error messages of libsql for damaged files. */
 const damage = /wal_index|malformed|not a database|corrupt|disk image/i;

@@ -10,7 +10,9 @@ const inflatedChunkBytes = 2 * 1024 * 1024;
 const readAheadBytes = 4 * 1024 * 1024;
 /** Number of chunks that are inflated ahead. With only one chunk, inflating would pause during each write. */
 const chunksAhead = 4;
-/** Maximum ratio of expanded to compressed size. Usual packages have a lower ratio; an archive bomb has a ratio of about 1,000. */
+/**
+ * Maximum ratio of expanded to compressed size, which rejects archive bombs with a ratio of about 1,000. Usual packages have a lower ratio.
+ */
 const highestRatio = 250;
 /** Expanded size up to which an archive can have any compression ratio. */
 const ratioFreeBytes = 32 * 1024 * 1024;

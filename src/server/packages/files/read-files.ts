@@ -13,7 +13,7 @@ import { packageNameAt, type FileCaller, type FilePlace, type FilePlaces } from 
 import { inDirectoryHandle, DirectoryHandle } from "./directory-handle.js";
 import { zipStream, type ZipPart } from "./zip-stream.js";
 
-/** Maximum number of entries in a folder listing, which is held in memory. */
+/** Maximum number of entries in a folder listing. The limit is necessary because the listing is held in memory. */
 const mostEntries = 10_000;
 const readAheadBytes = 256 * 1024;
 

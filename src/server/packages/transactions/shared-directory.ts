@@ -5,7 +5,7 @@ import { ProcessLock } from "../../platform/process-lock.js";
 import { ChangeLog, type ChangeFollower, type PeerChange } from "./change-log.js";
 import { PeerRegistry, instancesPaths, newInstanceName, prepareLock } from "./peer-registry.js";
 
-/** Maximum wait for the directory's lock. A change holds the lock for a shorter time, unless its disk or process hangs. */
+/** Maximum wait for the directory's lock. Afterwards the change fails, because a lock is held this long only if a disk or process hangs. */
 const longestWaitMs = 10_000;
 const shortestPauseMs = 5;
 const longestPauseMs = 25;

@@ -16,7 +16,7 @@ const looksPerQuietTime = 5;
  * Length of the accept queue, sufficient for the sockets of all processes that can start concurrently. The system can set a lower limit.
  */
 const mostWaiting = 4096;
-/** Time after which a connection that has not sent its id is closed. */
+/** Time after which a connection that has not sent its id is closed, because another program of the same user can have opened it. */
 const greetingTimeoutMs = 5000;
 
 interface PendingSpawnOptions {

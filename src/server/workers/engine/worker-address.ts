@@ -1,7 +1,7 @@
 import { decodedSegment } from "../../web/file-path.js";
 import type { HostTarget } from "../../web/http-exchange.js";
 
-/** Maximum length of a version range in characters. Every useful range is shorter. */
+/** Maximum length of a version range in characters, because clients choose the ranges. Every useful range is shorter. */
 const longestRange = 100;
 
 const plainName = /^[a-z0-9][a-z0-9._~-]*$/;

@@ -90,7 +90,7 @@ export function lockDown({
   syncBuiltinESMExports();
 }
 
-/** Disables node:sqlite, which opens files outside the permission model, also with the SQL statement ATTACH. */
+/** Disables node:sqlite, which opens files outside the permission model, for example with the SQL statement ATTACH. */
 function denyDatabases(): void {
   const sqlite = process.getBuiltinModule("node:sqlite") as Record<string, unknown>;
   for (const name of ["DatabaseSync", "backup"]) {

@@ -4,7 +4,7 @@ import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { inspect } from "node:util";
 
-/** Maximum size in bytes of files and source maps that are read for stack traces. */
+/** Maximum size in bytes of files and source maps that are read for stack traces, because reading and parsing them blocks the isolate. */
 const largestFileBytes = 32 * 1024 * 1024;
 const mostFiles = 32;
 const comment = "//# sourceMappingURL=";

@@ -69,7 +69,7 @@ class WebSocketChannel implements Outlet {
   /** Credit to return to the daemon, for delivered messages and for fragments of an incomplete message. */
   #owedCredit = 0;
   #undelivered = 0;
-  /** A close that waits until earlier messages are sent. */
+  /** A close of the WebSocket that waits until earlier messages are sent. */
   #close: SocketClose | undefined;
   #hasClosed = false;
 

@@ -26,7 +26,10 @@ const mostHelperThreads = 4;
 const processorsWithoutHelpers = 2;
 /** Thread limit for one isolate. Node.js itself uses at most 11 threads. */
 const mostThreads = 64;
-/** Maximum number of processes and threads for an isolate that is allowed to start processes or threads. */
+/**
+ * Maximum number of processes and threads for an isolate that is allowed to start them, so that no isolate can exhaust the processes of the
+ * machine.
+ */
 const mostProcesses = 512;
 /** Maximum number of processes and threads for all isolates of a worker that runs as its own user and is allowed to start programs. */
 const mostProgramsOfWorker = 2048;

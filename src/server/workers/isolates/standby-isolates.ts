@@ -8,7 +8,10 @@ const fewest = 2;
 const most = 6;
 /** After this much time without a shortage of standby isolates, their target number returns to `fewest`. */
 const shortageDurationMs = 60_000;
-/** Maximum number of attempts per probe. An attempt fails if the standby isolate cannot start or exits before it responds. */
+/**
+ * Maximum number of attempts per probe, after which the probe fails. An attempt fails if the standby isolate cannot start or exits before
+ * it responds.
+ */
 const probeAttempts = 3;
 
 const canLowerPriority = canRaisePriority();

@@ -3,9 +3,12 @@ import type { WorkerExchange } from "../engine/worker-exchange.js";
 import type { ServedVersion } from "../engine/version-handler.js";
 import type { WorkerLogs } from "./worker-logs.js";
 
-/** Maximum length of a path in the log, in characters. */
+/** Maximum length of a path in the log, in characters. Clients choose the path, and long paths would displace other entries. */
 const maxPathLength = 2048;
-/** Maximum length of an X-Forwarded-For header in the log, in characters. */
+/**
+ * Maximum length of an X-Forwarded-For header in the log, in characters. Clients choose the header, and long headers would displace other
+ * entries.
+ */
 const maxForwardedLength = 200;
 const forwardedForName = "x-forwarded-for";
 /**

@@ -91,7 +91,7 @@ export const FailureReason = { Threw: 0, NotAResponse: 1, BadResponse: 2 } as co
 
 /** Credit window: maximum number of unacknowledged body bytes in one direction of one exchange. */
 export const creditWindowBytes = 512 * 1024;
-/** Maximum size of a body chunk. */
+/** Maximum size of a body chunk in bytes. A sender splits longer chunks. */
 export const chunkBytes = 64 * 1024;
 /** A complete response up to this size is sent in one frame. */
 export const inlineResponseBytes = 256 * 1024;
@@ -106,7 +106,7 @@ export const pieceCostBytes = 64;
  * 6455, 5.5).
  */
 export const closeReasonBytes = 123;
-/** Maximum size of the response headers in a frame. */
+/** Maximum size in bytes of the response head in a frame. The daemon rejects a longer head. */
 export const responseHeadBytes = 128 * 1024;
 /** Maximum payload of a frame. A longer frame means that the sender is broken or hostile. */
 export const maximumPayloadBytes = inlineResponseBytes + responseHeadBytes + 64;

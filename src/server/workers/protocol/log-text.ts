@@ -1,6 +1,6 @@
 import { pathToFileURL } from "node:url";
 
-/** Maximum length of a log entry in UTF-16 units. */
+/** Maximum length of a log entry in UTF-16 units. Longer texts are truncated. */
 export const longestLogText = 32 * 1024;
 const suffixRoom = 64;
 

@@ -18,7 +18,10 @@ const longestModuleBytes = 64 * 1024 * 1024;
 
 /** Maximum number of concurrent compilations. Each compilation uses one core; more compilations would slow down requests. */
 const compilingAtOnce = 2;
-/** Maximum number of concurrent compilations of workers whose last compilation exceeded a limit. */
+/**
+ * Maximum number of concurrent compilations of workers whose last compilation exceeded a limit, so that these workers cannot delay all
+ * others.
+ */
 const forOffenders = 1;
 const rememberedOffenders = 1000;
 const compilerProgram = compiledFile("server/workers/typescript/main.js");

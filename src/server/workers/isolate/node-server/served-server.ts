@@ -4,7 +4,7 @@ import { PlainResponse } from "../plain-response.js";
 import { PairedWebSocket } from "../web-socket.js";
 import { ServerConnection } from "./server-connection.js";
 
-/** Maximum number of idle connections that are kept for later requests. */
+/** Maximum number of idle connections that are kept for later requests, which limits memory. */
 const maximumIdleConnections = 64;
 /** Headers of a 101 response that the daemon writes itself. */
 const handshakeHeaders = new Set(["upgrade", "sec-websocket-accept", "sec-websocket-extensions"]);

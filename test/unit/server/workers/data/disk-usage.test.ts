@@ -35,7 +35,7 @@ describe("the disk usage of a folder", () => {
     expect(bytes).toBeLessThan(100 * kb + 4 * 4 * kb + 16 * kb);
   });
 
-  it("excludes holes of a sparse file, but uses its full size as largest file size", async () => {
+  it("excludes holes of a sparse file, but not from the size of the largest file", async () => {
     const folder = await temporaryDirectory();
     const descriptor = openSync(path.join(folder, "sparse"), "w");
     ftruncateSync(descriptor, 1024 * 1024 * kb);
