@@ -72,7 +72,7 @@ const changes = [
   ["plugins", "lamp", "e", "Disable the plugin lamp", "lamp is disabled"],
 ] as const;
 
-test.each(changes)("asks for the profile name before a change (screen %s, %s, key %s)", async (...change) => {
+test.each(changes)("asks for the profile name before a change (screen %s, action %s, shortcut %s)", async (...change) => {
   const [screen, name, key, consequence, done] = change;
   for (const words of ["workers upload shop", "workers upload shop-next", "plugins reload"])
     expect(await session.shell.run(words)).toMatchObject({ status: 0 });
