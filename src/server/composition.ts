@@ -29,6 +29,7 @@ import type { PluginCode } from "./plugins/plugin-code.js";
 import { createPluginRouter, type PluginRouter } from "./plugins/plugin-router.js";
 import { Plugins } from "./plugins/plugins.js";
 import { settingsProblem } from "./plugins/settings-check.js";
+import { CronRuns } from "./workers/cron-runs.js";
 import { CronJobs, cronRefusal } from "./workers/cron.js";
 import { CopyServer } from "./workers/data/copy-server.js";
 import { LogFiles } from "./workers/logs/log-files.js";
@@ -61,6 +62,7 @@ export interface Services {
   readonly engine: WorkerEngine;
   readonly dataCopies: CopyServer;
   readonly cronJobs: CronJobs;
+  readonly cronRuns: CronRuns;
   readonly logs: WorkerLogs;
   readonly events: RuntimeEvents;
   readonly audit: AuditLog;
@@ -101,7 +103,10 @@ export async function openServices(
   const principals = new Principals({ store, rootKey: config.rootKey, now: nowSeconds });
   const { workerLogSizeBytes: bytesPerWorker, workerLogsTotalBytes: totalBytes } = limits;
   const logs = new WorkerLogs({ bytesPerWorker, totalBytes, now: Date.now, retention: createLogRetention(config, log) });
+  const cronRuns = await CronRuns.open({ file: path.join(stateDirectory, "cron-runs.jsonl"), log });
   const cronJobs = new CronJobs({
+    runs: cronRuns,
+    now: nowSeconds,
     call: (call) => engine.call(call),
     tell: ({ name, version }, level, text) => logs.write({ name, version, level, source: "runtime", text }),
   });
@@ -136,10 +141,15 @@ export async function openServices(
     },
     retire: (folder, movedTo) => engine.retire(folder, movedTo),
     onElsewhere: (change) => {
-      if (change.type === "worker.deleted" && change.subject.name !== undefined) logs.forget(change.subject.name);
+      const { type, subject } = change;
+      if (type === "worker.deleted" && subject.name !== undefined) {
+        logs.forget(subject.name);
+        cronJobs.forget(subject.name);
+      }
       events.publish(eventOf(change));
     },
   });
+  cronRuns.retain((name) => packages.isInstalled(name, undefined));
   const besidePackages = await slotsBesidePackages(config);
   const engine: WorkerEngine = new WorkerEngine({
     resolve: (name, range) => packages.resolve(name, range),
@@ -254,6 +264,7 @@ export async function openServices(
     engine,
     dataCopies,
     cronJobs,
+    cronRuns,
     logs,
     events,
     audit,

@@ -3,12 +3,14 @@ import { accessWarnings, type AccessWarning } from "./access/access-warnings.js"
 import type { Principals } from "./access/principals.js";
 import { StateLock } from "./access/state-lock.js";
 import { createAuditHandlers } from "./api/audit.js";
+import { createCronHandlers } from "./api/cron.js";
 import { createDataHandlers } from "./api/data.js";
 import { createDiscoveryHandlers, createDocumentationHandlers } from "./api/discovery.js";
 import { createEventsHandlers } from "./api/events.js";
 import { createFileHandlers } from "./api/files.js";
 import { createHealthHandlers, type Readiness } from "./api/health.js";
 import { createHostHandlers } from "./api/hosts.js";
+import { createIsolateHandlers } from "./api/isolates.js";
 import { createKeyHandlers } from "./api/keys.js";
 import { createMetricsHandlers } from "./api/metrics.js";
 import { createPluginHandlers } from "./api/plugins.js";
@@ -25,6 +27,7 @@ import type { Handlers } from "./http/handler.js";
 import { respondWhileStarting } from "./http/starting.js";
 import { PrometheusExporter } from "./metrics/prometheus-exporter.js";
 import type { Log } from "./log/log.js";
+import { IsolateReadings } from "./metrics/isolate-readings.js";
 import { Metrics } from "./metrics/metrics.js";
 import { UploadMeter } from "./metrics/upload-meter.js";
 import { packageRoot } from "./package-root.js";
@@ -154,6 +157,7 @@ export class Daemon {
     await this.#services?.plugins.close();
     this.#services?.dataCopies.close();
     await this.#services?.engine.close();
+    await this.#services?.cronRuns.close();
     await this.#services?.logs.close();
     this.#services?.tools.stopUnpacking();
     await this.#services?.packages.close();
@@ -208,7 +212,7 @@ export class Daemon {
 
   #handlers(services: Services): Handlers {
     const { packages, pluginPackages, workerFiles, pluginFiles, plugins, pluginCounters, store, principals, logs, engine } = services;
-    const { events, audit, hosts, secrets } = services;
+    const { events, audit, hosts, secrets, cronJobs } = services;
     const uploads = new UploadMeter();
     this.#metrics = new Metrics({
       engine,
@@ -229,7 +233,7 @@ export class Daemon {
         permissionToSeeValues: "plugins:install",
         onChanged: () => plugins.reload({ isFresh: () => false }),
       }),
-      workers: createWorkerHandlers({ packages, engine, logs, uploads, checksUploads: this.#config.checkUploads }),
+      workers: createWorkerHandlers({ packages, engine, logs, cronJobs, uploads, checksUploads: this.#config.checkUploads }),
       plugins: createPluginHandlers({ packages: pluginPackages, plugins, uploads }),
       hosts: createHostHandlers({
         hosts,
@@ -239,6 +243,8 @@ export class Daemon {
       }),
       logs: createLogHandlers({ logs, packages }),
       data: createDataHandlers({ storage: engine.storage, limitOf: (name) => packages.resolve(name, undefined)?.manifest.data }),
+      cron: createCronHandlers({ cronJobs, isInstalled: (name) => packages.isInstalled(name, undefined) }),
+      isolates: createIsolateHandlers(engine, new IsolateReadings(engine)),
       secrets: createSecretHandlers({ secrets, now: nowSeconds }),
       keys: createKeyHandlers({ store, now: nowSeconds }),
       events: createEventsHandlers(events),

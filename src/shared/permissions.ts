@@ -41,7 +41,7 @@ export const permissionMeanings: Readonly<Record<Permission, PermissionMeaning>>
   "workers:read": { meaning: "Lists workers, reads their files, logs and metrics.", isSpecified: true },
   "workers:install": { meaning: "Uploads workers, changes their files, enables and disables versions.", isSpecified: true },
   "workers:remove": { meaning: "Deletes workers, versions and files of workers.", isSpecified: false },
-  "workers:restart": { meaning: "Restarts the isolates of a version.", isSpecified: false },
+  "workers:restart": { meaning: "Restarts the isolates of a version, stops isolates, runs cron jobs.", isSpecified: false },
   "plugins:read": { meaning: "Lists plugins and reads their files.", isSpecified: false },
   "plugins:install": {
     meaning: "Uploads plugins, changes their files, enables, disables and reloads them. A plugin runs as the daemon.",

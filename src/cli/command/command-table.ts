@@ -80,6 +80,20 @@ export const commandTable: Readonly<Record<string, CommandEntry | NounEntry>> = 
       remove: { summary: "Delete a data folder" },
     },
   },
+  cron: {
+    summary: "Watch and run the scheduled jobs of workers",
+    verbs: {
+      list: { summary: "List the jobs with their next and last runs" },
+      run: { summary: "Run a job now and wait for its end" },
+    },
+  },
+  isolates: {
+    summary: "Watch and stop the processes of workers",
+    verbs: {
+      list: { summary: "List the processes with their requests, memory and CPU time" },
+      stop: { summary: "Complete the requests of a process, then end it" },
+    },
+  },
   plugins: {
     summary: "Upload and manage plugins",
     verbs: {

@@ -8,7 +8,7 @@ import { columns, paragraphs, sections, type HelpStyle } from "./help-layout.js"
 /** Command names in groups by purpose, with the title of each group. Each command of the table belongs to one group. */
 const groups: readonly (readonly [title: string, names: readonly string[]])[] = [
   ["Build and deploy", ["init", "dev", "validate", "pack", "deploy"]],
-  ["Manage", ["workers", "hosts", "secrets", "data", "plugins", "files", "keys"]],
+  ["Manage", ["workers", "hosts", "secrets", "data", "cron", "isolates", "plugins", "files", "keys"]],
   ["Watch", ["status", "tui", "events", "audit", "doctor"]],
   ["Connect", ["auth", "profile", "api"]],
   ["This machine", ["daemon", "completion", "help"]],

@@ -12,7 +12,14 @@ import { readProfiles } from "../config/read-profiles.js";
  */
 const noCommand = "\0";
 
-const kindsOfNouns: Readonly<Record<string, ValueKind>> = { plugins: "plugin", keys: "key", profile: "profile", data: "worker" };
+const kindsOfNouns: Readonly<Record<string, ValueKind>> = {
+  plugins: "plugin",
+  keys: "key",
+  profile: "profile",
+  data: "worker",
+  cron: "worker",
+  isolates: "worker",
+};
 
 /** Returns all candidates for the last word, regardless of the text already typed. */
 export async function candidatesFor(context: Context, words: readonly string[], modules: CommandModules): Promise<readonly Candidate[]> {

@@ -4,10 +4,11 @@ import type { RuntimeEvent } from "../../shared/contract/events.js";
 import { sanitizeForTerminal } from "./sanitize-for-terminal.js";
 
 /** Returns the text for the subject of a change, such as `app@1.0.0` or `key 7`. */
-function subjectText({ name, version, id, paths = [], replacedBy }: ChangeSubject = {}): string {
+function subjectText({ name, version, id, paths = [], replacedBy, cronIndex, pid }: ChangeSubject = {}): string {
   const named = name === undefined ? "" : `${name}${version === undefined ? "" : `@${version}`}`;
   const numbered = id === undefined ? "" : `key ${id}${replacedBy === undefined ? "" : ` → ${replacedBy}`}`;
-  return [paths.length > 0 ? "" : named, numbered, ...paths].filter((part) => part !== "").join(" ");
+  const detail = cronIndex === undefined ? (pid === undefined ? "" : `process ${pid}`) : `cron job ${cronIndex}`;
+  return [paths.length > 0 ? "" : named, numbered, detail, ...paths].filter((part) => part !== "").join(" ");
 }
 
 function principalText(principal: ChangePrincipal | undefined): string {

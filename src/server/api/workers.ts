@@ -35,12 +35,14 @@ export function createWorkerHandlers({
   packages,
   engine,
   logs,
+  cronJobs,
   uploads,
   checksUploads,
 }: {
   packages: WorkerPackagesPort;
   engine: WorkerEnginePort;
   logs: WorkerLogsPort;
+  cronJobs: { forget(name: string): void };
   uploads: UploadMeter;
   /** True if the daemon loads the code of every upload before its activation, even if the caller did not request this check. */
   checksUploads: boolean;
@@ -80,6 +82,7 @@ export function createWorkerHandlers({
       const name = fromPathSegments(params);
       await packages.remove(name);
       logs.forget(name);
+      cronJobs.forget(name);
       return { success: true };
     },
     removeVersion: async ({ params }) => {

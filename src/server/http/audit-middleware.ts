@@ -124,9 +124,14 @@ function changeSubjectOf(
   const { worker, plugin } = dataOf(result) as { worker?: ChangeSubject; plugin?: ChangeSubject };
   const made = worker ?? plugin;
   if (made?.name !== undefined && made.version !== undefined) return { name: made.name, version: made.version };
-  const { scope, name = "", version = "" } = params;
+  if (type === "worker.isolate-stopped") return isolateSubject(params, result);
+  const { scope, name = "", version = "", index } = params;
   const fullName = scope === undefined ? name : fromPathSegments({ scope, name });
-  return { ...(isPackageName(fullName) && { name: fullName }), ...(isPackageVersion(version) && { version }) };
+  return {
+    ...(isPackageName(fullName) && { name: fullName }),
+    ...(isPackageVersion(version) && { version }),
+    ...(type === "worker.cron-run" && /^\d{1,6}$/.test(index ?? "") && { cronIndex: Number(index) }),
+  };
 }
 
 /**
@@ -160,6 +165,16 @@ function secretSubject({ scope, name, namespace, key }: Readonly<Record<string, 
     ...(worker !== undefined && isPackageName(worker) && { name: worker }),
     ...(namespace !== undefined && isNamespace(namespace) && { namespaces: [namespace] }),
     ...(key !== undefined && isSecretName(key) && { secret: key }),
+  };
+}
+
+/** Returns the subject of a stopped isolate. A process that is no isolate has only its process id. */
+function isolateSubject({ pid = "" }: Readonly<Record<string, string>>, result: unknown): ChangeSubject {
+  const { worker, version } = dataOf(result) as { worker?: string; version?: string };
+  return {
+    ...(worker !== undefined && { name: worker }),
+    ...(version !== undefined && { version }),
+    ...(/^[1-9]\d{0,9}$/.test(pid) && { pid: Number(pid) }),
   };
 }
 

@@ -1,4 +1,8 @@
 import { Cron } from "croner";
+import { ApiError } from "../../shared/api-error.js";
+import type { CronJob, CronRun } from "../../shared/contract/cron.js";
+import { toApiError } from "../web/error-response.js";
+import type { CronRuns, JobHistory, RunStart } from "./cron-runs.js";
 import type { ServedVersion } from "./engine/version-handler.js";
 import type { WorkerManifest } from "../../shared/worker-manifest.js";
 
@@ -16,55 +20,157 @@ export interface CronCall {
   readonly schedule: string;
 }
 
+/** The response to a cron job. */
+export interface CronResponse {
+  /** HTTP status; 502 if the response was cut off. */
+  readonly status: number;
+  /** The error with which the daemon responded in place of the worker. */
+  readonly error: ApiError | undefined;
+}
+
+interface Job {
+  readonly version: ServedVersion;
+  readonly entry: WorkerManifest["cron"][number];
+  readonly cron: Cron;
+  readonly history: JobHistory;
+}
+
 interface Plan {
   readonly version: ServedVersion;
-  readonly jobs: readonly Cron[];
+  readonly jobs: readonly Job[];
+}
+
+interface CronJobsOptions {
+  /** Sends the request to the worker. */
+  readonly call: (call: CronCall) => Promise<CronResponse>;
+  /** Writes a message to the worker's log. */
+  readonly tell: (version: ServedVersion, level: "debug" | "warn", text: string) => void;
+  readonly runs: CronRuns;
+  /** Returns Unix time in seconds. */
+  readonly now: () => number;
 }
 
 /** Cron jobs of all workers. For each worker name, only the jobs of the active version run. All times are UTC. */
 export class CronJobs {
-  /** Sends the request to the worker; resolves with the response status. */
-  readonly #call: (call: CronCall) => Promise<number>;
-  /** Writes a message to the worker's log. */
-  readonly #tell: (version: ServedVersion, level: "debug" | "warn", text: string) => void;
+  readonly #options: CronJobsOptions;
   readonly #plans = new Map<string, Plan>();
 
-  constructor(options: {
-    call: (call: CronCall) => Promise<number>;
-    tell: (version: ServedVersion, level: "debug" | "warn", text: string) => void;
-  }) {
-    this.#call = options.call;
-    this.#tell = options.tell;
+  constructor(options: CronJobsOptions) {
+    this.#options = options;
   }
 
   /** Schedules the jobs of `version`, the new active version of `name`. Without a version, stops all jobs of `name`. */
   plan(name: string, version: ServedVersion | undefined): void {
+    const { tell, runs } = this.#options;
     const current = this.#plans.get(name);
     if (current && current.version === version) return;
-    for (const job of current?.jobs ?? []) job.stop();
+    for (const { cron } of current?.jobs ?? []) cron.stop();
     this.#plans.delete(name);
-    if (current && !version) this.#tell(current.version, "warn", `Cron jobs stopped: ${name} has no active version.`);
+    if (current && !version) tell(current.version, "warn", `Cron jobs stopped: ${name} has no active version.`);
     if (!version || version.manifest.cron.length === 0) return;
     const refusal = cronRefusal(version.manifest);
-    if (refusal !== undefined) return this.#tell(version, "warn", `${refusal} No cron job of this version runs.`);
-    this.#plans.set(name, { version, jobs: version.manifest.cron.map((entry) => this.#start(version, entry)) });
+    if (refusal !== undefined) return tell(version, "warn", `${refusal} No cron job of this version runs.`);
+    const keys = jobKeys(version.manifest.cron);
+    runs.keep(name, new Set(keys));
+    const jobs = version.manifest.cron.map((entry, index) => this.#start(version, entry, runs.historyOf(name, keys[index] as string)));
+    this.#plans.set(name, { version, jobs });
   }
 
+  /** Returns the jobs of all active versions, sorted by worker and index. `withRuns`: also returns the last runs of each job. */
+  list(isWanted: (name: string) => boolean, { withRuns }: { withRuns: boolean }): CronJob[] {
+    const plans = [...this.#plans].filter(([name]) => isWanted(name)).toSorted(([one], [other]) => (one < other ? -1 : 1));
+    return plans.flatMap(([worker, { version, jobs }]) =>
+      jobs.map(({ entry, cron, history }, index) => ({
+        worker,
+        version: version.version,
+        index,
+        ...entry,
+        nextRun: toSeconds(cron.nextRun()),
+        isRunning: history.isRunning,
+        lastRun: history.lastRun ?? null,
+        ...(withRuns && { runs: history.runs }),
+      })),
+    );
+  }
+
+  /** Runs a job now. Resolves when the run has ended. Throws CRON_JOB_NOT_FOUND or CRON_JOB_RUNNING. */
+  async run(name: string, index: number, by: string): Promise<CronRun> {
+    const job = this.#plans.get(name)?.jobs[index];
+    if (!job) {
+      const hint = "List the jobs with runtimectl cron list.";
+      throw new ApiError("CRON_JOB_NOT_FOUND", `The active version of ${name} has no cron job ${index}. ${hint}`);
+    }
+    if (job.history.isRunning)
+      throw new ApiError("CRON_JOB_RUNNING", `The cron job ${titleOf(job)} of ${name} is already running. Wait until the run has ended.`);
+    return this.#run(job, { trigger: "manual", by });
+  }
+
+  /** Discards the runs of a deleted worker. */
+  forget(name: string): void {
+    this.#options.runs.forget(name);
+  }
+
+  /** Starts no further runs. */
   close(): void {
-    for (const { jobs } of this.#plans.values()) for (const job of jobs) job.stop();
+    for (const { jobs } of this.#plans.values()) for (const { cron } of jobs) cron.stop();
     this.#plans.clear();
   }
 
-  #start(version: ServedVersion, entry: ServedVersion["manifest"]["cron"][number]): Cron {
-    const { schedule, method, endpoint } = entry;
-    const title = `${schedule} ${method} ${endpoint}`;
-    const skip = (): void => this.#tell(version, "warn", `Cron ${title} was skipped: its previous run has not finished.`);
-    const fail = (error: unknown): void => this.#tell(version, "warn", `Cron ${title} failed: ${String(error)}`);
-    return new Cron(schedule, { timezone: "UTC", unref: true, protect: skip, catch: fail }, async () => {
-      const status = await this.#call({ name: version.name, method, target: endpoint, schedule });
-      this.#tell(version, status < 400 ? "debug" : "warn", `Cron ${title} returned status ${status}.`);
+  #start(version: ServedVersion, entry: Job["entry"], history: JobHistory): Job {
+    const cron: Cron = new Cron(entry.schedule, { timezone: "UTC", unref: true }, () => this.#runScheduled(job));
+    const job: Job = { version, entry, cron, history };
+    return job;
+  }
+
+  #runScheduled(job: Job): void {
+    const { version, history } = job;
+    if (!history.isRunning) return void this.#run(job, { trigger: "schedule" });
+    this.#options.tell(version, "warn", `Cron ${titleOf(job)} was skipped: its previous run has not finished.`);
+    const start = { at: this.#options.now(), trigger: "schedule", version: version.version } as const;
+    history.skip(start, "The previous run has not finished.");
+  }
+
+  async #run(job: Job, cause: Pick<RunStart, "trigger" | "by">): Promise<CronRun> {
+    const { call, tell, now } = this.#options;
+    const { version, entry, history } = job;
+    const startedMs = performance.now();
+    const end = history.begin({ at: now(), ...cause, version: version.version });
+    const { schedule, method, endpoint: target } = entry;
+    const { status, error } = await call({ name: version.name, method, target, schedule }).catch((thrown: unknown) => {
+      tell(version, "warn", `Cron ${titleOf(job)} failed: ${String(thrown)}`);
+      return { status: 500, error: toApiError(thrown) };
+    });
+    const isOk = status < 400;
+    tell(version, isOk ? "debug" : "warn", `Cron ${titleOf(job)} returned status ${status}.`);
+    return end({
+      durationMs: Math.round(performance.now() - startedMs),
+      status,
+      outcome: isOk ? "ok" : "failed",
+      ...(!isOk && { error: error?.message ?? `The worker responded with status ${status}.` }),
     });
   }
+}
+
+function titleOf({ entry: { schedule, method, endpoint } }: Job): string {
+  return `${schedule} ${method} ${endpoint}`;
+}
+
+/**
+ * Returns the keys that identify the jobs of a worker across versions: method and path. A job therefore keeps its runs when its schedule or
+ * its position changes. Further jobs with the same method and path are numbered.
+ */
+function jobKeys(entries: WorkerManifest["cron"]): string[] {
+  const counts = new Map<string, number>();
+  return entries.map(({ method, endpoint }) => {
+    const key = `${method} ${endpoint}`;
+    const count = (counts.get(key) ?? 0) + 1;
+    counts.set(key, count);
+    return count === 1 ? key : `${key} #${count}`;
+  });
+}
+
+function toSeconds(time: Date | null): number | null {
+  return time && Math.floor(time.getTime() / 1000);
 }
 
 /** Returns the reason why a cron schedule is invalid; undefined when the schedule is valid. */

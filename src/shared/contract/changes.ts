@@ -10,6 +10,8 @@ export const changeTypes = [
   "worker.version-deleted",
   "worker.files-changed",
   "worker.data-removed",
+  "worker.cron-run",
+  "worker.isolate-stopped",
   "plugin.installed",
   "plugin.reloaded",
   "plugin.enabled",
@@ -44,6 +46,8 @@ export const ChangeSubject = z.object({
   id: z.int().optional().describe("Id of the key"),
   paths: z.array(z.string()).optional().describe("The first of the changed files, as `<directory>/<relative path>`"),
   namespaces: z.array(z.string()).optional().describe("Namespaces of the key, of the key that signed in, or of the secret"),
+  cronIndex: z.int().optional().describe("Position of the cron job in the manifest, from 0; `name` is its worker"),
+  pid: z.int().optional().describe("Process id of the isolate; `name` is its worker"),
   replacedBy: z.int().optional().describe("Id of the replacement of a rotated key"),
 });
 export type ChangeSubject = z.output<typeof ChangeSubject>;

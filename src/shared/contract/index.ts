@@ -1,4 +1,5 @@
 import * as audit from "./audit.js";
+import * as cron from "./cron.js";
 import * as data from "./data.js";
 import * as discovery from "./discovery.js";
 import * as documentation from "./documentation.js";
@@ -7,6 +8,7 @@ import * as events from "./events.js";
 import { pluginFiles, workerFiles } from "./files.js";
 import { live, overall, ready } from "./health.js";
 import * as hosts from "./hosts.js";
+import * as isolates from "./isolates.js";
 import * as keys from "./keys.js";
 import * as metrics from "./metrics.js";
 import * as plugins from "./plugins.js";
@@ -34,6 +36,8 @@ export const contract = {
     removeVersion: workerChanges.removeVersion,
     logs: workerLogs.logs,
   },
+  cron: { list: cron.list, run: cron.run },
+  isolates: { list: isolates.list, stop: isolates.stop },
   pluginFiles,
   plugins: {
     list: plugins.list,

@@ -9,6 +9,15 @@ export const WorkerParams = workerParams.refine(namedByGrammar, { path: ["name"]
 /** Returns the path parameters of a worker's secret. `:key` is the name of the secret. */
 export const workerSecretParams = <Key extends z.ZodType<string>>(key: Key) =>
   workerParams.extend({ key }).refine(namedByGrammar, { path: ["name"], message: "not a package name" });
+/** Path parameters of a cron job. `:index` is its position in the manifest, from 0. */
+export const WorkerCronParams = workerParams
+  .extend({
+    index: z
+      .string()
+      .regex(/^(?:0|[1-9]\d{0,5})$/, "must be a whole number from 0")
+      .transform(Number),
+  })
+  .refine(namedByGrammar, { path: ["name"], message: "not a package name" });
 export const WorkerVersionParams = workerParams
   .extend({ version: z.string().refine(isPackageVersion, "neither strict semver nor latest") })
   .refine(namedByGrammar, { path: ["name"], message: "not a package name" });

@@ -39,6 +39,7 @@ export async function openContractHarness(): Promise<ContractHarness> {
   const files = Object.fromEntries(fileExampleNames.map((name) => [name, name]));
   await install(root, "@team/files", files);
   await installPlugin(root, "@team/files-plugin", files);
+  const pid = await startScheduledWorker(daemon, root);
   const create = async (body: Parameters<Client["keys"]["create"]>[0]["body"]) => (await root.keys.create({ body })).data;
   const revoked = await create({ name: "revoked", role: "admin" });
   await root.keys.revoke({ params: { id: String(revoked.id) } });
@@ -60,7 +61,7 @@ export async function openContractHarness(): Promise<ContractHarness> {
   return {
     daemon,
     send,
-    examples: await createExamples({ rootKey: daemon.rootKey, victimKeyId: victim.id }),
+    examples: await createExamples({ rootKey: daemon.rootKey, victimKeyId: victim.id, pid }),
     keyWithout,
     keys,
     snapshot: () => takeSnapshot(daemon, root),
@@ -103,6 +104,17 @@ async function install(root: Client, name: string, files: Readonly<Record<string
   await root.workers.upload({ file: uploadOf("worker.tgz", archive) });
 }
 
+/** Installs a worker with a cron job and starts its isolate. Returns the process id of the isolate. */
+async function startScheduledWorker({ url }: TestDaemon, root: Client): Promise<number> {
+  const manifest = `${manifestOf("@team/scheduled", "1.0.0")}\ncron:\n  - schedule: "0 0 1 1 *"\n    endpoint: /job\n`;
+  const archive = await packFiles({ "manifest.yaml": manifest, "index.js": "export default { fetch: () => new Response('ran') };" });
+  await root.workers.upload({ file: uploadOf("worker.tgz", archive) });
+  await fetch(`${url}/@team/scheduled/`);
+  const [isolate] = await root.isolates.list({ query: { worker: "@team/scheduled" } });
+  if (!isolate) throw new Error("no isolate of @team/scheduled runs");
+  return isolate.pid;
+}
+
 async function installPlugin(root: Client, name: string, files: Readonly<Record<string, string>> = {}): Promise<void> {
   const plugin = "export default {};\n";
   const archive = await packFiles({ ...files, "manifest.yaml": manifestOf(name, "1.0.0"), "plugin.js": plugin });
@@ -119,6 +131,8 @@ async function takeSnapshot({ directory }: TestDaemon, root: Client): Promise<un
     loadedPlugins: await root.plugins.loaded(),
     spool: await readdir(path.join(directory, "state", "spool")),
     workers: await root.workers.list(),
+    cron: await root.cron.list({ query: { worker: "@team/scheduled" } }),
+    isolates: (await root.isolates.list()).map(({ pid, worker, state }) => ({ pid, worker, state })),
     secrets: await root.secrets.list({ params: { scope: "@team", name: "app" } }),
     // A rejected call counts as a use of the key.
     keys: keys.map(({ lastUsedAt: _lastUsedAt, ...key }) => key),

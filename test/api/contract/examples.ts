@@ -14,7 +14,11 @@ export interface Example {
 }
 
 /** Returns one example for each operation of the contract. */
-export async function createExamples(facts: { rootKey: string; victimKeyId: number }): Promise<Readonly<Record<string, Example>>> {
+export async function createExamples(facts: {
+  rootKey: string;
+  victimKeyId: number;
+  pid: number;
+}): Promise<Readonly<Record<string, Example>>> {
   const version = { scope: "@team", name: "app", version: "1.0.0" };
   const secret = { scope: "@team", name: "app", key: "STRIPE_KEY" };
   return {
@@ -68,6 +72,10 @@ export async function createExamples(facts: { rootKey: string; victimKeyId: numb
     "data.list": {},
     "data.download": { params: { scope: "@team", name: "app" } },
     "data.remove": { params: { scope: "@team", name: "app" } },
+    "cron.list": { query: "worker=@team/app" },
+    "cron.run": { params: { scope: "@team", name: "scheduled", index: "0" } },
+    "isolates.list": {},
+    "isolates.stop": { params: { pid: String(facts.pid) } },
     "logs.list": { query: "worker=@team/app" },
     "secrets.list": { params: { scope: "@team", name: "app" } },
     "secrets.set": { params: secret, body: { value: "a value", stage: false }, badBodies: badSecrets },

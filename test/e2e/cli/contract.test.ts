@@ -23,7 +23,7 @@ beforeAll(async () => {
     "new/index.html": "new",
     "guard/manifest.yaml": "name: guard\nversion: 1.0.0\n",
     "guard/plugin.js": "export default {};",
-    "store/manifest.yaml": "name: store\nversion: 1.0.0\ndata: 1mb\n",
+    "store/manifest.yaml": "name: store\nversion: 1.0.0\ndata: 1mb\ncron:\n  - schedule: '@yearly'\n    endpoint: /\n",
     "store/index.js": "export default { fetch: () => new Response('store') };",
     "broken/manifest.yaml": "name: broken\ntimeout: soon\n",
     "broken/index.js": "",
@@ -75,6 +75,10 @@ const successes: Readonly<Record<string, string>> = {
   "data list": "data list",
   "data get": "data get store FRESH.zip",
   "data remove": "data remove store --yes",
+  "cron list": "cron list store",
+  "cron run": "cron run store 0",
+  "isolates list": "isolates list store",
+  "isolates stop": "isolates stop PID",
   "plugins upload": "plugins upload guard",
   "plugins list": "plugins list",
   "plugins show": "plugins show guard",
@@ -126,19 +130,21 @@ describe("runtimectl with --json", () => {
     "prints exactly one JSON document for each successful command (run %s)",
     async (where) => {
       let id = 0;
+      let pid = 0;
       const commands = new Map((await commandTree()).map(({ words, definition }) => [words, definition]));
       await shell.run(`profile add spare --url ${daemon.url}`);
       await shell.run("workers enable pair@1.1.0");
       // An isolate creates the data folder.
       await fetch(`${daemon.url}/store/`);
       for (const [name, words] of Object.entries(successes)) {
-        const line = `${words.replace("ID", String(id)).replace("FRESH", where.replaceAll(" ", "-").toLowerCase())} --json`;
+        const line = `${words.replace("PID", String(pid)).replace("ID", String(id)).replace("FRESH", where.replaceAll(" ", "-").toLowerCase())} --json`;
         const run = await shell.run(line, { isTerminal: where === "on a terminal", env: where === "with CI set" ? { CI: "true" } : {} });
         expect(run, `${line}: ${run.stderr}${run.stdout}`).toMatchObject({ status: 0, stderr: "" });
-        const document = JSON.parse(run.stdout) as { id?: number };
+        const document = JSON.parse(run.stdout) as { id?: number; isolates?: { pid: number }[] };
         expect(typeof document).toBe("object");
         const { fields } = commands.get(name) ?? {};
         if (fields) expect(undeclaredFields(document, fields), `fields of ${name}`).toEqual([]);
+        pid = document.isolates?.[0]?.pid ?? pid;
         if (words.startsWith("keys create")) id = document.id ?? 0;
       }
     },

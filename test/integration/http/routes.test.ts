@@ -25,6 +25,8 @@ const samples: Readonly<Record<string, string>> = {
   ":host": "app.example.org",
   ":namespace": "@team",
   ":key": "TOKEN",
+  ":index": "0",
+  ":pid": "1",
 };
 /** Lists below a name that need not be installed: secrets are set before the first upload. */
 const emptyLists = new Set(["/workers/:scope/:name/secrets", "/namespaces/:namespace/secrets"]);

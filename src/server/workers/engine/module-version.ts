@@ -6,6 +6,7 @@ import { DeadlineSweep } from "./deadline-sweep.js";
 import type { Entrypoint } from "./entrypoint.js";
 import { IsolateSet, type IsolateObserver } from "../isolates/isolate-set.js";
 import type { IsolatePool } from "../isolates/isolate-pool.js";
+import type { IsolateProcess } from "../isolates/isolate-process.js";
 import { IsolateStarter } from "../isolates/isolate-starter.js";
 import type { RequestLog } from "../logs/request-log.js";
 import type { WorkerLogs } from "../logs/worker-logs.js";
@@ -13,7 +14,7 @@ import { WorkerOutput } from "../logs/isolate-output.js";
 import type { WorkerStorage } from "../data/worker-storage.js";
 import type { WorkerNetwork } from "../../config/worker-network.js";
 import type { CheckObserver } from "./version-check.js";
-import type { VersionHandler, ServedVersion } from "./version-handler.js";
+import type { IsolateReading, VersionHandler, ServedVersion } from "./version-handler.js";
 import type { BandwidthScheduler } from "./bandwidth-scheduler.js";
 import type { TypeScriptCompiler } from "../typescript/typescript-compiler.js";
 import type { WorkerExchange } from "./worker-exchange.js";
@@ -55,6 +56,7 @@ export class ModuleVersion implements VersionHandler {
   /** Calls whose small request body the daemon is still receiving. */
   readonly #receiving = new Set<WorkerCall>();
   readonly #queue = new CallQueue();
+  readonly #starter: IsolateStarter;
   readonly #isolateSet: IsolateSet;
   readonly #sweep: DeadlineSweep;
   #isRetired = false;
@@ -82,6 +84,7 @@ export class ModuleVersion implements VersionHandler {
     const { checkObserver, logs } = options;
     const output = new WorkerOutput({ logs, log: this.#log, name, version, onOutput: checkObserver?.onOutput });
     const starter = new IsolateStarter({ ...options, isTrial: checkObserver !== undefined });
+    this.#starter = starter;
     this.#isolateSet = new IsolateSet({
       version: options.version,
       observer: options.observer,
@@ -112,6 +115,18 @@ export class ModuleVersion implements VersionHandler {
       openSockets: isolates.reduce((sum, { openSocketCount }) => sum + openSocketCount, 0),
       pids: isolates.flatMap(({ pid }) => pid ?? []),
     };
+  }
+
+  get isolates(): readonly IsolateReading[] {
+    const loading = [...this.#starter.loading].map(([isolate, startedMs]) => readIsolate(isolate, "starting", startedMs));
+    const loaded = [...this.#isolateSet].map((isolate) =>
+      readIsolate(isolate, isolate.isServing ? "running" : "draining", isolate.loadedMs),
+    );
+    return [...loaded, ...loading];
+  }
+
+  stopIsolate(pid: number): void {
+    for (const isolate of [...this.#isolateSet, ...this.#starter.loading.keys()]) if (isolate.pid === pid) this.#isolateSet.stop(isolate);
   }
 
   handle(exchange: WorkerExchange): void {
@@ -172,4 +187,10 @@ export class ModuleVersion implements VersionHandler {
   #isQuiet(): boolean {
     return this.#queue.length === 0 && this.#isolateSet.isIdle;
   }
+}
+
+/** `startedMs`: on the clock of `performance.now()`. */
+function readIsolate({ pid, calls, openSocketCount }: IsolateProcess, state: IsolateReading["state"], startedMs: number): IsolateReading {
+  const startedAt = Math.floor((performance.timeOrigin + startedMs) / 1000);
+  return { pid, state, startedAt, requests: calls.acceptedCount, inFlight: calls.runningCount, sockets: openSocketCount };
 }

@@ -15,6 +15,8 @@ export class OpenedVersions {
   readonly #open: (version: ServedVersion) => Pick<OpenedVersion, "meter" | "opening">;
   readonly #current = new Map<string, OpenedVersion>();
   readonly #superseded = new Set<OpenedVersion>();
+  /** Versions that accept no requests and whose isolates drain. */
+  readonly #retiring = new Set<OpenedVersion>();
 
   constructor(open: (version: ServedVersion) => Pick<OpenedVersion, "meter" | "opening">) {
     this.#open = open;
@@ -23,6 +25,11 @@ export class OpenedVersions {
   *[Symbol.iterator](): Iterator<OpenedVersion> {
     yield* this.#current.values();
     yield* this.#superseded;
+  }
+
+  /** Yields all opened versions, and those that accept no requests and whose isolates drain. */
+  *withRetiring(): Generator<OpenedVersion> {
+    yield* new Set([...this, ...this.#retiring]);
   }
 
   /** Returns the opened version. Opens the version if it is not open, or if the content of its folder has changed. */
@@ -49,9 +56,11 @@ export class OpenedVersions {
     if (older.length === 0) this.#current.delete(folder);
     await Promise.all(
       retired.map(async (opened) => {
+        this.#retiring.add(opened);
         const app = await opened.opening.catch(() => undefined);
         await app?.retire(movedTo);
         this.#superseded.delete(opened);
+        this.#retiring.delete(opened);
       }),
     );
   }

@@ -10,6 +10,8 @@ export interface VersionHandler {
   readonly requestLog: RequestLog;
   /** Numbers of current isolates, queued requests and open WebSockets of the version. */
   readonly currentLoad: VersionLoad;
+  /** The processes of the version. */
+  readonly isolates: readonly IsolateReading[];
   handle(exchange: WorkerExchange): void;
   /** Runs a call that an earlier version received before this version replaced the earlier version. */
   takeOver(call: WorkerCall): void;
@@ -17,8 +19,29 @@ export interface VersionHandler {
   retire(movedTo: string | undefined): Promise<void>;
   /** Serves new requests with new isolates and drains the old isolates. Returns the number of old isolates. */
   restart(): number;
+  /** Drains the isolate with the process id. Does nothing if no isolate of the version has this process id. */
+  stopIsolate(pid: number): void;
   /** Accepts no new requests. Resolves when all accepted requests are complete. */
   drain(): Promise<void>;
+}
+
+/** One isolate at one time. */
+export interface IsolateReading {
+  readonly pid: number;
+  readonly state: "starting" | "running" | "draining";
+  /** Unix time in seconds when the isolate loaded the worker, or began to load it. */
+  readonly startedAt: number;
+  /** Number of requests since the start, including those in flight. */
+  readonly requests: number;
+  readonly inFlight: number;
+  /** Number of open WebSockets. */
+  readonly sockets: number;
+}
+
+/** An isolate with the worker version that it runs. */
+export interface WorkerIsolate extends IsolateReading {
+  readonly worker: string;
+  readonly version: string;
 }
 
 /** The fields of an installed worker version that src/server/workers uses. src/server/packages defines the complete type. */

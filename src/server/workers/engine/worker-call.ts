@@ -318,6 +318,7 @@ export class WorkerCall {
   #respondWith(error: ApiError): void {
     this.meter.noteError(error.code);
     this.#host.onFailure(this, error);
+    this.exchange.cron?.onError(error);
     if (!this.response.destroyed) sendError(this.response, error, this.requestId);
   }
 

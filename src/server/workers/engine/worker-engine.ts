@@ -6,7 +6,7 @@ import type { WorkerManifest } from "../../../shared/worker-manifest.js";
 import { sendError, toApiError } from "../../web/error-response.js";
 import { RequestHeads, upgradeLines } from "../../web/request-heads.js";
 import type { HostTarget, HttpExchange } from "../../web/http-exchange.js";
-import type { CronCall } from "../cron.js";
+import type { CronCall, CronResponse } from "../cron.js";
 import { notFound, redirectToBase, stopping } from "./engine-responses.js";
 import { findEntrypoint, type Entrypoint } from "./entrypoint.js";
 import { checkLoads } from "../isolates/isolate-starter.js";
@@ -19,7 +19,7 @@ import { PermissionPolicy } from "./permission-policy.js";
 import type { IsolationLayer } from "../sandbox/isolation-layers.js";
 import { probeKernelLayers } from "../sandbox/probe-kernel-layers.js";
 import { checkVersion, type CheckObserver } from "./version-check.js";
-import type { VersionHandler, ServedVersion } from "./version-handler.js";
+import type { VersionHandler, ServedVersion, WorkerIsolate } from "./version-handler.js";
 import { ClientUpgrade, OpenSockets } from "../sockets/client-upgrade.js";
 import { CloseCode } from "../protocol/web-socket-frames.js";
 import { CompressedFiles } from "../static/compressed-files.js";
@@ -165,11 +165,25 @@ export class WorkerEngine {
   }
 
   /** Sends a request of a cron job to the active version of a worker. Resolves with the status; 502 when the response was cut off. */
-  async call({ name, method, target, schedule }: CronCall): Promise<number> {
+  async call({ name, method, target, schedule }: CronCall): Promise<CronResponse> {
     const address = addressOfTarget(name, target);
     const { request, response, answered } = createInternalExchange(method);
-    this.#route({ request, response, requestId: randomUUID(), address, upgrade: undefined, cron: schedule }, this.#enter, this.#refuse);
-    return answered;
+    let error: ApiError | undefined;
+    const cron = { schedule, onError: (cause: ApiError) => (error = cause) };
+    this.#route({ request, response, requestId: randomUUID(), address, upgrade: undefined, cron }, this.#enter, this.#refuse);
+    return { status: await answered, error };
+  }
+
+  /** Returns the isolates of all versions, including replaced versions that drain. */
+  isolates(): WorkerIsolate[] {
+    return [...this.#opened.withRetiring()].flatMap(({ version: { name, version }, app }) =>
+      (app?.isolates ?? []).map((isolate) => ({ worker: name, version, ...isolate })),
+    );
+  }
+
+  /** Drains the isolate with the process id. Does nothing if no isolate of the engine has this process id. */
+  stopIsolate(pid: number): void {
+    for (const { app } of this.#opened.withRetiring()) app?.stopIsolate(pid);
   }
 
   /**
@@ -248,6 +262,7 @@ export class WorkerEngine {
 
   readonly #refuse: Reject = (exchange, error, refused) => {
     const { status, code } = error;
+    exchange.cron?.onError(error);
     if (refused) refused.meter.noteRefusal(status, code);
     else this.#meters.unknownPathCount += 1;
     sendError(exchange.response, error, exchange.requestId);
@@ -272,7 +287,7 @@ export class WorkerEngine {
     const path = (pathForm === "full" ? base : "") + address.path + query;
     const head = this.#heads.write(request, { base, path, requestId });
     if (head === undefined) return undefined;
-    if (cron !== undefined) return `${head}\nx-cron\n${cron}`;
+    if (cron !== undefined) return `${head}\nx-cron\n${cron.schedule}`;
     return upgrade ? head + upgradeLines : head;
   }
 

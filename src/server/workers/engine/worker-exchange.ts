@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ApiError } from "../../../shared/api-error.js";
 import type { ServedVersion } from "./version-handler.js";
 import type { ClientUpgrade } from "../sockets/client-upgrade.js";
 import type { WorkerPath } from "./worker-address.js";
@@ -13,6 +14,13 @@ export interface WorkerExchange {
   readonly upgrade: ClientUpgrade | undefined;
   /** Returns the version of a worker that has no name of its own, such as the worker of a plugin. */
   readonly resolve?: (() => ServedVersion | undefined) | undefined;
-  /** The schedule of the cron job that sent this request; undefined for requests of clients. */
-  readonly cron: string | undefined;
+  /** The cron job that sent this request; undefined for requests of clients. */
+  readonly cron: CronRequest | undefined;
+}
+
+/** A request of a cron job. */
+interface CronRequest {
+  readonly schedule: string;
+  /** Called if the daemon responds with an error in place of the worker, or cuts off the worker's response. */
+  readonly onError: (error: ApiError) => void;
 }

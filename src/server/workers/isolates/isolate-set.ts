@@ -38,6 +38,8 @@ export class IsolateSet {
   readonly #backOff = new CrashBackOff();
   /** Isolates that have received `maxRequests` calls and whose replacement isolate is starting. */
   readonly #beingReplaced = new Set<IsolateProcess>();
+  /** Isolates that were stopped while they loaded the worker. */
+  readonly #stopped = new WeakSet<IsolateProcess>();
   /** Number of restarts of the worker. An isolate whose start began before the last restart is outdated. */
   #epoch = 0;
   #isRetired = false;
@@ -128,6 +130,13 @@ export class IsolateSet {
     if (!this.#isEphemeral) for (let index = 0; index < leaving.length; index += 1) this.#start(() => !this.#isRetired);
     else if (leaving.length > 0) this.ensure();
     return count;
+  }
+
+  /** Drains an isolate. An isolate that loads the worker drains as soon as it is loaded. Waiting calls get another isolate. */
+  stop(isolate: IsolateProcess): void {
+    if (!this.#isolates.has(isolate)) return void this.#stopped.add(isolate);
+    isolate.drain();
+    if (this.#queue.length > 0 && !this.#isRetired) this.ensure();
   }
 
   /** Returns the error for a new call that cannot wait in the queue; undefined if the call can wait. */
@@ -224,7 +233,7 @@ export class IsolateSet {
     this.#output.runtime(this.#isEphemeral ? "debug" : "info", `Started in ${Math.round(performance.now() - startedAtMs)} ms.`);
     this.#isolates.add(isolate);
     this.#observer?.spawned(this.#described(isolate));
-    if (this.#isRetired || epoch !== this.#epoch) {
+    if (this.#isRetired || epoch !== this.#epoch || this.#stopped.has(isolate)) {
       isolate.drain();
       return false;
     }

@@ -44,6 +44,8 @@ export class IsolateStarter {
   #bundle: Promise<CompiledModule> | undefined;
   #assets: Promise<AssetsOrder | undefined> | undefined;
   #waitingForPlace = 0;
+  /** Isolates that load the worker, with the time when loading began, on the clock of `performance.now()`. */
+  readonly loading = new Map<IsolateProcess, number>();
   /** True if the worker needs dedicated isolates, which start with file rules for the worker's folder. */
   #needsOwnRules: boolean;
   #lastError: ApiError | undefined;
@@ -82,6 +84,7 @@ export class IsolateStarter {
     const bundle = isTypeScript ? await this.#compile(events) : undefined;
     const isolate = await this.#acquireWithFolders(isWanted);
     isolate.events = events;
+    this.loading.set(isolate, performance.now());
     const timer = setTimeout(() => isolate.kill(`the code was not loaded within ${this.timeoutMs} ms`), this.timeoutMs);
     try {
       const entry = bundle === undefined ? path.join(isolate.slot.appPath, entrypoint.file) : await isolate.slot.addModule(bundle.text);
@@ -99,6 +102,7 @@ export class IsolateStarter {
       throw this.#lastError;
     } finally {
       clearTimeout(timer);
+      this.loading.delete(isolate);
     }
     this.#lastError = undefined;
     this.#options.storage.noteLoaded(isolate);

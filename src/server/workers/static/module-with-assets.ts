@@ -1,6 +1,6 @@
 import path from "node:path";
 import { ApiError } from "../../../shared/api-error.js";
-import type { VersionHandler } from "../engine/version-handler.js";
+import type { IsolateReading, VersionHandler } from "../engine/version-handler.js";
 import type { WorkerCall } from "../engine/worker-call.js";
 import type { WorkerExchange } from "../engine/worker-exchange.js";
 import type { WorkerMeter, VersionLoad } from "../engine/worker-meter.js";
@@ -55,6 +55,10 @@ export class ModuleWithAssets implements VersionHandler {
     return this.#module.currentLoad;
   }
 
+  get isolates(): readonly IsolateReading[] {
+    return this.#module.isolates;
+  }
+
   handle(exchange: WorkerExchange): void {
     const { request, upgrade, cron } = exchange;
     const isForFiles = (request.method === "GET" || request.method === "HEAD") && !upgrade && cron === undefined && !hasBody(request);
@@ -73,6 +77,10 @@ export class ModuleWithAssets implements VersionHandler {
 
   restart(): number {
     return this.#module.restart();
+  }
+
+  stopIsolate(pid: number): void {
+    this.#module.stopIsolate(pid);
   }
 
   drain(): Promise<void> {

@@ -22,6 +22,7 @@ export class StaticSite implements VersionHandler {
   readonly meter: WorkerMeter;
   readonly requestLog: RequestLog;
   readonly currentLoad = noIsolates;
+  readonly isolates = [];
   readonly #files: StaticFiles;
 
   private constructor({ meter, requestLog }: StaticSiteOptions, files: StaticFiles) {
@@ -64,6 +65,10 @@ export class StaticSite implements VersionHandler {
   retire(): Promise<void> {
     this.#files.retire();
     return Promise.resolve();
+  }
+
+  stopIsolate(): void {
+    // A static site has no isolates.
   }
 
   restart(): number {

@@ -1,0 +1,260 @@
+import { appendFile, readFile, stat } from "node:fs/promises";
+import * as z from "zod";
+import type { CronRun } from "../../shared/contract/cron.js";
+import type { Log } from "../log/log.js";
+import { writePrivateFile } from "../platform/write-private-file.js";
+
+/** Number of ended or skipped runs that are kept per job. */
+const keptRuns = 50;
+/** Number of jobs per worker whose runs are kept although the active version does not declare them, such as before a rollback. */
+const keptFormerJobs = 20;
+/** The file is rewritten when it is larger than this and than twice its size after the last rewrite. */
+const leastRewriteBytes = 1024 * 1024;
+
+/** A run as the file contains it. Without `outcome`, the run has started and not ended. New fields must be optional. */
+const StoredRun = z.object({
+  at: z.int(),
+  trigger: z.enum(["schedule", "manual"]),
+  by: z.string().optional(),
+  version: z.string().optional(),
+  durationMs: z.int().nullable().optional(),
+  status: z.int().nullable().optional(),
+  outcome: z.enum(["ok", "failed", "skipped"]).optional(),
+  error: z.string().optional(),
+});
+type StoredRun = z.output<typeof StoredRun>;
+
+/** A line of the file: a run, which replaces an earlier line with the same id, or the deletion of a worker. */
+const StoredLine = z.union([
+  z.object({ worker: z.string(), job: z.string(), id: z.int().min(1), run: StoredRun }),
+  z.object({ worker: z.string(), isDeleted: z.literal(true) }),
+]);
+type StoredLine = z.output<typeof StoredLine>;
+
+/** The beginning of a run. */
+export type RunStart = Pick<StoredRun, "at" | "trigger" | "by" | "version">;
+/** The end of a run. */
+export type RunEnd = Pick<CronRun, "durationMs" | "status" | "outcome" | "error">;
+
+/** The last runs of one cron job, across versions of its worker. */
+export class JobHistory {
+  readonly #write: (id: number, run: StoredRun) => void;
+  readonly #nextId: () => number;
+  /** By id, in the order in which the runs started. */
+  readonly #runs = new Map<number, StoredRun>();
+  #running: number | undefined;
+  #hasSkipped = false;
+
+  constructor(options: { write: (id: number, run: StoredRun) => void; nextId: () => number }) {
+    this.#write = options.write;
+    this.#nextId = options.nextId;
+  }
+
+  get isRunning(): boolean {
+    return this.#running !== undefined;
+  }
+
+  /** The runs that ended or were skipped, newest first. */
+  get runs(): CronRun[] {
+    return [...this.#runs.values()].flatMap(endedRun).toReversed();
+  }
+
+  /** The last run that ended and was not skipped. */
+  get lastRun(): CronRun | undefined {
+    return this.runs.find(({ outcome }) => outcome !== "skipped");
+  }
+
+  /** Notes the start of a run. Returns a function that notes its end and returns the run. Must not be called while the job runs. */
+  begin(start: RunStart): (end: RunEnd) => CronRun {
+    const id = this.#nextId();
+    this.#running = id;
+    this.#hasSkipped = false;
+    this.#note(id, start);
+    return (end) => {
+      this.#running = undefined;
+      this.#note(id, { ...start, ...end });
+      return { ...start, ...end };
+    };
+  }
+
+  /** Notes a run that is skipped because the job runs. Of all runs that one run skips, only the first is kept. */
+  skip(start: RunStart, error: string): void {
+    if (this.#hasSkipped) return;
+    this.#hasSkipped = true;
+    this.#note(this.#nextId(), { ...start, durationMs: null, status: null, outcome: "skipped", error });
+  }
+
+  /** Adds a run from the file. */
+  restore(id: number, run: StoredRun): void {
+    this.#runs.set(id, run);
+    this.#trim();
+  }
+
+  /** Turns runs without an end into failed runs, after the file was read. */
+  failInterrupted(): void {
+    for (const [id, run] of this.#runs)
+      if (run.outcome === undefined) this.#runs.set(id, { ...run, outcome: "failed", error: "The daemon stopped during the run." });
+  }
+
+  *[Symbol.iterator](): Iterator<[number, StoredRun]> {
+    yield* this.#runs;
+  }
+
+  #note(id: number, run: StoredRun): void {
+    this.#runs.set(id, run);
+    this.#trim();
+    this.#write(id, run);
+  }
+
+  #trim(): void {
+    const most = keptRuns + (this.isRunning ? 1 : 0);
+    for (const id of this.#runs.keys()) {
+      if (this.#runs.size <= most) return;
+      if (id !== this.#running) this.#runs.delete(id);
+    }
+  }
+}
+
+function endedRun({ outcome, durationMs = null, status = null, ...run }: StoredRun): CronRun[] {
+  return outcome === undefined ? [] : [{ ...run, durationMs, status, outcome }];
+}
+
+/**
+ * The last runs of all cron jobs, in memory and in a file with one line per start and per end of a run. Lines survive the end of the
+ * process. After a power failure, the newest lines can be missing.
+ */
+export class CronRuns {
+  readonly #file: string;
+  readonly #log: Log;
+  /** By worker and job. */
+  readonly #histories = new Map<string, Map<string, JobHistory>>();
+  #lastId = 0;
+  #waiting: string[] = [];
+  #writing: Promise<void> | undefined;
+  #sizeBytes = 0;
+  #rewriteBytes = leastRewriteBytes;
+  /** True if the file can end with an incomplete line. */
+  #isTorn = true;
+  #isFailing = false;
+
+  private constructor(file: string, log: Log) {
+    this.#file = file;
+    this.#log = log;
+  }
+
+  /** Reads the file, which need not exist. Skips lines that a crash left incomplete. */
+  static async open({ file, log }: { file: string; log: Log }): Promise<CronRuns> {
+    const runs = new CronRuns(file, log);
+    await runs.#read();
+    return runs;
+  }
+
+  /** Returns the history of a job. `job` identifies the job across versions of the worker. */
+  historyOf(worker: string, job: string): JobHistory {
+    const jobs = this.#histories.get(worker) ?? new Map<string, JobHistory>();
+    this.#histories.set(worker, jobs);
+    const existing = jobs.get(job);
+    if (existing) return existing;
+    const history: JobHistory = new JobHistory({
+      nextId: () => (this.#lastId += 1),
+      // A run can end after its worker was deleted. It must not appear again with a later worker of the same name.
+      write: (id, run) => {
+        if (this.#histories.get(worker)?.get(job) === history) this.#append({ worker, job, id, run });
+      },
+    });
+    jobs.set(job, history);
+    return history;
+  }
+
+  /** Discards the oldest histories of jobs that the active version of a worker does not declare. */
+  keep(worker: string, declared: ReadonlySet<string>): void {
+    const jobs = this.#histories.get(worker);
+    const former = [...(jobs ?? [])].filter(([job, history]) => !declared.has(job) && !history.isRunning);
+    for (const [job] of former.slice(0, Math.max(0, former.length - keptFormerJobs))) jobs?.delete(job);
+  }
+
+  /** Discards the runs of a deleted worker. */
+  forget(worker: string): void {
+    if (this.#histories.delete(worker)) this.#append({ worker, isDeleted: true });
+  }
+
+  /** Discards the runs of all workers that are not installed. */
+  retain(isInstalled: (worker: string) => boolean): void {
+    for (const worker of this.#histories.keys()) if (!isInstalled(worker)) this.forget(worker);
+  }
+
+  /** Resolves when all runs are in the file. */
+  async close(): Promise<void> {
+    await this.#writing;
+  }
+
+  async #read(): Promise<void> {
+    const text = await readFile(this.#file, "utf8").catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== "ENOENT") this.#log.warn({ err: error }, unreadable);
+      return "";
+    });
+    for (const line of text.split("\n")) {
+      const stored = parseLine(line);
+      if (stored === undefined) continue;
+      if ("isDeleted" in stored) this.#histories.delete(stored.worker);
+      else {
+        this.#lastId = Math.max(this.#lastId, stored.id);
+        this.historyOf(stored.worker, stored.job).restore(stored.id, stored.run);
+      }
+    }
+    for (const jobs of this.#histories.values()) for (const history of jobs.values()) history.failInterrupted();
+    this.#sizeBytes = Buffer.byteLength(text);
+  }
+
+  #append(line: StoredLine): void {
+    this.#waiting.push(`${JSON.stringify(line)}\n`);
+    this.#writing ??= this.#writeAll().finally(() => (this.#writing = undefined));
+  }
+
+  async #writeAll(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const text = this.#waiting.join("");
+      this.#waiting = [];
+      try {
+        await (this.#sizeBytes > this.#rewriteBytes ? this.#rewrite() : this.#appendText(text));
+        this.#isFailing = false;
+      } catch (error) {
+        this.#isTorn = true;
+        if (!this.#isFailing) this.#log.warn({ err: error }, unwritable);
+        this.#isFailing = true;
+      }
+    }
+  }
+
+  async #appendText(text: string): Promise<void> {
+    // A line break before the text ends a line that a crash left incomplete.
+    const bytes = Buffer.from(this.#isTorn ? `\n${text}` : text);
+    await appendFile(this.#file, bytes, { mode: 0o600 });
+    this.#isTorn = false;
+    this.#sizeBytes += bytes.length;
+  }
+
+  /** Replaces the file with the runs in memory. These include the runs of all waiting lines. */
+  async #rewrite(): Promise<void> {
+    const lines: string[] = [];
+    for (const [worker, jobs] of this.#histories)
+      for (const [job, history] of jobs)
+        for (const [id, run] of history) lines.push(`${JSON.stringify({ worker, job, id, run } satisfies StoredLine)}\n`);
+    await writePrivateFile(this.#file, lines.join(""));
+    this.#isTorn = false;
+    this.#sizeBytes = (await stat(this.#file)).size;
+    this.#rewriteBytes = Math.max(leastRewriteBytes, 2 * this.#sizeBytes);
+  }
+}
+
+const unreadable = "the runs of cron jobs could not be read, and the daemon starts without them: check the permissions of cron-runs.jsonl";
+const unwritable = "runs of cron jobs could not be written to disk: check the free space and the permissions of the state directory";
+
+function parseLine(line: string): StoredLine | undefined {
+  if (line === "") return undefined;
+  try {
+    return StoredLine.parse(JSON.parse(line));
+  } catch {
+    return undefined;
+  }
+}
