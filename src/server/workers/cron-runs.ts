@@ -38,14 +38,14 @@ export type RunEnd = Pick<CronRun, "durationMs" | "status" | "outcome" | "error"
 
 /** The last runs of one cron job, across versions of its worker. */
 export class JobHistory {
-  readonly #write: (id: number, run: StoredRun) => void;
+  readonly #write: (id: number, run: StoredRun) => Promise<void>;
   readonly #nextId: () => number;
   /** By id, in the order in which the runs started. */
   readonly #runs = new Map<number, StoredRun>();
   #running: number | undefined;
   #hasSkipped = false;
 
-  constructor(options: { write: (id: number, run: StoredRun) => void; nextId: () => number }) {
+  constructor(options: { write: (id: number, run: StoredRun) => Promise<void>; nextId: () => number }) {
     this.#write = options.write;
     this.#nextId = options.nextId;
   }
@@ -64,24 +64,28 @@ export class JobHistory {
     return this.runs.find(({ outcome }) => outcome !== "skipped");
   }
 
-  /** Notes the start of a run. Returns a function that notes its end and returns the run. Must not be called while the job runs. */
-  begin(start: RunStart): (end: RunEnd) => CronRun {
+  /**
+   * Notes the start of a run. `stored` resolves when the start is in the file, or when writing failed. `end` notes the end and returns the
+   * run. Must not be called while the job runs.
+   */
+  begin(start: RunStart): { stored: Promise<void>; end: (end: RunEnd) => CronRun } {
     const id = this.#nextId();
     this.#running = id;
     this.#hasSkipped = false;
-    this.#note(id, start);
-    return (end) => {
+    const stored = this.#note(id, start);
+    const end = (ended: RunEnd): CronRun => {
       this.#running = undefined;
-      this.#note(id, { ...start, ...end });
-      return { ...start, ...end };
+      void this.#note(id, { ...start, ...ended });
+      return { ...start, ...ended };
     };
+    return { stored, end };
   }
 
   /** Notes a run that is skipped because the job runs. Of all runs that one run skips, only the first is kept. */
   skip(start: RunStart, error: string): void {
     if (this.#hasSkipped) return;
     this.#hasSkipped = true;
-    this.#note(this.#nextId(), { ...start, durationMs: null, status: null, outcome: "skipped", error });
+    void this.#note(this.#nextId(), { ...start, durationMs: null, status: null, outcome: "skipped", error });
   }
 
   /** Adds a run from the file. */
@@ -100,10 +104,10 @@ export class JobHistory {
     yield* this.#runs;
   }
 
-  #note(id: number, run: StoredRun): void {
+  #note(id: number, run: StoredRun): Promise<void> {
     this.#runs.set(id, run);
     this.#trim();
-    this.#write(id, run);
+    return this.#write(id, run);
   }
 
   #trim(): void {
@@ -130,7 +134,9 @@ export class CronRuns {
   readonly #histories = new Map<string, Map<string, JobHistory>>();
   #lastId = 0;
   #waiting: string[] = [];
-  #writing: Promise<void> | undefined;
+  /** The write of the waiting lines, which begins after `#written`. */
+  #scheduled: Promise<void> | undefined;
+  #written = Promise.resolve();
   #sizeBytes = 0;
   #rewriteBytes = leastRewriteBytes;
   /** True if the file can end with an incomplete line. */
@@ -158,8 +164,8 @@ export class CronRuns {
     const history: JobHistory = new JobHistory({
       nextId: () => (this.#lastId += 1),
       // A run can end after its worker was deleted. It must not appear again with a later worker of the same name.
-      write: (id, run) => {
-        if (this.#histories.get(worker)?.get(job) === history) this.#append({ worker, job, id, run });
+      write: async (id, run) => {
+        if (this.#histories.get(worker)?.get(job) === history) await this.#append({ worker, job, id, run });
       },
     });
     jobs.set(job, history);
@@ -175,7 +181,7 @@ export class CronRuns {
 
   /** Discards the runs of a deleted worker. */
   forget(worker: string): void {
-    if (this.#histories.delete(worker)) this.#append({ worker, isDeleted: true });
+    if (this.#histories.delete(worker)) void this.#append({ worker, isDeleted: true });
   }
 
   /** Discards the runs of all workers that are not installed. */
@@ -185,7 +191,7 @@ export class CronRuns {
 
   /** Resolves when all runs are in the file. */
   async close(): Promise<void> {
-    await this.#writing;
+    await this.#written;
   }
 
   async #read(): Promise<void> {
@@ -206,23 +212,26 @@ export class CronRuns {
     this.#sizeBytes = Buffer.byteLength(text);
   }
 
-  #append(line: StoredLine): void {
+  /** Appends a line, with all others that wait for the current write. Resolves when the line is in the file, or when writing failed. */
+  #append(line: StoredLine): Promise<void> {
     this.#waiting.push(`${JSON.stringify(line)}\n`);
-    this.#writing ??= this.#writeAll().finally(() => (this.#writing = undefined));
+    if (this.#scheduled) return this.#scheduled;
+    this.#scheduled = this.#written.then(() => this.#writeWaiting());
+    this.#written = this.#scheduled;
+    return this.#written;
   }
 
-  async #writeAll(): Promise<void> {
-    while (this.#waiting.length > 0) {
-      const text = this.#waiting.join("");
-      this.#waiting = [];
-      try {
-        await (this.#sizeBytes > this.#rewriteBytes ? this.#rewrite() : this.#appendText(text));
-        this.#isFailing = false;
-      } catch (error) {
-        this.#isTorn = true;
-        if (!this.#isFailing) this.#log.warn({ err: error }, unwritable);
-        this.#isFailing = true;
-      }
+  async #writeWaiting(): Promise<void> {
+    this.#scheduled = undefined;
+    const text = this.#waiting.join("");
+    this.#waiting = [];
+    try {
+      await (this.#sizeBytes > this.#rewriteBytes ? this.#rewrite() : this.#appendText(text));
+      this.#isFailing = false;
+    } catch (error) {
+      this.#isTorn = true;
+      if (!this.#isFailing) this.#log.warn({ err: error }, unwritable);
+      this.#isFailing = true;
     }
   }
 

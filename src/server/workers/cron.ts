@@ -134,8 +134,10 @@ export class CronJobs {
     const { call, tell, now } = this.#options;
     const { version, entry, history } = job;
     const startedMs = performance.now();
-    const end = history.begin({ at: now(), ...cause, version: version.version });
+    const { stored, end } = history.begin({ at: now(), ...cause, version: version.version });
     const { schedule, method, endpoint: target } = entry;
+    // A run that ends the daemon is therefore in the list after the restart.
+    await stored;
     const { status, error } = await call({ name: version.name, method, target, schedule }).catch((thrown: unknown) => {
       tell(version, "warn", `Cron ${titleOf(job)} failed: ${String(thrown)}`);
       return { status: 500, error: toApiError(thrown) };

@@ -66,6 +66,8 @@ const otherwiseWrong = (endpoint: EndpointDefinition): Partial<Call> => ({
     name: "%2e%2e",
     version: "none",
     id: "none",
+    index: "none",
+    pid: "none",
     host: "a_b",
     key: "1-2",
     namespace: "none",
