@@ -26,6 +26,7 @@ const layers = {
   "server/workers": ["shared", "server/package-root", "server/config", "server/log", "server/platform", "server/web"],
   "server/plugins": ["shared", "plugin", "server/log", "server/packages", "server/web"],
   "server/metrics": ["shared", "plugin", "server/package-root", "server/access", "server/platform", "server/workers"],
+  "server/health": ["shared", "server/events", "server/platform"],
   "server/systemd": ["shared", "server/log", "server/platform"],
   "server/backup": ["shared", "server/package-root", "server/access", "server/config", "server/packages", "server/workers"],
   "server/http": [
@@ -60,6 +61,7 @@ const layers = {
       "backup",
       "config",
       "events",
+      "health",
       "hosts",
       "http",
       "log",

@@ -5,23 +5,26 @@ import path from "node:path";
 import { credentialsOf, redactCredentials } from "./access/credentials.js";
 import { daemonDigest, slotDirectories, slotsBesidePackages } from "./isolate-directories.js";
 import type { KeyStore } from "./access/key-store.js";
-import { LocalKeyStore } from "./access/local-key-store.js";
 import { HostTable } from "./hosts/host-table.js";
 import { SecretStore } from "./secrets/secret-store.js";
 import { Principals } from "./access/principals.js";
-import { ReplicatedKeyStore } from "./access/replica/replicated-key-store.js";
 import type { StateLock } from "./access/state-lock.js";
 import { AuditLog } from "./events/audit-log.js";
 import { Changes } from "./events/changes.js";
 import type { Config } from "./config/config.js";
 import { ActiveVersionTracker, RuntimeEvents, type NewEvent } from "./events/runtime-events.js";
+import type { DiskSpace } from "./health/disk-space.js";
+import { PluginHealthMonitor } from "./health/plugin-health-monitor.js";
+import { WorkerHealthMonitor } from "./health/worker-health-monitor.js";
 import type { Log } from "./log/log.js";
 import { namespaceOf } from "../shared/namespace.js";
 import { PluginCounters } from "./metrics/plugin-counters.js";
+import { createDiskSpace, createLogRetention, openKeyStore } from "./open-stores.js";
 import { packageVersion } from "./package-root.js";
 import { makeDirectories } from "./packages/package-directories.js";
 import { PackageFiles } from "./packages/files/package-files.js";
 import { PackageTools } from "./packages/package-tools.js";
+import type { InstalledPlugin } from "./packages/plugin-catalog.js";
 import { PluginPackages } from "./packages/plugin-packages.js";
 import type { PeerChange } from "./packages/transactions/change-log.js";
 import { WorkerPackages } from "./packages/worker-packages.js";
@@ -32,8 +35,6 @@ import { settingsProblem } from "./plugins/settings-check.js";
 import { CronRuns } from "./workers/cron-runs.js";
 import { CronJobs, cronRefusal } from "./workers/cron.js";
 import { CopyServer } from "./workers/data/copy-server.js";
-import { LogFiles } from "./workers/logs/log-files.js";
-import { LogRetention } from "./workers/logs/log-retention.js";
 import { RequestLog } from "./workers/logs/request-log.js";
 import { WorkerLogs } from "./workers/logs/worker-logs.js";
 import type { NetworkMode } from "./config/worker-network.js";
@@ -57,12 +58,15 @@ export interface Services {
   readonly workerFiles: PackageFiles;
   readonly pluginFiles: PackageFiles;
   readonly plugins: Plugins;
+  readonly pluginHealth: PluginHealthMonitor<InstalledPlugin>;
   readonly pluginCounters: PluginCounters;
   readonly pluginRouter: PluginRouter;
   readonly engine: WorkerEngine;
   readonly dataCopies: CopyServer;
   readonly cronJobs: CronJobs;
   readonly cronRuns: CronRuns;
+  readonly workerHealth: WorkerHealthMonitor;
+  readonly diskSpace: DiskSpace;
   readonly logs: WorkerLogs;
   readonly events: RuntimeEvents;
   readonly audit: AuditLog;
@@ -101,8 +105,24 @@ export async function openServices(
     log,
   });
   const principals = new Principals({ store, rootKey: config.rootKey, now: nowSeconds });
+  const diskSpace = createDiskSpace(config);
   const { workerLogSizeBytes: bytesPerWorker, workerLogsTotalBytes: totalBytes } = limits;
-  const logs = new WorkerLogs({ bytesPerWorker, totalBytes, now: Date.now, retention: createLogRetention(config, log) });
+  const logs = new WorkerLogs({
+    bytesPerWorker,
+    totalBytes,
+    now: Date.now,
+    retention: createLogRetention(config, log, diskSpace),
+    onError: (entry) => workerHealth.noteError(entry),
+  });
+  const workerHealth = new WorkerHealthMonitor({
+    meterOf: (name, version) => engine.meterOf(name, version),
+    versionsOf: (name) => packages.versionsOf(name),
+    fullDataNames: () => engine.storage.full,
+    cronFailureOf: (name) => cronJobs.failureOf(name),
+    publish: (event) => events.publish(event),
+    now: Date.now,
+    monotonicNow: () => performance.now(),
+  });
   const cronRuns = await CronRuns.open({ file: path.join(stateDirectory, "cron-runs.jsonl"), log });
   const cronJobs = new CronJobs({
     runs: cronRuns,
@@ -132,6 +152,7 @@ export async function openServices(
       hosts.noteRequested(name, version?.manifest.hosts ?? []);
       secrets.noteActive(name, version?.manifest.secrets);
       answering.note(name, version?.version);
+      workerHealth.noteActive(name, version);
     },
     isPluginBase: (base) => pluginPackages.isBase(base),
     secrets,
@@ -174,7 +195,11 @@ export async function openServices(
     observer: {
       spawned: (isolate) => plugins.workerSpawned(isolate),
       terminated: (isolate) => plugins.workerTerminated(isolate),
-      troubled: ({ name, version, kind, message }) => events.publish({ type: `worker.${kind}`, subject: { name, version }, message }),
+      troubled: (trouble) => {
+        const { name, version, kind, message } = trouble;
+        events.publish({ type: `worker.${kind}`, subject: { name, version }, message });
+        workerHealth.noteTrouble(trouble);
+      },
     },
     isOurKey: (token) => principals.isOurKey(token),
     environmentOf: ({ name, manifest }) => secrets.environmentOf(name, manifest),
@@ -204,6 +229,7 @@ export async function openServices(
     code,
     reserved: new Set([...reservedNames(config.apiBase), ".well-known"]),
     onGone: (name) => pluginCounters.forget(name),
+    onReplaced: () => pluginHealth.check(),
     onAppGone: ({ folder }) => void engine.retire(folder, undefined),
     apiBase: config.apiBase,
     version: packageVersion,
@@ -213,6 +239,12 @@ export async function openServices(
     },
     counter: (plugin, name, help) => pluginCounters.counter(plugin, name, help),
     log,
+  });
+  const pluginHealth = new PluginHealthMonitor<InstalledPlugin>({
+    discover: () => pluginPackages.discover(),
+    statusOf: (plugin) => plugins.statusOf(plugin),
+    publish: (event) => events.publish(event),
+    now: Date.now,
   });
   const pluginRouter: PluginRouter = createPluginRouter({
     set: () => plugins.set,
@@ -246,6 +278,8 @@ export async function openServices(
   };
   await plugins.reload({ isFresh: () => false });
   answering.tellFromNowOn();
+  workerHealth.start();
+  pluginHealth.start();
   return {
     lock,
     store,
@@ -259,12 +293,15 @@ export async function openServices(
     workerFiles: new PackageFiles({ kind: "workers", ...workerPlaces, keeper: packages }),
     pluginFiles: new PackageFiles({ kind: "plugins", ...pluginPlaces, keeper: pluginPackages }),
     plugins,
+    pluginHealth,
     pluginCounters,
     pluginRouter,
     engine,
     dataCopies,
     cronJobs,
     cronRuns,
+    workerHealth,
+    diskSpace,
     logs,
     events,
     audit,
@@ -278,16 +315,6 @@ function eventOf({ type, subject }: PeerChange): NewEvent {
   return { type, subject, message: "by another daemon" };
 }
 
-function openKeyStore({ primary, stateDirectory }: Config, events: RuntimeEvents, log: Log): KeyStore | Promise<KeyStore> {
-  if (!primary) return new LocalKeyStore({ stateDirectory, log });
-  return ReplicatedKeyStore.open({
-    source: primary,
-    stateDirectory,
-    onForeignChange: ({ type, ...subject }) => events.publish({ type, subject, message: "by another daemon" }),
-    log,
-  });
-}
-
 /**
  * Returns the first path segments that the daemon itself serves, so that no worker can have these names. Names with a leading dot are never
  * valid for workers.
@@ -299,9 +326,4 @@ function reservedNames(apiBase: string): ReadonlySet<string> {
 /** Returns Unix time in seconds. */
 export function nowSeconds(): number {
   return Math.floor(Date.now() / 1000);
-}
-
-function createLogRetention({ stateDirectory, limits }: Config, log: Log): LogRetention {
-  const files = new LogFiles({ directory: path.join(stateDirectory, "logs"), bytesPerWorker: limits.logRetentionSizeBytes });
-  return new LogRetention({ files, onError: (error) => log.warn({ err: error }, "entries of worker logs could not be written to disk") });
 }

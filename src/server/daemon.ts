@@ -90,6 +90,7 @@ export class Daemon {
       streams: this.#streams,
       changes: services.changes,
       keys: services.store,
+      onFailure: (error) => services.diskSpace.noteError(error),
       log: this.#log,
     });
     handlers.api = app.callback();
@@ -150,6 +151,8 @@ export class Daemon {
   async stop(): Promise<void> {
     this.#phase = "draining";
     this.#services?.cronJobs.close();
+    this.#services?.workerHealth.close();
+    this.#services?.pluginHealth.close();
     this.#streams.close();
     this.#services?.engine.leaveSockets();
     await this.#listeners?.drain();
@@ -233,8 +236,16 @@ export class Daemon {
         permissionToSeeValues: "plugins:install",
         onChanged: () => plugins.reload({ isFresh: () => false }),
       }),
-      workers: createWorkerHandlers({ packages, engine, logs, cronJobs, uploads, checksUploads: this.#config.checkUploads }),
-      plugins: createPluginHandlers({ packages: pluginPackages, plugins, uploads }),
+      workers: createWorkerHandlers({
+        packages,
+        engine,
+        health: services.workerHealth,
+        logs,
+        cronJobs,
+        uploads,
+        checksUploads: this.#config.checkUploads,
+      }),
+      plugins: createPluginHandlers({ packages: pluginPackages, plugins, health: services.pluginHealth, uploads }),
       hosts: createHostHandlers({
         hosts,
         isInstalled: (name, version) => packages.isInstalled(name, version),

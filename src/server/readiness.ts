@@ -8,7 +8,7 @@ import type { IsolationLayer } from "./workers/sandbox/isolation-layers.js";
 
 /** Checks the requirements for serving, the isolation layers, and settings that give keys more rights than their permissions. */
 export async function readReadiness(
-  { store, packages, engine, secrets }: Pick<Services, "store" | "packages" | "engine" | "secrets">,
+  { store, packages, engine, secrets, diskSpace }: Pick<Services, "store" | "packages" | "engine" | "secrets" | "diskSpace">,
   warnings: readonly AccessWarning[],
 ): Promise<Readiness> {
   const keys = store.readState();
@@ -20,6 +20,7 @@ export async function readReadiness(
       checkDirectory(canInstall),
       checkSecretsKey(secrets),
       checkData(engine.storage.full),
+      await diskSpace.check(),
       ...checkIsolation(await engine.isolation()),
       ...warnings.map(checkAccess),
     ],

@@ -1,8 +1,8 @@
 import type { WorkerMetrics } from "./contract/metrics.js";
 
 /** Minimum shares of failed requests for the states "degraded" (1 in 100) and "failing" (1 in 4). */
-const degradedShare = 0.01;
-const failingShare = 0.25;
+export const degradedShare = 0.01;
+export const failingShare = 0.25;
 
 export type RequestHealth = "ok" | "degraded" | "failing";
 

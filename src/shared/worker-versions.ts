@@ -58,12 +58,28 @@ export function conflictingVersions(to: InstalledVersion, versions: readonly Ins
   return inTheWay;
 }
 
-export function isStable({ version }: Pick<InstalledVersion, "version">): boolean {
+/**
+ * Returns the version to roll back to: the next enabled version below `from`, or if none is enabled, the next disabled one. If `from` is
+ * stable or `latest`, prefers a stable version.
+ */
+export function versionBefore<Version extends Pick<InstalledVersion, "version" | "enabled">>(
+  from: Version | undefined,
+  versions: readonly Version[],
+): Version | undefined {
+  if (from === undefined) return undefined;
+  const lower = versions.slice(versions.indexOf(from) + 1);
+  const enabled = lower.filter((installed) => installed.enabled);
+  const candidates = enabled.length > 0 ? enabled : lower;
+  const isPrerelease = !isStable(from) && from.version !== latestVersion;
+  return isPrerelease ? candidates[0] : (candidates.find(isStable) ?? candidates[0]);
+}
+
+function isStable({ version }: Pick<InstalledVersion, "version">): boolean {
   return version !== latestVersion && !version.split("+")[0]?.includes("-");
 }
 
 /** Compares two versions so that newer versions come first. Keeps the order of versions that are not valid semver. */
-function newestFirst(one: string, other: string): number {
+export function newestFirst(one: string, other: string): number {
   if (one === latestVersion || other === latestVersion) return Number(other === latestVersion) - Number(one === latestVersion);
   return isPackageVersion(one) && isPackageVersion(other) ? compareBuild(other, one) : 0;
 }

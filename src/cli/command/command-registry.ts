@@ -21,6 +21,7 @@ export const commandModules: CommandModules = {
   init: () => import("../commands/init.js"),
   "workers list": () => import("../commands/workers/list.js"),
   "workers show": () => import("../commands/workers/show.js"),
+  "workers health": () => import("../commands/workers/health.js"),
   "workers stats": () => import("../commands/workers/stats.js"),
   "workers upload": () => import("../commands/workers/upload.js"),
   "workers logs": () => import("../commands/workers/logs.js"),

@@ -42,6 +42,7 @@ export const commandTable: Readonly<Record<string, CommandEntry | NounEntry>> = 
     verbs: {
       list: { summary: "List the installed workers" },
       show: { summary: "Show a worker's versions, active version, URLs and load" },
+      health: { summary: "Show which workers have a problem, since when and why" },
       stats: { summary: "Show request rates, latency, errors and memory of workers" },
       upload: { summary: "Upload a folder or an archive and serve it" },
       logs: { summary: "Show or stream the log of a worker" },

@@ -98,6 +98,7 @@ function checkSecretsKey({ name, status, message = status }: HealthCheck): Findi
 const fixes: Readonly<Record<string, string>> = {
   "panel-origin": "set the variable and restart the daemon",
   "plugin-uploads": "set the variable and restart the daemon",
+  "disk-space": "delete packages, logs or other files on this file system, or enlarge it",
   "worker-data": "delete files through the worker, or deploy a version with a larger `data`; see runtimectl data list",
 };
 

@@ -19,6 +19,10 @@ const stateStyles: Readonly<Record<string, Style>> = {
   failed: "red",
   refused: "yellow",
   ok: "green",
+  idle: "dim",
+  degraded: "yellow",
+  backoff: "red",
+  failing: "red",
   warn: "yellow",
   fail: "red",
 };

@@ -1,5 +1,5 @@
 import type { UploadedFile } from "../platform/uploaded-file.js";
-import type { LoadedPlugin, Plugin, PluginStatus, ReloadedPlugin } from "../../shared/contract/plugins.js";
+import type { LoadedPlugin, Plugin, PluginHealth, PluginStatus, ReloadedPlugin } from "../../shared/contract/plugins.js";
 import type { Principal } from "../../shared/contract/principal.js";
 import { namespacesCover } from "../../shared/namespace.js";
 import { assertNamespace } from "../http/authorization.js";
@@ -30,10 +30,12 @@ export interface PluginsPort {
 export function createPluginHandlers({
   packages,
   plugins,
+  health,
   uploads,
 }: {
   packages: PluginPackagesPort;
   plugins: PluginsPort;
+  health: { of(plugin: InstalledPlugin): PluginHealth };
   uploads: UploadMeter;
 }): ResourceHandlers<"plugins"> {
   const toggle = async (name: string, enabled: boolean) => {
@@ -44,7 +46,19 @@ export function createPluginHandlers({
   const activate: ActivateUpload = (upload, place) => plugins.install(upload, place);
   const shown = (plugin: InstalledPlugin): Plugin => {
     const { name, path, source, removable, version, enabled, deployment: deploy } = plugin;
-    return { name, path, removable, source, version, enabled, ...plugins.statusOf(plugin), ...(deploy && { deploy }) };
+    const { status, error } = plugins.statusOf(plugin);
+    return {
+      name,
+      path,
+      removable,
+      source,
+      version,
+      enabled,
+      status,
+      ...(error !== undefined && { error }),
+      health: health.of(plugin),
+      ...(deploy && { deploy }),
+    };
   };
   return {
     list: ({ principal }) => visibleTo(principal, packages.discover()).map(shown),

@@ -1,3 +1,4 @@
+import type { WorkerHealth } from "../../shared/contract/worker-health.js";
 import type { Worker } from "../../shared/contract/workers.js";
 import type { UploadedFile } from "../platform/uploaded-file.js";
 import type { WorkerInstallOptions } from "../packages/worker-packages-options.js";
@@ -31,9 +32,15 @@ interface WorkerEnginePort {
   restart(folder: string): Promise<number>;
 }
 
+/** Computes the states of workers. */
+interface WorkerHealthPort {
+  read(isWanted: (name: string) => boolean): WorkerHealth[];
+}
+
 export function createWorkerHandlers({
   packages,
   engine,
+  health,
   logs,
   cronJobs,
   uploads,
@@ -41,6 +48,7 @@ export function createWorkerHandlers({
 }: {
   packages: WorkerPackagesPort;
   engine: WorkerEnginePort;
+  health: WorkerHealthPort;
   logs: WorkerLogsPort;
   cronJobs: { forget(name: string): void };
   uploads: UploadMeter;
@@ -58,6 +66,8 @@ export function createWorkerHandlers({
       // The list without a filter is a frozen object, whose JSON text is cached.
       return namespaces.includes("*") ? workers : workers.filter(({ name }) => namespacesCover(namespaces, name));
     },
+    health: ({ query: { worker }, principal: { namespaces } }) =>
+      health.read((name) => (worker === undefined || worker === name) && namespacesCover(namespaces, name)),
     upload: async ({ file, principal, query, via }) => {
       const authorise = (name: string) => assertNamespace(principal, name);
       const installation = { at: Math.floor(Date.now() / 1000), by: principal.name, via };

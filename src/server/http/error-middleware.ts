@@ -22,7 +22,12 @@ export interface CallState {
 }
 
 /** Outermost middleware of the API: sets request ids, sends error bodies, responds with 404 and 405, and writes one log entry per call. */
-export function errorMiddleware(options: { log: Log; allowedMethods: (context: Context) => string[] }): Middleware {
+export function errorMiddleware(options: {
+  log: Log;
+  allowedMethods: (context: Context) => string[];
+  /** Receives the error of each call that failed with a status of 500 or more. */
+  onFailure: (error: ApiError) => void;
+}): Middleware {
   return async (context, next) => {
     const state = context.state as CallState;
     const startedAt = performance.now();
@@ -35,7 +40,7 @@ export function errorMiddleware(options: { log: Log; allowedMethods: (context: C
       await next();
       if (!state.isRouted) sendUnrouted(context, options.allowedMethods(context));
     } catch (cause) {
-      sendRefusal(context, cause, options.log);
+      sendRefusal(context, cause, options);
     }
     discardLeftoverBody(context.req, context.res);
     logCall(context, options.log, performance.now() - startedAt);
@@ -51,15 +56,20 @@ function sendUnrouted(context: Context, allowed: string[]): void {
   context.status = 204;
 }
 
-function sendRefusal(context: Context, cause: unknown, log: Log): void {
+function sendRefusal(
+  context: Context,
+  cause: unknown,
+  { log, onFailure }: { readonly log: Log; readonly onFailure: (error: ApiError) => void },
+): void {
   const error = toApiError(cause);
   context.status = error.status;
   context.set(errorHeaders(error));
   // Cookies that a worker's page has set would also fail at the next attempt, so the response deletes these cookies.
   if (error.status === 401 && hasSeveralSessionCookies(context.req.headers)) context.set("Set-Cookie", clearSessionCookies(context.req));
   context.body = JSON.stringify(error.toBody());
-  if (error.status >= 500)
-    log.error({ requestId: (context.state as CallState).requestId, code: error.code, err: error.cause ?? error }, "the call failed");
+  if (error.status < 500) return;
+  onFailure(error);
+  log.error({ requestId: (context.state as CallState).requestId, code: error.code, err: error.cause ?? error }, "the call failed");
 }
 
 /** Logs each call that can change data at level info, and each read at level debug. */

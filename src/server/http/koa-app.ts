@@ -1,6 +1,7 @@
 import { Router } from "@koa/router";
 import Koa, { type Context, type Middleware } from "koa";
 import { operations } from "../../shared/contract/index.js";
+import type { ApiError } from "../../shared/api-error.js";
 import type { EndpointDefinition } from "../../shared/contract/endpoint.js";
 import type { Principals } from "../access/principals.js";
 import type { Config } from "../config/config.js";
@@ -23,6 +24,8 @@ interface ApiAppOptions {
   readonly streams: EventStreams;
   readonly changes: ChangesPort;
   readonly keys: KeysPort;
+  /** Receives the error of each call that failed with a status of 500 or more. */
+  readonly onFailure: (error: ApiError) => void;
   readonly log: Log;
 }
 
@@ -38,7 +41,7 @@ export function createApiApp(options: ApiAppOptions): Koa {
   }
   router.get(`${apiBase}/docs/:asset`, createDocsAssets());
   const app = new Koa();
-  app.use(errorMiddleware({ log: options.log, allowedMethods: (context) => allowedMethods(router, context) }));
+  app.use(errorMiddleware({ ...options, allowedMethods: (context) => allowedMethods(router, context) }));
   app.use(compressResponses());
   app.use(router.routes());
   return app;

@@ -93,6 +93,11 @@ export class WorkerPackages implements PackageOwner {
     return versions !== undefined && (version === undefined || versions.has(version));
   }
 
+  /** Returns all installed versions of a worker. Empty if the worker is not installed. */
+  versionsOf(name: string): readonly InstalledVersion[] {
+    return [...(this.#catalog.versions(name)?.values() ?? [])];
+  }
+
   /** Returns the folder of a version. Throws `WORKER_NOT_FOUND` or `WORKER_VERSION_NOT_FOUND`. */
   folderOf(name: string, version: string): string {
     this.#areas.catchUp();

@@ -79,15 +79,29 @@ export async function showToHooks(
   return current;
 }
 
+/** The failure of a hook. `atMs` is Unix time in milliseconds. */
+export interface HookFailure {
+  readonly hook: string;
+  readonly message: string;
+  readonly position: string | undefined;
+  readonly atMs: number;
+}
+
 /** Counts the failed hooks of one plugin since it was loaded, and stores the last failure. */
 export class HookFailures {
   #count = 0;
-  #last: { readonly hook: string; readonly message: string; readonly atMs: number } | undefined;
+  #last: HookFailure | undefined;
 
-  note(hook: string, error: unknown): void {
+  /** `position`: the position of the error in the plugin's code, such as `plugin.js:3:14`. */
+  note(hook: string, error: unknown, position?: string): void {
     this.#count += 1;
     const message = error instanceof Error ? error.message : "the hook threw a value that is not an Error";
-    this.#last = { hook, message: message.slice(0, longestMessage), atMs: Date.now() };
+    this.#last = { hook, message: message.slice(0, longestMessage), position, atMs: Date.now() };
+  }
+
+  /** The last failure in the last 10 minutes. */
+  get last(): HookFailure | undefined {
+    return this.#last !== undefined && Date.now() - this.#last.atMs <= shownForMs ? this.#last : undefined;
   }
 
   /**
@@ -95,8 +109,9 @@ export class HookFailures {
    * last 10 minutes.
    */
   get summary(): string | undefined {
-    if (this.#last === undefined || Date.now() - this.#last.atMs > shownForMs) return undefined;
-    const { hook, message } = this.#last;
+    const { last } = this;
+    if (last === undefined) return undefined;
+    const { hook, message } = last;
     return `${hook} failed; ${this.#count} ${this.#count === 1 ? "failure" : "failures"} since it was loaded: ${message}`;
   }
 }

@@ -67,11 +67,16 @@ export class PluginCode {
   /** Returns the text of a load error with the position in the plugin's code, if the stack has it. Paths are relative to its folder. */
   describe(error: unknown): string {
     const text = describeError(error).replaceAll(this.#copyPath, "");
+    const place = this.positionOf(error);
+    return place === undefined ? text : `${text} (${place})`;
+  }
+
+  /** Returns the position of an error in a plugin's code, such as `plugin.js:3:14`, if its stack has one. */
+  positionOf(error: unknown): string | undefined {
     const frame = stackOf(error)
       .split("\n")
       .find((line) => line.search(this.#copyPath) !== -1 && /^ +at /.test(line));
-    const place = frame?.replace(this.#copyPath, "\0").match(/\0(.*?:\d+:\d+)/)?.[1];
-    return place === undefined ? text : `${text} (${place})`;
+    return frame?.replace(this.#copyPath, "\0").match(/\0(.*?:\d+:\d+)/)?.[1];
   }
 
   /**

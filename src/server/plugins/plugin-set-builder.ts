@@ -164,7 +164,7 @@ export class PluginSetBuilder {
       info: Object.freeze({ kind: "plugin", name, version, base: manifest.base ?? "", visibility: app?.visibility ?? "public" }),
       failures,
       complain: (hook, error) => {
-        failures.note(hook, error);
+        failures.note(hook, error, this.#options.code.positionOf(error));
         log.error({ plugin: name, hook, err: error }, "plugin hook failed");
       },
     };

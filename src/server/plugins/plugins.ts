@@ -8,7 +8,7 @@ import { endPlugin, type PluginSurroundings } from "./plugin-loader.js";
 import { PluginSetBuilder } from "./plugin-set-builder.js";
 import type { PluginCode } from "./plugin-code.js";
 import { PluginSet } from "./plugin-set.js";
-import { hookTimeLimitMs, lifeTimeLimitMs, withinTimeLimit } from "./hooks.js";
+import { hookTimeLimitMs, lifeTimeLimitMs, withinTimeLimit, type HookFailure } from "./hooks.js";
 
 export interface PluginsOptions extends PluginSurroundings {
   /** Returns the installed plugins, after `upload` is placed, in the default load order, which dependencies can change. */
@@ -17,6 +17,8 @@ export interface PluginsOptions extends PluginSurroundings {
   readonly reserved: ReservedSegments;
   /** Called after a plugin was unloaded. */
   readonly onGone: (name: string) => void;
+  /** Called after the plugin set was replaced. */
+  readonly onReplaced: () => void;
   /** Called when a plugin's worker is no longer served. */
   readonly onAppGone: (app: PluginApp) => void;
 }
@@ -62,11 +64,12 @@ export class Plugins {
     return done;
   }
 
-  statusOf({ name, enabled, problem }: InstalledPlugin): { status: PluginStatus; error?: string } {
+  /** `hookFailure`: the last failed hook of a loaded plugin in the last 10 minutes. */
+  statusOf({ name, enabled, problem }: InstalledPlugin): { status: PluginStatus; error?: string; hookFailure?: HookFailure } {
     const running = this.#running.find(({ active }) => active.name === name);
     if (running) {
-      const failed = running.active.failures.summary;
-      return failed === undefined ? { status: "loaded" } : { status: "loaded", error: failed };
+      const { summary: error, last: hookFailure } = running.active.failures;
+      return error === undefined || !hookFailure ? { status: "loaded" } : { status: "loaded", error, hookFailure };
     }
     if (!enabled) return { status: "disabled" };
     const error = problem ?? this.#failures.get(name);
@@ -174,6 +177,7 @@ export class Plugins {
     await endAll(gone.filter((running) => !next.ended.has(running)));
     for (const { active } of gone) this.#noteGone(active);
     await code.keep(new Set(next.running.flatMap(({ codeHash }) => codeHash ?? [])));
+    this.#options.onReplaced();
   }
 
   #noteGone({ name, app }: ActivePlugin): void {

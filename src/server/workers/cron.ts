@@ -93,6 +93,16 @@ export class CronJobs {
     );
   }
 
+  /** Returns one sentence about a job of the worker whose last run failed. Undefined if no last run failed. */
+  failureOf(name: string): string | undefined {
+    const jobs = this.#plans.get(name)?.jobs ?? [];
+    const failed = jobs.find(({ history }) => history.lastRun?.outcome === "failed");
+    const run = failed?.history.lastRun;
+    return (
+      failed && run && `The cron job ${titleOf(failed)} failed: ${run.error ?? `it returned status ${run.status}`}`.replace(/\.?$/, ".")
+    );
+  }
+
   /** Runs a job now. Resolves when the run has ended. Throws CRON_JOB_NOT_FOUND or CRON_JOB_RUNNING. */
   async run(name: string, index: number, by: string): Promise<CronRun> {
     const job = this.#plans.get(name)?.jobs[index];

@@ -4,7 +4,7 @@ import { ChangePrincipal, ChangeSubject, changeTypes, nounOf, typeListOf } from 
 import { endpoint } from "./endpoint.js";
 import { sinceQuery } from "./time-query.js";
 
-/** All event types: changes, state changes of workers, and events of the stream itself. */
+/** All event types: changes, state changes of workers and plugins, and events of the stream itself. */
 export const eventTypes = [
   ...changeTypes,
   "worker.answering",
@@ -12,6 +12,8 @@ export const eventTypes = [
   "worker.start-failed",
   "worker.backoff",
   "worker.data-full",
+  "worker.health",
+  "plugin.health",
   "stream.opened",
   "stream.gap",
 ] as const;

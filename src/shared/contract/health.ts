@@ -22,6 +22,7 @@ export const HealthCheck = z.object({
       "worker-directory",
       "secrets-key",
       "worker-data",
+      "disk-space",
       "isolation:own-user",
       "isolation:landlock",
       "isolation:seccomp",
@@ -31,7 +32,7 @@ export const HealthCheck = z.object({
       "plugin-uploads",
     ])
     .describe(
-      "`secrets-key` is the key that encrypts secrets of workers; `worker-data` reports full data folders; `isolation:` is a layer that isolates workers; `panel-origin` and `plugin-uploads` report settings that let keys exceed their permissions",
+      "`secrets-key` is the key that encrypts secrets of workers; `worker-data` reports full data folders; `disk-space` reports directories with little free space; `isolation:` is a layer that isolates workers; `panel-origin` and `plugin-uploads` report settings that let keys exceed their permissions",
     ),
   status: z.enum(["ok", "degraded", "failed"]).describe("degraded: the daemon serves with restrictions; failed: the daemon is not ready"),
   message: z

@@ -15,6 +15,7 @@ import * as plugins from "./plugins.js";
 import * as secrets from "./secrets.js";
 import * as session from "./session.js";
 import * as workerChanges from "./worker-changes.js";
+import { health as workerHealth } from "./worker-health.js";
 import * as workerLogs from "./worker-logs.js";
 import * as workers from "./workers.js";
 
@@ -28,6 +29,7 @@ export const contract = {
   data: { list: data.list, download: data.download, remove: data.remove },
   workers: {
     list: workers.list,
+    health: workerHealth,
     upload: workerChanges.upload,
     enable: workerChanges.enable,
     disable: workerChanges.disable,

@@ -3,11 +3,27 @@ import { Deployment } from "../deployment.js";
 import { isPackageName } from "../package-name.js";
 import { archiveErrors } from "./archive-errors.js";
 import { endpoint } from "./endpoint.js";
+import { Timestamp } from "./principal.js";
 import { Success, successOf } from "./success.js";
+import { LastError } from "./worker-health.js";
 
 /** The possible states of an installed plugin. */
 export const pluginStatuses = ["loaded", "disabled", "failed", "waiting"] as const;
 export type PluginStatus = (typeof pluginStatuses)[number];
+
+/** The states of a plugin, the most severe first. */
+const pluginStates = ["failing", "degraded", "ok", "disabled"] as const;
+export type PluginState = (typeof pluginStates)[number];
+
+export const PluginHealth = z.object({
+  state: z
+    .enum(pluginStates)
+    .describe("failing: it failed to load; degraded: a hook failed in the last 10 minutes, or a change waits for a reload"),
+  since: Timestamp.describe("Unix time in seconds at which this state began"),
+  reason: z.string().optional().describe("One sentence about the cause; for failing and degraded"),
+  lastError: LastError.optional(),
+});
+export type PluginHealth = z.output<typeof PluginHealth>;
 
 export const Plugin = z.object({
   name: z.string(),
@@ -20,6 +36,7 @@ export const Plugin = z.object({
   enabled: z.boolean(),
   status: z.enum(pluginStatuses).describe("waiting: changed on disk; a reload loads the change"),
   error: z.string().optional().describe("The load error; for a loaded plugin, the hooks that failed in the last 10 minutes"),
+  health: PluginHealth,
   deploy: z.optional(Deployment).describe("The deployment record, if deployed with runtimectl"),
 });
 export type Plugin = z.output<typeof Plugin>;

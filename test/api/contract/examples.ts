@@ -44,6 +44,7 @@ export async function createExamples(facts: {
     "session.remove": {},
     ...fileExamples("workerFiles", "workers/@team/files/1.0.0"),
     "workers.list": {},
+    "workers.health": { query: "worker=@team/app" },
     "workers.upload": { upload: await packFiles({ "manifest.yaml": manifestOf("@team/fresh", "1.0.0"), "index.html": "fresh" }) },
     "workers.enable": { params: version },
     "workers.disable": { params: version },

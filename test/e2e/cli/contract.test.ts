@@ -58,6 +58,7 @@ const successes: Readonly<Record<string, string>> = {
   "workers show": "workers show app",
   "workers open": "workers open app",
   "workers rollback": "workers rollback pair",
+  "workers health": "workers health app",
   "workers stats": "workers stats",
   "workers disable": "workers disable app@1.0.0",
   "workers restart": "workers restart app",

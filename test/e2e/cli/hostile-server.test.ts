@@ -94,6 +94,7 @@ const answers: Answers = {
       enabled: true,
       status: "loaded",
       error: hostile,
+      health: { state: "degraded", since: 1, reason: hostile },
     },
   ],
   "GET /api/plugins/loaded": [

@@ -88,6 +88,7 @@ test("shows that plugins are loading until the daemon responds", async () => {
     source: "uploaded",
     removable: true,
     path: "/srv/guard",
+    health: { state: "ok", since: 1 },
   };
   const { daemon, window } = await lookAt({ "/api/plugins": [plugin], "/api/plugins/loaded": [] }, "--screen plugins");
   daemon.hold();

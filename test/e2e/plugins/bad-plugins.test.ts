@@ -57,6 +57,12 @@ describe("an uploaded plugin that fails to load", () => {
     const listed = (await client.plugins.list()).find(({ name }) => name === "bad");
     expect(listed).toMatchObject({ status: "failed", enabled: true });
     expect(listed?.error).toContain(reason);
+    const [, file, line] = /([\w.]+):(\d+):/.exec(reason) ?? [];
+    expect(listed?.health).toMatchObject({
+      state: "failing",
+      reason: listed?.error,
+      ...(file !== undefined && { lastError: { file, line: Number(line), column: expect.any(Number) } }),
+    });
     const { data } = await client.plugins.reload();
     expect(data.plugins.find(({ name }) => name === "bad")).toMatchObject({ loaded: false, error: listed?.error });
     expect(data.plugins.find(({ name }) => name === "good")).toMatchObject({ loaded: true });

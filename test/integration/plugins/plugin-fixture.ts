@@ -47,6 +47,7 @@ export class PluginFixture {
       code,
       reserved: new Set(["api", "_", "cpanel", ".well-known"]),
       onGone: (name) => this.gone.push(name),
+      onReplaced: () => undefined,
       onAppGone: () => undefined,
       apiBase: "/api",
       version: "1.2.3",

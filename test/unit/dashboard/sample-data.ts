@@ -14,7 +14,7 @@ export function successOf(data: unknown): unknown {
 
 export function listedPlugin(name: string, about: Readonly<Record<string, unknown>> = {}) {
   const usual = { version: "1.0.0", enabled: true, status: "loaded", source: "uploaded", removable: true, path: `/srv/plugins/${name}` };
-  return { name, ...usual, ...about };
+  return { name, ...usual, health: { state: "ok", since: 1_750_000_000 }, ...about };
 }
 
 export function loadedPlugin(name: string, about: Readonly<Record<string, unknown>> = {}) {

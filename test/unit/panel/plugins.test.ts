@@ -57,7 +57,16 @@ describe("checkFrame", () => {
 });
 
 const plugin = (name: string) =>
-  ({ name, path: "", removable: true, source: "uploaded", version: "1.0.0", enabled: true, status: "loaded" }) as const;
+  ({
+    name,
+    path: "",
+    removable: true,
+    source: "uploaded",
+    version: "1.0.0",
+    enabled: true,
+    status: "loaded",
+    health: { state: "ok", since: 0 },
+  }) as const;
 const loaded = (name: string, dependencies: string[]) => ({ name, base: "", dependencies, optionalDependencies: [], menus: [] });
 
 test("toRows returns the hook position and the dependent plugins of each plugin", () => {

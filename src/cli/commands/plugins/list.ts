@@ -10,12 +10,17 @@ export const command = defineCommand<[]>({
     ["runtimectl plugins list", "list name, version, state, source and load error"],
     ["runtimectl plugins list --json | jq '.plugins[] | select(.status == \"failed\")'", "list the plugins that failed to load"],
   ],
-  notes: "States: loaded, disabled, failed, and waiting (changed on disk; to load the change: runtimectl plugins reload).",
+  notes:
+    "On a terminal, STATE is ok, degraded, failing or disabled. In a pipe, it is loaded, disabled, failed or waiting, and the last column is the health.\n" +
+    "waiting: changed on disk; to load the change: runtimectl plugins reload.",
   async run(context) {
     const { client, settings } = await connect(context, { plugins: { list } });
     const plugins = await client.plugins.list();
-    const rows = plugins.map(({ name, version, status, source, error = "" }) => [name, version, status, source, error]);
-    context.output.table({ plugins }, ["NAME", "VERSION", "STATE", "SOURCE", "ERROR"], rows);
+    const { isAligned } = context.output;
+    const rows = plugins.map(({ name, version, status, source, error = "", health: { state, reason = "" } }) =>
+      isAligned ? [name, version, state, source, reason] : [name, version, status, source, error, state],
+    );
+    context.output.table({ plugins }, ["NAME", "VERSION", "STATE", "SOURCE", ...(isAligned ? ["REASON"] : ["ERROR", "HEALTH"])], rows);
     const where = settings.profile ? ` · profile ${settings.profile.value}${settings.isProduction ? " PRODUCTION" : ""}` : "";
     context.output.footer(
       rows.length === 0 ? "no plugins; to upload a folder: runtimectl plugins upload ./dir" : `${pluralize(rows.length, "plugin")}${where}`,

@@ -1,3 +1,4 @@
+import { health } from "../../../shared/contract/worker-health.js";
 import { list } from "../../../shared/contract/workers.js";
 import type { Deployment } from "../../../shared/deployment.js";
 import { answeringVersion, installedVersions } from "../../../shared/worker-versions.js";
@@ -5,8 +6,10 @@ import { defineCommand, type Context } from "../../command/command.js";
 import { connect } from "../../client/connection.js";
 import { pluralize, ago, toDateTime } from "../../output/format.js";
 import { uploadedWorkers } from "../../uploaded-workers.js";
+import { findHealth } from "./find-health.js";
 
 const shortCommitLength = 7;
+const headings = ["NAME", "VERSION", "STATE", "LIVE", "SOURCE"];
 
 export const command = defineCommand<[], { all?: boolean }>({
   options: [{ flags: "--all", description: "Also list built-in workers, such as the control panel" }],
@@ -17,10 +20,12 @@ export const command = defineCommand<[], { all?: boolean }>({
     ["runtimectl workers list --json | jq '.workers[].name'", "print names from the JSON document"],
   ],
   notes:
-    "LIVE marks the active version, which is served at the URL of the worker. Other enabled versions are served only at their version URLs.",
+    "LIVE marks the active version, which is served at the URL of the worker. Other enabled versions are served only at their version URLs.\n" +
+    "On a terminal, STATE is the health of the active version, and on or off for others. In a pipe, STATE is on or off, and the last column is the health.",
   async run(context, _values, { all = false }) {
-    const { client, settings } = await connect(context, { workers: { list } });
-    const installed = await client.workers.list();
+    const connection = await connect(context, { workers: { list, health } });
+    const { client, settings } = connection;
+    const [installed, healths] = await Promise.all([client.workers.list(), findHealth(connection)]);
     const listed = all ? installed : uploadedWorkers(installed);
     const hidden = installed.length - listed.length;
     const workers = listed.map(({ versions, disabledVersions, deploys = {}, installs = {}, ...worker }) => {
@@ -31,10 +36,12 @@ export const command = defineCommand<[], { all?: boolean }>({
         versions: versions.map((version) => {
           const [deploy, installation] = [deploys[version], installs[version]];
           const answers = live?.version === version && live.source === worker.source;
+          const state = answers ? healths?.get(worker.name) : undefined;
           return {
             version,
             enabled: !disabledVersions.includes(version),
             answers,
+            ...(state && { health: state }),
             ...(deploy && { deploy }),
             ...(installation && { installation }),
           };
@@ -43,20 +50,22 @@ export const command = defineCommand<[], { all?: boolean }>({
     });
     const hasCommits = workers.some((worker) => worker.versions.some(({ deploy }) => deploy !== undefined));
     const hasTimes = workers.some((worker) => worker.versions.some(({ deploy, installation }) => (deploy ?? installation) !== undefined));
+    const hasHealthColumn = healths !== undefined && !context.output.isAligned;
     const rows = workers.flatMap((worker) =>
-      worker.versions.map(({ version, enabled, answers, deploy, installation }) => [
+      worker.versions.map(({ version, enabled, answers, health: state, deploy, installation }) => [
         worker.name,
         version,
-        enabled ? "on" : "off",
+        (context.output.isAligned && state?.state) || (enabled ? "on" : "off"),
         answers ? "live" : "",
         worker.source,
         ...(hasCommits ? [commitCell(context, deploy)] : []),
         ...(hasTimes ? [timeCell(context, deploy?.at ?? installation?.at)] : []),
+        ...(hasHealthColumn ? [state?.state ?? ""] : []),
       ]),
     );
     context.output.table(
       { workers },
-      ["NAME", "VERSION", "STATE", "LIVE", "SOURCE", ...(hasCommits ? ["COMMIT"] : []), ...(hasTimes ? ["DEPLOYED"] : [])],
+      [...headings, ...(hasCommits ? ["COMMIT"] : []), ...(hasTimes ? ["DEPLOYED"] : []), ...(hasHealthColumn ? ["HEALTH"] : [])],
       rows,
     );
     const where = settings.profile ? ` · profile ${settings.profile.value}${settings.isProduction ? " PRODUCTION" : ""}` : "";

@@ -1,11 +1,11 @@
-import { latestVersion, toPathSegments } from "../../../shared/package-name.js";
+import { toPathSegments } from "../../../shared/package-name.js";
 import { CommandError } from "../../command/command-error.js";
 import { exitCodes } from "../../command/exit-codes.js";
 import { sanitizeForTerminal } from "../../output/sanitize-for-terminal.js";
 import {
   answeringVersion,
-  isStable,
   conflictingVersions,
+  versionBefore,
   type InstalledVersion,
   type InstalledWorker,
 } from "../../../shared/worker-versions.js";
@@ -46,19 +46,6 @@ export function planRollback({ name, versions }: InstalledWorker, wanted: string
       hint,
     });
   return { from, to, inTheWay: conflictingVersions(to, versions) };
-}
-
-/**
- * Returns the version to roll back to: the next enabled version below `from`, or if none is enabled, the next disabled one. If `from` is
- * stable or `latest`, prefers a stable version.
- */
-function versionBefore(from: InstalledVersion | undefined, versions: readonly InstalledVersion[]): InstalledVersion | undefined {
-  if (from === undefined) return undefined;
-  const lower = versions.slice(versions.indexOf(from) + 1);
-  const enabled = lower.filter((installed) => installed.enabled);
-  const candidates = enabled.length > 0 ? enabled : lower;
-  const isPrerelease = !isStable(from) && from.version !== latestVersion;
-  return isPrerelease ? candidates[0] : (candidates.find(isStable) ?? candidates[0]);
 }
 
 type Switching = Connection<{ workers: { enable: typeof enable; disable: typeof disable } }>;

@@ -1,15 +1,17 @@
+import { health } from "../../../shared/contract/worker-health.js";
 import { show, type WorkerMetrics } from "../../../shared/contract/metrics.js";
 import { isPackageName } from "../../../shared/package-name.js";
 import { defineCommand } from "../../command/command.js";
 import { usageError } from "../../command/command-error.js";
 import { connect } from "../../client/connection.js";
+import { findHealth } from "./find-health.js";
 import { toMegabytes, toMilliseconds, toRate } from "../../output/format.js";
 
-const headings = ["NAME", "VERSION", "REQ/S (1M)", "P50 (1M)", "P99 (1M)", "REQUESTS", "ERRORS", "ISOLATES", "MEMORY"];
+const headings = ["REQ/S (1M)", "P50 (1M)", "P99 (1M)", "REQUESTS", "ERRORS", "ISOLATES", "MEMORY"];
 
 export const command = defineCommand<[name: string | undefined]>({
   arguments: [{ syntax: "[name]", description: "Only this worker" }],
-  fields: ["daemon", "totals", "workers", "plugins"],
+  fields: ["daemon", "totals", "workers", "plugins", "health"],
   examples: [
     ["runtimectl workers stats", "show request rates, latency, errors, isolates and memory of each version"],
     ["runtimectl workers stats @team/shop", "show one worker"],
@@ -17,13 +19,29 @@ export const command = defineCommand<[name: string | undefined]>({
   ],
   notes: `Rates and times cover about the last minute; counts start with the daemon. Errors are incomplete responses and statuses of 500 or more,
 including the worker's own. A version is listed after its first request.
+STATE is the health of the active version; in a pipe it is the last column.
 A row without a version counts requests to a worker without an active version.`,
   async run(context, [name]) {
     if (name !== undefined && !isPackageName(name))
       throw usageError(`${JSON.stringify(name)} is not a valid worker name`, "use a name such as hello or @team/app");
-    const { client } = await connect(context, { metrics: { show } });
-    const metrics = await client.metrics.show({ query: { worker: name } });
-    context.output.table(metrics, headings, metrics.workers.map(toRow));
+    const connection = await connect(context, { metrics: { show }, workers: { health } });
+    const [metrics, healths] = await Promise.all([
+      connection.client.metrics.show({ query: { worker: name } }),
+      findHealth(connection, name),
+    ]);
+    const stateOf = (worker: WorkerMetrics): string => {
+      const found = healths?.get(worker.name);
+      return found !== undefined && found.version === worker.version ? found.state : "-";
+    };
+    const { isAligned } = context.output;
+    // In a pipe, the state is the last column, so that scripts read the earlier columns at the same place.
+    const withState = (names: readonly string[], state: string, numbers: readonly string[]) =>
+      isAligned ? [...names, state, ...numbers] : [...names, ...numbers, state];
+    context.output.table(
+      { ...metrics, ...(healths && { health: [...healths.values()] }) },
+      withState(["NAME", "VERSION"], "STATE", headings),
+      metrics.workers.map((worker) => withState([worker.name, worker.version ?? "-"], stateOf(worker), toNumbers(worker))),
+    );
     const { requests, isolates } = metrics.totals;
     context.output.footer(
       metrics.workers.length === 0
@@ -33,10 +51,8 @@ A row without a version counts requests to a worker without an active version.`,
   },
 });
 
-function toRow({ name, version, requests, latency, isolates, memory }: WorkerMetrics): string[] {
+function toNumbers({ requests, latency, isolates, memory }: WorkerMetrics): string[] {
   return [
-    name,
-    version ?? "-",
     toRate(requests.perSecond),
     toMilliseconds(latency.recent.p50Ms),
     toMilliseconds(latency.recent.p99Ms),

@@ -66,7 +66,12 @@ export class WorkerEngine {
   readonly #network: NetworkCeiling;
   readonly #opened = new OpenedVersions((version) => {
     const meter = this.#meters.of(version.name, version.version);
-    return { meter, opening: this.#open(version, meter) };
+    const opening = this.#open(version, meter);
+    opening.catch((error: unknown) => {
+      const { name, version: tag } = version;
+      this.#options.observer?.troubled({ name, version: tag, kind: "start-failed", message: toApiError(error).message });
+    });
+    return { meter, opening };
   });
   readonly #openSockets = new OpenSockets();
   readonly #bandwidthScheduler: BandwidthScheduler;
@@ -138,6 +143,11 @@ export class WorkerEngine {
     const apps = new Map<WorkerMeter, VersionHandler[]>();
     for (const { meter, app } of this.#opened) if (app) apps.set(meter, [...(apps.get(meter) ?? []), app]);
     return [...this.#meters].map((meter) => ({ meter, currentLoad: totalLoad(apps.get(meter) ?? []) }));
+  }
+
+  /** Returns the counters of an installed version. Undefined if the version has received no request. */
+  meterOf(name: string, version: string): WorkerMeter | undefined {
+    return this.#meters.find(name, version);
   }
 
   get unknownPathCount(): number {

@@ -76,6 +76,11 @@ export class WorkerMeters {
     return meter;
   }
 
+  /** Returns the meter of a version. Undefined if the version has received no request. */
+  find(name: string, version: string): WorkerMeter | undefined {
+    return this.#meters.get(`${name}\0${version}`);
+  }
+
   /** Deletes the meters of versions that are not installed anymore. */
   prune(isInstalled: (name: string, version: string | undefined) => boolean): void {
     for (const [key, { name, version }] of this.#meters) if (!isInstalled(name, version)) this.#meters.delete(key);

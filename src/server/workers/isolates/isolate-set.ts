@@ -261,12 +261,12 @@ export class IsolateSet {
     if (restMs <= 0) return;
     const text = `The worker failed repeatedly. The next start is delayed by ${Math.ceil(restMs / 1000)} s.`;
     this.#output.runtime("warn", text);
-    this.#tell("backoff", text);
+    this.#tell("backoff", text, restMs);
   }
 
-  #tell(kind: WorkerTrouble["kind"], message: string): void {
+  #tell(kind: WorkerTrouble["kind"], message: string, restMs?: number): void {
     const { name, version } = this.#version;
-    this.#observer?.troubled({ name, version, kind, message });
+    this.#observer?.troubled({ name, version, kind, message, restMs });
   }
 
   /** Passes waiting calls to an isolate with free capacity. */
@@ -323,6 +323,8 @@ interface WorkerTrouble {
   readonly kind: "crashed" | "start-failed" | "backoff" | "data-full";
   /** Description of the failure for the operator, as a full sentence. */
   readonly message: string;
+  /** For `backoff`: time in milliseconds until the next start. */
+  readonly restMs?: number | undefined;
 }
 
 /** Receives a notification when an isolate has loaded its worker, when its process has exited, and for each failure. */

@@ -32,6 +32,8 @@ export interface WorkerLogsOptions {
   readonly now: () => number;
   /** Stores entries on disk. If undefined, entries are only in memory. */
   readonly retention?: LogRetention | undefined;
+  /** Called with each entry of the level `error`. */
+  readonly onError?: ((entry: LogEntry) => void) | undefined;
 }
 
 /**
@@ -232,6 +234,7 @@ export class WorkerLogs {
     while (ring.sizeBytes > this.#bytesPerWorker || ring.entryCount > maxEntriesPerRing) this.#dropOldest(ring);
     if (this.#totalBytes > this.#options.totalBytes) this.#dropLeastRecent(log, ring);
     this.#options.retention?.noteChange(entry.worker, log);
+    if (entry.level === "error") this.#options.onError?.(entry);
     log.changes.notify();
     this.#changes.notify();
   }

@@ -1,0 +1,14 @@
+import { ApiError } from "../../../shared/api-error.js";
+import type { health, WorkerHealth } from "../../../shared/contract/worker-health.js";
+import type { Connection } from "../../client/connection.js";
+
+type Reading = Connection<{ workers: { health: typeof health } }>;
+
+/** Returns the health of all workers, or of one, by name. Undefined if the daemon does not report health. */
+export async function findHealth({ client }: Reading, worker?: string): Promise<ReadonlyMap<string, WorkerHealth> | undefined> {
+  const found = await client.workers.health({ query: { worker } }).catch((error: unknown) => {
+    if (error instanceof ApiError && error.code === "NOT_FOUND") return undefined;
+    throw error;
+  });
+  return found && new Map(found.map((health) => [health.name, health]));
+}

@@ -1,0 +1,97 @@
+import type { NewEvent } from "../events/runtime-events.js";
+import type { PluginHealth, PluginState, PluginStatus } from "../../shared/contract/plugins.js";
+import type { LastError } from "../../shared/contract/worker-health.js";
+import { parseError } from "./error-position.js";
+
+const checkEveryMs = 5000;
+
+interface Installed {
+  readonly name: string;
+  readonly version: string;
+}
+
+/** The status of a plugin. `error`: the load error, or a summary of failed hooks. `atMs` is Unix time in milliseconds. */
+interface Status {
+  readonly status: PluginStatus;
+  readonly error?: string;
+  readonly hookFailure?: { readonly message: string; readonly position: string | undefined; readonly atMs: number };
+}
+
+interface PluginHealthSources<Plugin extends Installed> {
+  /** Returns the installed plugins, as they are on the disk. */
+  readonly discover: () => readonly Plugin[];
+  readonly statusOf: (plugin: Plugin) => Status;
+  readonly publish: (event: NewEvent) => void;
+  /** Returns Unix time in milliseconds. */
+  readonly now: () => number;
+}
+
+/** Computes the state of each plugin, and publishes `plugin.health` when it changes. */
+export class PluginHealthMonitor<Plugin extends Installed> {
+  readonly #sources: PluginHealthSources<Plugin>;
+  /** The current state of each plugin by name, with the Unix time in milliseconds at which it began. */
+  readonly #states = new Map<string, { readonly state: PluginState; readonly sinceMs: number }>();
+  /** Loaded plugins, whose state also changes without a reload. */
+  #loaded: readonly Plugin[] = [];
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(sources: PluginHealthSources<Plugin>) {
+    this.#sources = sources;
+  }
+
+  /** Starts to check the loaded plugins every 5 s. */
+  start(): void {
+    this.#timer = setInterval(() => {
+      for (const plugin of this.#loaded) this.of(plugin);
+    }, checkEveryMs).unref();
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
+
+  /** Computes the states of all installed plugins. Must be called after each reload. */
+  check(): void {
+    const installed = this.#sources.discover();
+    for (const name of this.#states.keys()) if (!installed.some((plugin) => plugin.name === name)) this.#states.delete(name);
+    for (const plugin of installed) this.of(plugin);
+    this.#loaded = installed.filter((plugin) => this.#sources.statusOf(plugin).status === "loaded");
+  }
+
+  /** Returns the health of an installed plugin. */
+  of(plugin: Plugin): PluginHealth {
+    const status = this.#sources.statusOf(plugin);
+    const state = stateOf(status);
+    const before = this.#states.get(plugin.name);
+    const current = before?.state === state ? before : { state, sinceMs: this.#sources.now() };
+    const reason = status.status === "waiting" ? "The plugin changed on disk. Reload the plugins to load it." : status.error;
+    if (current !== before) {
+      this.#states.set(plugin.name, current);
+      const { name, version } = plugin;
+      // The first state of a plugin is not a change.
+      if (before) this.#sources.publish({ type: "plugin.health", subject: { name, version }, message: reason ?? state });
+    }
+    const lastError = errorOf(status, current.sinceMs);
+    return {
+      state,
+      since: Math.floor(current.sinceMs / 1000),
+      ...(reason !== undefined && { reason }),
+      ...(lastError && { lastError }),
+    };
+  }
+}
+
+function stateOf({ status, error }: Status): PluginState {
+  if (status === "disabled") return "disabled";
+  if (status === "failed") return "failing";
+  return status === "waiting" || error !== undefined ? "degraded" : "ok";
+}
+
+/** Returns the failed hook or the load error. `sinceMs`: Unix time of the load error in milliseconds. */
+function errorOf({ status, error, hookFailure }: Status, sinceMs: number): LastError | undefined {
+  if (hookFailure) {
+    const { message, position, atMs } = hookFailure;
+    return parseError(position === undefined ? message : `${message} (${position})`, Math.floor(atMs / 1000));
+  }
+  return status === "failed" && error !== undefined ? parseError(error, Math.floor(sinceMs / 1000)) : undefined;
+}

@@ -1,0 +1,234 @@
+import type { NewEvent } from "../events/runtime-events.js";
+import type { WorkerHealth, WorkerState } from "../../shared/contract/worker-health.js";
+import type { LogEntry } from "../../shared/contract/worker-logs.js";
+import { newestFirst, versionBefore } from "../../shared/worker-versions.js";
+import { assessWorker, type Assessment } from "./assess-worker.js";
+import { ObservedVersion, usualP99, type ActiveVersion, type ObservedMeter } from "./observed-worker.js";
+import { sampleEveryMs } from "./request-window.js";
+
+/** A problem that begins within this time after a version became active is related to this version. */
+const suspectMs = 30 * 60_000;
+
+/** States with a problem. A problem of the previous version is not related to the next one. */
+const problemStates: ReadonlySet<WorkerState> = new Set(["failing", "backoff", "degraded"]);
+/** States whose changes only reflect traffic. They are not published, because they would displace other events. */
+const quietStates: ReadonlySet<WorkerState> = new Set(["ok", "idle"]);
+
+/** An installed version that can be activated, unless it has a problem. */
+interface InstalledVersion {
+  readonly version: string;
+  readonly source: "built-in" | "uploaded";
+  readonly enabled: boolean;
+  readonly problem?: string;
+}
+
+/** A failure of a worker version. `restMs`: time until the next start, for a repeated crash. */
+interface Trouble {
+  readonly name: string;
+  readonly version: string;
+  readonly kind: "crashed" | "start-failed" | "backoff" | "data-full";
+  readonly message: string;
+  readonly restMs?: number | undefined;
+}
+
+interface WorkerHealthSources {
+  /** Returns the counters of a version. Undefined before its first request. */
+  readonly meterOf: (name: string, version: string) => ObservedMeter | undefined;
+  /** Returns the installed versions of a worker, including disabled ones. Empty if the worker is not installed. */
+  readonly versionsOf: (name: string) => readonly InstalledVersion[];
+  /** Returns the names of the workers whose data folder is full. */
+  readonly fullDataNames: () => readonly string[];
+  /** Returns one sentence about a cron job of the worker whose last run failed. */
+  readonly cronFailureOf: (name: string) => string | undefined;
+  readonly publish: (event: NewEvent) => void;
+  /** Returns Unix time in milliseconds. */
+  readonly now: () => number;
+  /** Returns the time of `performance.now()`. */
+  readonly monotonicNow: () => number;
+}
+
+interface ObservedWorker {
+  readonly name: string;
+  /** Undefined if no version is active. */
+  readonly current: ObservedVersion | undefined;
+  /** Whether the worker already had a problem when the version became active. */
+  hadProblem: boolean;
+  state: WorkerState | undefined;
+  /** Unix time in milliseconds at which the state began. */
+  stateSinceMs: number;
+}
+
+/**
+ * Computes the state of each worker, and publishes `worker.health` when it changes. Reads the counters of active versions every 5 s and
+ * before each answer.
+ */
+export class WorkerHealthMonitor {
+  readonly #sources: WorkerHealthSources;
+  readonly #workers = new Map<string, ObservedWorker>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(sources: WorkerHealthSources) {
+    this.#sources = sources;
+  }
+
+  /** Starts to compute states. Before this call, versions are only recorded. */
+  start(): void {
+    for (const worker of this.#workers.values()) this.#settle(worker, new Set(this.#sources.fullDataNames()));
+    this.#timer = setInterval(() => this.#check(), sampleEveryMs).unref();
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
+
+  /** Records the active version of a worker, which can be unchanged. `active` is undefined if the worker has no active version. */
+  noteActive(name: string, active: ActiveVersion | undefined): void {
+    const worker = this.#workers.get(name);
+    if (worker && worker.current?.active === active) return;
+    const next: ObservedWorker = {
+      name,
+      current: active && this.#observe(active, worker?.current),
+      hadProblem: worker !== undefined && (worker.hadProblem || isProblem(worker.state)),
+      state: worker?.state,
+      stateSinceMs: worker?.stateSinceMs ?? this.#sources.now(),
+    };
+    this.#workers.set(name, next);
+    if (this.#timer) this.#checkOne(next);
+  }
+
+  /** Records a failure of a worker version. */
+  noteTrouble({ name, version, kind, message, restMs = 0 }: Trouble): void {
+    const worker = this.#workers.get(name);
+    if (worker?.current?.active.version !== version) return;
+    const nowMs = this.#sources.monotonicNow();
+    // Requests that succeeded before the failure do not end its effect.
+    worker.current.update(this.#meterOf(worker), nowMs);
+    if (kind === "start-failed") worker.current.noteStartFailure(message);
+    if (kind === "backoff") worker.current.noteRepeatedCrash(restMs, nowMs);
+    if (this.#timer) this.#checkOne(worker);
+  }
+
+  /** Records a log entry of the level `error`. */
+  noteError(entry: LogEntry): void {
+    const current = this.#workers.get(entry.worker)?.current;
+    if (current?.active.version === entry.version) current.errors.note(entry);
+  }
+
+  /** Returns the health of all matching workers, sorted by name. */
+  read(isWanted: (name: string) => boolean): WorkerHealth[] {
+    const full = new Set(this.#sources.fullDataNames());
+    const names = [...this.#workers.keys()].filter((name) => isWanted(name)).toSorted();
+    return names.flatMap((name) => this.#healthOf(this.#workers.get(name) as ObservedWorker, full) ?? []);
+  }
+
+  #check(): void {
+    const full = new Set(this.#sources.fullDataNames());
+    for (const worker of this.#workers.values()) this.#settle(worker, full);
+  }
+
+  #checkOne(worker: ObservedWorker): void {
+    this.#settle(worker, new Set(this.#sources.fullDataNames()));
+  }
+
+  #observe(active: ActiveVersion, before: ObservedVersion | undefined): ObservedVersion {
+    const nowMs = this.#sources.monotonicNow();
+    // At the start, no version has received requests, and the time of the activation is that of the upload.
+    const isStart = this.#timer === undefined;
+    const meter = isStart ? undefined : this.#sources.meterOf(active.name, active.version);
+    const beforeMeter = before && !isStart ? this.#sources.meterOf(active.name, before.active.version) : undefined;
+    return new ObservedVersion({
+      active,
+      activeSinceMs: isStart ? (active.installation?.at ?? 0) * 1000 : this.#sources.now(),
+      meter,
+      beforeP99Ms: (beforeMeter && usualP99(beforeMeter, nowMs)) ?? before?.beforeP99Ms,
+      nowMs,
+    });
+  }
+
+  #meterOf({ name, current }: ObservedWorker): ObservedMeter | undefined {
+    return current && this.#sources.meterOf(name, current.active.version);
+  }
+
+  /** Reads the counters and updates the state. Returns undefined for a worker that is not installed any more. */
+  #settle(worker: ObservedWorker, full: ReadonlySet<string>): Assessment | undefined {
+    const { name, current } = worker;
+    if (!current && this.#sources.versionsOf(name).length === 0) {
+      this.#workers.delete(name);
+      return undefined;
+    }
+    const nowMs = this.#sources.monotonicNow();
+    const meter = this.#meterOf(worker);
+    current?.update(meter, nowMs);
+    const assessment = current
+      ? assessWorker({
+          ...current.observe(meter, nowMs),
+          isDataFull: full.has(name),
+          cronFailure: this.#sources.cronFailureOf(name),
+        })
+      : { state: "disabled" as const };
+    if (assessment.state !== worker.state) this.#change(worker, assessment);
+    return assessment;
+  }
+
+  #change(worker: ObservedWorker, assessment: Assessment): void {
+    const before = worker.state;
+    worker.state = assessment.state;
+    worker.stateSinceMs = this.#sources.now();
+    if (assessment.state === "ok") worker.hadProblem = false;
+    // The first state of a worker is not a change.
+    if (before === undefined || (quietStates.has(before) && quietStates.has(assessment.state))) return;
+    const version = worker.current?.active.version;
+    this.#sources.publish({
+      type: "worker.health",
+      subject: { name: worker.name, ...(version !== undefined && { version }) },
+      message: this.#reasonOf(worker, assessment) ?? assessment.state,
+    });
+  }
+
+  #healthOf(worker: ObservedWorker, full: ReadonlySet<string>): WorkerHealth | undefined {
+    const assessment = this.#settle(worker, full);
+    if (!assessment) return undefined;
+    const { name, current, stateSinceMs } = worker;
+    const reason = this.#reasonOf(worker, assessment);
+    const lastError = current?.errors.newest;
+    const rollbackTo = current && this.#rollbackTarget(current.active);
+    return {
+      name,
+      version: current?.active.version ?? null,
+      state: assessment.state,
+      since: Math.floor(stateSinceMs / 1000),
+      ...(reason !== undefined && { reason }),
+      ...(lastError && { lastError }),
+      ...(current && isSuspect(worker, current) && { suspect: suspectOf(current.active) }),
+      ...(rollbackTo !== undefined && { rollbackTo }),
+    };
+  }
+
+  #reasonOf(worker: ObservedWorker, { reason }: Assessment): string | undefined {
+    const { current } = worker;
+    return reason?.(current && isSuspect(worker, current) ? `since ${current.active.version}` : "in the last minute");
+  }
+
+  #rollbackTarget({ name, version }: ActiveVersion): string | undefined {
+    const versions = this.#sources
+      .versionsOf(name)
+      .filter((installed) => installed.version === version || installed.problem === undefined)
+      .toSorted((a, b) => newestFirst(a.version, b.version));
+    const active = versions.find((installed) => installed.version === version);
+    // A built-in version cannot be disabled.
+    return active?.source === "built-in" ? undefined : versionBefore(active, versions)?.version;
+  }
+}
+
+function isProblem(state: WorkerState | undefined): boolean {
+  return state !== undefined && problemStates.has(state);
+}
+
+/** Returns whether the version probably causes the problem: the worker had none before, and it began shortly after the activation. */
+function isSuspect({ state, stateSinceMs, hadProblem }: ObservedWorker, { activeSinceMs }: ObservedVersion): boolean {
+  return isProblem(state) && !hadProblem && stateSinceMs >= activeSinceMs && stateSinceMs - activeSinceMs <= suspectMs;
+}
+
+function suspectOf({ version, installation }: ActiveVersion): NonNullable<WorkerHealth["suspect"]> {
+  return { version, ...(installation && { installedAt: installation.at, by: installation.by }) };
+}

@@ -1,0 +1,46 @@
+import { statfs } from "node:fs/promises";
+import path from "node:path";
+import type { KeyStore } from "./access/key-store.js";
+import { LocalKeyStore } from "./access/local-key-store.js";
+import { ReplicatedKeyStore } from "./access/replica/replicated-key-store.js";
+import type { Config } from "./config/config.js";
+import type { RuntimeEvents } from "./events/runtime-events.js";
+import { DiskSpace } from "./health/disk-space.js";
+import type { Log } from "./log/log.js";
+import { LogFiles } from "./workers/logs/log-files.js";
+import { LogRetention } from "./workers/logs/log-retention.js";
+
+/** Opens the store of this daemon's keys, or the replica of a primary. */
+export function openKeyStore({ primary, stateDirectory }: Config, events: RuntimeEvents, log: Log): KeyStore | Promise<KeyStore> {
+  if (!primary) return new LocalKeyStore({ stateDirectory, log });
+  return ReplicatedKeyStore.open({
+    source: primary,
+    stateDirectory,
+    onForeignChange: ({ type, ...subject }) => events.publish({ type, subject, message: "by another daemon" }),
+    log,
+  });
+}
+
+/** Creates the files that keep the entries of worker logs. */
+export function createLogRetention({ stateDirectory, limits }: Config, log: Log, diskSpace: DiskSpace): LogRetention {
+  const files = new LogFiles({ directory: path.join(stateDirectory, "logs"), bytesPerWorker: limits.logRetentionSizeBytes });
+  const onError = (error: unknown): void => {
+    diskSpace.noteError(error);
+    log.warn({ err: error }, "entries of worker logs could not be written to disk");
+  };
+  return new LogRetention({ files, onError });
+}
+
+/** Creates the check of the free space in all directories of the daemon. */
+export function createDiskSpace({ stateDirectory, dataDirectory, workerDirectories, pluginDirectories }: Config): DiskSpace {
+  return new DiskSpace({
+    directories: [
+      { kind: "state", path: stateDirectory },
+      { kind: "data", path: dataDirectory },
+      ...workerDirectories.map((directory) => ({ kind: "workers" as const, path: directory })),
+      ...pluginDirectories.map((directory) => ({ kind: "plugins" as const, path: directory })),
+    ],
+    statfs,
+    now: Date.now,
+  });
+}

@@ -1,0 +1,158 @@
+import { beforeEach, expect, onTestFinished, test, vi } from "vitest";
+import type { NewEvent } from "../../../../src/server/events/runtime-events.js";
+import { WorkerHealthMonitor } from "../../../../src/server/health/worker-health-monitor.js";
+
+const startMs = 1_800_000_000_000;
+const checkMs = 5000;
+
+beforeEach(() => {
+  vi.useFakeTimers({ now: startMs, toFake: ["setInterval", "clearInterval", "Date", "performance"] });
+  return () => vi.useRealTimers();
+});
+
+function latency(count: number, p99Ms: number) {
+  return { failedCount: 0, recent: () => ({ count, p99Ms }), sinceStart: () => ({ count, p99Ms }) };
+}
+
+interface Meter {
+  endedCount: number;
+  inFlightCount: number;
+  latency: ReturnType<typeof latency>;
+  countOf: () => number;
+}
+
+/** A monitor for the worker `app`, whose versions are all enabled. */
+function createApp(versions: readonly string[]) {
+  const meters = new Map<string, Meter>();
+  const events: NewEvent[] = [];
+  const installed = versions.map((version) => ({ version, enabled: true, source: "uploaded" as const }));
+  const cron: { failure: string | undefined } = { failure: undefined };
+  const monitor = new WorkerHealthMonitor({
+    meterOf: (_name, version) => meters.get(version),
+    versionsOf: (name) => (name === "app" ? installed : []),
+    fullDataNames: () => [],
+    cronFailureOf: () => cron.failure,
+    publish: (event) => events.push(event),
+    now: Date.now,
+    monotonicNow: () => performance.now(),
+  });
+  onTestFinished(() => monitor.close());
+  const serve = (version: string, { succeeded = 0, failed = 0 }): void => {
+    const meter = meters.get(version) ?? { endedCount: 0, inFlightCount: 0, latency: latency(0, 0), countOf: () => 0 };
+    meter.endedCount += succeeded + failed;
+    meter.latency.failedCount += failed;
+    meters.set(version, meter);
+  };
+  const activate = (version: string): void =>
+    monitor.noteActive("app", { name: "app", version, installation: { at: Date.now() / 1000, by: "ci" } });
+  const health = () => monitor.read(() => true)[0];
+  return { monitor, meters, events, cron, serve, activate, health };
+}
+
+const wait = (ms: number) => vi.advanceTimersByTime(ms);
+
+test("stays failing without visitors until a request succeeds", () => {
+  const app = createApp(["1.0.0"]);
+  app.activate("1.0.0");
+  app.monitor.start();
+  app.serve("1.0.0", { failed: 4 });
+  wait(checkMs);
+  expect(app.health()).toMatchObject({ state: "failing", since: (startMs + checkMs) / 1000 });
+  wait(3_600_000);
+  expect(app.health()).toMatchObject({ state: "failing", since: (startMs + checkMs) / 1000, reason: "The last 4 requests failed." });
+  app.serve("1.0.0", { succeeded: 1 });
+  wait(checkMs);
+  expect(app.health()).toMatchObject({ state: "ok" });
+  expect(app.events.map(({ type, message }) => [type, message])).toEqual([
+    ["worker.health", "100 % of requests failed since 1.0.0."],
+    ["worker.health", "ok"],
+  ]);
+});
+
+test("counts only requests of the last minute", () => {
+  const app = createApp(["1.0.0"]);
+  app.activate("1.0.0");
+  app.monitor.start();
+  app.serve("1.0.0", { succeeded: 1, failed: 1 });
+  wait(checkMs);
+  app.serve("1.0.0", { succeeded: 5 });
+  expect(app.health()).toMatchObject({ state: "degraded" });
+  wait(55_000);
+  expect(app.health()).toMatchObject({ state: "degraded" });
+  wait(2 * checkMs);
+  expect(app.health()).toMatchObject({ state: "idle" });
+});
+
+test("names the version as suspect only for a problem within 30 min after its activation", () => {
+  const app = createApp(["1.0.0", "1.1.0"]);
+  app.activate("1.0.0");
+  app.monitor.start();
+  wait(5000);
+  app.activate("1.1.0");
+  wait(30 * 60_000 - checkMs);
+  app.serve("1.1.0", { failed: 4 });
+  wait(checkMs);
+  expect(app.health()).toMatchObject({ suspect: { version: "1.1.0", by: "ci", installedAt: startMs / 1000 + 5 }, rollbackTo: "1.0.0" });
+
+  const later = createApp(["1.0.0"]);
+  later.activate("1.0.0");
+  later.monitor.start();
+  wait(31 * 60_000);
+  later.serve("1.0.0", { failed: 4 });
+  wait(checkMs);
+  expect(later.health()).toMatchObject({ state: "failing", reason: "100 % of requests failed in the last minute." });
+  expect(later.health()).not.toHaveProperty("suspect");
+  expect(later.health()).not.toHaveProperty("rollbackTo");
+});
+
+test("does not suspect a version if the version before it had the same problem", () => {
+  const app = createApp(["1.0.0", "1.1.0"]);
+  app.activate("1.0.0");
+  app.monitor.start();
+  app.serve("1.0.0", { failed: 4 });
+  wait(checkMs);
+  app.activate("1.1.0");
+  app.serve("1.1.0", { failed: 4 });
+  wait(checkMs);
+  expect(app.health()).toMatchObject({ version: "1.1.0", state: "failing" });
+  expect(app.health()).not.toHaveProperty("suspect");
+});
+
+test("compares the p99 with that of the version before only from 100 requests", () => {
+  for (const [count, state] of [
+    [99, "ok"],
+    [100, "degraded"],
+  ] as const) {
+    const app = createApp(["1.0.0", "1.1.0"]);
+    app.activate("1.0.0");
+    app.monitor.start();
+    app.serve("1.0.0", { succeeded: 100 });
+    (app.meters.get("1.0.0") as Meter).latency = latency(100, 50);
+    app.activate("1.1.0");
+    app.serve("1.1.0", { succeeded: count });
+    (app.meters.get("1.1.0") as Meter).latency = latency(count, 300);
+    wait(checkMs);
+    expect(app.health()).toMatchObject({ state });
+  }
+});
+
+test("is degraded while the last run of a cron job failed", () => {
+  const app = createApp(["1.0.0"]);
+  app.activate("1.0.0");
+  app.monitor.start();
+  const reason = "The cron job */5 * * * * GET /tick failed: it returned status 500.";
+  app.cron.failure = reason;
+  wait(checkMs);
+  expect(app.health()).toMatchObject({ state: "degraded", reason });
+  expect(app.events).toMatchObject([{ type: "worker.health", message: reason }]);
+  app.cron.failure = undefined;
+  expect(app.health()).toMatchObject({ state: "idle" });
+});
+
+test("forgets a worker that is not installed any more", () => {
+  const app = createApp([]);
+  app.monitor.start();
+  app.monitor.noteActive("gone", { name: "gone", version: "1.0.0" });
+  app.monitor.noteActive("gone", undefined);
+  expect(app.health()).toBeUndefined();
+});
