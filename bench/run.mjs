@@ -18,6 +18,7 @@ const pieces = [
   "streams",
   "hooks",
   "request-log",
+  "metrics-history",
   "hosts",
   "first-request",
   "many-workers",

@@ -18,6 +18,7 @@ import { PluginHealthMonitor } from "./health/plugin-health-monitor.js";
 import { WorkerHealthMonitor } from "./health/worker-health-monitor.js";
 import type { Log } from "./log/log.js";
 import { namespaceOf } from "../shared/namespace.js";
+import { MetricsHistory } from "./metrics/history/metrics-history.js";
 import { PluginCounters } from "./metrics/plugin-counters.js";
 import { createDiskSpace, createLogRetention, openKeyStore } from "./open-stores.js";
 import { packageVersion } from "./package-root.js";
@@ -62,6 +63,7 @@ export interface Services {
   readonly pluginCounters: PluginCounters;
   readonly pluginRouter: PluginRouter;
   readonly engine: WorkerEngine;
+  readonly metricsHistory: MetricsHistory;
   readonly dataCopies: CopyServer;
   readonly cronJobs: CronJobs;
   readonly cronRuns: CronRuns;
@@ -94,7 +96,8 @@ export async function openServices(
   await rm(spoolDirectory, { recursive: true, force: true });
   await mkdir(spoolDirectory, { mode: 0o700 });
   await makeDirectories([...config.workerDirectories, ...config.pluginDirectories], log);
-  const events = new RuntimeEvents({ now: Date.now });
+  let metricsHistory: MetricsHistory | undefined;
+  const events = new RuntimeEvents({ now: Date.now, onPublished: (event) => metricsHistory?.noteEvent(event) });
   const store = await openKeyStore(config, events, log);
   const hosts = new HostTable({ records: store.records, config });
   const secrets = await SecretStore.open({
@@ -209,6 +212,7 @@ export async function openServices(
     log,
   });
   await engine.storage.open();
+  metricsHistory = await openMetricsHistory(config, { engine, packages, log });
   const dataCopies = await CopyServer.listen({ stateDirectory, copy: (name) => engine.storage.copy(name), log });
   let reloadForOthers: ((told: readonly PeerChange[]) => Promise<void>) | undefined;
   const pluginPackages: PluginPackages = await PluginPackages.open({
@@ -297,6 +301,7 @@ export async function openServices(
     pluginCounters,
     pluginRouter,
     engine,
+    metricsHistory,
     dataCopies,
     cronJobs,
     cronRuns,
@@ -308,6 +313,23 @@ export async function openServices(
     changes,
     spoolDirectory,
   };
+}
+
+async function openMetricsHistory(
+  { stateDirectory, limits }: Config,
+  { engine, packages, log }: { engine: WorkerEngine; packages: WorkerPackages; log: Log },
+): Promise<MetricsHistory> {
+  const history = new MetricsHistory({
+    directory: path.join(stateDirectory, "metrics-history"),
+    sizeBytes: limits.metricsHistorySizeBytes,
+    numbers: () => engine.numbers(),
+    activeVersionOf: (name) => packages.resolve(name, undefined)?.version,
+    isInstalled: (name) => packages.isInstalled(name, undefined),
+    now: Date.now,
+    log,
+  });
+  await history.open();
+  return history;
 }
 
 /** Returns the event for a change that another daemon made. The event has no principal, because the change does not contain one. */

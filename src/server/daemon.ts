@@ -157,6 +157,7 @@ export class Daemon {
     this.#services?.engine.leaveSockets();
     await this.#listeners?.drain();
     this.#metrics?.close();
+    await this.#services?.metricsHistory.close();
     await this.#services?.plugins.close();
     this.#services?.dataCopies.close();
     await this.#services?.engine.close();
@@ -260,7 +261,12 @@ export class Daemon {
       keys: createKeyHandlers({ store, now: nowSeconds }),
       events: createEventsHandlers(events),
       audit: createAuditHandlers(audit),
-      metrics: createMetricsHandlers(this.#metrics, new PrometheusExporter()),
+      metrics: createMetricsHandlers({
+        metrics: this.#metrics,
+        exposition: new PrometheusExporter(),
+        history: services.metricsHistory,
+        isInstalled: (name) => packages.isInstalled(name, undefined),
+      }),
       documentation: createDocumentationHandlers(this.#config.apiBase),
     };
   }

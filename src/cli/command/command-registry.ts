@@ -23,6 +23,7 @@ export const commandModules: CommandModules = {
   "workers show": () => import("../commands/workers/show.js"),
   "workers health": () => import("../commands/workers/health.js"),
   "workers stats": () => import("../commands/workers/stats.js"),
+  "workers history": () => import("../commands/workers/history.js"),
   "workers upload": () => import("../commands/workers/upload.js"),
   "workers logs": () => import("../commands/workers/logs.js"),
   "workers enable": () => import("../commands/workers/enable.js"),

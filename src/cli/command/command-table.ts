@@ -44,6 +44,7 @@ export const commandTable: Readonly<Record<string, CommandEntry | NounEntry>> = 
       show: { summary: "Show a worker's versions, active version, URLs and load" },
       health: { summary: "Show which workers have a problem, since when and why" },
       stats: { summary: "Show request rates, latency, errors and memory of workers" },
+      history: { summary: "Show requests, errors and deployments of the last 14 days" },
       upload: { summary: "Upload a folder or an archive and serve it" },
       logs: { summary: "Show or stream the log of a worker" },
       enable: { summary: "Enable a version" },

@@ -1,7 +1,10 @@
 import { setImmediate } from "node:timers/promises";
 import type { DaemonMetrics, PluginMetrics, WorkerMetrics } from "../../shared/contract/metrics.js";
+import { ApiError } from "../../shared/api-error.js";
+import type { HistoryRange, MetricsHistory, Sparkline } from "../../shared/contract/metrics-history.js";
 import type { Principal } from "../../shared/contract/principal.js";
 import { namespacesCover } from "../../shared/namespace.js";
+import { assertNamespace } from "../http/authorization.js";
 import type { ResourceHandlers } from "../http/handler.js";
 import type { PrometheusExporter } from "../metrics/prometheus-exporter.js";
 import { totalsOf, toWorkerMetrics, type WorkerReading } from "../metrics/worker-reading.js";
@@ -22,7 +25,17 @@ export interface MetricsPort {
   plugins(isRestricted: boolean): PluginMetrics[];
 }
 
-export function createMetricsHandlers(metrics: MetricsPort, exposition: PrometheusExporter): ResourceHandlers<"metrics"> {
+interface MetricsHandlersOptions {
+  readonly metrics: MetricsPort;
+  readonly exposition: PrometheusExporter;
+  readonly history: {
+    read(name: string | undefined, range: HistoryRange): Promise<MetricsHistory>;
+    sparklines(isWanted: (name: string) => boolean): Sparkline[];
+  };
+  readonly isInstalled: (name: string) => boolean;
+}
+
+export function createMetricsHandlers({ metrics, exposition, history, isInstalled }: MetricsHandlersOptions): ResourceHandlers<"metrics"> {
   return {
     text: async ({ principal }) =>
       exposition.write({
@@ -48,6 +61,18 @@ export function createMetricsHandlers(metrics: MetricsPort, exposition: Promethe
         ...(wantsAll && !isRestricted(principal) ? { plugins: metrics.plugins(false) } : {}),
       };
     },
+    history: ({ query: { worker, range }, principal }) => {
+      if (worker !== undefined) assertNamespace(principal, worker);
+      else if (isRestricted(principal))
+        throw new ApiError(
+          "NAMESPACE_DENIED",
+          `The key "${principal.name}" is restricted to ${principal.namespaces.join(", ")}. Select one of its workers with the query parameter "worker".`,
+        );
+      if (worker !== undefined && !isInstalled(worker))
+        throw new ApiError("WORKER_NOT_FOUND", `The worker ${JSON.stringify(worker)} is not installed.`);
+      return history.read(worker, range);
+    },
+    sparklines: ({ principal }) => history.sparklines((name) => namespacesCover(principal.namespaces, name)),
   };
 }
 

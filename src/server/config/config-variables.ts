@@ -136,6 +136,12 @@ export const variables: readonly VariableDescription[] = [
     meaning: "Size in memory of the logs of all workers. The log of the worker with the oldest last write is dropped first.",
   },
   {
+    name: "RUNTIME_METRICS_HISTORY_SIZE",
+    fallback: "64mb",
+    meaning:
+      "Maximum memory of the metrics history of all workers. Beyond it, the history of idle workers is only in files of the state directory. `0` = the daemon records no history.",
+  },
+  {
     name: "RUNTIME_WORKER_PERMISSIONS",
     fallback: "network",
     meaning:

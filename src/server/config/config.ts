@@ -112,6 +112,8 @@ export interface Limits {
   readonly workerLogSizeBytes: number;
   readonly logRetentionSizeBytes: number;
   readonly workerLogsTotalBytes: number;
+  /** Maximum memory of the metrics history. 0 disables the history. */
+  readonly metricsHistorySizeBytes: number;
 }
 
 /** Maximum size of a JSON body in an API request. */
@@ -174,6 +176,7 @@ export function readConfig(environment: Environment, process: { pid: number; cwd
       workerLogSizeBytes: size("RUNTIME_WORKER_LOG_SIZE"),
       logRetentionSizeBytes: size("RUNTIME_LOG_RETENTION"),
       workerLogsTotalBytes: size("RUNTIME_WORKER_LOGS_TOTAL"),
+      metricsHistorySizeBytes: sizeOrZero("RUNTIME_METRICS_HISTORY_SIZE", value("RUNTIME_METRICS_HISTORY_SIZE")),
     },
     workerPermissions: permissionList(value("RUNTIME_WORKER_PERMISSIONS")),
     workerNetwork: { mode: networkMode(value("RUNTIME_WORKER_NETWORK")), ...networkGrants(value("RUNTIME_WORKER_NETWORK_ALLOW")) },
@@ -227,6 +230,10 @@ export function readDirectories(environment: Environment, cwd: string): Director
     workerDirectories: directories("RUNTIME_WORKER_DIRS"),
     pluginDirectories: directories("RUNTIME_PLUGIN_DIRS"),
   };
+}
+
+function sizeOrZero(variable: string, text: string): number {
+  return accepted(variable, text, "0, or a size such as 64kb, 10mb, 1gb, or a number of bytes", parseSizeBytes(text));
 }
 
 function wholeNumber(variable: string, text: string, least: number, most: number): number {

@@ -19,18 +19,26 @@ interface EventStart {
   readonly sinceMs: number | undefined;
 }
 
+interface RuntimeEventsOptions {
+  readonly now: () => number;
+  readonly kept?: number;
+  readonly onPublished?: (event: RuntimeEvent) => void;
+}
+
 /** The events of the daemon. Keeps the newest events in memory. Publishing an event never waits for a follower. */
 export class RuntimeEvents {
   readonly #now: () => number;
+  readonly #onPublished: ((event: RuntimeEvent) => void) | undefined;
   readonly #startedAtMs: number;
   readonly #recent: EntryBuffer<RuntimeEvent>;
   #nextId: number;
   #publishedCount = 0;
   #followerCount = 0;
 
-  /** `now` returns the current time in Unix milliseconds. */
-  constructor({ now, kept = keptEvents }: { readonly now: () => number; readonly kept?: number }) {
+  /** `now` returns the current time in Unix milliseconds. `onPublished` is called for each event. */
+  constructor({ now, kept = keptEvents, onPublished }: RuntimeEventsOptions) {
     this.#now = now;
+    this.#onPublished = onPublished;
     this.#startedAtMs = now();
     // The ids are higher than those of previous daemon processes, so that a follower that reconnects detects possible gaps.
     this.#nextId = this.#startedAtMs * 1000;
@@ -50,7 +58,9 @@ export class RuntimeEvents {
     const id = this.#nextId;
     this.#nextId += 1;
     this.#publishedCount += 1;
-    this.#recent.add([{ id, at: this.#now(), ...event, ...(message === undefined ? {} : { message: message.slice(0, longestMessage) }) }]);
+    const published = { id, at: this.#now(), ...event, ...(message === undefined ? {} : { message: message.slice(0, longestMessage) }) };
+    this.#recent.add([published]);
+    this.#onPublished?.(published);
   }
 
   /**

@@ -11,6 +11,7 @@ import * as hosts from "./hosts.js";
 import * as isolates from "./isolates.js";
 import * as keys from "./keys.js";
 import * as metrics from "./metrics.js";
+import * as metricsHistory from "./metrics-history.js";
 import * as plugins from "./plugins.js";
 import * as secrets from "./secrets.js";
 import * as session from "./session.js";
@@ -64,7 +65,7 @@ export const contract = {
   keys: { list: keys.list, meta: keys.meta, create: keys.create, rotate: keys.rotate, revoke: keys.revoke },
   events: { stream: events.stream },
   audit: { list: audit.list },
-  metrics: { text: metrics.text, show: metrics.show },
+  metrics: { text: metrics.text, show: metrics.show, history: metricsHistory.history, sparklines: metricsHistory.sparklines },
   documentation: { openapi: documentation.openapi, page: documentation.page },
 } as const satisfies Record<string, Record<string, EndpointDefinition>>;
 

@@ -102,6 +102,8 @@ export async function createExamples(facts: {
     "audit.list": {},
     "metrics.text": {},
     "metrics.show": {},
+    "metrics.history": { query: "range=1h" },
+    "metrics.sparklines": {},
     "documentation.openapi": {},
     "documentation.page": {},
   };

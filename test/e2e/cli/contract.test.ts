@@ -60,6 +60,7 @@ const successes: Readonly<Record<string, string>> = {
   "workers rollback": "workers rollback pair",
   "workers health": "workers health app",
   "workers stats": "workers stats",
+  "workers history": "workers history app --range 1h",
   "workers disable": "workers disable app@1.0.0",
   "workers restart": "workers restart app",
   "workers enable": "workers enable app@1.0.0",

@@ -19,6 +19,7 @@ const neededWith = (variable: string) =>
 
 type Case = readonly [variable: string, value: string, read: (config: Config) => unknown, expected: unknown];
 
+const somePermissions = ["network", "wasi", "fs-read:/srv"];
 const good: readonly Case[] = [
   ["HOST", "0.0.0.0", ({ hosts }) => hosts, ["0.0.0.0"]],
   ["HOST", "127.0.0.1", ({ hosts }) => hosts, ["127.0.0.1"]],
@@ -57,6 +58,7 @@ const good: readonly Case[] = [
   ["RUNTIME_LOG_RETENTION", "2mb", ({ limits }) => limits.logRetentionSizeBytes, 2 * mb],
   ["RUNTIME_WORKER_LOG_SIZE", "2mb", ({ limits }) => limits.workerLogSizeBytes, 2 * mb],
   ["RUNTIME_WORKER_LOGS_TOTAL", "8mb", ({ limits }) => limits.workerLogsTotalBytes, 8 * mb],
+  ["RUNTIME_METRICS_HISTORY_SIZE", "16mb", ({ limits }) => limits.metricsHistorySizeBytes, 16 * mb],
   ["RUNTIME_ADMIN_HOST", "::1", ({ adminListener }) => adminListener, { hosts: ["::1"], port: 8001 }],
   ["RUNTIME_PUBLIC_URL", "https://apps.example.org/x/", ({ publicUrl }) => publicUrl, "https://apps.example.org/x"],
   ["RUNTIME_PANEL_HOST", "Panel.example.org:8443", ({ panelHost }) => panelHost?.name, "panel.example.org"],
@@ -87,12 +89,7 @@ const good: readonly Case[] = [
   ["RUNTIME_AUTH_DB_SYNC_TOKEN", "eyJ.a-b_c.d\n", ({ primary }) => primary?.token, "eyJ.a-b_c.d"],
   ["RUNTIME_AUTH_DB_SYNC_INTERVAL", "100ms", ({ primary }) => primary?.syncIntervalMs, 100],
   ["RUNTIME_AUTH_DB_SYNC_INTERVAL", "1m", ({ primary }) => primary?.syncIntervalMs, 60_000],
-  [
-    "RUNTIME_WORKER_PERMISSIONS",
-    "network, child-process,fs-read:/srv/data",
-    ({ workerPermissions }) => workerPermissions,
-    ["network", "child-process", "fs-read:/srv/data"],
-  ],
+  ["RUNTIME_WORKER_PERMISSIONS", "network, wasi,fs-read:/srv", ({ workerPermissions }) => workerPermissions, somePermissions],
   ["RUNTIME_WORKER_PERMISSIONS", ",", ({ workerPermissions }) => workerPermissions, []],
   ["RUNTIME_WORKER_NETWORK", "", ({ workerNetwork }) => workerNetwork.mode, undefined],
   ["RUNTIME_WORKER_NETWORK", "public", ({ workerNetwork }) => workerNetwork.mode, "public"],
@@ -125,6 +122,7 @@ const bad: Readonly<Record<string, readonly [takes: RegExp, values: readonly str
       .filter(({ name }) => name.endsWith("_SIZE") || /_(MAX|TOTAL|RETENTION)$/.test(name))
       .map(({ name }) => [name, [/a size such as 64kb/, sizes] as const]),
   ),
+  RUNTIME_METRICS_HISTORY_SIZE: [/0, or a size such as 64kb/, sizes.slice(2)],
   PORT: [/a whole number from 0 to 65535/, ["65536", "-1", "80.5", "http", " 80", "1e3", "99999999999"]],
   RUNTIME_API_PREFIX: [
     /an empty value, or a path such as \/_/,

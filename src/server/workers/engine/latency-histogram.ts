@@ -83,6 +83,21 @@ export class LatencyHistogram {
     });
   }
 
+  /**
+   * Adds to each of `sums` the requests per bucket since `before` was last updated, and updates `before`. All arrays are from
+   * `newLatencyCounts`.
+   */
+  addSince(before: Uint32Array, ...sums: readonly Uint32Array[]): void {
+    for (let bucket = 0; bucket < bucketCount; bucket += 1) {
+      // Assignment to an element of a Uint32Array is modulo 2^32, so that the difference is right beyond 2^32 requests, too.
+      const earlier = before[bucket] as number;
+      before[bucket] = this.#counts[bucket] as number;
+      const added = ((before[bucket] as number) - earlier) >>> 0;
+      if (added === 0) continue;
+      for (const sum of sums) sum[bucket] = (sum[bucket] as number) + added;
+    }
+  }
+
   sinceStart(): LatencySummary {
     const recent = this.#latest?.maximumMs ?? 0;
     return summaryOf(this.#counts, this.#failedCount, Math.max(this.#maximumMs, recent));
@@ -121,6 +136,17 @@ export class LatencyHistogram {
     this.#latest = undefined;
     this.#nextSnapshotMs = Number.NEGATIVE_INFINITY;
   }
+}
+
+/** Returns the counts of all buckets as 0, for `addSince`. */
+export function newLatencyCounts(): Uint32Array {
+  return new Uint32Array(bucketCount);
+}
+
+/** Returns the percentiles of counted durations in milliseconds, or NaN without durations. */
+export function latencyPercentiles(counts: Uint32Array): { readonly p50Ms: number; readonly p99Ms: number } {
+  const { p50Ms = Number.NaN, p99Ms = Number.NaN } = summaryOf(counts, 0, Infinity);
+  return { p50Ms, p99Ms };
 }
 
 function bucketOf(units: number): number {

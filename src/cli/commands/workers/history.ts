@@ -1,0 +1,94 @@
+import {
+  history,
+  historyRanges,
+  type HistoryMarker,
+  type HistoryRange,
+  type MetricsHistory,
+} from "../../../shared/contract/metrics-history.js";
+import { isPackageName } from "../../../shared/package-name.js";
+import { defineCommand } from "../../command/command.js";
+import { usageError } from "../../command/command-error.js";
+import { connect } from "../../client/connection.js";
+import { toMegabytes, toMilliseconds, toMinute } from "../../output/format.js";
+import { sparkline } from "../../output/sparkline.js";
+
+const headings = ["FROM", "REQUESTS", "ERRORS", "P50", "P99", "MEMORY", "ISOLATES", "CHANGES"];
+/** Seconds of one row of the table: 5 min, 1 h, 1 d. */
+const rowSeconds: Readonly<Record<HistoryRange, number>> = { "1h": 300, "24h": 3600, "14d": 86_400 };
+const ranges = Object.keys(historyRanges) as HistoryRange[];
+const widestSparkline = 72;
+const sparklineLabel = "requests ";
+
+interface Flags {
+  readonly range?: HistoryRange;
+}
+
+/** Index of each point within a row of the table, and the markers of the row. */
+interface Group {
+  readonly indexes: number[];
+  readonly markers: HistoryMarker[];
+}
+
+export const command = defineCommand<[name: string | undefined], Flags>({
+  arguments: [{ syntax: "[name]", description: "Only this worker (default: the whole daemon)" }],
+  options: [{ flags: "--range <range>", description: "Period: 1h, 24h or 14d (default 24h)", choices: ranges }],
+  fields: ["stepSeconds", "points", "markers"],
+  examples: [
+    ["runtimectl workers history @team/shop", "show requests, errors, latency and deployments of the last 24 hours"],
+    ["runtimectl workers history --range 14d", "show the whole daemon, one row per day"],
+    ["runtimectl workers history @team/shop --range 1h --json | jq '.points.failed | add'", "count the failed requests of an hour"],
+  ],
+  notes: `A row covers 5 minutes, 1 hour or 1 day. P50 is the median of its intervals, P99, MEMORY and ISOLATES are the maximum.
+--json returns every interval: 10 s (1 h of the daemon), 60 s or 15 minutes.
+Rows are missing for times at which the daemon did not run.`,
+  async run(context, [name], { range = "24h" }) {
+    if (name !== undefined && !isPackageName(name))
+      throw usageError(`${JSON.stringify(name)} is not a valid worker name`, "use a name such as hello or @team/app");
+    const { client } = await connect(context, { metrics: { history } });
+    const found = await client.metrics.history({ query: { worker: name, range } });
+    const rows = [...groupsOf(found, rowSeconds[range])].map(([from, group]) => toRow(found, from, group));
+    context.output.table(found, headings, rows);
+    const { requests, at } = found.points;
+    const width = Math.min(context.output.layout.widthColumns, widestSparkline) - sparklineLabel.length;
+    context.output.footer(
+      at.length === 0 ? "no history: the first point appears within a minute" : sparklineLabel + sparkline(requests, width),
+    );
+  },
+});
+
+/** Returns the groups by the Unix time of their start, oldest first. */
+function groupsOf({ points, markers, stepSeconds }: MetricsHistory, seconds: number): Map<number, Group> {
+  const groups = new Map<number, Group>();
+  const groupAt = (time: number): Group => {
+    const from = Math.floor(time / seconds) * seconds;
+    const group = groups.get(from) ?? { indexes: [], markers: [] };
+    groups.set(from, group);
+    return group;
+  };
+  for (const [index, at] of points.at.entries()) groupAt(at - stepSeconds).indexes.push(index);
+  for (const marker of markers) groupAt(marker.at).markers.push(marker);
+  return new Map([...groups].toSorted(([one], [other]) => one - other));
+}
+
+function toRow({ points }: MetricsHistory, from: number, { indexes, markers }: Group): string[] {
+  const valuesOf = (values: readonly (number | null)[]): number[] => indexes.flatMap((index) => values[index] ?? []);
+  const sum = (values: readonly number[]): string => String(valuesOf(values).reduce((total, value) => total + value, 0));
+  const maximum = (values: readonly (number | null)[]): number => Math.max(0, ...valuesOf(values));
+  const medians = valuesOf(points.p50Ms).toSorted((one, other) => one - other);
+  const hasRequests = medians.length > 0;
+  return [
+    toMinute(from),
+    sum(points.requests),
+    sum(points.failed),
+    toMilliseconds(medians[Math.floor(medians.length / 2)] ?? null),
+    toMilliseconds(hasRequests ? maximum(points.p99Ms) : null),
+    toMegabytes(maximum(points.memoryBytes)),
+    String(maximum(points.isolates)),
+    markers.map(describe).join(", "),
+  ];
+}
+
+function describe({ type, worker, version, by }: HistoryMarker): string {
+  const subject = [worker, version].filter((part) => part !== undefined).join("@");
+  return [type, subject, by === undefined ? "" : `by ${by}`].filter((part) => part !== "").join(" ");
+}

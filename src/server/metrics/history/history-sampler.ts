@@ -1,0 +1,117 @@
+import { newLatencyCounts } from "../../workers/engine/latency-histogram.js";
+import type { WorkerMeter, WorkerNumbers } from "../../workers/engine/worker-meter.js";
+import { CpuAccount, ProcessSampler, type ProcessSample } from "../process-stats.js";
+import { latencyCountsBytes, type IntervalCounts, type Usage } from "./interval-counts.js";
+
+/**
+ * Number of isolates whose memory and CPU time are read in each sample. Of more isolates, each sample reads one of `turns` parts, because a
+ * read takes about 0.2 ms of the kernel.
+ */
+const isolatesPerSample = 100;
+const turns = 6;
+
+interface MeterState {
+  /** Counts of durations at the previous sample. Created with the first request. */
+  latency: Uint32Array | undefined;
+  endedCount: number;
+  failedCount: number;
+  readonly cpu: CpuAccount;
+  cpuSeconds: number;
+}
+
+/** Reads the meters of all worker versions, and adds the differences to the current intervals. */
+export class HistorySampler {
+  readonly #numbers: () => WorkerNumbers[];
+  readonly #processes = new ProcessSampler();
+  #states = new Map<WorkerMeter, MeterState>();
+  #memoryBytes = new Map<number, number>();
+  #turn = 0;
+  #daemonCpuSeconds = 0;
+
+  constructor(numbers: () => WorkerNumbers[]) {
+    this.#numbers = numbers;
+  }
+
+  /** Memory of the states in bytes. */
+  get sizeBytes(): number {
+    let count = 0;
+    for (const { latency } of this.#states.values()) if (latency) count += 1;
+    return count * latencyCountsBytes;
+  }
+
+  /**
+   * Adds what happened since the previous sample to the intervals of each worker. `intervalsOf` is called for workers with activity. Of
+   * workers for which `isRecorded` then returns false, durations are not counted, and the memory for their counts is freed.
+   */
+  async sample(intervalsOf: (name: string) => readonly IntervalCounts[], isRecorded: (name: string) => boolean): Promise<void> {
+    const samples = await this.#processes.sample(this.#pidsOfTurn());
+    const numbers = this.#numbers();
+    const states = new Map<WorkerMeter, MeterState>();
+    const memoryBytes = new Map<number, number>();
+    for (const { meter, currentLoad } of numbers) {
+      const state = this.#states.get(meter) ?? { latency: undefined, endedCount: 0, failedCount: 0, cpu: new CpuAccount(), cpuSeconds: 0 };
+      states.set(meter, state);
+      const pids = currentLoad?.pids ?? [];
+      const usage = this.#usageOf(state, pids, samples, memoryBytes);
+      const { endedCount } = meter;
+      const isActive = endedCount !== state.endedCount || usage.isolates > 0 || usage.cpuSeconds > 0;
+      const intervals = isActive ? intervalsOf(meter.name) : [];
+      for (const interval of intervals) interval.addUsage(usage);
+      if (!isRecorded(meter.name)) state.latency = undefined;
+      else if (endedCount !== state.endedCount) addLatency(meter, state, intervals);
+      if (endedCount !== state.endedCount) addRequests(meter, state, intervals, endedCount);
+    }
+    this.#states = states;
+    this.#memoryBytes = memoryBytes;
+  }
+
+  /** Returns the usage of the daemon's own process since the previous call. */
+  ownUsage(): Usage {
+    const { user, system } = process.cpuUsage();
+    const cpuSeconds = (user + system) / 1e6;
+    const usage = { memoryBytes: process.memoryUsage.rss(), cpuSeconds: cpuSeconds - this.#daemonCpuSeconds, isolates: 0 };
+    this.#daemonCpuSeconds = cpuSeconds;
+    return usage;
+  }
+
+  #pidsOfTurn(): number[] {
+    const pids = this.#numbers().flatMap(({ currentLoad }) => currentLoad?.pids ?? []);
+    if (pids.length <= isolatesPerSample) return pids;
+    this.#turn = (this.#turn + 1) % turns;
+    return pids.filter((pid) => pid % turns === this.#turn);
+  }
+
+  #usageOf(
+    state: MeterState,
+    pids: readonly number[],
+    samples: ReadonlyMap<number, ProcessSample>,
+    memoryBytes: Map<number, number>,
+  ): Usage {
+    let total = 0;
+    for (const pid of pids) {
+      const sample = samples.get(pid);
+      const bytes = sample ? (sample.pssBytes ?? sample.rssBytes) : (this.#memoryBytes.get(pid) ?? 0);
+      memoryBytes.set(pid, bytes);
+      total += bytes;
+    }
+    const cpuSeconds = state.cpu.update(pids, samples);
+    // The account can become lower, because of two samples the later one can be missing.
+    const added = Math.max(0, cpuSeconds - state.cpuSeconds);
+    state.cpuSeconds = cpuSeconds;
+    return { memoryBytes: total, cpuSeconds: added, isolates: pids.length };
+  }
+}
+
+/** Counts the durations of new requests. Those before a worker was recorded again are unknown, because its counts were freed. */
+function addLatency(meter: WorkerMeter, state: MeterState, intervals: readonly IntervalCounts[]): void {
+  const isKnown = state.latency !== undefined || state.endedCount === 0;
+  state.latency ??= newLatencyCounts();
+  meter.latency.addSince(state.latency, ...(isKnown ? intervals : []).map(({ latency }) => latency));
+}
+
+function addRequests(meter: WorkerMeter, state: MeterState, intervals: readonly IntervalCounts[], endedCount: number): void {
+  const { failedCount } = meter.latency;
+  for (const interval of intervals) interval.addRequests(endedCount - state.endedCount, failedCount - state.failedCount);
+  state.endedCount = endedCount;
+  state.failedCount = failedCount;
+}

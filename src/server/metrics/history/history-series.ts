@@ -1,0 +1,117 @@
+import { sparklineMinutes, type HistoryMarker } from "../../../shared/contract/metrics-history.js";
+import { IntervalCounts } from "./interval-counts.js";
+import type { HistoryRecord } from "./history-records.js";
+import { combineRows, type MetricRow } from "./metric-row.js";
+import { MetricRing } from "./metric-ring.js";
+
+/** Number of rows of each ring: 1 h of 10 s, 24 h of 60 s, 14 d of 900 s. */
+const capacity = { tens: 360, minutes: 1440, quarters: 1344 } as const;
+const minutesPerQuarter = 15;
+/** Maximum number of markers in the history of a worker or of the daemon. */
+const keptMarkers = 500;
+/** Estimated memory of a series besides its rings and counts. */
+const objectBytes = 1024;
+
+/** The complete history of a worker or of the daemon, from its file and from memory. */
+export interface SeriesData {
+  readonly minutes: MetricRing;
+  readonly quarters: MetricRing;
+  readonly markers: readonly HistoryMarker[];
+}
+
+/** The newest part of the history of a worker or of the daemon, which is not completely in its file yet. */
+export class HistorySeries {
+  readonly name: string;
+  readonly current = new IntervalCounts();
+  readonly minutes = new MetricRing(capacity.minutes);
+  /** Rows of 10 s, only of the daemon. */
+  readonly tens = new MetricRing(capacity.tens);
+  markers: HistoryMarker[] = [];
+  /** True if the file does not contain all rows and markers. */
+  hasUnwritten = false;
+
+  /** An empty name is the daemon. */
+  constructor(name: string) {
+    this.name = name;
+  }
+
+  get sizeBytes(): number {
+    return objectBytes + this.current.sizeBytes + this.minutes.sizeBytes + this.tens.sizeBytes;
+  }
+
+  addMarker(marker: HistoryMarker): void {
+    this.markers = [...this.markers, marker].slice(-keptMarkers);
+    this.hasUnwritten = true;
+  }
+
+  /** Adds a record of the journal. */
+  replay(record: HistoryRecord): void {
+    this.hasUnwritten = true;
+    if (record.kind === "markers") for (const marker of record.markers) this.addMarker(marker);
+    if (record.kind === "rows") (record.stepSeconds === 10 ? this.tens : this.minutes).putEncoded(record.rows);
+  }
+
+  /** Closes the current minute. Returns its row, combined with an earlier row of the same minute, if the clock was set back. */
+  closeMinute(slot: number): MetricRow | undefined {
+    const row = this.current.close(slot);
+    if (!row) return undefined;
+    this.hasUnwritten = true;
+    return putCombined(this.minutes, row);
+  }
+
+  /** Frees the rows that are older than the sparkline. */
+  trim(): void {
+    this.minutes.keepNewest(sparklineMinutes);
+  }
+
+  /** Returns the records with which a new journal begins, so that the last hour is known after a restart. */
+  recentRecords(): HistoryRecord[] {
+    const records: HistoryRecord[] = [];
+    if (this.minutes.length > 0)
+      records.push({ kind: "rows", name: this.name, stepSeconds: 60, rows: this.minutes.encode(sparklineMinutes) });
+    if (this.tens.length > 0) records.push({ kind: "rows", name: this.name, stepSeconds: 10, rows: this.tens.encode() });
+    return records;
+  }
+}
+
+/** Adds a row to a ring. If the ring has a row with this slot, adds both together. Returns the row that the ring then has. */
+export function putCombined(ring: MetricRing, row: MetricRow): MetricRow {
+  const earlier = ring.get(row.slot);
+  const whole = earlier ? combineRows(row.slot, [earlier, row]) : row;
+  ring.put(whole);
+  return whole;
+}
+
+/** Combines the records of a file with the rows and markers in memory. Rows of 900 s are computed from those of 60 s. */
+export function combineHistory(
+  records: readonly HistoryRecord[],
+  recent: { readonly rows: readonly MetricRow[]; readonly markers: readonly HistoryMarker[] },
+): SeriesData {
+  const minutes = new MetricRing(capacity.minutes);
+  const quarters = new MetricRing(capacity.quarters);
+  const markers = new Map<string, HistoryMarker>();
+  const addMarkers = (added: readonly HistoryMarker[]) => {
+    for (const marker of added) markers.set(`${marker.at} ${marker.type} ${marker.worker ?? ""} ${marker.version ?? ""}`, marker);
+  };
+  for (const record of records) {
+    if (record.kind === "markers") addMarkers(record.markers);
+    if (record.kind === "rows") (record.stepSeconds === 900 ? quarters : minutes).putEncoded(record.rows);
+  }
+  for (const row of recent.rows) minutes.put(row);
+  for (const quarter of new Set(recent.rows.map(({ slot }) => Math.ceil(slot / minutesPerQuarter)))) {
+    const last = quarter * minutesPerQuarter;
+    const rows = minutes.rows(last - minutesPerQuarter + 1, last);
+    if (rows.length > 0) quarters.put(combineRows(quarter, rows));
+  }
+  addMarkers(recent.markers);
+  return { minutes, quarters, markers: [...markers.values()].toSorted((one, other) => one.at - other.at).slice(-keptMarkers) };
+}
+
+/** Returns the records of the file of a worker. */
+export function recordsOf(name: string, { minutes, quarters, markers }: SeriesData): HistoryRecord[] {
+  return [
+    { kind: "rows", name, stepSeconds: 60, rows: minutes.encode() },
+    { kind: "rows", name, stepSeconds: 900, rows: quarters.encode() },
+    { kind: "markers", name, markers },
+  ];
+}

@@ -1,0 +1,192 @@
+import { historyRanges, sparklineMinutes } from "../../../shared/contract/metrics-history.js";
+import { HistoryFiles, journalTargetBytes } from "./history-files.js";
+import { combineHistory, HistorySeries, recordsOf, type SeriesData } from "./history-series.js";
+import type { HistoryRecord } from "./history-records.js";
+
+/** Number of minutes in memory, beyond those of sparklines, from which rows move to the files: 6 h. */
+const compactionMinutes = 360;
+/** Part of the memory limit down to which idle workers leave the memory, so that this does not happen every minute. */
+const evictionShare = 0.9;
+/** Maximum memory of the series of an active worker with one version, after a compaction. */
+const newSeriesBytes = 9 * 1024;
+const longestRangeMs = historyRanges["14d"].seconds * 1000;
+
+export interface HistoryStoreOptions {
+  readonly directory: string;
+  /** Maximum memory of the history in bytes. */
+  readonly sizeBytes: number;
+  readonly isInstalled: (name: string) => boolean;
+  readonly log: { warn(fields: object, text: string): void };
+}
+
+/**
+ * The series of the daemon and of each worker: the newest rows in memory and in the journal, older rows only in one file per worker. A
+ * compaction moves rows to the files. Errors of the disk are logged; the rows then stay in memory.
+ */
+export class HistoryStore {
+  readonly daemon = new HistorySeries("");
+  readonly #options: HistoryStoreOptions;
+  readonly #files: HistoryFiles;
+  readonly #workers = new Map<string, HistorySeries>();
+  #isFailing = false;
+  #isStopping = false;
+  #hasWarned = false;
+  /** Memory for new series until the next call of `maintain`. */
+  #roomBytes: number;
+  /** Memory that is counted besides the series, as of the last call of `maintain`. */
+  #otherBytes = 0;
+
+  constructor(options: HistoryStoreOptions) {
+    this.#options = options;
+    this.#roomBytes = options.sizeBytes;
+    this.#files = new HistoryFiles(options.directory);
+  }
+
+  async open(): Promise<void> {
+    for (const record of await this.#files.readJournal()) {
+      if (record.kind === "removal") this.#workers.delete(record.name);
+      else if (record.name === "") this.daemon.replay(record);
+      else this.seriesOf(record.name)?.replay(record);
+    }
+  }
+
+  /** Memory of all series in bytes. */
+  get sizeBytes(): number {
+    let bytes = this.daemon.sizeBytes;
+    for (const series of this.#workers.values()) bytes += series.sizeBytes;
+    return bytes;
+  }
+
+  get workers(): Iterable<HistorySeries> {
+    return this.#workers.values();
+  }
+
+  hasSeries(name: string): boolean {
+    return this.#workers.has(name);
+  }
+
+  /** Returns the series of an installed worker. Undefined for other names, and if a new series exceeds the memory limit. */
+  seriesOf(name: string): HistorySeries | undefined {
+    const known = this.#workers.get(name);
+    if (known || !this.#options.isInstalled(name)) return known;
+    if (this.#roomBytes < newSeriesBytes) {
+      this.#warnOnce();
+      return undefined;
+    }
+    this.#roomBytes -= newSeriesBytes;
+    const series = new HistorySeries(name);
+    this.#workers.set(name, series);
+    return series;
+  }
+
+  /** Returns the complete history of a worker, or of the daemon if `name` is empty. */
+  async read(name: string): Promise<SeriesData> {
+    const series = name === "" ? this.daemon : this.#workers.get(name);
+    // The rows in memory are read first, because a compaction frees them after it has written the file.
+    const recent = { rows: series?.minutes.rows() ?? [], markers: [...(series?.markers ?? [])] };
+    return combineHistory(await this.#files.read(name), recent);
+  }
+
+  /** Appends records to the journal. Never rejects. */
+  append(records: readonly HistoryRecord[]): Promise<void> {
+    return this.#reportFailure(() => this.#files.append(records));
+  }
+
+  /** Deletes the history of a worker in memory and on disk. */
+  async forget(name: string): Promise<void> {
+    this.#workers.delete(name);
+    await this.append([{ kind: "removal", name }]);
+    await this.#reportFailure(() => this.#files.delete(name));
+  }
+
+  /** Moves rows to the files if the journal is large enough, or if the memory limit is exceeded. `otherBytes` are counted as well. */
+  async maintain(otherBytes: number): Promise<void> {
+    this.#otherBytes = otherBytes;
+    const isDue = this.daemon.minutes.length >= compactionMinutes + sparklineMinutes || this.#files.journalBytes >= journalTargetBytes;
+    if (isDue) await this.#reportFailure(() => this.#compact());
+    if (this.#reservedBytes + newSeriesBytes > this.#options.sizeBytes) await this.#limitMemory();
+    this.#roomBytes = this.#options.sizeBytes - this.#reservedBytes;
+  }
+
+  /** Ends the current compaction, and prevents further ones, because the daemon stops. The rows are still in the journal. */
+  stopCompaction(): void {
+    this.#isStopping = true;
+  }
+
+  /** Writes the files of all workers and begins a new journal. */
+  async #compact(): Promise<void> {
+    const isNew = await this.#files.rotateJournal();
+    if (isNew) await this.#files.append([this.daemon, ...this.#workers.values()].flatMap((series) => series.recentRecords()));
+    for (const series of [this.daemon, ...this.#workers.values()]) {
+      if (this.#isStopping) return;
+      await this.#writeFile(series);
+    }
+    await this.#files.deletePreviousJournal();
+    await this.#files.deleteOlder(Date.now() - longestRangeMs, (name) => this.#workers.has(name) || this.#options.isInstalled(name));
+    const oldest = (this.daemon.minutes.newestSlot ?? 0) - sparklineMinutes;
+    for (const { name, minutes } of this.#workers.values()) if ((minutes.newestSlot ?? 0) <= oldest) this.#workers.delete(name);
+  }
+
+  async #writeFile(series: HistorySeries): Promise<void> {
+    const { name } = series;
+    const isCurrent = () => series === this.daemon || this.#workers.get(name) === series;
+    const written = series.markers.length;
+    const hasUnwritten = series.hasUnwritten;
+    series.hasUnwritten = false;
+    try {
+      if (hasUnwritten) await this.#files.write(name, recordsOf(name, await this.read(name)), isCurrent);
+    } catch (error) {
+      series.hasUnwritten = true;
+      throw error;
+    }
+    series.markers = series.markers.slice(written);
+    series.trim();
+  }
+
+  /** Frees memory: first all of the workers that were idle for the longest time, then the older rows of active workers. */
+  async #limitMemory(): Promise<void> {
+    const idle = [...this.#workers.values()].filter((series) => lastOf(series) !== lastOf(this.daemon));
+    for (const series of idle.toSorted((one, other) => lastOf(one) - lastOf(other))) {
+      if (this.#reservedBytes <= this.#options.sizeBytes * evictionShare) return;
+      await this.#reportFailure(() => this.#writeFile(series));
+      this.#workers.delete(series.name);
+    }
+    if (this.#usedBytes > this.#options.sizeBytes) await this.#reportFailure(() => this.#compact());
+    // If the disk is full, the older rows are lost, because the memory limit has priority.
+    if (this.#usedBytes > this.#options.sizeBytes) for (const series of this.#workers.values()) series.trim();
+  }
+
+  #warnOnce(): void {
+    if (!this.#hasWarned)
+      this.#options.log.warn(
+        { limitBytes: this.#options.sizeBytes },
+        "the memory for the metrics history is full, so some workers have no history: raise RUNTIME_METRICS_HISTORY_SIZE",
+      );
+    this.#hasWarned = true;
+  }
+
+  get #usedBytes(): number {
+    return this.sizeBytes + this.#otherBytes;
+  }
+
+  /** Memory that all workers need if all of them are active. */
+  get #reservedBytes(): number {
+    return Math.max(this.#usedBytes, this.#workers.size * newSeriesBytes);
+  }
+
+  /** Logs only the first failure until a write succeeds, so that a full disk does not fill the daemon's log as well. */
+  async #reportFailure(write: () => Promise<void>): Promise<void> {
+    try {
+      await write();
+      this.#isFailing = false;
+    } catch (error) {
+      if (!this.#isFailing)
+        this.#options.log.warn({ err: error }, "the metrics history could not be written to disk; free space in the state directory");
+      this.#isFailing = true;
+    }
+  }
+}
+
+function lastOf({ minutes }: HistorySeries): number {
+  return minutes.newestSlot ?? 0;
+}

@@ -1,0 +1,73 @@
+import * as z from "zod";
+import { endpoint } from "./endpoint.js";
+import { Timestamp } from "./principal.js";
+
+/** Periods of the history, with the length of the period and of one interval in seconds. A single worker has intervals of at least 60 s. */
+export const historyRanges = {
+  "1h": { seconds: 3600, stepSeconds: 10 },
+  "24h": { seconds: 86_400, stepSeconds: 60 },
+  "14d": { seconds: 1_209_600, stepSeconds: 900 },
+} as const;
+export type HistoryRange = keyof typeof historyRanges;
+/** Number of minutes of a sparkline. */
+export const sparklineMinutes = 60;
+
+const Counts = z.array(z.int().min(0));
+const Durations = z.array(z.number().min(0).nullable());
+
+const HistoryMarker = z.object({
+  at: Timestamp,
+  type: z.enum(["deploy", "restart", "start"]).describe("deploy: another version became active; start: the daemon started"),
+  worker: z.string().optional().describe("Only in the history of the daemon"),
+  version: z.string().optional().describe("The version that became active; absent if no version did"),
+  by: z.string().optional().describe("Name of the key that made the change, if known"),
+});
+export type HistoryMarker = z.output<typeof HistoryMarker>;
+
+export const MetricsHistory = z.object({
+  stepSeconds: z.union([z.literal(10), z.literal(60), z.literal(900)]),
+  points: z
+    .object({
+      at: z.array(Timestamp).describe("End of each interval; intervals in which the daemon did not run are missing"),
+      requests: Counts.describe("Completed requests"),
+      failed: Counts.describe("Completed requests with a status of 500 or more, or with an incomplete response"),
+      p50Ms: Durations.describe("null without requests"),
+      p99Ms: Durations.describe("null without requests"),
+      memoryBytes: Counts.describe("Of all isolates, at the end; of 900 s: the maximum. For the daemon: including its own process"),
+      cpuSeconds: z.array(z.number().min(0)).describe("CPU time within the interval, of the same processes"),
+      isolates: Counts.describe("Isolates that have loaded a worker, at the end; of 900 s: the maximum"),
+    })
+    .describe("Lists of equal length, oldest first"),
+  markers: z.array(HistoryMarker).describe("Oldest first"),
+});
+export type MetricsHistory = z.output<typeof MetricsHistory>;
+
+export const Sparkline = z.object({
+  name: z.string(),
+  requests: Counts.describe("Completed requests in each of the last 60 minutes, oldest first"),
+  failed: Counts.describe("Failed ones of them"),
+});
+export type Sparkline = z.output<typeof Sparkline>;
+
+export const history = endpoint({
+  method: "GET",
+  path: "/metrics/history",
+  summary: "Return the metrics of a worker, or of the whole daemon, over the last 1 h, 24 h or 14 d",
+  access: "workers:read",
+  query: z.object({
+    worker: z.string().max(214).optional().describe("Absent: the whole daemon, for keys without namespace restriction"),
+    range: z.enum(["1h", "24h", "14d"]).default("24h"),
+  }),
+  status: 200,
+  result: MetricsHistory,
+  errors: ["NAMESPACE_DENIED", "WORKER_NOT_FOUND"],
+});
+
+export const sparklines = endpoint({
+  method: "GET",
+  path: "/metrics/sparklines",
+  summary: "Return the requests of the last 60 minutes of each worker that had some and that the key can see",
+  access: "workers:read",
+  status: 200,
+  result: z.array(Sparkline).describe("Sorted by name"),
+});
