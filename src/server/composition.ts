@@ -4,7 +4,6 @@ import type { IncomingHttpHeaders } from "node:http";
 import path from "node:path";
 import { credentialsOf, redactCredentials } from "./access/credentials.js";
 import { daemonDigest, slotDirectories, slotsBesidePackages } from "./isolate-directories.js";
-import type { KeyStore } from "./access/key-store.js";
 import { HostTable } from "./hosts/host-table.js";
 import { SecretStore } from "./secrets/secret-store.js";
 import { Principals } from "./access/principals.js";
@@ -13,16 +12,18 @@ import { AuditLog } from "./events/audit-log.js";
 import { Changes } from "./events/changes.js";
 import type { Config } from "./config/config.js";
 import { ActiveVersionTracker, RuntimeEvents, type NewEvent } from "./events/runtime-events.js";
-import type { DiskSpace } from "./health/disk-space.js";
 import { PluginHealthMonitor } from "./health/plugin-health-monitor.js";
 import { WorkerHealthMonitor } from "./health/worker-health-monitor.js";
 import type { Log } from "./log/log.js";
+import type { WorkerManifest } from "../shared/worker-manifest.js";
 import { namespaceOf } from "../shared/namespace.js";
 import { MetricsHistory } from "./metrics/history/metrics-history.js";
 import { PluginCounters } from "./metrics/plugin-counters.js";
-import { createDiskSpace, createLogRetention, openKeyStore } from "./open-stores.js";
+import { createDiskSpace, createLogRetention, openKeyStore, openMetricsHistory } from "./open-stores.js";
+import type { Services } from "./services.js";
 import { packageVersion } from "./package-root.js";
 import { makeDirectories } from "./packages/package-directories.js";
+import { WorkerConfigurations } from "./packages/configuration/worker-configurations.js";
 import { PackageFiles } from "./packages/files/package-files.js";
 import { PackageTools } from "./packages/package-tools.js";
 import type { InstalledPlugin } from "./packages/plugin-catalog.js";
@@ -41,40 +42,7 @@ import { WorkerLogs } from "./workers/logs/worker-logs.js";
 import type { NetworkMode } from "./config/worker-network.js";
 import { sendStartPage, asksForStartPage } from "./http/start-page.js";
 import type { KernelLayers } from "./workers/sandbox/sandbox-policy.js";
-import type { RecordStore } from "./storage/record-store.js";
 import { WorkerEngine } from "./workers/engine/worker-engine.js";
-
-/** The open services of a daemon. */
-export interface Services {
-  readonly lock: StateLock;
-  readonly store: KeyStore;
-  /** Rows of other services, which are stored with the keys. */
-  readonly records: RecordStore;
-  readonly principals: Principals;
-  readonly hosts: HostTable;
-  readonly secrets: SecretStore;
-  readonly tools: PackageTools;
-  readonly packages: WorkerPackages;
-  readonly pluginPackages: PluginPackages;
-  readonly workerFiles: PackageFiles;
-  readonly pluginFiles: PackageFiles;
-  readonly plugins: Plugins;
-  readonly pluginHealth: PluginHealthMonitor<InstalledPlugin>;
-  readonly pluginCounters: PluginCounters;
-  readonly pluginRouter: PluginRouter;
-  readonly engine: WorkerEngine;
-  readonly metricsHistory: MetricsHistory;
-  readonly dataCopies: CopyServer;
-  readonly cronJobs: CronJobs;
-  readonly cronRuns: CronRuns;
-  readonly workerHealth: WorkerHealthMonitor;
-  readonly diskSpace: DiskSpace;
-  readonly logs: WorkerLogs;
-  readonly events: RuntimeEvents;
-  readonly audit: AuditLog;
-  readonly changes: Changes;
-  readonly spoolDirectory: string;
-}
 
 interface ServicesOptions {
   readonly lock: StateLock;
@@ -143,13 +111,14 @@ export async function openServices(
     builtInDirectory: config.servesPanel ? path.join(config.builtInDirectory, "workers") : undefined,
   };
   const pluginPlaces = { directories: config.pluginDirectories, builtInDirectory: path.join(config.builtInDirectory, "plugins") };
+  const refusal = (manifest: WorkerManifest, name: string) => engine.refusal(manifest, name) ?? cronRefusal(manifest);
   const packages: WorkerPackages = await WorkerPackages.open({
     ...workerPlaces,
     reservedNames: reservedNames(config.apiBase),
     tools,
     knownFoldersFile: path.join(stateDirectory, "known-workers.json"),
     log,
-    refusal: (manifest, name) => engine.refusal(manifest, name) ?? cronRefusal(manifest),
+    refusal,
     onActiveVersion: (name, version) => {
       cronJobs.plan(name, version);
       hosts.noteRequested(name, version?.manifest.hosts ?? []);
@@ -222,7 +191,7 @@ export async function openServices(
     reservedNames: reservedNames(config.apiBase),
     tools,
     log,
-    refusal: (app, name) => engine.refusal(app, name) ?? cronRefusal(app),
+    refusal,
     retire: (folder, movedTo) => engine.retire(folder, movedTo),
     onElsewhere: (told) => void reloadForOthers?.(told),
   });
@@ -284,6 +253,7 @@ export async function openServices(
   answering.tellFromNowOn();
   workerHealth.start();
   pluginHealth.start();
+  const workerFiles = new PackageFiles({ kind: "workers", ...workerPlaces, keeper: packages });
   return {
     lock,
     store,
@@ -294,7 +264,16 @@ export async function openServices(
     tools,
     packages,
     pluginPackages,
-    workerFiles: new PackageFiles({ kind: "workers", ...workerPlaces, keeper: packages }),
+    workerFiles,
+    workerConfigurations: new WorkerConfigurations({
+      packages,
+      files: workerFiles,
+      rules: {
+        limits: { ...limits, permissions: config.workerPermissions, networkMode: engine.networkMode },
+        refusal,
+        hostProblem: (host) => hosts.reservedReason(host),
+      },
+    }),
     pluginFiles: new PackageFiles({ kind: "plugins", ...pluginPlaces, keeper: pluginPackages }),
     plugins,
     pluginHealth,
@@ -313,23 +292,6 @@ export async function openServices(
     changes,
     spoolDirectory,
   };
-}
-
-async function openMetricsHistory(
-  { stateDirectory, limits }: Config,
-  { engine, packages, log }: { engine: WorkerEngine; packages: WorkerPackages; log: Log },
-): Promise<MetricsHistory> {
-  const history = new MetricsHistory({
-    directory: path.join(stateDirectory, "metrics-history"),
-    sizeBytes: limits.metricsHistorySizeBytes,
-    numbers: () => engine.numbers(),
-    activeVersionOf: (name) => packages.resolve(name, undefined)?.version,
-    isInstalled: (name) => packages.isInstalled(name, undefined),
-    now: Date.now,
-    log,
-  });
-  await history.open();
-  return history;
 }
 
 /** Returns the event for a change that another daemon made. The event has no principal, because the change does not contain one. */

@@ -13,10 +13,13 @@ import { createHostHandlers } from "./api/hosts.js";
 import { createIsolateHandlers } from "./api/isolates.js";
 import { createKeyHandlers } from "./api/keys.js";
 import { createMetricsHandlers } from "./api/metrics.js";
+import { createPluginConfigHandlers } from "./api/plugin-config.js";
 import { createPluginHandlers } from "./api/plugins.js";
 import { createSecretHandlers } from "./api/secrets.js";
 import { createSessionHandlers } from "./api/session.js";
+import { createSettingsHandlers } from "./api/settings.js";
 import { createLogHandlers } from "./api/logs.js";
+import { createWorkerConfigHandlers } from "./api/worker-config.js";
 import { createWorkerHandlers } from "./api/workers.js";
 import { finishRestore } from "./backup/pending-restore.js";
 import type { Config } from "./config/config.js";
@@ -31,8 +34,10 @@ import { IsolateReadings } from "./metrics/isolate-readings.js";
 import { Metrics } from "./metrics/metrics.js";
 import { UploadMeter } from "./metrics/upload-meter.js";
 import { packageRoot } from "./package-root.js";
+import { PluginConfigurations } from "./packages/configuration/plugin-configurations.js";
 import { PluginCode } from "./plugins/plugin-code.js";
-import { nowSeconds, openServices, type Services } from "./composition.js";
+import { nowSeconds, openServices } from "./composition.js";
+import type { Services } from "./services.js";
 import { readRootKeyFile, ownRootKeyName, type RootKeyFile } from "./config/root-key.js";
 import { openStateDirectory } from "./config/state-directory.js";
 import type { NetworkMode } from "./config/worker-network.js";
@@ -40,6 +45,7 @@ import { defaultNetworkMode } from "./workers/network/network-default.js";
 import { assertSandbox } from "./workers/sandbox/isolation-layers.js";
 import { probeKernelLayers } from "./workers/sandbox/probe-kernel-layers.js";
 import { readReadiness } from "./readiness.js";
+import { readSettings } from "./settings.js";
 
 /** The lifecycle of the daemon: listens, opens the services, serves requests, and closes the services in order. */
 export class Daemon {
@@ -247,6 +253,13 @@ export class Daemon {
         checksUploads: this.#config.checkUploads,
       }),
       plugins: createPluginHandlers({ packages: pluginPackages, plugins, health: services.pluginHealth, uploads }),
+      workerConfig: createWorkerConfigHandlers(services.workerConfigurations),
+      pluginConfig: createPluginConfigHandlers({
+        configurations: new PluginConfigurations({ packages: pluginPackages, files: pluginFiles }),
+        pluginUploads: this.#config.pluginUploads,
+        reload: () => plugins.reload({ isFresh: () => false }),
+      }),
+      settings: createSettingsHandlers(async () => readSettings(this.#config, await engine.isolation())),
       hosts: createHostHandlers({
         hosts,
         isInstalled: (name, version) => packages.isInstalled(name, version),

@@ -7,6 +7,9 @@ import type { Config } from "./config/config.js";
 import type { RuntimeEvents } from "./events/runtime-events.js";
 import { DiskSpace } from "./health/disk-space.js";
 import type { Log } from "./log/log.js";
+import { MetricsHistory } from "./metrics/history/metrics-history.js";
+import type { WorkerPackages } from "./packages/worker-packages.js";
+import type { WorkerEngine } from "./workers/engine/worker-engine.js";
 import { LogFiles } from "./workers/logs/log-files.js";
 import { LogRetention } from "./workers/logs/log-retention.js";
 
@@ -43,4 +46,22 @@ export function createDiskSpace({ stateDirectory, dataDirectory, workerDirectori
     statfs,
     now: Date.now,
   });
+}
+
+/** Opens the history of metrics below the state directory. */
+export async function openMetricsHistory(
+  { stateDirectory, limits }: Config,
+  { engine, packages, log }: { engine: WorkerEngine; packages: WorkerPackages; log: Log },
+): Promise<MetricsHistory> {
+  const history = new MetricsHistory({
+    directory: path.join(stateDirectory, "metrics-history"),
+    sizeBytes: limits.metricsHistorySizeBytes,
+    numbers: () => engine.numbers(),
+    activeVersionOf: (name) => packages.resolve(name, undefined)?.version,
+    isInstalled: (name) => packages.isInstalled(name, undefined),
+    now: Date.now,
+    log,
+  });
+  await history.open();
+  return history;
 }

@@ -1,7 +1,7 @@
 import type { AccessWarning } from "./access/access-warnings.js";
 import type { KeyStoreState } from "./access/key-store.js";
 import type { Readiness } from "./api/health.js";
-import type { Services } from "./composition.js";
+import type { Services } from "./services.js";
 import type { SecretStore } from "./secrets/secret-store.js";
 import type { HealthCheck } from "../shared/contract/health.js";
 import type { IsolationLayer } from "./workers/sandbox/isolation-layers.js";

@@ -12,6 +12,7 @@ export const permissions = [
   "keys:create",
   "keys:revoke",
   "audit:read",
+  "settings:read",
 ] as const;
 export type Permission = (typeof permissions)[number];
 
@@ -53,6 +54,7 @@ export const permissionMeanings: Readonly<Record<Permission, PermissionMeaning>>
   "keys:create": { meaning: "Creates keys with at most its own permissions.", isSpecified: false },
   "keys:revoke": { meaning: "Revokes and rotates keys with at most its own permissions.", isSpecified: false },
   "audit:read": { meaning: "Reads the audit log.", isSpecified: false },
+  "settings:read": { meaning: "Reads the variables and directories of the daemon, without secrets.", isSpecified: false },
 };
 
 /** Warning that clients show when the user creates a key with `plugins:install`. */

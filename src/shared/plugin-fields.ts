@@ -27,7 +27,13 @@ function laidOver(base: PluginFields, { version, enabled, declared = {} }: Packa
     name: base.name,
     version: "version" in declared ? version : base.version,
     enabled: "enabled" in declared ? enabled : base.enabled,
-    fields: { ...base.fields, ...fields, config: merged(base.fields["config"], fields["config"]) },
+    fields: {
+      ...base.fields,
+      ...fields,
+      config: merged(base.fields["config"], fields["config"]),
+      // The code decides which settings it has.
+      configSchema: base.fields["configSchema"],
+    },
   };
 }
 

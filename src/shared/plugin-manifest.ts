@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { ConfigSchema } from "./config-schema.js";
 import { isPackageName } from "./package-name.js";
 import { publicRoutes, relativePath, WorkerManifest } from "./worker-manifest.js";
 
@@ -54,6 +55,9 @@ export const PluginManifest = z.object({
     .describe("Entries in the menu of the control panel."),
   publicRoutes: publicRoutes.describe("Routes below the base that `onRequest` hooks of other plugins skip."),
   config: z.record(z.string(), z.unknown()).default({}).describe("Configuration, in addition to unknown keys."),
+  configSchema: ConfigSchema.optional().describe(
+    "JSON Schema of the configuration, an object with `properties`. The daemon checks the configuration, inserts `default`s, and lets clients change it.",
+  ),
 });
 export type PluginManifest = z.output<typeof PluginManifest>;
 

@@ -22,3 +22,9 @@ export function formatSize(bytes: number): string {
   }
   return `${value.toFixed(1)} ${units[unit]}`;
 }
+
+/** Returns bytes in the form of a manifest or variable: `64kb`, `1gb`, or a number if no unit divides the bytes. */
+export function writtenSize(bytes: number): string | number {
+  const unit = (["gb", "mb", "kb"] as const).find((each) => bytes >= unitBytes[each] && bytes % unitBytes[each] === 0);
+  return unit === undefined ? bytes : `${bytes / unitBytes[unit]}${unit}`;
+}

@@ -9,7 +9,7 @@ import { columns, paragraphs, sections, type HelpStyle } from "./help-layout.js"
 const groups: readonly (readonly [title: string, names: readonly string[]])[] = [
   ["Build and deploy", ["init", "dev", "validate", "pack", "deploy"]],
   ["Manage", ["workers", "hosts", "secrets", "data", "cron", "isolates", "plugins", "files", "keys"]],
-  ["Watch", ["status", "tui", "events", "audit", "doctor"]],
+  ["Watch", ["status", "settings", "tui", "events", "audit", "doctor"]],
   ["Connect", ["auth", "profile", "api"]],
   ["This machine", ["daemon", "completion", "help"]],
 ];

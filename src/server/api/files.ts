@@ -50,11 +50,7 @@ export function createFileHandlers({
   onChanged?: () => Promise<unknown>;
 }): ResourceHandlers<"workerFiles"> & ResourceHandlers<"pluginFiles"> {
   const { writer } = files;
-  const callerOf = (principal: Principal): Caller => ({
-    covers: (packageName) => namespacesCover(principal.namespaces, packageName),
-    assertCovers: (packageName) => assertNamespace(principal, packageName),
-    seesValues: principal.permissions.includes(permissionToSeeValues),
-  });
+  const callerOf = (principal: Principal) => fileCallerOf(principal, permissionToSeeValues);
   const changed = async (change: Promise<void>) => {
     await change;
     await onChanged();
@@ -77,6 +73,15 @@ export function createFileHandlers({
       changed(writer.write(fields.path, sent, { names: fields.paths, etags: fields.ifMatch, caller: callerOf(principal) })),
     remove: ({ body, principal }) => changed(writer.remove(body.path, callerOf(principal))),
     removeBatch: ({ body, principal }) => each(body.paths, (path) => writer.remove(path, callerOf(principal))),
+  };
+}
+
+/** Returns the permissions of a principal for file operations. A principal without `permissionToSeeValues` sees no values of `env`. */
+export function fileCallerOf(principal: Principal, permissionToSeeValues: Permission): Caller {
+  return {
+    covers: (packageName) => namespacesCover(principal.namespaces, packageName),
+    assertCovers: (packageName) => assertNamespace(principal, packageName),
+    seesValues: principal.permissions.includes(permissionToSeeValues),
   };
 }
 

@@ -79,13 +79,8 @@ function assertMayAdd(
   principal: Principal,
   { name, worker, hosts, config }: { name: string; worker: string } & Pick<HostHandlersOptions, "hosts" | "config">,
 ): void {
-  if (config.ownHostNames.has(name))
-    throw new ApiError("HOST_NOT_ALLOWED", `${name} is a host name of the daemon itself. Choose another host name.`);
-  if (hosts.isAutomatic(name))
-    throw new ApiError(
-      "HOST_NOT_ALLOWED",
-      `${name} is an automatic host name below RUNTIME_APP_DOMAIN. Choose a host name outside that domain.`,
-    );
+  const reserved = hosts.reservedReason(name);
+  if (reserved !== undefined) throw new ApiError("HOST_NOT_ALLOWED", reserved);
   if (principal.namespaces.includes("*")) return;
   const namespace = worker.slice(0, worker.indexOf("/"));
   const suffixes = config.hostSuffixes.filter((entry) => entry.namespace === namespace);

@@ -7,6 +7,8 @@ import { isIsolatePermission, isolatePermissionForms } from "../../shared/isolat
 import { parseSizeBytes } from "../../shared/size.js";
 import { accepted, commaSeparated } from "./config-values.js";
 import type { AllowedHosts } from "../web/allowed-hosts.js";
+import { describeVariables } from "./effective-variables.js";
+import type { SettingsVariable } from "../../shared/contract/settings.js";
 import { readRequestHosts, type HostSuffix } from "./request-hosts.js";
 import type { PanelHost } from "../web/panel-host.js";
 import { compiledFile } from "../package-root.js";
@@ -76,6 +78,8 @@ export interface Config {
   readonly auditLog: AuditLogLimits;
   readonly logLevel: string;
   readonly prettyLog: boolean;
+  /** The variables with the values in effect, without secrets. */
+  readonly variables: readonly SettingsVariable[];
 }
 
 /** Size in bytes at which a new file of the audit log begins, and the number of files that are kept. */
@@ -204,6 +208,7 @@ export function readConfig(environment: Environment, process: { pid: number; cwd
       logLevels.find((level) => level === value("RUNTIME_LOG_LEVEL")),
     ),
     prettyLog: process.stdoutIsTerminal,
+    variables: describeVariables(environment),
   };
 }
 

@@ -79,6 +79,13 @@ export class HostTable {
     return this.#entries.size;
   }
 
+  /** Returns the reason why no operator can add a host name. Undefined for a host name that a worker can have. */
+  reservedReason(name: string): string | undefined {
+    if (this.#config.ownHostNames.has(name)) return `${name} is a host name of the daemon itself. Choose another host name.`;
+    if (!this.isAutomatic(name)) return undefined;
+    return `${name} is an automatic host name below RUNTIME_APP_DOMAIN. Choose a host name outside that domain.`;
+  }
+
   /** Returns whether a host name is below the app domain, where host names are automatic. */
   isAutomatic(name: string): boolean {
     return this.#labelOf(name) !== undefined;

@@ -116,7 +116,8 @@ function changeSubjectOf(
   { input, result, key }: { readonly input?: unknown; readonly result?: unknown; readonly key?: NamedKey | undefined },
 ): ChangeSubject {
   const noun = nounOf(type);
-  if (type === "worker.files-changed" || type === "plugin.files-changed") return fileSubject(input);
+  // A change of a configuration has the package in its path instead of the paths of files.
+  if ((type === "worker.files-changed" || type === "plugin.files-changed") && params["name"] === undefined) return fileSubject(input);
   if (noun === "secret") return secretSubject(params);
   if (noun === "host") return hostSubject(params, { input, result });
   if (noun === "session") return sessionSubject(result);

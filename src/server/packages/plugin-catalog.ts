@@ -5,6 +5,7 @@ import { createHash } from "node:crypto";
 import { ApiError } from "../../shared/api-error.js";
 import { deploymentIn, type Deployment } from "../../shared/deployment.js";
 import { latestVersion, isPackageName } from "../../shared/package-name.js";
+import { schemaFaults, withDefaults } from "../../shared/config-schema.js";
 import { PluginManifest, usualPluginEntries } from "../../shared/plugin-manifest.js";
 import { PluginAppManifest, type WorkerManifest } from "../../shared/worker-manifest.js";
 import { parseManifestFields } from "./manifest-fields.js";
@@ -154,7 +155,8 @@ export function fieldsOf({ code, overlay }: PluginLayers): PluginFields {
 
 /** Parses a plugin's fields. Throws `INVALID_PACKAGE_METADATA` with the invalid fields. */
 export function parsePlugin({ fields }: PluginFields, rules: PluginRules): Meaning {
-  const manifest = parseManifestFields(PluginManifest, fields);
+  const parsed = parseManifestFields(PluginManifest, fields);
+  const manifest = { ...parsed, config: checkedConfig(parsed) };
   const { base, config } = manifest;
   if (base !== undefined && rules.reservedNames.has(base.slice(1))) {
     throw new ApiError("INVALID_PACKAGE_METADATA", `The base path ${base} is reserved for the daemon. Choose another base path.`);
@@ -163,6 +165,20 @@ export function parsePlugin({ fields }: PluginFields, rules: PluginRules): Meani
   const refusal = app && rules.refusal?.(app, typeof fields["name"] === "string" ? fields["name"] : "");
   if (refusal !== undefined) throw new ApiError("INVALID_PACKAGE_METADATA", refusal);
   return { manifest, app, config };
+}
+
+/** Returns the configuration with the defaults of the plugin's schema. Throws INVALID_PACKAGE_METADATA if it does not match the schema. */
+function checkedConfig({ config, configSchema }: PluginManifest): PluginManifest["config"] {
+  if (!configSchema) return config;
+  const faults = schemaFaults(configSchema, config).map(({ path: keys, message }) => `${keys.join(".")}: ${message}`);
+  if (faults.length === 0) return withDefaults(configSchema, config) as PluginManifest["config"];
+  throw new ApiError(
+    "INVALID_PACKAGE_METADATA",
+    `The plugin's configuration does not match its configSchema. ${faults.slice(0, 5).join("; ")}.`,
+    {
+      details: faults.slice(0, 50),
+    },
+  );
 }
 
 function hashOf(parts: readonly unknown[]): string {
@@ -247,4 +263,8 @@ export interface InstalledPlugin {
   readonly deployment?: Deployment;
   /** Reason why the plugin cannot be loaded, such as an invalid manifest. */
   readonly problem?: string;
+}
+
+export function pluginNotFound(name: string): ApiError {
+  return new ApiError("PLUGIN_NOT_FOUND", `No plugin named ${name} is installed.`);
 }

@@ -5,6 +5,7 @@ import {
   PluginCatalog,
   fieldsOf,
   parsePlugin,
+  pluginNotFound,
   hasManifest,
   isBareManifest,
   isBareSwitch,
@@ -101,7 +102,7 @@ export class PluginPackages implements PackageOwner {
    */
   async install(file: UploadedFile, authorise: (name: string) => void, activate = placeOnly): Promise<PlacedPlugin> {
     const format = archiveFormat(file.filename);
-    const area = await this.#installArea();
+    const area = await this.installArea();
     return await inTransaction(area, async (staged) => {
       const content = await staged.makeContentFolder();
       const { root, metadata } = await this.#options.tools.unpacker.unpack(file, format, content);
@@ -139,7 +140,7 @@ export class PluginPackages implements PackageOwner {
     const isDoneAlready = (plugin: InstalledPlugin) => plugin.enabled === enabled && plugin.problem === undefined;
     const { own, plugin: found } = this.#toggled(name);
     if (isDoneAlready(found)) return;
-    const area = own ? this.#areas.of(own.directory.path) : await this.#installArea();
+    const area = own ? this.#areas.of(own.directory.path) : await this.installArea();
     const isDone = await inTransaction(area, async (staged) => {
       let retiring: Promise<void>[] = [];
       const isHere = await area.exclusively(async () => {
@@ -162,12 +163,12 @@ export class PluginPackages implements PackageOwner {
 
   /** Deletes all uploaded folders with this plugin name. A built-in plugin then uses its own manifest again. */
   async remove(name: string): Promise<void> {
-    const { plugin } = this.#found(name);
+    const { plugin } = this.found(name);
     if (!plugin.removable) throw new ApiError("BUILT_IN_PLUGIN_REMOVE_FORBIDDEN", `${name} is built in and cannot be deleted.`);
     await this.#locks.run(name, async () => {
       let isAnything = false;
       for (const area of this.#areas.all()) isAnything = (await this.#takeAway(area, name)) || isAnything;
-      if (!isAnything) throw notFound(name);
+      if (!isAnything) throw pluginNotFound(name);
     });
   }
 
@@ -223,13 +224,17 @@ export class PluginPackages implements PackageOwner {
 
   /** Rejects with INVALID_PACKAGE_METADATA when the folder overrides a built-in plugin with settings that the plugin itself rejects. */
   async #assertSettings(candidate: PluginFolder): Promise<void> {
-    const { name } = candidate;
-    const builtIn = this.#catalog.find(name)?.builtIn;
-    if (!builtIn || !isBareManifest(candidate)) return;
-    const { manifest, config } = parsePlugin(fieldsOf({ code: builtIn, overlay: candidate }), this.#options);
-    const problem = await this.#options.settingsProblem?.({ name, folder: builtIn.folder, manifest, config });
+    const problem = isBareManifest(candidate) ? await this.overrideProblem(candidate) : undefined;
     if (problem === undefined) return;
-    throw new ApiError("INVALID_PACKAGE_METADATA", `Nothing was changed, because ${name} rejects these settings: ${problem}.`);
+    throw new ApiError("INVALID_PACKAGE_METADATA", `Nothing was changed, because ${candidate.name} rejects these settings: ${problem}.`);
+  }
+
+  /** Returns the reason why a built-in plugin rejects a manifest that overrides its own. Undefined if it accepts the manifest. */
+  async overrideProblem(overlay: PluginFolder): Promise<string | undefined> {
+    const builtIn = this.#catalog.find(overlay.name)?.builtIn;
+    if (!builtIn) return undefined;
+    const { manifest, config } = parsePlugin(fieldsOf({ code: builtIn, overlay }), this.#options);
+    return this.#options.settingsProblem?.({ name: overlay.name, folder: builtIn.folder, manifest, config });
   }
 
   #baseOf(candidate: PluginFolder): string | undefined {
@@ -311,7 +316,8 @@ export class PluginPackages implements PackageOwner {
     return shipped?.enabled === enabled && isBareSwitch(overlay);
   }
 
-  async #installArea(): Promise<StagingArea> {
+  /** Returns the directory of new plugins. Rejects with NO_PLUGIN_DIRS. */
+  async installArea(): Promise<StagingArea> {
     const area = await this.#areas.forInstalling();
     if (area) return area;
     throw new ApiError(
@@ -322,7 +328,7 @@ export class PluginPackages implements PackageOwner {
 
   /** Returns a plugin and the uploaded folder whose manifest contains `enabled`; a built-in plugin can lack this folder. */
   #toggled(name: string): { plugin: InstalledPlugin; own: PluginFolder | undefined } {
-    const { plugin, overlay, code } = this.#found(name);
+    const { plugin, overlay, code } = this.found(name);
     const own = [overlay, code].find((folder) => folder?.directory.source === "uploaded");
     if (!own || hasManifest(own)) return { plugin, own };
     throw new ApiError(
@@ -331,17 +337,14 @@ export class PluginPackages implements PackageOwner {
     );
   }
 
-  #found(name: string): CatalogedPlugin {
+  /** Returns a plugin with all its folders. Throws PLUGIN_NOT_FOUND. */
+  found(name: string): CatalogedPlugin {
     const found = this.#catalog.find(name);
     if (found) return found;
-    throw notFound(name);
+    throw pluginNotFound(name);
   }
 }
 
 const placeOnly: ActivateUpload = async (_upload, place) => {
   await place();
 };
-
-function notFound(name: string): ApiError {
-  return new ApiError("PLUGIN_NOT_FOUND", `No plugin named ${name} is installed.`);
-}

@@ -1,5 +1,6 @@
 import * as audit from "./audit.js";
 import * as cron from "./cron.js";
+import * as configuration from "./configuration.js";
 import * as data from "./data.js";
 import * as discovery from "./discovery.js";
 import * as documentation from "./documentation.js";
@@ -15,6 +16,7 @@ import * as metricsHistory from "./metrics-history.js";
 import * as plugins from "./plugins.js";
 import * as secrets from "./secrets.js";
 import * as session from "./session.js";
+import * as settings from "./settings.js";
 import * as workerChanges from "./worker-changes.js";
 import { health as workerHealth } from "./worker-health.js";
 import * as workerLogs from "./worker-logs.js";
@@ -62,6 +64,10 @@ export const contract = {
     removeOfNamespace: secrets.removeOfNamespace,
     rotateKey: secrets.rotateKey,
   },
+  // `secrets` must precede `workerConfig`: `/workers/:scope/:name/:version/config` also matches the path of a secret named `config`.
+  workerConfig: { show: configuration.showOfWorker, change: configuration.changeOfWorker },
+  pluginConfig: { show: configuration.showOfPlugin, change: configuration.changeOfPlugin },
+  settings: { show: settings.show },
   keys: { list: keys.list, meta: keys.meta, create: keys.create, rotate: keys.rotate, revoke: keys.revoke },
   events: { stream: events.stream },
   audit: { list: audit.list },

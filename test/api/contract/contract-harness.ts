@@ -61,7 +61,13 @@ export async function openContractHarness(): Promise<ContractHarness> {
   return {
     daemon,
     send,
-    examples: await createExamples({ rootKey: daemon.rootKey, victimKeyId: victim.id, pid }),
+    examples: await createExamples({
+      rootKey: daemon.rootKey,
+      victimKeyId: victim.id,
+      pid,
+      workerEtag: (await root.workerConfig.show({ params: { scope: "@team", name: "files", version: "1.0.0" } })).etag,
+      pluginEtag: (await root.pluginConfig.show({ params: { name: "@team/files-plugin" } })).etag,
+    }),
     keyWithout,
     keys,
     snapshot: () => takeSnapshot(daemon, root),
@@ -114,10 +120,11 @@ async function startScheduledWorker({ url }: TestDaemon, root: Client): Promise<
   if (!isolate) throw new Error("no isolate of @team/scheduled runs");
   return isolate.pid;
 }
+const pluginSchema = "configSchema: { properties: { limit: { type: number, default: 10 } } }\n";
 
 async function installPlugin(root: Client, name: string, files: Readonly<Record<string, string>> = {}): Promise<void> {
   const plugin = "export default {};\n";
-  const archive = await packFiles({ ...files, "manifest.yaml": manifestOf(name, "1.0.0"), "plugin.js": plugin });
+  const archive = await packFiles({ ...files, "manifest.yaml": `${manifestOf(name, "1.0.0")}${pluginSchema}`, "plugin.js": plugin });
   await root.plugins.upload({ file: uploadOf("plugin.tgz", archive) });
 }
 

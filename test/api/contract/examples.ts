@@ -18,8 +18,12 @@ export async function createExamples(facts: {
   rootKey: string;
   victimKeyId: number;
   pid: number;
+  /** Etags of the configurations of `@team/files` and `@team/files-plugin`. */
+  workerEtag: string;
+  pluginEtag: string;
 }): Promise<Readonly<Record<string, Example>>> {
   const version = { scope: "@team", name: "app", version: "1.0.0" };
+  const configured = { ...version, name: "files" };
   const secret = { scope: "@team", name: "app", key: "STRIPE_KEY" };
   return {
     "discovery.runtime": {},
@@ -89,6 +93,19 @@ export async function createExamples(facts: {
     },
     "secrets.removeOfNamespace": { params: { namespace: "@team", key: "SHARED" } },
     "secrets.rotateKey": {},
+    "workerConfig.show": { params: configured },
+    "workerConfig.change": {
+      params: configured,
+      body: { etag: facts.workerEtag, set: { timeout: "20s" } },
+      badBodies: badConfigChanges(facts.workerEtag, { timeout: "soon" }),
+    },
+    "pluginConfig.show": { params: { name: encodeURIComponent("@team/files-plugin") } },
+    "pluginConfig.change": {
+      params: { name: encodeURIComponent("@team/files-plugin") },
+      body: { etag: facts.pluginEtag, set: { limit: 20 } },
+      badBodies: badConfigChanges(facts.pluginEtag, { limit: "many" }),
+    },
+    "settings.show": {},
     "keys.list": {},
     "keys.meta": {},
     "keys.create": { body: { name: "made by an example", role: "viewer", expiresIn: "30d" }, badBodies: badKeys },
@@ -107,6 +124,17 @@ export async function createExamples(facts: {
     "documentation.openapi": {},
     "documentation.page": {},
   };
+}
+
+function badConfigChanges(etag: string, badSet: Readonly<Record<string, unknown>>): NonNullable<Example["badBodies"]> {
+  const shapes = [{}, { etag }, { set: {} }, { etag, set: {}, yaml: "" }, { etag: 7, set: {} }, { etag, set: [] }, { etag, yaml: 7 }];
+  return [
+    ...shapes.map((body) => [body, "INVALID_REQUEST"] as const),
+    [{ etag: '"another"', set: {} }, "PRECONDITION_FAILED"],
+    [{ etag, set: badSet }, "INVALID_PACKAGE_METADATA"],
+    [{ etag, set: { unheardOf: 1 } }, "INVALID_PACKAGE_METADATA"],
+    [{ etag, yaml: "a: [" }, "INVALID_PACKAGE_METADATA"],
+  ];
 }
 
 /** The package must have the files of `fileExampleNames`. */

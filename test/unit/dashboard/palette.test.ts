@@ -16,7 +16,7 @@ async function openPalette() {
 test("completes commands, flags, paths and worker names with the key tab", async () => {
   const dashboard = await openPalette();
   dashboard.press(`wo${keys.tab}`);
-  await dashboard.waitFor("tab: delete · disable");
+  await dashboard.waitFor("tab: config · delete · disable");
   dashboard.press(`upl${keys.tab}`);
   await dashboard.waitFor("tab: app/ · other/");
   dashboard.press(`o${keys.tab}`);

@@ -1,3 +1,4 @@
+import { relative, sep } from "node:path";
 import { shown } from "../../../shared/archive/refusal.js";
 import type { PackageOwner, Mount } from "./mounts.js";
 import { notFound, notWritable } from "./file-transaction.js";
@@ -78,6 +79,19 @@ export class FilePlaces {
     const name = place.inUnit.at(-1);
     if (name === undefined) throw notWritable(text, "it is the folder of a package");
     return { ...place, name };
+  }
+
+  /** Returns the path of a package folder in the file API. Undefined for a built-in package and for another folder. */
+  unitAt(folder: string): string | undefined {
+    const mount = this.mountOf(folder);
+    if (!mount || mount.source === "built-in") return undefined;
+    const below = relative(mount.path, folder).split(sep);
+    return unitIn(mount, below, this.#layout)?.folder === folder ? [mount.name, ...below].join("/") : undefined;
+  }
+
+  /** Returns the configured directory that contains a folder. */
+  mountOf(folder: string): Mount | undefined {
+    return this.mounts.find((mount) => folder.startsWith(`${mount.path}${sep}`));
   }
 
   get mounts(): Mount[] {

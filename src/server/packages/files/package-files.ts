@@ -25,6 +25,11 @@ export class PackageFiles {
     this.writer = new FileWriter({ places: this.#places, keeper });
   }
 
+  /** Returns whether a package folder, given by its absolute path, is built in. */
+  isBuiltIn(folder: string): boolean {
+    return (this.#places.mountOf(folder)?.source ?? "built-in") === "built-in";
+  }
+
   list(path: string, caller: FileCaller): Promise<FolderListing> {
     return listFiles(this.#places, path, caller);
   }

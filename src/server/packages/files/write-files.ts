@@ -1,11 +1,11 @@
 import { renameSync, rmdirSync } from "node:fs";
-import { copyFile, open } from "node:fs/promises";
+import { copyFile, open, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { ApiError } from "../../../shared/api-error.js";
 import { shown } from "../../../shared/archive/refusal.js";
 import type { UploadedFile } from "../../platform/uploaded-file.js";
 import { finish, syncFolder } from "../transactions/journal.js";
-import { asFileFailure, notFound, taken } from "./file-transaction.js";
+import { asFileFailure, notFound, notWritable, taken } from "./file-transaction.js";
 import { assertEtag } from "./file-etag.js";
 import { checkNewName, type FileCaller, type FilePlace, type FilePlaces, type WritablePlace } from "./file-paths.js";
 import type { FileChange, PackageOwner } from "./mounts.js";
@@ -90,6 +90,47 @@ export class FileWriter {
       settle: async () => {
         for (const { place } of targets) await syncWay(place.mount.path, place.below.slice(0, -1));
       },
+    });
+  }
+
+  /** Returns whether files in a package folder, given by its absolute path, can be changed. */
+  isWritable(folder: string): boolean {
+    return this.#places.unitAt(folder) !== undefined;
+  }
+
+  /**
+   * Writes a metadata file of a package folder, given by its absolute path. `check` is called last, with the directory's lock, and throws to
+   * reject the change. Checks the metadata like `write`.
+   */
+  async saveText(
+    folder: string,
+    { fileName, text }: { fileName: string; text: string },
+    { caller, check }: { caller: FileCaller; check: () => void },
+  ): Promise<void> {
+    const unitPath = this.#places.unitAt(folder);
+    if (unitPath === undefined) throw notWritable(path.basename(folder), "files can be changed only in the folder of an uploaded package");
+    const filePath = `${unitPath}/${fileName}`;
+    const place = this.#places.inUnit(filePath, caller);
+    const rootChange = (aside: string) => ({
+      unit: place.unit,
+      come: new Map([[fileName, (read: (file: string) => void) => read(path.join(aside, fileName))]]),
+    });
+    await this.#change(filePath, [place.unit], {
+      prepare: async (aside) => {
+        const file = path.join(aside, fileName);
+        await writeFile(file, text, { mode: fileMode });
+        await makeDurable(file);
+        await checkSettings(this.#keeper, caller, rootChange(aside));
+      },
+      check: (aside) => {
+        checkMetadata(this.#keeper, caller, rootChange(aside));
+        check();
+      },
+      apply: (aside) => {
+        const parent = DirectoryHandle.open(place.mount.path, place.below.slice(0, -1), { isMade: true });
+        inDirectoryHandle(parent, () => renameSync(path.join(aside, fileName), parent.pathOf(fileName)));
+      },
+      settle: () => syncWay(place.mount.path, place.below.slice(0, -1)),
     });
   }
 
@@ -235,6 +276,10 @@ function refuseOverlap(paths: readonly string[]): void {
 
 async function copyDurably(source: string, target: string): Promise<void> {
   await copyFile(source, target);
+  await makeDurable(target);
+}
+
+async function makeDurable(target: string): Promise<void> {
   const file = await open(target, "r+");
   await finish(file, () => file.chmod(fileMode));
 }

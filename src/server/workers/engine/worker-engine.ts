@@ -14,7 +14,7 @@ import { createInternalExchange } from "./internal-exchange.js";
 import { IsolatePool, type PoolNumbers } from "../isolates/isolate-pool.js";
 import { ModuleVersion } from "./module-version.js";
 import { OpenedVersions } from "./opened-versions.js";
-import { NetworkCeiling } from "../../config/worker-network.js";
+import { NetworkCeiling, type NetworkMode } from "../../config/worker-network.js";
 import { PermissionPolicy } from "./permission-policy.js";
 import type { IsolationLayer } from "../sandbox/isolation-layers.js";
 import { probeKernelLayers } from "../sandbox/probe-kernel-layers.js";
@@ -217,6 +217,11 @@ export class WorkerEngine {
   /** Closes all WebSockets with code 1001 because the daemon stops. Also closes each WebSocket that opens later. */
   leaveSockets(): void {
     this.#openSockets.closeAll(CloseCode.GoingAway, "The daemon is stopping.");
+  }
+
+  /** Network mode of workers whose manifest has none. */
+  get networkMode(): NetworkMode {
+    return this.#network.usual.mode;
   }
 
   /** Rejects new requests, waits up to 30 s for running requests, then stops all isolates. */

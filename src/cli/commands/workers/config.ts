@@ -1,0 +1,107 @@
+import { changeOfWorker, showOfWorker, type WorkerConfig } from "../../../shared/contract/configuration.js";
+import { list } from "../../../shared/contract/workers.js";
+import { toPathSegments } from "../../../shared/package-name.js";
+import { answeringVersion } from "../../../shared/worker-versions.js";
+import { connect, type Connection } from "../../client/connection.js";
+import { usageError } from "../../command/command-error.js";
+import { defineCommand } from "../../command/command.js";
+import { parsePackageReference } from "../../command/package-reference.js";
+import { findWorker } from "./installed-worker.js";
+
+interface Options {
+  readonly set?: readonly string[];
+  readonly unset?: readonly string[];
+}
+
+const headings = ["FIELD", "VALUE", "SOURCE", "NOTE"];
+/** Prefix of one variable in a field name, such as `env.GREETING`. */
+const variablePrefix = "env.";
+
+export const command = defineCommand<[reference: string], Options>({
+  arguments: [
+    { syntax: "<name[@version]>", description: "The worker, such as @team/app, or one version of it (default: the active version)" },
+  ],
+  options: [
+    { flags: "--set <field=value>", description: "Set a field, such as memory=256mb or env.GREETING=hello; repeatable", repeatable: true },
+    { flags: "--unset <field>", description: "Remove a field, such as timeout or env.GREETING; repeatable", repeatable: true },
+  ],
+  fields: ["name", "version", "etag", "editable", "problem", "fields", "env", "secrets", "yaml"],
+  examples: [
+    ["runtimectl workers config @team/app", "show each value and where it comes from"],
+    ["runtimectl workers config @team/app --set memory=256mb --set timeout=5s", "change two fields"],
+    ["runtimectl workers config @team/app@1.2.0 --set env.GREETING=hello", "change one variable of one version"],
+    ["runtimectl workers config @team/app --unset timeout", "use the default again"],
+  ],
+  notes:
+    "A change is in effect for the next request; running isolates finish their requests. The next upload of the version replaces it.\n" +
+    "Values are YAML: 5, true, [a, b]. Values of variables are always text. Store passwords with: runtimectl secrets set",
+  async run(context, [reference], { set = [], unset = [] }) {
+    const { name, version: given } = parsePackageReference(reference);
+    const connection = await connect(context, { workers: { list }, workerConfig: { show: showOfWorker, change: changeOfWorker } });
+    const version = given ?? (await activeVersionOf(connection, name));
+    const params = { ...toPathSegments(name), version };
+    let config = await connection.client.workerConfig.show({ params });
+    if (set.length > 0 || unset.length > 0) {
+      const changes = await changesOf(config, set, unset);
+      config = await connection.client.workerConfig.change({ params, body: { etag: config.etag, set: changes } });
+      context.output.note(`${name}@${version} changed: ${Object.keys(changes).join(", ")}`);
+    }
+    const rows = [
+      ...config.fields.map(({ name: field, value, source, note }) => [field, textOf(value), source, note ?? ""]),
+      ...config.env.map(({ name: variable, value }) => [variablePrefix + variable, value ?? "(hidden)", "manifest", ""]),
+    ];
+    context.output.table({ name, version, ...config }, headings, rows);
+    if (config.problem !== undefined) context.output.warn(config.problem);
+  },
+});
+
+async function activeVersionOf(connection: Connection<{ workers: { list: typeof list } }>, name: string): Promise<string> {
+  const active = answeringVersion((await findWorker(connection, name)).versions);
+  if (active) return active.version;
+  throw usageError(`no version of ${name} is enabled`, `name one: runtimectl workers config ${name}@VERSION`);
+}
+
+/** Returns the changes by field. A change of one variable contains all variables of the worker. */
+async function changesOf(config: WorkerConfig, set: readonly string[], unset: readonly string[]): Promise<Record<string, unknown>> {
+  const { parse } = await import("../../config/parse-yaml.js");
+  const changes: Record<string, unknown> = {};
+  for (const entry of [...set, ...unset.map((field) => `${field}=null`)]) {
+    const [, field = "", text = ""] = /^([^=]+)=(.*)$/s.exec(entry) ?? [];
+    if (field === "") throw usageError(`${JSON.stringify(entry)} is not a field with a value`, "use FIELD=VALUE, such as memory=256mb");
+    const isRemoved = unset.includes(field);
+    if (field.startsWith(variablePrefix)) {
+      const { [field.slice(variablePrefix.length)]: _before, ...others } = (changes["env"] ?? variablesOf(config)) as Record<
+        string,
+        string
+      >;
+      changes["env"] = isRemoved ? others : { ...others, [field.slice(variablePrefix.length)]: text };
+    } else changes[field] = isRemoved ? null : valueOf(entry, () => parse(text) as unknown);
+  }
+  return changes;
+}
+
+function valueOf(entry: string, parse: () => unknown): unknown {
+  try {
+    return parse();
+  } catch {
+    throw usageError(`the value in ${JSON.stringify(entry)} is not valid YAML`, "quote it, such as 'path=\"full\"'");
+  }
+}
+
+/** Returns the variables in the manifest. Throws if the key cannot see their values, because the change would delete them. */
+function variablesOf({ env }: WorkerConfig): Record<string, string> {
+  return Object.fromEntries(
+    env.map(({ name, value }) => {
+      if (value !== null) return [name, value] as const;
+      throw usageError(
+        "the key cannot see the variables of this worker, so it cannot change one of them",
+        "use a key with workers:install",
+      );
+    }),
+  );
+}
+
+function textOf(value: unknown): string {
+  if (value === null) return "-";
+  return typeof value === "string" ? value : JSON.stringify(value);
+}

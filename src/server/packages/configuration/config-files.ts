@@ -1,0 +1,83 @@
+import { createHash } from "node:crypto";
+import path from "node:path";
+import { ApiError } from "../../../shared/api-error.js";
+import type { ConfigFault } from "../../../shared/contract/configuration.js";
+import { invalidMetadata, longestManifestBytes, readManifest } from "../../../shared/manifest-yaml.js";
+import { manifestFileNames } from "../../../shared/metadata-file-names.js";
+import { longestBytes, readMetadataText } from "../package-metadata.js";
+
+/** The files of a package folder that contain its configuration. */
+export interface ConfigFiles {
+  readonly etag: string;
+  /** Name of the manifest, also if it does not exist yet. */
+  readonly fileName: string;
+  /** Text of the manifest. Undefined if the folder has none. */
+  readonly text: string | undefined;
+  readonly packageJson: string | undefined;
+}
+
+/** Reads the files without parsing them. Throws INVALID_PACKAGE_METADATA for a file that is a link or too long. */
+export function readConfigFiles(folder: string): ConfigFiles {
+  const manifests = manifestFileNames.map((fileName) => ({
+    fileName,
+    text: readMetadataText(path.join(folder, fileName), longestManifestBytes),
+  }));
+  const packageJson = readMetadataText(path.join(folder, "package.json"), longestBytes("package.json"));
+  const { fileName, text } = manifests.find((manifest) => manifest.text !== undefined) ?? {
+    fileName: manifestFileNames[0],
+    text: undefined,
+  };
+  const digest = createHash("sha256").update(JSON.stringify([...manifests.map((manifest) => manifest.text ?? null), packageJson ?? null]));
+  return { etag: `"${digest.digest("base64url").slice(0, 22)}"`, fileName, text, packageJson };
+}
+
+/** Throws PRECONDITION_FAILED if the files of a folder have another etag. */
+export function assertConfigEtag(folder: string, etag: string): void {
+  if (readConfigFiles(folder).etag === etag) return;
+  throw new ApiError(
+    "PRECONDITION_FAILED",
+    "The configuration was changed after it was read. Nothing was written. Read the configuration again, then retry.",
+  );
+}
+
+/** Returns the fields of a manifest text, without fields that have no value. Throws INVALID_PACKAGE_METADATA with the faults and lines. */
+export function parseFields(text: string, fileName: string): Record<string, unknown> {
+  const { manifest, faults } = readManifest(text);
+  if (!manifest) throw changeRejected(faults.map(({ message, offset }) => ({ name: fileName, message, ...lineAt(text, offset) })));
+  return Object.fromEntries(Object.entries(manifest.fields).filter(([, value]) => value !== null && value !== undefined));
+}
+
+/** Returns the fields of package.json. Returns no fields for a missing or invalid file. */
+export function packageJsonFields(text: string | undefined): Record<string, unknown> {
+  try {
+    const fields: unknown = JSON.parse(text ?? "{}");
+    return typeof fields === "object" && fields !== null && !Array.isArray(fields) ? (fields as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}
+
+/** Returns the line of a field in a manifest text. Empty if the text does not contain the field. */
+export function lineOfField(text: string, keys: readonly PropertyKey[]): { line?: number } {
+  const { manifest } = readManifest(text);
+  if (!manifest) return {};
+  for (let length = keys.length; length > 0; length -= 1) {
+    const node = manifest.document.getIn(keys.slice(0, length), true) as { range?: readonly [number, number, number] } | undefined;
+    if (node?.range) return lineAt(text, node.range[0]);
+  }
+  return {};
+}
+
+function lineAt(text: string, offset: number | undefined): { line?: number } {
+  return offset === undefined ? {} : { line: text.slice(0, offset).split("\n").length };
+}
+
+/** Returns INVALID_PACKAGE_METADATA with the invalid fields in `details.fields`. */
+export function changeRejected(faults: readonly ConfigFault[]): ApiError {
+  const sentence = faults
+    .slice(0, 5)
+    .map(({ name, message, line }) => `${name}: ${message}${line === undefined ? "" : ` (line ${line})`}`)
+    .join("; ");
+  const { message } = invalidMetadata("The configuration", sentence);
+  return new ApiError("INVALID_PACKAGE_METADATA", message, { details: { fields: faults.slice(0, 50) } });
+}

@@ -1,0 +1,207 @@
+import path from "node:path";
+import { ApiError } from "../../../shared/api-error.js";
+import { schemaFaults, type ConfigSchema } from "../../../shared/config-schema.js";
+import type { ConfigChange, ConfigFault, ConfigField, PluginConfig } from "../../../shared/contract/configuration.js";
+import { pluginFields } from "../../../shared/plugin-fields.js";
+import { pluginRuntimeKeys } from "../../../shared/plugin-manifest.js";
+import { WorkerManifest } from "../../../shared/worker-manifest.js";
+import type { FileCaller } from "../files/file-paths.js";
+import type { PackageFiles } from "../files/package-files.js";
+import type { CatalogedPlugin, PluginFolder } from "../plugin-catalog.js";
+import { parsePackageMetadata } from "../package-metadata.js";
+import { exists } from "../transactions/journal.js";
+import { assertConfigEtag, changeRejected, lineOfField, parseFields, readConfigFiles } from "./config-files.js";
+import { withField } from "./edited-manifest.js";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+interface PluginConfigurationsOptions {
+  readonly packages: {
+    /** Returns a plugin with its folders. Throws PLUGIN_NOT_FOUND. */
+    found(name: string): CatalogedPlugin;
+    /** Returns the directory of new plugins. Rejects with NO_PLUGIN_DIRS. */
+    installArea(): Promise<{ readonly directory: string }>;
+    /** Returns the reason why a built-in plugin rejects a manifest that overrides its own. */
+    overrideProblem(overlay: PluginFolder): Promise<string | undefined>;
+  };
+  readonly files: PackageFiles;
+}
+
+/** The manifest that a change writes. */
+interface Target {
+  readonly folder: string;
+  readonly fileName: string;
+  /** Text before the change. */
+  readonly text: string;
+  /** Throws if the configuration was changed since it was read. */
+  readonly check: () => void;
+}
+
+/** Reads and changes the settings of plugins, which are in their manifests. */
+export class PluginConfigurations {
+  readonly #options: PluginConfigurationsOptions;
+
+  constructor(options: PluginConfigurationsOptions) {
+    this.#options = options;
+  }
+
+  /** Returns the settings in effect. Hides the values of `env` and the text of the manifest unless the caller sees values. */
+  read(name: string, { seesValues }: Pick<FileCaller, "seesValues">): PluginConfig {
+    const found = this.#options.packages.found(name);
+    const { plugin } = found;
+    const files = readConfigFiles(shownFolder(found));
+    const schema = plugin.manifest.configSchema;
+    const env = WorkerManifest.shape.env.safeParse(declaredIn(files)["env"]);
+    return {
+      etag: files.etag,
+      editable: plugin.source === "built-in" || this.#options.files.writer.isWritable(shownFolder(found)),
+      ...(plugin.problem !== undefined && { problem: plugin.problem }),
+      fields: settingsOf(schema, declaredSettings(found)),
+      env: Object.entries(env.success ? env.data : {}).map(([variable, value]) => ({ name: variable, value: seesValues ? value : null })),
+      secrets: [],
+      yaml: seesValues ? (files.text ?? "") : null,
+      schema: schema ? { ...schema } : null,
+    };
+  }
+
+  /**
+   * Changes the manifest; the caller reloads the plugin. Rejects with PRECONDITION_FAILED, or with INVALID_PACKAGE_METADATA and the invalid
+   * settings. Then nothing has changed. A built-in plugin gets a manifest that overrides its own.
+   */
+  async change(name: string, change: ConfigChange, caller: FileCaller): Promise<void> {
+    const found = this.#options.packages.found(name);
+    const target = await this.#targetOf(found, change.etag);
+    target.check();
+    const text = change.set ? editedText(found, target, change.set) : (change.yaml ?? "");
+    await this.#assertAccepted(found, target, text, { isSent: change.set === undefined });
+    await this.#options.files.writer.saveText(target.folder, { fileName: target.fileName, text }, { caller, check: target.check });
+  }
+
+  async #targetOf(found: CatalogedPlugin, etag: string): Promise<Target> {
+    const { plugin, overlay, code } = found;
+    const own = [overlay, code].find((folder) => folder?.directory.source === "uploaded");
+    if (own) {
+      const { fileName, text = "" } = readConfigFiles(own.folder);
+      return { folder: own.folder, fileName, text, check: () => assertConfigEtag(own.folder, etag) };
+    }
+    const folder = path.join((await this.#options.packages.installArea()).directory, plugin.name);
+    if (exists(folder) && this.#options.packages.found(plugin.name).overlay === undefined)
+      throw new ApiError(
+        "BUILT_IN_PLUGIN_CHANGE_FORBIDDEN",
+        `The manifest for the built-in plugin ${plugin.name} cannot be stored, because ${folder} already exists. Move or delete ${folder}.`,
+      );
+    const check = () => {
+      // Another change created the overriding manifest meanwhile, which has another etag than the built-in one.
+      assertConfigEtag(exists(folder) ? folder : code.folder, etag);
+    };
+    return { folder, fileName: "manifest.yaml", text: `name: ${JSON.stringify(plugin.name)}\n`, check };
+  }
+
+  /** Throws INVALID_PACKAGE_METADATA if the plugin's schema or the built-in plugin itself rejects the settings in the text. */
+  async #assertAccepted(found: CatalogedPlugin, target: Target, text: string, { isSent }: { isSent: boolean }): Promise<void> {
+    const { plugin, builtIn } = found;
+    const declared = parseFields(text, target.fileName);
+    const placeOf = (keys: readonly (string | number)[]) => {
+      if (!isSent) return {};
+      const { line } = lineOfField(text, keys);
+      return line === undefined ? lineOfField(text, ["config", ...keys]) : { line };
+    };
+    if (declared["name"] !== undefined && declared["name"] !== plugin.name)
+      throw changeRejected([{ name: "name", message: "cannot be changed here; upload a new package", ...placeOf(["name"]) }]);
+    const faults = schemaFaults(plugin.manifest.configSchema ?? {}, settingsIn(declared));
+    if (faults.length > 0) throw changeRejected(faults.map(({ path: keys, message }) => ({ ...faultOf(keys, message), ...placeOf(keys) })));
+    const problem = builtIn && (await this.#options.packages.overrideProblem(overlayOf(found, target.folder, text)));
+    if (problem !== undefined) throw changeRejected(problemFaults(problem));
+  }
+}
+
+/** Returns the folder whose manifest contains the operator's settings. */
+function shownFolder({ overlay, code }: CatalogedPlugin): string {
+  return (overlay ?? code).folder;
+}
+
+/** Returns the settings in the manifests, without defaults of the schema. */
+function declaredSettings({ code, overlay }: CatalogedPlugin): Fields {
+  const config = code.metadata && pluginFields(code.metadata, overlay?.metadata).fields["config"];
+  return isObject(config) ? config : {};
+}
+
+function settingsOf(schema: ConfigSchema | undefined, declared: Fields): ConfigField[] {
+  const properties = schema?.properties ?? {};
+  const known = Object.entries(properties).map(([name, property]): ConfigField => {
+    const own = declared[name];
+    return own === undefined
+      ? { name, value: property.default ?? null, source: "default" }
+      : { name, value: own, source: "manifest", ...noteOf(schemaFaults(property, own, [name])[0]) };
+  });
+  const others = Object.entries(declared).filter(([name]) => !Object.hasOwn(properties, name));
+  const note = schema && { note: "The schema of the plugin has no such setting." };
+  return [...known, ...others.map(([name, value]): ConfigField => ({ name, value, source: "manifest", ...note }))];
+}
+
+function noteOf(fault: { readonly message: string } | undefined): { note?: string } {
+  return fault ? { note: `The value is not accepted: ${fault.message}` } : {};
+}
+
+/** Returns the manifest with the new settings. Throws INVALID_PACKAGE_METADATA for names that are no settings. */
+function editedText(found: CatalogedPlugin, { text, fileName }: Target, set: Fields): string {
+  const { manifest } = found.plugin;
+  const properties = manifest.configSchema?.properties ?? {};
+  const declared = declaredSettings(found);
+  const unknown = Object.keys(set).filter(
+    (name) => !Object.hasOwn(properties, name) && !(set[name] === null && Object.hasOwn(declared, name)),
+  );
+  const names = Object.keys(properties).join(", ");
+  const message = names === "" ? "cannot be set: the plugin has no configSchema" : `is not a setting of the plugin (there are ${names})`;
+  if (unknown.length > 0) throw changeRejected(unknown.map((name) => ({ name, message })));
+  return Object.entries(set).reduce(
+    (edited, [name, value]) => withField(edited, fileName, placeOfSetting(edited, fileName, name), value),
+    text,
+  );
+}
+
+/** Returns the path of a setting: below `config` if it is there, or if its name is a field of the manifest; otherwise at the top. */
+function placeOfSetting(text: string, fileName: string, name: string): string[] {
+  const { config } = parseFields(text, fileName);
+  const isInConfig = isObject(config) && Object.hasOwn(config, name);
+  return isInConfig || pluginRuntimeKeys.has(name) ? ["config", name] : [name];
+}
+
+/** Returns the settings in the fields of a manifest. */
+function settingsIn(declared: Fields): Fields {
+  const own = Object.entries(declared).filter(([key]) => !pluginRuntimeKeys.has(key));
+  return { ...Object.fromEntries(own), ...(isObject(declared["config"]) ? declared["config"] : {}) };
+}
+
+/** Returns the overriding manifest of a built-in plugin as it is after the change. */
+function overlayOf({ plugin }: CatalogedPlugin, folder: string, text: string): PluginFolder {
+  const metadata = parsePackageMetadata((fileName) => (fileName === "manifest.yaml" ? text : undefined));
+  return { directory: { path: path.dirname(folder), source: "uploaded" }, folder, name: plugin.name, metadata };
+}
+
+function declaredIn({ text, fileName }: { readonly text: string | undefined; readonly fileName: string }): Fields {
+  try {
+    return parseFields(text ?? "", fileName);
+  } catch {
+    return {};
+  }
+}
+
+function faultOf([name = "", ...rest]: readonly (string | number)[], message: string): ConfigFault {
+  return { name: String(name), message: rest.length === 0 ? message : `${rest.join(".")}: ${message}` };
+}
+
+/** Splits the text of a built-in plugin's error, with one line such as `rateLimits[0].window: is missing` for each setting. */
+function problemFaults(problem: string): ConfigFault[] {
+  const faults = problem.split("\n").flatMap((line): ConfigFault[] => {
+    const [, name, rest = "", message] = /^(\w+)(\S*?): (.+)$/.exec(line) ?? [];
+    return name === undefined || message === undefined
+      ? []
+      : [{ name, message: rest === "" ? message : `${rest.replace(/^\./, "")}: ${message}` }];
+  });
+  return faults.length > 0 ? faults : [{ name: "config", message: problem }];
+}
+
+function isObject(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
