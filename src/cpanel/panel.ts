@@ -5,6 +5,7 @@ import { placeOf, type Place } from "./router/place.js";
 import { Router } from "./router/router.js";
 import { RememberedSession } from "./session/remembered-session.js";
 import { Session } from "./session/session.js";
+import { Rail } from "./layout/rail.js";
 import { Theme } from "./layout/theme.js";
 import { Toasts } from "./components/toasts.js";
 
@@ -17,6 +18,7 @@ export interface Panel {
   readonly router: Router;
   readonly toasts: Toasts;
   readonly theme: Theme;
+  readonly rail: Rail;
 }
 
 /** Creates the shared objects of the panel, then requests the daemon's discovery document and the session. */
@@ -59,5 +61,6 @@ export function openPanel(): Panel {
   });
   void connection.find();
   const router = new Router(place.panelPath, window);
-  return { place, connection, session, resources, router, toasts: new Toasts(), theme: new Theme(localStorage, document.documentElement) };
+  const theme = new Theme(localStorage, document.documentElement);
+  return { place, connection, session, resources, router, toasts: new Toasts(), theme, rail: new Rail(localStorage) };
 }

@@ -1,6 +1,7 @@
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { App } from "./app.js";
+import "./fonts.css";
 import "./tokens.css";
 import "./base.css";
 import { openPanel } from "./panel.js";

@@ -183,7 +183,7 @@ function pairsOf(values: Record<string, unknown> = {}): [name: string, value: st
   });
 }
 
-/** Validates with the Standard Schema interface, because the build replaces some zod schemas (see scripts/ready-contracts.mjs). */
+/** Validates with the Standard Schema interface, because the build of the panel replaces zod (see scripts/build-panel.mjs). */
 function parseResult(schema: z.core.$ZodType, response: TransportResponse): unknown {
   const checked = schema["~standard"].validate(parseJson(response));
   if (checked instanceof Promise) throw new TypeError("response schemas must be synchronous");

@@ -11,22 +11,24 @@ export interface ModalProps {
   readonly isAlert?: boolean;
   /** If true, neither Escape nor a click outside the dialog closes it. */
   readonly isHeld?: boolean;
+  /** Shape: a box in the middle, a sheet at the bottom of a narrow screen, or a menu near the top. Default: `box`. */
+  readonly look?: "box" | "sheet" | "menu";
   readonly children: ReactNode;
 }
 
 /** A modal dialog. Render the component only while the dialog is open. On unmount, the focus returns to the previously focused element. */
-export function Modal({ title, onClose, isAlert = false, isHeld = false, children }: ModalProps) {
+export function Modal({ title, onClose, isAlert = false, isHeld = false, look = "box", children }: ModalProps) {
   return (
     <ModalOverlay
       isOpen
       onOpenChange={(isOpen) => !isOpen && onClose()}
       isDismissable={!isAlert && !isHeld}
       isKeyboardDismissDisabled={isHeld}
-      className="modal-veil"
+      className={`modal-veil modal-veil-${look}`}
     >
-      <AriaModal className="modal">
+      <AriaModal className={`modal modal-${look}`}>
         <Dialog role={isAlert ? "alertdialog" : "dialog"} className="modal-dialog">
-          <Heading slot="title" level={2} className="modal-title">
+          <Heading slot="title" level={2} className={look === "menu" ? "visually-hidden" : "modal-title"}>
             {title}
           </Heading>
           {children}

@@ -1,8 +1,16 @@
-import { lazy, Suspense, useEffect, useRef, type ComponentType } from "react";
+import { lazy, Suspense, useState, type ComponentType } from "react";
+import { Icon } from "../components/icon.js";
+import { sectionsFor, type Section } from "../pages/sections.js";
+import { useObserved } from "../live/use-observed.js";
 import { PanelLink } from "../router/panel-link.js";
 import { useRoute } from "../router/use-route.js";
-import { sections } from "../pages/sections.js";
+import { usePrincipal } from "../session/use-principal.js";
+import { usePanel } from "../use-panel.js";
+import { MoreSheet } from "./more-sheet.js";
 import "./navigation.css";
+
+/** Number of sections in the bottom bar of a narrow screen. The sheet behind `More` contains the rest. */
+const inBottomBar = 4;
 
 /**
  * Menu entries of plugins. Their code is loaded separately, because the first screen does not show them. If the code cannot be loaded, no
@@ -10,36 +18,72 @@ import "./navigation.css";
  */
 const PluginMenus = lazy(async () => ({ default: await loadPluginMenus().catch(() => Nothing) }));
 
+/** The sections of the panel and the pages of plugins: a rail at the left, or a bar at the bottom of a narrow screen. */
 export function Navigation() {
-  const { segments, search } = useRoute();
-  // Marks no section on a page of a plugin's menu, because the plugin menus below mark that page.
-  const current = search.has("at") ? undefined : segments[0];
-  const list = useRef<HTMLUListElement>(null);
-  useEffect(() => showCurrent(list.current), [current]);
+  const [isMoreOpen, setMoreOpen] = useState(false);
+  const { permissions } = usePrincipal();
+  const shown = sectionsFor(permissions);
+  const rest = shown.slice(inBottomBar);
+  const current = useCurrentSection();
   return (
     <>
       <nav aria-label="Sections" className="navigation">
-        <ul ref={list}>
-          {sections.map(({ path, title }) => (
-            <li key={path}>
-              <PanelLink to={path} className="navigation-link" {...(path === current ? { "aria-current": "page" } : {})}>
-                {title}
-              </PanelLink>
+        <ul>
+          {shown.map((section, index) => (
+            <li key={section.path} className={index < inBottomBar ? undefined : "navigation-rest"}>
+              <SectionLink section={section} isCurrent={section.path === current} />
             </li>
           ))}
+          <li className="navigation-more">
+            <button
+              type="button"
+              className={`navigation-link${rest.some(({ path }) => path === current) ? " navigation-link-within" : ""}`}
+              aria-haspopup="dialog"
+              onClick={() => setMoreOpen(true)}
+            >
+              <Icon name="more" />
+              <span className="navigation-text">More</span>
+            </button>
+          </li>
         </ul>
       </nav>
       <Suspense>
         <PluginMenus />
       </Suspense>
+      {isMoreOpen && (
+        <MoreSheet onClose={() => setMoreOpen(false)}>
+          <nav aria-label="More sections" className="navigation">
+            <ul>
+              {rest.map((section) => (
+                <li key={section.path}>
+                  <SectionLink section={section} isCurrent={section.path === current} />
+                </li>
+              ))}
+            </ul>
+          </nav>
+          <Suspense>
+            <PluginMenus />
+          </Suspense>
+        </MoreSheet>
+      )}
     </>
   );
 }
 
-/** Scrolls the current entry into view on a narrow screen, where the entries are in one row. Leaves the page where it is. */
-function showCurrent(list: HTMLUListElement | null): void {
-  const link = list?.querySelector<HTMLElement>("[aria-current]");
-  if (list && link) list.scrollLeft = link.offsetLeft - (list.clientWidth - link.offsetWidth) / 2;
+function SectionLink({ section: { path, title, icon }, isCurrent }: { section: Section; isCurrent: boolean }) {
+  const isCollapsed = useObserved(usePanel().rail.isCollapsed);
+  return (
+    <PanelLink to={path} className="navigation-link" {...(isCollapsed ? { title } : {})} {...(isCurrent ? { "aria-current": "page" } : {})}>
+      <Icon name={icon} />
+      <span className="navigation-text">{title}</span>
+    </PanelLink>
+  );
+}
+
+/** Returns the path of the current section. Undefined on a page of a plugin, which has an entry of its own. */
+function useCurrentSection(): string | undefined {
+  const { segments, search } = useRoute();
+  return search.has("at") ? undefined : segments[0];
 }
 
 async function loadPluginMenus(): Promise<ComponentType> {

@@ -1,23 +1,26 @@
 import { useRef } from "react";
 import icon from "../icon.svg";
+import { Icon } from "../components/icon.js";
 import { useObserved } from "../live/use-observed.js";
 import { RootKeyWarning } from "../session/root-key-warning.js";
 import { SessionEnded } from "../session/session-ended.js";
 import { SessionWarning } from "../session/session-warning.js";
 import { SectionView } from "../pages/section-view.js";
-import { AccessWarning } from "./access-warning.js";
-import { Account } from "./account.js";
-import { Navigation } from "./navigation.js";
-import { ThemeSwitch } from "./theme-switch.js";
 import { usePanel } from "../use-panel.js";
+import { AccessWarning } from "./access-warning.js";
+import { DropAnywhere } from "./drop-anywhere.js";
+import { Navigation } from "./navigation.js";
+import { TopBar } from "./top-bar.js";
 import "./shell.css";
 
-/** Layout around every page: navigation, account, warnings and the content of the page. */
+/** Layout around every page: navigation, top bar, warnings and the content of the page. */
 export function Shell() {
   const main = useRef<HTMLElement>(null);
-  const { awaySinceMs } = useObserved(usePanel().connection.state);
+  const { connection, rail } = usePanel();
+  const { awaySinceMs } = useObserved(connection.state);
+  const isCollapsed = useObserved(rail.isCollapsed);
   return (
-    <div className="shell">
+    <div className={isCollapsed ? "shell rail-collapsed" : "shell"}>
       <a
         href="#main"
         className="shell-skip"
@@ -29,18 +32,25 @@ export function Shell() {
       >
         Skip to content
       </a>
-      <header className="shell-side">
+      <header className="shell-rail">
         <p className="shell-name">
           <img src={icon} alt="" width="20" height="20" />
-          runtimed
+          <span className="shell-name-text">runtimed</span>
         </p>
         <Navigation />
-        <div className="shell-foot">
-          <ThemeSwitch />
-          <Account />
-        </div>
+        <button
+          type="button"
+          className="navigation-link shell-collapse"
+          aria-label="Collapse navigation"
+          aria-pressed={isCollapsed}
+          onClick={() => rail.toggle()}
+        >
+          <Icon name="rail" />
+          <span className="navigation-text">Collapse</span>
+        </button>
       </header>
       <div className="shell-body">
+        <TopBar />
         <SessionWarning />
         <RootKeyWarning />
         <AccessWarning />
@@ -48,6 +58,7 @@ export function Shell() {
           <SectionView />
         </main>
       </div>
+      <DropAnywhere />
       <SessionEnded />
     </div>
   );

@@ -3,7 +3,7 @@ import { Observable } from "../live/observable.js";
 export const themeChoices = ["system", "light", "dark"] as const;
 export type ThemeChoice = (typeof themeChoices)[number];
 
-/** Name under which the browser stores the theme. The theme is the only setting that the panel stores. */
+/** Name under which the browser stores the theme. */
 const storedName = "cpanel.theme";
 
 /** The light or dark theme of the panel. The user's choice overrides the setting of the operating system. */

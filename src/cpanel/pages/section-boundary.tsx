@@ -3,12 +3,18 @@ import { Button } from "../components/button.js";
 import { ErrorMessage } from "../components/error-message.js";
 import { PageHeading } from "../components/page-heading.js";
 
+interface BoundaryProps {
+  /** Whether no layout surrounds the section. */
+  readonly isWholePage?: boolean;
+  readonly children: ReactNode;
+}
+
 interface State {
   readonly error: unknown;
 }
 
 /** Shows the error if a section fails to load or render. The navigation remains usable. */
-export class SectionBoundary extends Component<{ readonly children: ReactNode }, State> {
+export class SectionBoundary extends Component<BoundaryProps, State> {
   override state: State = { error: undefined };
 
   static getDerivedStateFromError(error: unknown): State {
@@ -18,7 +24,7 @@ export class SectionBoundary extends Component<{ readonly children: ReactNode },
   override render(): ReactNode {
     const { error } = this.state;
     if (error === undefined) return this.props.children;
-    return (
+    const page = (
       <>
         <PageHeading title="This page failed" />
         <ErrorMessage title="The panel failed, or was updated while it was open" error={error}>
@@ -26,5 +32,6 @@ export class SectionBoundary extends Component<{ readonly children: ReactNode },
         </ErrorMessage>
       </>
     );
+    return this.props.isWholePage === true ? <main className="shell-main">{page}</main> : page;
   }
 }

@@ -30,6 +30,11 @@ export class Session {
     this.#remembered = options.remembered;
   }
 
+  /** Whether the browser can have a session. */
+  get isPossible(): boolean {
+    return this.#remembered.isPossible;
+  }
+
   /** Checks with the daemon whether the browser has a valid session. Sends no request if the browser has stored no session. */
   async look(): Promise<void> {
     if (!this.#remembered.isPossible) return this.state.set({ phase: "signed-out", hasLeft: false });

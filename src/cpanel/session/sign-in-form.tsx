@@ -6,7 +6,7 @@ import { useMutation } from "../components/use-mutation.js";
 import { usePanel } from "../use-panel.js";
 
 /** Form that signs the user in with an API key. The panel sends the key once and does not store it. */
-export function SignInForm({ onSignedIn }: { onSignedIn?: () => void }) {
+export function SignInForm({ onSignedIn, onTyping }: { onSignedIn?: () => void; onTyping?: () => void }) {
   const { session } = usePanel();
   const [key, setKey] = useState("");
   const [isShown, setShown] = useState(false);
@@ -30,7 +30,10 @@ export function SignInForm({ onSignedIn }: { onSignedIn?: () => void }) {
         name="key"
         type={isShown ? "text" : "password"}
         value={key}
-        onChange={setKey}
+        onChange={(text) => {
+          setKey(text);
+          onTyping?.();
+        }}
         autoComplete="off"
         autoFocus
         hint="The key is stored in a session cookie that scripts cannot read. At its start, the daemon prints the location of the first key; runtimectl keys create creates others."

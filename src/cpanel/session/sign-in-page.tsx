@@ -1,3 +1,4 @@
+import icon from "../icon.svg";
 import { PageHeading } from "../components/page-heading.js";
 import { useObserved } from "../live/use-observed.js";
 import { ThemeSwitch } from "../layout/theme-switch.js";
@@ -5,8 +6,11 @@ import { usePanel } from "../use-panel.js";
 import { SignInForm } from "./sign-in-form.js";
 import "./gate.css";
 
-/** Page that replaces every other page while no session exists. After the sign-in, the requested page appears. */
-export function SignInPage() {
+/**
+ * Page that replaces every other page while no session exists. After the sign-in, the requested page appears. `onTyping` runs when the user
+ * enters a key.
+ */
+export function SignInPage({ onTyping }: { onTyping: () => void }) {
   const { connection, session } = usePanel();
   const state = useObserved(session.state);
   const { discovery } = useObserved(connection.state);
@@ -14,6 +18,10 @@ export function SignInPage() {
   return (
     <main className="gate">
       <div className="gate-card">
+        <p className="gate-name">
+          <img src={icon} alt="" width="24" height="24" />
+          runtimed
+        </p>
         <PageHeading
           title="Sign in"
           note={
@@ -30,7 +38,7 @@ export function SignInPage() {
         {isPlain && (
           <p className="gate-note gate-warning">This connection is not encrypted: others on the network can read the key. Use https.</p>
         )}
-        <SignInForm />
+        <SignInForm onTyping={onTyping} />
       </div>
       <ThemeSwitch />
     </main>

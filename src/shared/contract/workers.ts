@@ -1,5 +1,4 @@
-// Uses zod/mini because scripts run `runtimectl workers list` often. The build of this command checks the response without zod (see
-// scripts/ready-contracts.mjs).
+// Uses zod/mini, which loads faster, because scripts run `runtimectl workers list` often.
 import * as z from "zod/mini";
 import { Deployment } from "../deployment.js";
 import { Installation } from "../installation.js";

@@ -4,6 +4,7 @@ import { temporaryDirectory } from "../../support/temporary-directory.js";
 import { writeTree } from "../../support/write-tree.js";
 import { dropPaths } from "../panel/drop-paths.js";
 import { openPanelFixture, type PanelFixture } from "../panel/panel-fixture.js";
+import { signOut } from "../panel/panel-browser.js";
 
 let house: PanelFixture;
 
@@ -43,7 +44,7 @@ test("uploads and disables an app, creates a key and signs out in a real browser
   await page.goto(`${house.daemon.url}/cpanel/`);
   // Open calls would fail with 401 after the sign-out.
   await page.getByText("per second").waitFor();
-  await page.getByRole("button", { name: "Sign out" }).click();
+  await signOut(page);
   await page.getByText("You have signed out.").waitFor();
   expect(await page.context().cookies()).toEqual([]);
 });

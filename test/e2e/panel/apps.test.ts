@@ -77,7 +77,7 @@ test("shows the error rate of a failing app in overview and list, and no green b
   await card.getByText("100 % fail").waitFor();
   await card.getByRole("link", { name: "always500" }).click();
   await page.getByRole("heading", { name: "always500", level: 1 }).waitFor();
-  await page.getByRole("navigation").getByRole("link", { name: "Apps", exact: true }).click();
+  await page.getByRole("navigation", { name: "Sections" }).getByRole("link", { name: "Apps", exact: true }).click();
   const row = page.getByRole("row", { name: "always500" });
   await row.getByText("100 % fail").waitFor();
   expect(await row.locator(".badge-good").count()).toBe(0);
@@ -91,7 +91,7 @@ test("shows the error rate of a failing app in overview and list, and no green b
 test("activates another version, and Undo activates the previous version again", async () => {
   const page = await house.open("apps/shop");
   await page.getByText("Serving 1.1.0").waitFor();
-  expect(await page.locator(".app-way-back").textContent()).toBe("← Apps");
+  expect(await page.getByRole("navigation", { name: "Breadcrumb" }).innerText()).toMatch(/^Apps\s+/);
   await expectAccessible(page);
   await page.getByRole("button", { name: "Serve this: shop 1.0.0" }).click();
   await page.getByText("Serving 1.0.0").waitFor();

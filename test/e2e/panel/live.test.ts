@@ -4,6 +4,7 @@ import type { Client } from "../../../src/shared/client.js";
 import { connect, uploadOf } from "../../support/connect.js";
 import { packFiles } from "../../support/pack-files.js";
 import { openPanelFixture, versionFiles, type PanelFixture } from "./panel-fixture.js";
+import { signOut } from "./panel-browser.js";
 
 // Several pages are opened in a row.
 vi.setConfig({ testTimeout: 90_000 });
@@ -129,7 +130,7 @@ test("ends the session when the key is revoked; closes the event stream on sign-
   await dialog.getByRole("button", { name: "Sign in" }).click();
   await isFollowing;
   const end = untilStreamEnds(page);
-  await page.getByRole("button", { name: "Sign out" }).click();
+  await signOut(page);
   await page.getByText("You have signed out.").waitFor();
   await end;
 });

@@ -76,6 +76,12 @@ function isLine(text: string, line: Provoked): boolean {
   return typeof line === "number" ? text.includes(`the server responded with a status of ${line}`) : line.test(text);
 }
 
+/** Opens the account menu, and signs out. */
+export async function signOut(page: Page): Promise<void> {
+  await page.getByRole("button", { name: /^Account / }).click();
+  await page.getByRole("button", { name: "Sign out" }).click();
+}
+
 /** Signs in and waits for the navigation. */
 export async function signIn(page: Page, key: string): Promise<void> {
   await page.getByLabel("API key").fill(key);

@@ -20,6 +20,7 @@ test("serves pages without a key, with a strict content security policy and no-c
     const policy = answer.headers.get("content-security-policy") ?? "";
     expect(policy).toContain("default-src 'none'");
     expect(policy).toContain("frame-ancestors 'none'");
+    expect(policy).toContain("font-src 'self';");
     expect(policy).not.toContain("unsafe");
     expect(Object.fromEntries(answer.headers)).toMatchObject({
       "cache-control": "no-cache",

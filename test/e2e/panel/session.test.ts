@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { connect } from "../../support/connect.js";
 import { startDaemon, type TestDaemon } from "../../support/start-daemon.js";
 import { expectAccessible } from "./expect-accessible.js";
-import { PanelBrowser, signIn } from "./panel-browser.js";
+import { PanelBrowser, signIn, signOut } from "./panel-browser.js";
 
 // axe checks each state four times, which takes seconds on a busy machine.
 vi.setConfig({ testTimeout: 90_000 });
@@ -44,7 +44,7 @@ test("shows the error code for a wrong key, and hides a valid key from scripts",
   expect((await page.context().cookies()).map(({ name, httpOnly, sameSite }) => ({ name, httpOnly, sameSite }))).toEqual([
     { name: "runtime_api_key", httpOnly: true, sameSite: "Strict" },
   ]);
-  await page.getByRole("button", { name: "Sign out" }).click();
+  await signOut(page);
   await page.getByText("You have signed out.").waitFor();
   await expectAccessible(page);
   expect(await page.context().cookies()).toEqual([]);

@@ -1,5 +1,6 @@
 import { Badge } from "../../components/badge.js";
 import { ResourceDetail } from "../../components/resource-detail.js";
+import { PageTabs } from "../../components/page-tabs.js";
 import { PageHeading } from "../../components/page-heading.js";
 import { EmptyState } from "../../components/empty-state.js";
 import { LazyFileBrowser } from "../files/lazy-file-browser.js";
@@ -28,9 +29,6 @@ export function AppPage({ name, view }: { name: string; view: string }) {
   if (!views.some(({ id }) => id === view)) return <NotFound />;
   return (
     <>
-      <p className="app-way-back">
-        <span aria-hidden="true">←</span> <PanelLink to="apps">Apps</PanelLink>
-      </p>
       <PageHeading
         title={name}
         {...(app ? { note: app.serving ? <>Serving {app.serving.version}</> : "Every version is disabled, so no version is served." } : {})}
@@ -56,17 +54,14 @@ export function AppPage({ name, view }: { name: string; view: string }) {
         {(shown) => (
           <>
             <AppFigures name={name} />
-            <nav aria-label={`Pages of ${name}`} className="app-tabs">
-              {views.map(({ id, title }) => (
-                <PanelLink
-                  key={id}
-                  to={id === "versions" ? `apps/${name}` : `apps/${name}/${id}`}
-                  {...(id === view ? { "aria-current": "page" } : {})}
-                >
-                  {title}
-                </PanelLink>
-              ))}
-            </nav>
+            <PageTabs
+              label={`Pages of ${name}`}
+              tabs={views.map(({ id, title }) => ({
+                to: id === "versions" ? `apps/${name}` : `apps/${name}/${id}`,
+                title,
+                isCurrent: id === view,
+              }))}
+            />
             {view === "versions" && <AppVersions app={shown} onChanged={resource.refresh} />}
             {view === "logs" && <LogView app={shown} />}
             {view === "secrets" && <SecretList app={name} />}

@@ -7,8 +7,10 @@ import { useApi } from "../../live/use-api.js";
 import { FailureBadge } from "../apps/failure-badge.js";
 import { useResource } from "../../live/use-resource.js";
 import { megabytes, rate } from "./figures.js";
-import { Plot } from "./plot.js";
-import { useHistory } from "./use-history.js";
+import { Chart } from "../../components/chart.js";
+import { Sparkline } from "../../components/sparkline.js";
+import { StatTile } from "../../components/stat-tile.js";
+import { mostPoints, useHistory } from "./use-history.js";
 
 const operations = { metrics: { show } };
 const intervalMs = 2000;
@@ -28,27 +30,45 @@ export function Traffic() {
   const { isolatePool } = data.daemon;
   return (
     <>
-      <section className="card" aria-labelledby="overview-traffic">
-        <h2 id="overview-traffic">Requests</h2>
-        <p className="figure">
-          {rate(requests.perSecond)} <span className="quiet">per second</span>
-        </p>
-        <Plot label="Requests per second while this page was open" values={history.map(({ perSecond }) => perSecond)} format={rate} />
-        <p className="quiet">
-          {requests.inFlight} in flight · {requests.queued} queued · {requests.total.toLocaleString("en-GB")} since the start ·{" "}
-          {pluralize(requests.failed, "error")} <FailureBadge share={failureShare([requests])} />
-        </p>
-      </section>
-      <section className="card" aria-labelledby="overview-isolates">
-        <h2 id="overview-isolates">Isolates</h2>
-        <p className="figure">
-          {isolates.running} {isolatePool && <span className="quiet">of {isolatePool.size} places</span>}
-        </p>
-        <Plot label="Isolates while this page was open" values={history.map((point) => point.isolates)} format={String} />
-        <p className="quiet">
-          {isolates.starting} starting · {isolates.draining} draining · {megabytes(memory.pssBytes ?? memory.rssBytes)}
-        </p>
-      </section>
+      <StatTile
+        label="Requests"
+        value={rate(requests.perSecond)}
+        unit="per second"
+        note={
+          <>
+            {requests.inFlight} in flight · {requests.queued} queued · {requests.total.toLocaleString("en-GB")} since the start ·{" "}
+            {pluralize(requests.failed, "error")} <FailureBadge share={failureShare([requests])} />
+          </>
+        }
+      >
+        <Sparkline
+          label="Requests per second while this page was open"
+          values={history.map(({ perSecond }) => perSecond)}
+          capacity={mostPoints}
+          format={rate}
+        />
+      </StatTile>
+      <StatTile
+        label="Isolates"
+        value={isolates.running}
+        {...(isolatePool ? { unit: `of ${isolatePool.size} places` } : {})}
+        note={`${isolates.starting} starting · ${isolates.draining} draining · ${megabytes(memory.pssBytes ?? memory.rssBytes)}`}
+      >
+        <Sparkline
+          label="Isolates while this page was open"
+          values={history.map((point) => point.isolates)}
+          capacity={mostPoints}
+          format={String}
+        />
+      </StatTile>
+      <div className="overview-wide">
+        <Chart
+          title="Traffic"
+          at={history.map(({ atMs }) => atMs / 1000)}
+          series={[{ label: "Requests/s", color: "--chart-p90", values: history.map(({ perSecond }) => perSecond) }]}
+          format={rate}
+        />
+      </div>
     </>
   );
 }

@@ -1,7 +1,7 @@
 import { useRef } from "react";
 
 /** Maximum number of points in a chart: 2 minutes with one point every 2 s. */
-const mostPoints = 60;
+export const mostPoints = 60;
 
 export interface Point {
   readonly atMs: number;

@@ -21,14 +21,14 @@ export function PluginMenus() {
   if (data.every(({ menus }) => menus.length === 0)) return null;
   return (
     <nav aria-label="Pages of plugins" className="navigation navigation-plugins">
-      <p className="navigation-title quiet small" aria-hidden="true">
+      <p className="navigation-title small" aria-hidden="true">
         Pages of plugins
       </p>
       <ul>
         {data.flatMap((plugin) =>
           plugin.menus.map((menu) => (
             <li key={`${plugin.name} ${menu.title} ${menu.path}`}>
-              <PluginMenuLink plugin={plugin} menu={menu} className="navigation-link" isCurrent={isAt(plugin.name, menu.path)} />
+              <PluginMenuLink plugin={plugin} menu={menu} className="navigation-link" hasIcon isCurrent={isAt(plugin.name, menu.path)} />
             </li>
           )),
         )}

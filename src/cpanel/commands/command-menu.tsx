@@ -1,0 +1,98 @@
+import { useDeferredValue, useEffect, useId, useMemo, useRef, useState, type KeyboardEvent } from "react";
+import { Icon } from "../components/icon.js";
+import { Modal } from "../components/modal.js";
+import { matchCommands, type Command } from "./command.js";
+import { useCommands } from "./use-commands.js";
+import "./command-menu.css";
+
+interface CommandMenuProps {
+  readonly onClose: () => void;
+  /** Receives the error of a command, which runs after the menu is closed. */
+  readonly onError: (error: unknown) => void;
+}
+
+/** Dialog with a search field and the matching pages, apps, plugins and actions. Arrow keys choose, Enter runs. */
+export function CommandMenu({ onClose, onError }: CommandMenuProps) {
+  const commands = useCommands();
+  const [typed, setTyped] = useState("");
+  const [chosen, setChosen] = useState(0);
+  const id = useId();
+  const list = useRef<HTMLUListElement>(null);
+  const wanted = useDeferredValue(typed);
+  const found = useMemo(() => grouped(matchCommands(commands, wanted), wanted !== ""), [commands, wanted]);
+  const current = Math.min(chosen, found.length - 1);
+  useEffect(() => {
+    list.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: "nearest" });
+  }, [current, found]);
+  const run = (command: Command | undefined) => {
+    if (!command) return;
+    onClose();
+    Promise.resolve()
+      .then(() => command.run())
+      .catch(onError);
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const steps: Partial<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1, PageDown: 10, PageUp: -10 };
+    const step = steps[event.key];
+    if (event.key === "Enter") run(found[current]);
+    else if (step === undefined || found.length === 0) return;
+    else if (Math.abs(step) === 1) setChosen((current + step + found.length) % found.length);
+    else setChosen(Math.min(Math.max(current + step, 0), found.length - 1));
+    event.preventDefault();
+  };
+  return (
+    <Modal title="Command menu" onClose={onClose} look="menu">
+      <div className="command-search">
+        <Icon name="search" />
+        {/* oxlint-disable-next-line jsx-a11y/no-autofocus -- the dialog was opened to type */}
+        <input
+          autoFocus
+          type="text"
+          role="combobox"
+          aria-label="Go to app, run action"
+          aria-expanded="true"
+          aria-controls={`${id}-list`}
+          aria-activedescendant={found.length > 0 ? `${id}-${current}` : undefined}
+          aria-autocomplete="list"
+          autoComplete="off"
+          spellCheck={false}
+          placeholder="Go to app, run action"
+          value={typed}
+          onChange={({ target }) => {
+            setTyped(target.value);
+            setChosen(0);
+          }}
+          onKeyDown={onKeyDown}
+        />
+        <kbd aria-hidden="true">Esc</kbd>
+      </div>
+      <ul ref={list} id={`${id}-list`} role="listbox" aria-label="Commands" className="command-list">
+        {found.map((command, index) => (
+          <li
+            key={command.id}
+            id={`${id}-${index}`}
+            role="option"
+            aria-selected={index === current}
+            className={found[index - 1]?.group === command.group ? "command" : "command command-first"}
+            onMouseMove={() => setChosen(index)}
+            onClick={() => run(command)}
+          >
+            <Icon name={command.icon} />
+            <span className="command-title">{command.title}</span>
+            <span className="command-group small">{command.group}</span>
+          </li>
+        ))}
+      </ul>
+      <p role="status" className={found.length === 0 ? "command-none quiet" : "visually-hidden"}>
+        {found.length === 0 ? "Nothing matches." : `${found.length} entries`}
+      </p>
+    </Modal>
+  );
+}
+
+/** Without a search text, commands stay in the order of their groups. With one, the best match stays first. */
+function grouped(commands: readonly Command[], isRanked: boolean): readonly Command[] {
+  if (isRanked) return commands;
+  const groups = ["Pages", "Apps", "Plugins", "Actions"];
+  return commands.toSorted((one, other) => groups.indexOf(one.group) - groups.indexOf(other.group));
+}

@@ -1,0 +1,35 @@
+import type { IconName } from "../components/icon.js";
+
+/** An entry of the command menu. */
+export interface Command {
+  readonly id: string;
+  readonly group: "Pages" | "Apps" | "Plugins" | "Actions";
+  readonly icon: IconName;
+  readonly title: string;
+  /** Whether the entry is shown only after typing, such as the logs of one app among hundreds. */
+  readonly isDetail?: boolean;
+  readonly run: () => void | Promise<void>;
+}
+
+/** Number of entries that the menu shows at once. */
+const mostShown = 50;
+
+/**
+ * Returns the commands that contain all typed words, best first: a title that starts with the text, then a word of the title that starts
+ * with it, then the rest. Without text, returns all commands but the details.
+ */
+export function matchCommands(commands: readonly Command[], typed: string): readonly Command[] {
+  const text = typed.trim().toLowerCase();
+  if (text === "") return commands.filter(({ isDetail }) => isDetail !== true).slice(0, mostShown);
+  const words = text.split(/\s+/);
+  const ranked = commands.flatMap((command) => {
+    const title = command.title.toLowerCase();
+    if (!words.every((word) => title.includes(word))) return [];
+    const rank = title.startsWith(text) ? 0 : title.split(/[^\p{L}\p{N}]+/u).some((word) => word.startsWith(text)) ? 1 : 2;
+    return [{ command, rank: rank + (command.isDetail ? 0.5 : 0) }];
+  });
+  return ranked
+    .toSorted((one, other) => one.rank - other.rank)
+    .slice(0, mostShown)
+    .map(({ command }) => command);
+}

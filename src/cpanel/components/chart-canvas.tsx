@@ -1,0 +1,187 @@
+import { useEffect, useEffectEvent, useRef, useState } from "react";
+import UPlot from "uplot";
+import "uplot/dist/uPlot.min.css";
+import type { ChartMarker, ChartProps } from "./chart.js";
+import { chartData } from "./chart-data.js";
+
+export interface ChartCanvasProps extends Pick<ChartProps, "at" | "series" | "format"> {
+  readonly markers: readonly ChartMarker[];
+  readonly height: number;
+  readonly isStacked: boolean;
+  readonly syncKey: string | undefined;
+  /** Receives the index of the point under the pointer. Undefined without a pointer. */
+  readonly onPoint: (index: number | undefined) => void;
+}
+
+const daySeconds = 86_400;
+/** Possible distances of the times on the axis, in seconds. */
+const timeSteps = [
+  1,
+  5,
+  10,
+  15,
+  30,
+  60,
+  300,
+  600,
+  900,
+  1800,
+  3600,
+  7200,
+  10_800,
+  21_600,
+  43_200,
+  daySeconds,
+  2 * daySeconds,
+  7 * daySeconds,
+];
+const timeOfDay = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
+const timeWithSeconds = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", second: "2-digit" });
+const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
+const axisFont = "11px Inter, system-ui, sans-serif";
+
+/** The plot of a chart, drawn with uPlot. A change of the theme or of the series draws a new plot; new values change the plot. */
+export function ChartCanvas({ at, series, markers, format, height, isStacked, syncKey, onPoint }: ChartCanvasProps) {
+  const box = useRef<HTMLDivElement>(null);
+  const plot = useRef<UPlot>(undefined);
+  const shownMarkers = useRef(markers);
+  const look = useLook();
+  const point = useEffectEvent(onPoint);
+  const formatNow = useEffectEvent(format);
+  const dataNow = useEffectEvent(() => chartData(at, series, isStacked));
+  const shape = series.map(({ label, color }) => `${label} ${color}`).join("|");
+  useEffect(() => {
+    const { current } = box;
+    if (!current) return undefined;
+    const colorOf = (token: string) => computedColor(current, token);
+    const options: UPlot.Options = {
+      width: current.clientWidth,
+      height,
+      legend: { show: false },
+      cursor: {
+        y: false,
+        points: { size: 7 },
+        drag: { x: false, y: false },
+        ...(syncKey === undefined ? {} : { sync: { key: syncKey } }),
+      },
+      scales: { y: { range: (_plot, _low, high) => [0, high > 0 ? high * 1.1 : 1] } },
+      axes: [
+        {
+          stroke: colorOf("--text-quiet"),
+          font: axisFont,
+          grid: { show: false },
+          ticks: { stroke: colorOf("--line"), width: 1, size: 4 },
+          values: (_plot, splits) => timeTexts(splits),
+          incrs: [...timeSteps],
+          size: 28,
+          space: 80,
+        },
+        {
+          stroke: colorOf("--text-quiet"),
+          font: axisFont,
+          grid: { stroke: colorOf("--line"), width: 1 },
+          ticks: { show: false },
+          values: (_plot, splits) => splits.map((value) => formatNow(value)),
+          size: 64,
+          space: 40,
+        },
+      ],
+      series: [
+        {},
+        ...shape.split("|").map((entry): UPlot.Series => {
+          const color = colorOf(entry.slice(entry.lastIndexOf(" ") + 1));
+          return { stroke: color, width: 1.5, points: { show: false }, ...(isStacked ? { fill: withAlpha(color) } : {}) };
+        }),
+      ],
+      ...(isStacked
+        ? {
+            bands: shape
+              .split("|")
+              .slice(1)
+              .map((_entry, index) => ({ series: [index + 2, index + 1] as [number, number] })),
+          }
+        : {}),
+      hooks: {
+        draw: [(drawn) => drawMarkers(drawn, shownMarkers.current, { line: colorOf("--line-strong"), text: colorOf("--text-quiet") })],
+        setCursor: [({ cursor }) => point(cursor.idx ?? undefined)],
+      },
+    };
+    const drawn = new UPlot(options, dataNow(), current);
+    plot.current = drawn;
+    const observer = new ResizeObserver(() => drawn.setSize({ width: current.clientWidth, height }));
+    observer.observe(current);
+    return () => {
+      observer.disconnect();
+      drawn.destroy();
+    };
+  }, [shape, height, isStacked, syncKey, look]);
+  useEffect(() => {
+    shownMarkers.current = markers;
+    plot.current?.setData(chartData(at, series, isStacked));
+  }, [at, series, markers, isStacked]);
+  return <div ref={box} />;
+}
+
+/** Returns a number that grows when the colors of the page change. */
+function useLook(): number {
+  const [look, setLook] = useState(0);
+  useEffect(() => {
+    const change = () => setLook((count) => count + 1);
+    const observer = new MutationObserver(change);
+    observer.observe(document.documentElement, { attributeFilter: ["data-theme"] });
+    const queries = ["(prefers-color-scheme: dark)", "(forced-colors: active)"].map((query) => matchMedia(query));
+    for (const query of queries) query.addEventListener("change", change);
+    return () => {
+      observer.disconnect();
+      for (const query of queries) query.removeEventListener("change", change);
+    };
+  }, []);
+  return look;
+}
+
+/** Returns the color of a design token in the current theme. The value of the token itself contains both themes. */
+function computedColor(place: HTMLElement, token: string): string {
+  const probe = document.createElement("span");
+  probe.style.color = `var(${token})`;
+  // Otherwise, all series have the same color in forced colors. The legend keeps its colors, too.
+  probe.style.setProperty("forced-color-adjust", "none");
+  place.append(probe);
+  const { color } = getComputedStyle(probe);
+  probe.remove();
+  return color;
+}
+
+function withAlpha(color: string): string {
+  return `color-mix(in srgb, ${color} 24%, transparent)`;
+}
+
+function timeTexts(splits: readonly number[]): string[] {
+  const [first = 0, second = first, last = second] = [splits[0], splits[1], splits.at(-1)];
+  const format = last - first > 2 * daySeconds ? day : second - first < 60 ? timeWithSeconds : timeOfDay;
+  return splits.map((split) => format.format(split * 1000));
+}
+
+/** Draws a vertical line with a label for each marker. */
+function drawMarkers(plot: UPlot, markers: readonly ChartMarker[], color: { line: string; text: string }): void {
+  const { ctx, bbox } = plot;
+  const { min, max } = plot.scales["x"] ?? {};
+  const ratio = devicePixelRatio;
+  ctx.save();
+  ctx.font = `${11 * ratio}px Inter, system-ui, sans-serif`;
+  ctx.lineWidth = ratio;
+  for (const { at, type, label } of markers) {
+    if (min === undefined || max === undefined || at < min || at > max) continue;
+    const x = Math.round(plot.valToPos(at, "x", true));
+    ctx.strokeStyle = color.line;
+    ctx.setLineDash(type === "deploy" ? [] : [3 * ratio, 3 * ratio]);
+    ctx.beginPath();
+    ctx.moveTo(x, bbox.top);
+    ctx.lineTo(x, bbox.top + bbox.height);
+    ctx.stroke();
+    ctx.fillStyle = color.text;
+    const isAtEdge = x + ctx.measureText(label).width + 8 * ratio > bbox.left + bbox.width;
+    ctx.textAlign = isAtEdge ? "right" : "left";
+    ctx.fillText(label, x + (isAtEdge ? -4 : 4) * ratio, bbox.top + 11 * ratio);
+  }
+  ctx.restore();
+}

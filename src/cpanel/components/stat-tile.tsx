@@ -1,0 +1,29 @@
+import type { ReactNode } from "react";
+import "./card.css";
+import "./stat-tile.css";
+
+interface StatTileProps {
+  readonly label: string;
+  /** The figure, with its unit in `unit`. */
+  readonly value: ReactNode;
+  readonly unit?: ReactNode;
+  readonly note?: ReactNode;
+  /** Color of the figure. The note or the unit must say the same in words. */
+  readonly tone?: "plain" | "warn" | "bad";
+  /** Content below the figure, such as a `Sparkline`. */
+  readonly children?: ReactNode;
+}
+
+/** A card with one figure. Place several in an element with the class `stat-tiles`. */
+export function StatTile({ label, value, unit, note, tone = "plain", children }: StatTileProps) {
+  return (
+    <section className="card stat-tile" aria-label={label}>
+      <h2 className="stat-tile-label">{label}</h2>
+      <p className={`stat-tile-value stat-tile-${tone}`}>
+        {value} {unit !== undefined && <span className="stat-tile-unit">{unit}</span>}
+      </p>
+      {children}
+      {note !== undefined && <p className="quiet small">{note}</p>}
+    </section>
+  );
+}

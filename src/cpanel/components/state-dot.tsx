@@ -1,0 +1,19 @@
+import type { ReactNode } from "react";
+import "./state-dot.css";
+
+/** State of an app or a plugin, as in the API. */
+export type HealthState = "ok" | "degraded" | "failing" | "backoff" | "idle" | "disabled";
+
+const signs: Readonly<Record<HealthState, string>> = { ok: "●", degraded: "▲", failing: "✕", backoff: "◌", idle: "–", disabled: "○" };
+
+/** Shows a state as a sign and a word. The color repeats the state. `children` replaces the word. */
+export function StateDot({ state, children = state }: { state: HealthState; children?: ReactNode }) {
+  return (
+    <span className={`state-dot state-${state}`}>
+      <span aria-hidden="true" className="state-dot-sign">
+        {signs[state]}
+      </span>
+      {children}
+    </span>
+  );
+}

@@ -1,0 +1,55 @@
+import type { Column } from "../../components/data-table.js";
+import { StateDot, type HealthState } from "../../components/state-dot.js";
+import { DateAndTime } from "../../components/date-and-time.js";
+import type { ActivityEntry, Outcome } from "./activity-entry.js";
+
+const states: Readonly<Record<Outcome, HealthState>> = { done: "ok", refused: "degraded", failed: "failing", observed: "idle" };
+
+/** The columns of the activity. Only the audit log has addresses. */
+export function activityColumns({ mayAudit }: { mayAudit: boolean }): readonly Column<ActivityEntry>[] {
+  return [
+    { id: "time", title: "Time", cell: ({ at }) => <DateAndTime atMs={at} /> },
+    { id: "who", title: "Who", shownFrom: "wide", cell: ({ who }) => who ?? <span className="quiet">–</span> },
+    { id: "action", title: "What", cell: (entry) => <Action {...entry} /> },
+    {
+      id: "subject",
+      title: "Subject",
+      shownFrom: "wide",
+      cell: ({ subject, message }) => (
+        <>
+          {subject}
+          {message !== undefined && <span className="activity-message quiet">{message}</span>}
+        </>
+      ),
+    },
+    {
+      id: "outcome",
+      title: "Outcome",
+      cell: ({ outcome, code }) => (
+        <>
+          <StateDot state={states[outcome]}>{outcome}</StateDot>
+          {code !== undefined && <code className="activity-message quiet">{code}</code>}
+        </>
+      ),
+    },
+    ...(mayAudit
+      ? [{ id: "address", title: "Address", shownFrom: "widest", cell: ({ address }) => address ?? "–" } satisfies Column<ActivityEntry>]
+      : []),
+    {
+      id: "request",
+      title: "Request",
+      shownFrom: "widest",
+      cell: ({ requestId }) => (requestId === undefined ? "–" : <code className="activity-request">{requestId}</code>),
+    },
+  ];
+}
+
+/** The action. On a narrow screen, which has no columns for them, also the key and the subject. */
+function Action({ action, who, subject }: ActivityEntry) {
+  return (
+    <>
+      <code className="activity-action">{action}</code>
+      <span className="activity-narrow activity-message quiet">{[subject, who && `by ${who}`].filter(Boolean).join(" ")}</span>
+    </>
+  );
+}

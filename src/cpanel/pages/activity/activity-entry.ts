@@ -1,0 +1,118 @@
+import type { AuditEntry } from "../../../shared/contract/audit.js";
+import { changeTypes, nounOf, type ChangeSubject } from "../../../shared/contract/changes.js";
+import type { RuntimeEvent } from "../../../shared/contract/events.js";
+
+/** Outcomes of an entry: those of the audit log, and `observed` for an event that no request caused. */
+export const outcomes = ["done", "refused", "failed", "observed"] as const;
+export type Outcome = (typeof outcomes)[number];
+
+/** One row of the activity: an entry of the audit log, or an event. */
+export interface ActivityEntry {
+  /** Unique among the entries of both sources. */
+  readonly key: string;
+  /** Unix time in milliseconds. */
+  readonly at: number;
+  readonly action: string;
+  readonly outcome: Outcome;
+  /** Error code of a rejected or failed request. */
+  readonly code?: string | undefined;
+  /** Name of the key that made the request. Undefined without a valid key, and for events without a request. */
+  readonly who?: string | undefined;
+  readonly subject: string;
+  readonly message?: string | undefined;
+  readonly address?: string | undefined;
+  readonly requestId?: string | undefined;
+  /** The entry as the daemon sent it, for the export. */
+  readonly source: AuditEntry | RuntimeEvent;
+}
+
+export function fromAudit(entry: AuditEntry): ActivityEntry {
+  const { id, at, action, outcome, code, principal, subject, clientAddress, forwardedFor, requestId, skippedCount } = entry;
+  return {
+    key: `audit ${id}`,
+    at,
+    action,
+    outcome,
+    code,
+    who: principal?.name,
+    subject: subjectText(subject),
+    message: skippedCount === undefined ? undefined : `${skippedCount} entries were not written`,
+    address: forwardedFor === undefined ? clientAddress : `${forwardedFor} (through ${clientAddress})`,
+    requestId,
+    source: entry,
+  };
+}
+
+export function fromEvent(event: RuntimeEvent): ActivityEntry {
+  const { id, at, type, principal, subject, message, requestId } = event;
+  const isChange = isOneOf(changeTypes, type);
+  return {
+    key: `event ${id}`,
+    at,
+    action: type,
+    outcome: isChange ? "done" : "observed",
+    who: principal?.name,
+    subject: subjectText(subject),
+    message,
+    requestId,
+    source: event,
+  };
+}
+
+/** Whether an event is missing in the audit log: state changes of apps, but not changes through the API and events of the stream. */
+export function isOnlyEvent({ type }: RuntimeEvent): boolean {
+  return nounOf(type) !== "stream" && !isOneOf(changeTypes, type);
+}
+
+function isOneOf(known: readonly string[], type: string): boolean {
+  return known.includes(type);
+}
+
+/** Describes what an action changed: `shop 1.2.0`, `shop.example.org`, `API_KEY of shop`, `key 7`, then the changed files. */
+function subjectText(subject: ChangeSubject | undefined): string {
+  if (!subject) return "";
+  const { name, version, host, secret, id, paths, namespaces, replacedBy } = subject;
+  const owner = name ?? namespaces?.join(", ");
+  const parts = [
+    host ?? secret,
+    owner === undefined ? undefined : host !== undefined || secret !== undefined ? `of ${owner}` : owner,
+    version,
+    name === undefined && id !== undefined ? `key ${id}` : undefined,
+    replacedBy === undefined ? undefined : `→ key ${replacedBy}`,
+    paths && paths.length > 0 ? paths.join(", ") : undefined,
+  ];
+  return parts.filter((part) => part !== undefined).join(" ");
+}
+
+export interface ActivityFilter {
+  readonly search: string;
+  readonly who: string;
+  /** A resource such as `worker`, or an action such as `worker.installed`. */
+  readonly action: string;
+  readonly outcome: string;
+}
+
+/** Returns the entries that match all parts of the filter. An empty part selects all entries. */
+export function filterActivity(
+  entries: readonly ActivityEntry[],
+  { search, who, action, outcome }: ActivityFilter,
+): readonly ActivityEntry[] {
+  const wanted = search.trim().toLowerCase();
+  return entries.filter(
+    (entry) =>
+      (who === "" || entry.who === who) &&
+      (action === "" || entry.action === action || entry.action.startsWith(`${action}.`)) &&
+      (outcome === "" || entry.outcome === outcome) &&
+      (wanted === "" || textOf(entry).includes(wanted)),
+  );
+}
+
+function textOf({ action, who, subject, message, code, address, requestId }: ActivityEntry): string {
+  return [action, who, subject, message, code, address, requestId].join(" ").toLowerCase();
+}
+
+/** Returns the entries as lines of JSON, oldest first, as the API sends them. */
+export function toJsonLines(entries: readonly ActivityEntry[]): string {
+  const lines = entries.toSorted((one, other) => one.at - other.at).map(({ source }) => JSON.stringify(source));
+  return lines.length === 0 ? "" : `${lines.join("\n")}\n`;
+}

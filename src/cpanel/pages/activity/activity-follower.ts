@@ -1,0 +1,133 @@
+import { ApiError } from "../../../shared/api-error.js";
+import type { ClientOf } from "../../../shared/client.js";
+import { list, type AuditEntry } from "../../../shared/contract/audit.js";
+import { stream, type RuntimeEvent } from "../../../shared/contract/events.js";
+import { Observable } from "../../live/observable.js";
+import { pause } from "../../live/pause.js";
+import { fromAudit, fromEvent, isOnlyEvent, type ActivityEntry } from "./activity-entry.js";
+
+export const activityOperations = { audit: { list }, events: { stream } };
+
+/** Number of entries that the audit log sends first, and for each press of `Load older entries`. */
+const pageSize = 500;
+/** Maximum number of live entries in the browser. Older entries are dropped. */
+const mostEntries = 5000;
+/** Period of the events that the daemon sends first, as far as it still has them. */
+const eventsSince = "7d";
+/** Interval between updates of the table. Entries that arrive within one interval are rendered together. */
+const collectMs = 100;
+const firstRetryMs = 1000;
+const longestRetryMs = 15_000;
+
+export interface ActivityState {
+  /** Newest first. */
+  readonly entries: readonly ActivityEntry[];
+  readonly phase: "connecting" | "live" | "lost" | "refused";
+  /** Error with which the daemon rejected a stream. */
+  readonly error: unknown;
+  /** Whether the audit log has older entries. */
+  readonly hasOlder: boolean;
+}
+
+interface Source<Received extends { readonly id: number }> {
+  readonly follow: (lastEventId: number | undefined, onOpen: () => void) => AsyncIterable<Received>;
+  /** Returns the row of a received item. Undefined for an item without a row. */
+  readonly toEntry: (received: Received) => ActivityEntry | undefined;
+}
+
+/** Follows the audit log and the events. Without the permission for the audit log, follows the events only. */
+export class ActivityFollower {
+  readonly state = new Observable<ActivityState>({ entries: [], phase: "connecting", error: undefined, hasOlder: false });
+  readonly #client: ClientOf<typeof activityOperations>;
+  readonly #end = new AbortController();
+  readonly #pending: ActivityEntry[] = [];
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(client: ClientOf<typeof activityOperations>, { mayAudit }: { mayAudit: boolean }) {
+    this.#client = client;
+    const { signal } = this.#end;
+    const audit: Source<AuditEntry> = {
+      follow: (lastEventId, onOpen) => client.audit.list.follow({ query: { limit: pageSize } }, { signal, lastEventId, onOpen }),
+      toEntry: fromAudit,
+    };
+    const events: Source<RuntimeEvent> = {
+      follow: (lastEventId, onOpen) => client.events.stream.follow({ query: { since: eventsSince } }, { signal, lastEventId, onOpen }),
+      toEntry: (event) => (isOnlyEvent(event) || (!mayAudit && !event.type.startsWith("stream.")) ? fromEvent(event) : undefined),
+    };
+    if (mayAudit) {
+      void this.#run(audit);
+      void this.#look();
+    }
+    void this.#run(events);
+  }
+
+  close(): void {
+    this.#end.abort();
+    clearTimeout(this.#timer);
+  }
+
+  /** Adds older entries of the audit log. Throws the daemon's error. */
+  async loadOlder(): Promise<void> {
+    const ids = this.state.get().entries.flatMap(({ source }) => ("action" in source ? [source.id] : []));
+    if (ids.length === 0) return;
+    const { entries, hasMore } = await this.#client.audit.list({ query: { before: Math.min(...ids), limit: pageSize } });
+    if (this.#end.signal.aborted) return;
+    this.#add(entries.map(fromAudit));
+    this.#change({ hasOlder: hasMore });
+  }
+
+  /** Asks whether the audit log has more entries than the stream sends first. */
+  async #look(): Promise<void> {
+    try {
+      const { hasMore } = await this.#client.audit.list({ query: { limit: pageSize } });
+      this.#change({ hasOlder: hasMore });
+    } catch {
+      // The stream reports the same error.
+    }
+  }
+
+  async #run<Received extends { readonly id: number }>({ follow, toEntry }: Source<Received>): Promise<void> {
+    const { signal } = this.#end;
+    let lastEventId: number | undefined;
+    let retryMs = firstRetryMs;
+    while (!signal.aborted) {
+      try {
+        const onOpen = () => {
+          retryMs = firstRetryMs;
+          this.#change({ phase: "live", error: undefined });
+        };
+        for await (const received of follow(lastEventId, onOpen)) {
+          lastEventId = received.id;
+          this.#take(toEntry(received));
+        }
+      } catch (error) {
+        if (signal.aborted) return;
+        // After a 401, the user can sign in again on the same page. Other rejections with a status below 500 are final.
+        if (error instanceof ApiError && error.status < 500 && error.status !== 401) return this.#change({ phase: "refused", error });
+      }
+      if (signal.aborted) return;
+      this.#change({ phase: "lost" });
+      await pause(retryMs, signal);
+      retryMs = Math.min(retryMs * 2, longestRetryMs);
+    }
+  }
+
+  #take(entry: ActivityEntry | undefined): void {
+    if (!entry) return;
+    this.#pending.push(entry);
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      this.#add(this.#pending.splice(0));
+    }, collectMs);
+  }
+
+  #add(added: readonly ActivityEntry[]): void {
+    const known = new Set(this.state.get().entries.map(({ key }) => key));
+    const entries = [...this.state.get().entries, ...added.filter(({ key }) => !known.has(key))];
+    this.#change({ entries: entries.toSorted((one, other) => other.at - one.at).slice(0, mostEntries) });
+  }
+
+  #change(change: Partial<ActivityState>): void {
+    if (!this.#end.signal.aborted) this.state.set({ ...this.state.get(), ...change });
+  }
+}

@@ -1,0 +1,63 @@
+import * as health from "../../../shared/contract/health.js";
+import { Fact, Facts } from "../../components/facts.js";
+import { PageHeading } from "../../components/page-heading.js";
+import { StateDot } from "../../components/state-dot.js";
+import { useApi } from "../../live/use-api.js";
+import { useObserved } from "../../live/use-observed.js";
+import { useResource } from "../../live/use-resource.js";
+import { ThemeSwitch } from "../../layout/theme-switch.js";
+import { useMay } from "../../session/use-principal.js";
+import { usePanel } from "../../use-panel.js";
+import { NotFound } from "../not-found.js";
+import type { SectionProps } from "../sections.js";
+import "./settings.css";
+
+const operations = { health: { ready: health.ready } };
+const intervalMs = 60_000;
+
+/** Page with the version and the addresses of the daemon, its health checks, and the appearance of the panel. */
+export function Settings({ rest }: SectionProps) {
+  const api = useApi(operations);
+  const mayChecks = useMay("keys:read");
+  const { place, connection } = usePanel();
+  const { discovery } = useObserved(connection.state);
+  const { data } = useResource("health.verbose", () => api.health.ready({ query: { verbose: "1" } }), { intervalMs, isWanted: mayChecks });
+  if (rest.length > 0) return <NotFound />;
+  return (
+    <>
+      <PageHeading title="Settings" />
+      <div className="settings">
+        <Facts label="This daemon">
+          <Fact name="Version">{discovery?.version ?? "…"}</Fact>
+          <Fact name="Address">{location.host}</Fact>
+          {discovery && (
+            <>
+              <Fact name="API">
+                <code>{discovery.api}</code>
+              </Fact>
+              <Fact name="API reference">
+                <a href={place.daemonPath + discovery.docs} target="_blank" rel="noreferrer">
+                  {discovery.docs}
+                </a>
+              </Fact>
+            </>
+          )}
+        </Facts>
+        {data?.checks && (
+          <Facts label="Health checks">
+            {data.checks.map(({ name, status, message }) => (
+              <Fact key={name} name={name}>
+                <StateDot state={status === "ok" ? "ok" : "degraded"}>{status}</StateDot>
+                {message !== undefined && <p className="quiet small">{message}</p>}
+              </Fact>
+            ))}
+          </Facts>
+        )}
+        <section className="card" aria-labelledby="settings-appearance">
+          <h2 id="settings-appearance">Appearance</h2>
+          <ThemeSwitch />
+        </section>
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,149 @@
+import { readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { packFiles } from "../../support/pack-files.js";
+import { temporaryDirectory } from "../../support/temporary-directory.js";
+import { dropPaths } from "./drop-paths.js";
+import { expectAccessible } from "./expect-accessible.js";
+import { openPanelFixture, versionFiles, type PanelFixture } from "./panel-fixture.js";
+
+// axe checks each state four times, which takes seconds on a busy machine.
+vi.setConfig({ testTimeout: 90_000 });
+
+let house: PanelFixture;
+
+beforeAll(async () => {
+  house = await openPanelFixture({ ...versionFiles("shop", "1.0.0", "the shop"), ...versionFiles("@team/blog", "2.0.0", "the blog") });
+});
+
+afterAll(async () => {
+  await house.dispose();
+  expect(house.browser.complaints).toEqual([]);
+});
+
+async function archive(content: Record<string, string>): Promise<string> {
+  const file = path.join(await temporaryDirectory(), "package.tgz");
+  await writeFile(file, await packFiles(content));
+  return file;
+}
+
+const menuOf = (page: Page) => page.getByRole("dialog", { name: "Command menu" });
+
+test("goes to an app with Ctrl+K and the keyboard alone", async () => {
+  const page = await house.open("overview");
+  await page.keyboard.press("Control+k");
+  const menu = menuOf(page);
+  await menu.getByRole("option", { name: "Overview" }).waitFor();
+  await expectAccessible(page);
+  await page.keyboard.type("blog");
+  await menu.getByRole("option", { name: "@team/blog: logs" }).waitFor();
+  expect(await menu.getByRole("option", { selected: true }).innerText()).toContain("@team/blog");
+  await page.keyboard.press("ArrowDown");
+  expect(await menu.getByRole("option", { selected: true }).innerText()).toContain("@team/blog: logs");
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "@team/blog", level: 1 }).waitFor();
+  expect(page.url()).toBe(`${house.daemon.url}/cpanel/apps/@team/blog/logs`);
+  const crumbs = page.getByRole("navigation", { name: "Breadcrumb" });
+  expect(await crumbs.getByRole("listitem").allInnerTexts()).toEqual(["Apps", "@team/blog", "Logs"]);
+  await expect.poll(() => page.evaluate("document.activeElement?.textContent")).toBe("@team/blog");
+});
+
+test("runs an action of the command menu, and closes the menu with Escape", async () => {
+  const page = await house.open("keys");
+  await page.getByRole("button", { name: /Command menu/ }).click();
+  const menu = menuOf(page);
+  await menu.getByRole("combobox").fill("dark");
+  await page.keyboard.press("Enter");
+  await menu.waitFor({ state: "hidden" });
+  expect(await page.evaluate("document.documentElement.dataset.theme")).toBe("dark");
+  await page.keyboard.press("Control+k");
+  await menu.getByRole("combobox").fill("no such thing");
+  await menu.getByText("Nothing matches.").waitFor();
+  await expectAccessible(page);
+  await page.keyboard.press("Escape");
+  await menu.waitFor({ state: "hidden" });
+});
+
+test("shows role, end and theme in the account menu, and closes it with Escape", async () => {
+  const page = await house.open("overview", { key: await house.key({ role: "editor", namespaces: ["@team"] }) });
+  await page.getByRole("button", { name: "Account somebody" }).click();
+  const menu = page.getByRole("group", { name: "Account somebody" });
+  await menu.getByText("editor · @team only").waitFor();
+  await menu.getByText(/The key ends on/).waitFor();
+  await expectAccessible(page);
+  await page.keyboard.press("Escape");
+  expect(await menu.count()).toBe(0);
+  expect(await page.evaluate('document.activeElement?.getAttribute("aria-label")')).toBe("Account somebody");
+});
+
+test("installs an app that is dropped on a page without apps", async () => {
+  const page = await house.open("keys");
+  await page.getByRole("table", { name: "Keys" }).or(page.getByText("No key")).first().waitFor();
+  await dropPaths(page, [await archive({ "manifest.yaml": 'name: dropped\nversion: "1.0.0"\n', "index.html": "dropped" })]);
+  const dialog = page.getByRole("dialog", { name: "Upload dropped 1.0.0?" });
+  await dialog.getByText("A new app at /dropped/").waitFor();
+  await expectAccessible(page);
+  await dialog.getByRole("button", { name: "Upload" }).click();
+  await page.getByRole("dialog", { name: "dropped 1.0.0 is installed" }).waitFor();
+  expect(await (await fetch(`${house.daemon.url}/dropped/`)).text()).toContain("dropped");
+});
+
+test("recognizes a dropped plugin, and names the missing permission", async () => {
+  const plugin = { "manifest.yaml": 'name: noted\nversion: "1.0.0"\nbase: /noted\n', "plugin.js": "export default {};" };
+  const page = await house.open("activity");
+  await page.getByRole("heading", { name: "Activity", level: 1 }).waitFor();
+  await dropPaths(page, [await archive(plugin)]);
+  await page.getByRole("dialog", { name: "Upload noted 1.0.0?" }).getByText("A new plugin noted").waitFor();
+  const own = { role: "custom", permissions: ["workers:read", "workers:install"] };
+  const other = await house.open("settings", { key: await house.key(own) });
+  await other.getByRole("heading", { name: "Settings", level: 1 }).waitFor();
+  await dropPaths(other, [await archive(plugin)]);
+  await other.getByRole("dialog", { name: "This key may not install plugins" }).getByText("plugins:install").waitFor();
+  await expectAccessible(other);
+  expect(await house.ask("/api/plugins")).not.toContainEqual(expect.objectContaining({ name: "noted" }));
+});
+
+test("filters the activity by outcome in the URL, updates it live and exports it", async () => {
+  const guest = await house.key({ role: "viewer", name: "guest" });
+  await fetch(`${house.daemon.url}/api/keys`, {
+    method: "POST",
+    headers: { "x-api-key": guest, "content-type": "application/json" },
+    body: "{}",
+  });
+  const page = await house.open("activity");
+  const table = page.getByRole("table", { name: "Activity" });
+  await table.getByText("key.created").first().waitFor();
+  await expectAccessible(page);
+  await page.getByLabel("Outcome").selectOption("refused");
+  await expect.poll(() => page.url()).toContain("outcome=refused");
+  await table.getByText("PERMISSION_DENIED").waitFor();
+  expect(await table.getByRole("row").count()).toBe(2);
+  await page.getByLabel("Outcome").selectOption("");
+  await page.getByLabel("Search in all columns").fill("latecomer");
+  await page.getByText("No entry matches").waitFor();
+  await expectAccessible(page);
+  await house.key({ role: "viewer", name: "latecomer" });
+  await table.getByRole("cell", { name: "latecomer" }).waitFor();
+  const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Export JSONL" }).click()]);
+  expect(download.suggestedFilename()).toBe("activity.jsonl");
+  const lines = (await readFile(await download.path(), "utf8")).trimEnd().split("\n");
+  expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([{ action: "key.created", subject: { name: "latecomer" } }]);
+});
+
+test("shows events only without the permission for the audit log", async () => {
+  const page = await house.open("activity", { key: await house.key({ role: "viewer" }) });
+  await page.getByText("Events only: the audit log needs the permission audit:read").waitFor();
+  await page.getByRole("table", { name: "Activity" }).getByText("worker.answering").first().waitFor();
+  expect(await page.getByRole("columnheader", { name: "Address" }).count()).toBe(0);
+  await expectAccessible(page);
+});
+
+test("draws the traffic with a legend and a table of the same values", async () => {
+  const page = await house.open("overview");
+  const chart = page.getByRole("region", { name: "Traffic" });
+  await chart.locator("canvas").waitFor();
+  await chart.getByText("Table of traffic").click();
+  await expect.poll(() => chart.getByRole("row").count()).toBeGreaterThan(2);
+  await expectAccessible(page);
+});

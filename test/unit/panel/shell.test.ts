@@ -1,0 +1,105 @@
+import { describe, expect, test } from "vitest";
+import { matchCommands, type Command } from "../../../src/cpanel/commands/command.js";
+import { chartData } from "../../../src/cpanel/components/chart-data.js";
+import { linePath } from "../../../src/cpanel/components/sparkline.js";
+import { crumbsOf } from "../../../src/cpanel/layout/breadcrumb.js";
+import { Rail } from "../../../src/cpanel/layout/rail.js";
+import { sectionsFor } from "../../../src/cpanel/pages/sections.js";
+import { rolePermissions } from "../../../src/shared/permissions.js";
+
+const titles = (permissions: Parameters<typeof sectionsFor>[0]) => sectionsFor(permissions).map(({ title }) => title);
+
+test("offers only sections that a key can use", () => {
+  expect(titles(rolePermissions.admin)).toEqual(["Overview", "Apps", "Activity", "Plugins", "Hosts", "Keys", "Settings"]);
+  expect(titles(rolePermissions.editor)).toEqual(["Overview", "Apps", "Activity", "Plugins", "Hosts", "Settings"]);
+  expect(titles(["audit:read"])).toEqual(["Overview", "Activity", "Settings"]);
+  expect(titles([])).toEqual(["Overview", "Settings"]);
+});
+
+test.each([
+  [["overview"], ["Overview overview"]],
+  [
+    ["apps", "@team", "shop", "logs"],
+    ["Apps apps", "@team/shop apps/@team/shop", "Logs apps/@team/shop/logs"],
+  ],
+  [
+    ["keys", "new"],
+    ["Keys keys", "new keys/new"],
+  ],
+  [["nowhere", "x"], ["Page not found nowhere/x"]],
+])("divides the path %j into the parts of the breadcrumb", (segments, expected) => {
+  expect(crumbsOf(segments).map(({ title, to }) => `${title} ${to}`)).toEqual(expected);
+});
+
+test("keeps the collapsed navigation in the storage of the browser", () => {
+  const stored = new Map<string, string>();
+  const storage = {
+    getItem: (name: string) => stored.get(name) ?? null,
+    setItem: (name: string, value: string) => void stored.set(name, value),
+    removeItem: (name: string) => void stored.delete(name),
+  };
+  new Rail(storage).toggle();
+  expect(new Rail(storage).isCollapsed.get()).toBe(true);
+  new Rail(storage).toggle();
+  expect([new Rail(storage).isCollapsed.get(), stored.size]).toEqual([false, 0]);
+});
+
+const command = (title: string, more: Partial<Command> = {}): Command => ({
+  id: title,
+  group: "Apps",
+  icon: "apps",
+  title,
+  run: () => undefined,
+  ...more,
+});
+
+describe("the command menu", () => {
+  const commands = [
+    command("Workshop"),
+    command("my-shop"),
+    command("shop: logs", { isDetail: true }),
+    command("shop"),
+    command("Overview"),
+  ];
+  const found = (typed: string) => matchCommands(commands, typed).map(({ title }) => title);
+
+  test("offers all commands but the details without a text", () => {
+    expect(found(" ")).toEqual(["Workshop", "my-shop", "shop", "Overview"]);
+  });
+
+  test("puts the best match first", () => {
+    expect(found("SHOP")).toEqual(["shop", "shop: logs", "my-shop", "Workshop"]);
+    expect(found("shop log")).toEqual(["shop: logs"]);
+    expect(found("nothing")).toEqual([]);
+  });
+
+  test("shows at most 50 commands", () => {
+    expect(
+      matchCommands(
+        Array.from({ length: 2000 }, (_, index) => command(`app ${index}`)),
+        "app",
+      ),
+    ).toHaveLength(50);
+  });
+});
+
+describe("charts", () => {
+  test("draw a sparkline from the right edge until it has all its values", () => {
+    expect(linePath([1], { capacity: 2, highest: 1 })).toBe("");
+    expect(linePath([0, 2, 4], { capacity: 3, highest: 4 })).toBe("M0.0 23.0L60.0 12.5L120.0 2.0");
+    expect(linePath([0, 0], { capacity: 3, highest: 0 })).toBe("M60.0 23.0L120.0 23.0");
+  });
+
+  test("add up the series of a stacked chart and keep gaps", () => {
+    const series = [
+      { label: "2xx", color: "--chart-2xx", values: [1, 2, null] },
+      { label: "5xx", color: "--chart-5xx", values: [3, 0, null] },
+    ] as const;
+    expect(chartData([10, 20, 30], series, true)).toEqual([
+      [10, 20, 30],
+      [1, 2, null],
+      [4, 2, null],
+    ]);
+    expect(chartData([10, 20, 30], series, false)[2]).toEqual([3, 0, null]);
+  });
+});
