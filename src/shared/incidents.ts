@@ -1,0 +1,121 @@
+import type { HealthCheck } from "./contract/health.js";
+import type { Plugin } from "./contract/plugins.js";
+import type { LastError, WorkerHealth } from "./contract/worker-health.js";
+
+/** A key whose lifetime ends within this many days is listed as an incident. */
+export const expiryNoticeDays = 14;
+const daySeconds = 86_400;
+
+/** Health checks that report something an operator must repair. The others describe settings, which the page Settings shows. */
+const urgentChecks: ReadonlySet<HealthCheck["name"]> = new Set([
+  "key-store",
+  "key-replica",
+  "worker-directory",
+  "secrets-key",
+  "disk-space",
+]);
+
+/** Severity of an incident, the most severe first. */
+export const incidentStates = ["failing", "backoff", "degraded"] as const;
+
+/** Something that needs the attention of an operator. */
+export interface Incident {
+  readonly kind: "worker" | "plugin" | "check" | "key";
+  readonly state: (typeof incidentStates)[number];
+  /** Name of the worker, plugin, health check or key. */
+  readonly subject: string;
+  /** The active version of a worker. */
+  readonly version?: string | undefined;
+  /** Unix seconds. Undefined for health checks. */
+  readonly since?: number | undefined;
+  /** One sentence about the cause. */
+  readonly reason: string;
+  /** The last error with its position, such as `no such order (index.js:3)`. Undefined if the reason already contains it. */
+  readonly error?: string | undefined;
+  /** The version that a rollback of the worker activates. */
+  readonly rollbackTo?: string | undefined;
+  /** Id of the key. */
+  readonly keyId?: number | undefined;
+}
+
+/** What incidents are derived from. A source that the caller may not read is undefined. */
+export interface IncidentSources {
+  readonly workers?: readonly WorkerHealth[] | undefined;
+  readonly plugins?: readonly Pick<Plugin, "name" | "health">[] | undefined;
+  readonly checks?: readonly HealthCheck[] | undefined;
+  readonly keys?: readonly { readonly id: number; readonly name: string; readonly expiresAt?: number | undefined }[] | undefined;
+  readonly nowSeconds: number;
+}
+
+/** Returns all current incidents, the most severe first, and within a severity the most recent first. */
+export function incidentsOf({ workers = [], plugins = [], checks = [], keys = [], nowSeconds }: IncidentSources): Incident[] {
+  const found = [
+    ...checks.flatMap(checkIncident),
+    ...workers.flatMap(workerIncident),
+    ...plugins.flatMap(pluginIncident),
+    ...keys.flatMap((key) => keyIncident(key, nowSeconds)),
+  ];
+  return found.toSorted((one, other) => rank(one) - rank(other) || (other.since ?? 0) - (one.since ?? 0));
+}
+
+/** Formats the last error with its position, such as `no such order (index.js:3)`. */
+export function describeError({ message, file, line }: LastError): string {
+  if (file === undefined) return message;
+  const position = line === undefined ? file : `${file}:${line}`;
+  return message.includes(position) ? message : `${message} (${position})`;
+}
+
+function workerIncident({ name, version, state, since, reason, lastError, rollbackTo }: WorkerHealth): Incident[] {
+  if (!isProblem(state)) return [];
+  const error = lastError && describeError(lastError);
+  return [
+    {
+      kind: "worker",
+      state,
+      subject: name,
+      version: version ?? undefined,
+      since,
+      reason: reason ?? state,
+      error: lastError && reason?.includes(lastError.message) ? undefined : error,
+      rollbackTo,
+    },
+  ];
+}
+
+function pluginIncident({ name, health: { state, since, reason, lastError } }: Pick<Plugin, "name" | "health">): Incident[] {
+  if (!isProblem(state)) return [];
+  const error = lastError && describeError(lastError);
+  const isNamed = lastError !== undefined && reason?.includes(lastError.message);
+  return [{ kind: "plugin", state, subject: name, since, reason: reason ?? state, error: isNamed ? undefined : error }];
+}
+
+function checkIncident({ name, status, message }: HealthCheck): Incident[] {
+  if (status === "ok" || !urgentChecks.has(name)) return [];
+  return [{ kind: "check", state: status === "failed" ? "failing" : "degraded", subject: name, reason: message ?? status }];
+}
+
+function keyIncident(key: NonNullable<IncidentSources["keys"]>[number], nowSeconds: number): Incident[] {
+  const { id, name, expiresAt } = key;
+  if (expiresAt === undefined || expiresAt - nowSeconds > expiryNoticeDays * daySeconds) return [];
+  const isExpired = expiresAt <= nowSeconds;
+  const days = Math.floor((expiresAt - nowSeconds) / daySeconds);
+  const left = days >= 2 ? `${days} days` : `${Math.max(1, Math.round((expiresAt - nowSeconds) / 3600))} h`;
+  return [
+    {
+      kind: "key",
+      state: isExpired ? "failing" : "degraded",
+      subject: name,
+      reason: isExpired ? "The key has expired." : `The key expires in ${left}.`,
+      keyId: id,
+    },
+  ];
+}
+
+function isProblem(state: WorkerHealth["state"]): state is Incident["state"] {
+  return (incidentStates as readonly string[]).includes(state);
+}
+
+function rank({ kind, state }: Incident): number {
+  // Keys come last: their expiry is not a failure of what is served.
+  return (kind === "key" ? incidentStates.length : 0) + incidentStates.indexOf(state);
+}
