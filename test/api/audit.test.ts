@@ -109,7 +109,7 @@ test("filters entries by action, caller and time, and returns the newest page fi
   expect((await read({ since: "1h", principal: "pager" })).length).toBe(3);
 });
 
-test("denies keys without audit:read, and hides entries of other namespaces", async () => {
+test("rejects keys without audit:read, and hides entries of other namespaces", async () => {
   const [viewer, team] = [await createKey("viewer"), await createKey("team", "admin", ["@team"])];
   await expect(connect(daemon.url, viewer.key).audit.list({ query: {} })).rejects.toMatchObject({ code: "PERMISSION_DENIED" });
   await install(root, "@team/mine");
@@ -146,7 +146,7 @@ test("streams new entries and resumes a stream after the last received entry", a
   await again.stop();
 });
 
-test("limits entries for rejected calls, counts the omitted calls, records all changes", async () => {
+test("limits the entries for rejected calls, but records each change", async () => {
   const before = (await read()).at(-1)?.id ?? 0;
   for (let index = 0; index < 30; index += 1)
     await Promise.all(Array.from({ length: 10 }, () => call("DELETE", "/workers/_/nothing", { "x-api-key": "wrong" })));
@@ -159,7 +159,7 @@ test("limits entries for rejected calls, counts the omitted calls, records all c
   expect(shown(after)).toContain("key.created done among the flood");
 });
 
-test("limits size and number of log files, and continues entry IDs after a restart", async () => {
+test("limits size and number of its files, and numbers entries on after a restart", async () => {
   const first = (await read())[0];
   for (let index = 0; index < 60; index += 1) await createKey(`filler ${index} ${"x".repeat(80)}`);
   const files = await readdir(folder());

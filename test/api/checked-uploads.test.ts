@@ -42,7 +42,7 @@ describe("an upload with check=true", () => {
     ["that throws", 'throw new Error("no database");', "Error: no database"],
     ["that imports a missing file", 'import "./missing.js"; export default { fetch() {} };', "missing.js"],
     ["that exports no handler", "export const a = 1;", "fetch"],
-  ])("is rejected for code %s, and the installed version keeps serving", async (_, source, reason) => {
+  ])("is rejected when it contains code %s, and the installed version stays active", async (_, source, reason) => {
     const before = await installed();
     const refused = expect.objectContaining({ code: "WORKER_START_FAILED", message: expect.stringContaining(reason) as string });
     await expect(uploadCode(source)).rejects.toEqual(refused);
@@ -67,7 +67,7 @@ describe("an upload with check=true", () => {
       "check: /up",
       "GET /up failed",
     ],
-  ])("is rejected for code %s, and the installed version keeps serving", async (_, source, manifest, reason) => {
+  ])("is rejected when it contains code %s, and the installed version stays active", async (_, source, manifest, reason) => {
     const before = await installed();
     const refused = expect.objectContaining({ code: "WORKER_CHECK_FAILED", message: expect.stringContaining(reason) as string });
     await expect(uploadCode(source, { manifest })).rejects.toEqual(refused);
@@ -75,7 +75,7 @@ describe("an upload with check=true", () => {
     expect(await bodyOf()).toBe("before");
   });
 
-  test("reports the last 20 log lines with file, line and column", async () => {
+  test("returns the last 20 log lines and the file, line and column of the error", async () => {
     const source =
       "for (let n = 0; n < 50; n += 1) console.log(`line ${n}`);\nexport default {\n  fetch() { throw new Error('no user'); } };";
     const error = await uploadCode(source).catch((thrown: unknown) => thrown);
@@ -102,7 +102,7 @@ describe("an upload with check=true", () => {
     await expect(upload(archive)).resolves.toMatchObject({ data: { worker: { name: "passes" } } });
   });
 
-  test("checks a static site and the assets of a module", async () => {
+  test("succeeds for a static site and for a module whose page is a static asset", async () => {
     await expect(
       upload({ "manifest.yaml": "name: site\ncheck: /about", "index.html": "home", "about.html": "about" }),
     ).resolves.toBeTruthy();
@@ -114,7 +114,7 @@ describe("an upload with check=true", () => {
     await expect(upload(assets)).resolves.toBeTruthy();
   });
 
-  test("adds no metrics of the rejected version", async () => {
+  test("adds nothing to the metrics when the version is rejected", async () => {
     await expect(
       uploadCode("export default { fetch: () => new Response(null, { status: 500 }) };", { version: "3.0.0" }),
     ).rejects.toThrow();

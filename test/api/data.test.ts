@@ -60,7 +60,7 @@ describe("the list of data folders", () => {
 });
 
 describe("the download of a data folder", () => {
-  test("is a zip archive of all files", async () => {
+  test("returns a zip archive of all files in the folder", async () => {
     await storeData("@get/app", { "a/b": "inner", c: "outer" });
     const { status, body } = await call("GET", "@get/app");
     expect(status).toBe(200);
@@ -69,7 +69,7 @@ describe("the download of a data folder", () => {
     expect(strFromU8(entries["a/b"] as Uint8Array)).toBe("inner");
   });
 
-  test("leaves no temporary copy, even after a HEAD request or an aborted transfer", async () => {
+  test("leaves no temporary copy after a HEAD request or an aborted transfer", async () => {
     await storeData("@get/large", { file: "x".repeat(5_000_000) });
     await call("HEAD", "@get/large");
     const abort = new AbortController();
@@ -82,7 +82,7 @@ describe("the download of a data folder", () => {
     await expect.poll(async () => (await readdir(directory)).filter((name) => name.startsWith("."))).toEqual([]);
   });
 
-  test("requires the permission workers:install, the namespace and an existing folder", async () => {
+  test("is rejected without workers:install, outside of the namespace, or if missing", async () => {
     await storeData("@get/app");
     expect(await call("GET", "@get/app", await keyOf(["workers:read"]))).toMatchObject({ status: 403, code: "PERMISSION_DENIED" });
     expect(await call("GET", "@get/app", await keyOf(["workers:install"], ["@other"]))).toMatchObject({
@@ -106,7 +106,7 @@ describe("the removal of a data folder", () => {
     expect(await call("DELETE", "@remove/app")).toMatchObject({ status: 404, code: "DATA_NOT_FOUND" });
   });
 
-  test("requires the permission workers:remove and the namespace of the worker", async () => {
+  test("is rejected without workers:remove or outside of the key's namespaces", async () => {
     await storeData("@remove/kept");
     const before = await treeDigest(directory);
     expect(await call("DELETE", "@remove/kept", await keyOf(["workers:install"]))).toMatchObject({

@@ -43,7 +43,7 @@ async function follow(
   return { seen, shown, done, stop: () => (controller.abort(), done) };
 }
 
-test("all operations except GET operations and session.remove declare an event", () => {
+test("every operation that changes data declares an event, except session.remove", () => {
   const changing = operations.filter(({ id, endpoint }) => endpoint.method !== "GET" && id !== "session.remove");
   expect(changing.filter(({ endpoint }) => endpoint.change === undefined).map(({ id }) => id)).toEqual([]);
   expect(operations.filter(({ endpoint }) => endpoint.method === "GET" && endpoint.change !== undefined)).toEqual([]);
@@ -128,7 +128,7 @@ describe("the event stream", () => {
     await reader.stop();
   });
 
-  test("sends worker.backoff events to a reader of the earlier type worker.left-alone", async () => {
+  test("sends worker.backoff to a client that requests the old name worker.left-alone", async () => {
     const archive = await packFiles({ "manifest.yaml": manifestOf("exits", "1.0.0"), "index.js": "process.exit(1)" });
     await root.workers.upload({ file: uploadOf("worker.tgz", archive) });
     const reader = await follow(root, { type: "worker.left-alone" });
@@ -193,7 +193,7 @@ describe("the event stream", () => {
     },
   );
 
-  test("resumes after an event ID or a time without lost or duplicate events", async () => {
+  test("continues after an event ID or a time without lost or duplicate events", async () => {
     const reader = await follow(root, { type: "key" });
     // No event occurred while this reader was connected, but it has an ID to resume from.
     const { id: lastEventId = 0 } = reader.seen.at(-1) ?? {};
@@ -219,7 +219,7 @@ describe("the event stream", () => {
     expect(await reader.done).toMatchObject({ code: "AUTH_REQUIRED" });
   });
 
-  test("sends stream.gap when a reader resumes after a daemon restart", async () => {
+  test("sends stream.gap to a client that continues after a daemon restart", async () => {
     const reader = await follow(root);
     const { id: lastEventId = 0 } = reader.seen.at(-1) ?? {};
     await reader.stop();

@@ -63,7 +63,7 @@ describe("the replacement key", () => {
 });
 
 describe("the old key", () => {
-  test("keeps its expiry when the grace period would end later", async () => {
+  test("keeps its expiry when that expiry is earlier than the end of the grace period", async () => {
     const old = await create({ expiresIn: "1d" });
 
     const { rotated } = await rotate(root, old.id, "30d");
@@ -94,7 +94,7 @@ describe("the old key", () => {
 });
 
 describe("a key that rotates itself or another key", () => {
-  test("remains valid after rotating itself, and cannot do so with a grace period of 0 s", async () => {
+  test("remains valid after rotating itself, but is rejected with a grace period of 0 s", async () => {
     const own = await create({ role: "admin" });
     const by = connect(daemon.url, own.key);
     const before = await withoutUse();

@@ -48,7 +48,7 @@ describe("the log of a worker", () => {
     expect(texts(await outputs({ before: entries[1]?.id }))).toEqual(["/before 0"]);
   });
 
-  test("returns entries from disk and memory in order and without duplicates", async () => {
+  test("contains entries from disk and memory in order and without duplicates", async () => {
     for (let round = 0; round < 4; round += 1) {
       await say(`many-${round}?times=20&length=400`);
       // Entries of the last second are only in memory.
@@ -60,7 +60,7 @@ describe("the log of a worker", () => {
     expect([entries.length, hasMore, entries[0]?.text.split(" x")[0]]).toEqual([70, true, "/many-0 10"]);
   });
 
-  test("sends each missed entry once to a reader that resumes after a restart", async () => {
+  test("sends each missed entry once when a client reconnects after a daemon restart", async () => {
     const [last] = (await outputs()).slice(-1);
     await say("while-away");
     await restart();

@@ -55,7 +55,7 @@ function valueOf(families: Map<string, Family>, name: string, labels: Record<str
 }
 
 describe("request metrics", () => {
-  test("count all requests exactly under load, in JSON and in Prometheus format", async () => {
+  test("count each request exactly once under load, in JSON and in Prometheus format", async () => {
     await install("busy", app("return new Response(await request.text() + 'ok');"));
     const { "2xx": answered, errors } = await autocannon({
       url: `${daemon.url}/busy/`,
@@ -88,7 +88,7 @@ describe("request metrics", () => {
     expect(valueOf(families, "runtimed_worker_answer_body_bytes_total", labels)).toBe(14_000);
   });
 
-  test("count requests to the control panel in a separate row and in no total", async () => {
+  test("count requests to the control panel separately and exclude them from totals", async () => {
     const before = (await root.metrics.show({ query: { detail: "totals" } })).totals;
     for (let request = 0; request < 3; request += 1) expect(await get("/cpanel/")).toBe(200);
 
@@ -136,7 +136,7 @@ describe("request metrics", () => {
 });
 
 describe("error metrics", () => {
-  test("count a 5xx or truncated response as one failure, and a 4xx response as none", async () => {
+  test("count a 5xx or an incomplete response as a failure, and a 4xx response as none", async () => {
     await install(
       "unwell",
       app(`
@@ -198,7 +198,7 @@ describe("error metrics", () => {
     expect(row.errors.byCode).toEqual({ WORKER_POOL_SATURATED: 5 });
   });
 
-  test("count a truncated response with its status and as WORKER_BAD_RESPONSE", async () => {
+  test("count an incomplete response with its status and as WORKER_BAD_RESPONSE", async () => {
     await install(
       "cut",
       app(
@@ -211,7 +211,7 @@ describe("error metrics", () => {
     expect((await rowOf("cut"))?.errors.byCode).toEqual({ WORKER_BAD_RESPONSE: 1 });
   });
 
-  test("count 404 responses by worker, or as unknown paths when no worker exists", async () => {
+  test("count 404 responses per worker, and under one label for unknown paths", async () => {
     await install("hidden", app("return new Response();"));
     expect(await get("/hidden/")).toBe(200);
     await root.workers.disable({ params: { scope: "_", name: "hidden", version: "1.0.0" } });
@@ -272,7 +272,7 @@ describe("the metrics that a key restricted to a namespace can read", () => {
 });
 
 describe("the metrics of the daemon", () => {
-  test("contain values for the daemon's process, isolate pool and uploads", async () => {
+  test("contain values for the daemon's process, its isolates and its uploads", async () => {
     const before = await root.metrics.show({ query: { detail: "totals" } });
     await install("one-more", { "index.html": "x" });
     await expect(root.workers.upload({ file: uploadOf("worker.tgz", Buffer.from("no archive")) })).rejects.toThrow();

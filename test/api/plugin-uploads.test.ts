@@ -55,7 +55,7 @@ describe("an upload that replaces a loaded plugin and fails to load", () => {
     expect(await statusOfBlocked()).toBe(403);
   });
 
-  test("initializes the earlier plugin again when both export the same object", async () => {
+  test("initializes the previous plugin again when both versions export the same object", async () => {
     const code = `let isOpen = false;
       export default { onInit({ config }) { if (config.isBad) throw new Error("bad setting"); isOpen = true; }, onShutdown() { isOpen = false; },
         onRequest: () => new Response("open " + isOpen) };`;
@@ -67,7 +67,7 @@ describe("an upload that replaces a loaded plugin and fails to load", () => {
     expect(await shown()).toMatchObject({ version: "0.1.0", status: "loaded" });
   });
 
-  test("leaves no time without the hooks of the earlier plugin", async () => {
+  test("is rejected while the hooks of the previous plugin process every request", async () => {
     await upload("0.1.0", `export default () => ({ ${rejecting} });`);
     const slow = "export default async () => { await new Promise((resolve) => setTimeout(resolve, 300)); throw new Error('late'); };";
     const ended = new AbortController();

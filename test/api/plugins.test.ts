@@ -57,7 +57,7 @@ describe("a key restricted to a namespace", () => {
   );
 
   test.each(["@other/guard", "@teams/guard", "plain", "team", "@other/not-installed"])(
-    "gets one error for a change of the plugin %s, whether the plugin exists or not",
+    "gets the same error for the plugin %s, whether the plugin exists or not",
     async (name) => {
       const before = await files();
       for (const operation of ["enable", "disable", "remove"] as const) {

@@ -45,7 +45,7 @@ test("rejects a restart of a missing worker or version", async () => {
   expectRefusal(await restart("app/9.9.9"), "WORKER_VERSION_NOT_FOUND");
 });
 
-test("rejects an upload with a disallowed permission and keeps the installed version", async () => {
+test("rejects an upload that requests a permission that the operator does not allow", async () => {
   await upload("modest", "export default { fetch: () => new Response('before') };");
   const refused = await upload("modest", "export default { fetch: () => new Response('after') };", "permissions: [child-process]\n");
   expect(refused.status).toBe(400);

@@ -42,7 +42,7 @@ async function read(name: string, variable: string): Promise<unknown> {
 const code = (expected: string) => expect.objectContaining({ error: expect.objectContaining({ code: expected }) as unknown }) as unknown;
 
 describe("the value of a secret", () => {
-  test("is in env and process.env of the worker, even when set while the worker runs", async () => {
+  test("is in env and process.env, even if the secret is set while the worker runs", async () => {
     await set("reads", "STRIPE_KEY", "before the upload");
     await deploy("reads");
     expect(await read("reads", "STRIPE_KEY")).toBe("before the upload");
@@ -52,7 +52,7 @@ describe("the value of a secret", () => {
     expect(await read("reads", "STRIPE_KEY")).toBe(null);
   });
 
-  test("set for a worker overrides the values from its namespace and its manifest", async () => {
+  test("overrides the namespace's secret and the manifest when set for a worker", async () => {
     await deploy("layers", { manifest: "env: { LAYER: manifest }\n" });
     expect(await read("layers", "LAYER")).toBe("manifest");
     await setForAll("LAYER", "namespace");
@@ -65,7 +65,7 @@ describe("the value of a secret", () => {
     expect(await read("layers", "LAYER")).toBe("manifest");
   });
 
-  test("set with stage: true takes effect at the next upload", async () => {
+  test("takes effect at the next upload when set with stage: true", async () => {
     await deploy("staged");
     await set("staged", "TOKEN", "old");
     await set("staged", "TOKEN", "new", true);
@@ -79,7 +79,7 @@ describe("the value of a secret", () => {
     expect((await list("staged")).secrets.map(({ staged }) => staged)).toEqual([false]);
   });
 
-  test("is the old or the new value in each of 2,000 requests during changes", async () => {
+  test("is either the old or the new value in each of 2,000 requests during changes", async () => {
     await set("busy", "TURN", "0");
     await deploy("busy");
     let turn = 0;
@@ -99,7 +99,7 @@ describe("the value of a secret", () => {
 describe("a required secret", () => {
   const manifest = "secrets: [NEEDED, { name: DEBUG, optional: true }]\n";
 
-  test("causes an upload to fail without changes when the secret is not set", async () => {
+  test("prevents an upload when its value is not set, and the upload changes nothing", async () => {
     await deploy("needs");
     await expect(deploy("needs", { version: "2.0.0", manifest })).rejects.toMatchObject({
       code: "SECRET_MISSING",
@@ -144,7 +144,7 @@ const writeEdited = (name: string, content: string) =>
     files: [uploadOf(name, Buffer.from(content))],
   });
 
-test("checks required secrets when a client edits the manifest, but not other files", async () => {
+test("rejects an edit of a manifest that requires a secret without a value", async () => {
   await deploy("edited");
   await expect(writeEdited("manifest.yaml", editedManifest("secrets: [NEEDED]\n"))).rejects.toMatchObject({
     code: "SECRET_MISSING",
@@ -171,7 +171,7 @@ describe("the secrets API", () => {
     await expect(remove("listed", "ABSENT")).rejects.toMatchObject({ code: "SECRET_NOT_FOUND", status: 404 });
   });
 
-  test("denies secrets and key rotation to API keys of other namespaces", async () => {
+  test("rejects calls by keys of other namespaces with NAMESPACE_DENIED", async () => {
     const { data } = await root.keys.create({ body: { name: "other", role: "admin", namespaces: ["@other"] } });
     const other = connect(daemon.url, data.key);
     const denied = { code: "NAMESPACE_DENIED", status: 403 };
@@ -184,7 +184,7 @@ describe("the secrets API", () => {
     await expect(other.secrets.rotateKey()).rejects.toMatchObject(denied);
   });
 
-  test("writes names of secrets, but never values, to the audit log and events", async () => {
+  test("writes names of secrets, but no values, to the audit log and events", async () => {
     const { data } = await root.keys.create({ body: { name: "team reader", role: "viewer", namespaces: ["@shop"] } });
     await set("logged", "A_KEY", "value-of-a");
     await remove("logged", "A_KEY");

@@ -48,7 +48,7 @@ function follow(client: Client, query: object = {}, options: Partial<FollowOptio
 }
 
 describe("the log of a worker", () => {
-  test("can be filtered by level, text, version and time, and limited to N entries", async () => {
+  test("is filtered by level, text, version and time, and limited to N entries", async () => {
     for (const [level, text] of [
       ["debug", "d1"],
       ["info", "Info One"],
@@ -121,7 +121,7 @@ describe("the log of a worker", () => {
 });
 
 describe("following the log of a worker", () => {
-  test("returns an unbuffered event stream for GET and only headers for HEAD", async () => {
+  test("sends an event stream to GET without buffering, and only headers to HEAD", async () => {
     const url = `${daemon.url}/api/workers/@team/talker/logs?follow=1`;
     const controller = new AbortController();
     for (const method of ["GET", "HEAD"]) {
@@ -138,7 +138,7 @@ describe("following the log of a worker", () => {
     controller.abort();
   });
 
-  test("streams matching entries and resumes after the last entry without loss", async () => {
+  test("sends matching entries and continues after the last entry without loss", async () => {
     await say("before the reader");
     const reader = follow(root, { text: "reader", limit: 1 });
     await expect.poll(() => texts(reader.seen)).toEqual(["before the reader"]);

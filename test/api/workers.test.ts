@@ -71,7 +71,7 @@ describe("a key restricted to a namespace", () => {
     ["@teams", "app"],
     ["_", "plain"],
     ["_", "team"],
-  ])("gets one error for a change of the worker %s/%s, whether it exists or not", async (scope, name) => {
+  ])("gets the same error for the worker %s/%s, whether the worker exists or not", async (scope, name) => {
     const before = await files();
     for (const target of [name, "not-installed"]) {
       const params = { scope, name: target, version: "1.0.0" };
@@ -85,7 +85,7 @@ describe("a key restricted to a namespace", () => {
   });
 });
 
-test("responds with different errors for an unknown worker and an unknown version", async () => {
+test("responds to an unknown worker and an unknown version with different errors", async () => {
   const missing = { scope: "@team", name: "missing", version: "1.0.0" };
   const otherVersion = { scope: "@team", name: "app", version: "9.9.9" };
   const { enable, disable, removeVersion, remove } = root.workers;

@@ -73,7 +73,7 @@ describe("the shipped systemd unit on a booted machine", () => {
     output = await bootMachine(steps, files);
   }, imageTimeoutMs + bootTimeoutMs);
 
-  test("listens on both loopback addresses and has an exposure level of at most 1.5", () => {
+  test("listens on 127.0.0.1 and ::1, and its exposure level is at most 1.5", () => {
     expect(output["started"]).toBe("active\nactive");
     expect(output["addresses"]).toBe("200\n200");
     expect(Number(/level for runtimed.service: ([\d.]+)/.exec(output["exposure"] ?? "")?.[1])).toBeLessThanOrEqual(1.5);
@@ -88,7 +88,7 @@ describe("the shipped systemd unit on a booted machine", () => {
     expect(output["upload"]).toBe("hello");
   });
 
-  test("denies a worker V8 flags, ports, UDP, foreign folders and the key store", () => {
+  test("prevents a worker from using V8 flags, ports, UDP, other folders and the keys", () => {
     const { flags, bind, parent, state } = JSON.parse(output["attack"] ?? "") as Record<string, string>;
     expect(flags).toContain("not available to workers");
     expect([bind, parent, state]).toEqual(["EACCES", "ERR_ACCESS_DENIED", "ERR_ACCESS_DENIED"]);
@@ -105,7 +105,7 @@ describe("the shipped systemd unit on a booted machine", () => {
     expect(output["bad configuration"]).toBe("78\n0");
   });
 
-  test("never shows the root key in journal or ps, and keeps data when uninstalled", () => {
+  test("hides the root key in journal and ps; an uninstall keeps the data", () => {
     expect(output["again"]).toContain("nothing to do");
     expect(output["secrets"]).toBe("0\n0");
     expect(output["uninstall"]).toMatch(/^inactive\n(?!.*\.service)[\s\S]*state/);

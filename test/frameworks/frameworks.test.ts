@@ -117,7 +117,7 @@ describe("the build of a framework, deployed as a worker", () => {
   );
 
   test.each(["astro-static", "next-export"])(
-    "works in a browser with scripts, navigation and its 404 page (framework: %s)",
+    "works in a browser with scripts, links and a 404 page (framework: %s)",
     { timeout: buildTimeoutMs },
     async (name) => {
       const { page, problems, origin } = await openDeployed(name);

@@ -62,7 +62,7 @@ describe("runtimed with command-line arguments", () => {
 });
 
 describe("the root key when runtimed starts", () => {
-  test("is created in a terminal and remains valid after a restart", async () => {
+  test("is created in a terminal and is still valid after a restart", async () => {
     const cwd = await temporaryDirectory();
     const run = type([], { cwd, isTerminal: true });
     await expect.poll(run.output).toContain("runtimectl deploy hello");
@@ -95,14 +95,14 @@ describe("the root key when runtimed starts", () => {
     expect((await readFile(file, "utf8")).trim()).toBe(key);
   });
 
-  test("is not created without a terminal, and the log reports the missing key", async () => {
+  test("is not created without a terminal, and the log reports that no key exists", async () => {
     const cwd = await temporaryDirectory();
     const run = type([], { cwd });
     await expect.poll(run.output).toContain("no root key and no stored key exist");
     expect(await readdir(path.join(cwd, ".runtime/state"))).not.toContain("root.key");
   });
 
-  test("is the configured key when the state directory contains another root key", async () => {
+  test("is the configured key even if the state directory contains another key", async () => {
     const daemon = await startDaemon();
     onTestFinished(daemon.dispose);
     await daemon.stop();
@@ -114,7 +114,7 @@ describe("the root key when runtimed starts", () => {
   });
 });
 
-describe("an unusable state directory", () => {
+describe("a state directory that the daemon cannot use", () => {
   test.each([
     ["a directory below /proc", async () => "/proc/self/nothing/state", "ENOENT"],
     [
@@ -135,7 +135,7 @@ describe("an unusable state directory", () => {
       },
       "ENOTDIR",
     ],
-  ])("causes exit code 78 and an error that names RUNTIME_STATE_DIR (path: %s)", async (_, make, code) => {
+  ])("causes exit code 78 and an error with the name RUNTIME_STATE_DIR (path: %s)", async (_, make, code) => {
     const directory = await make();
     const run = type([], { cwd: await temporaryDirectory(), env: { RUNTIME_STATE_DIR: directory, RUNTIME_ROOT_KEY: "k".repeat(32) } });
     expect(await run.ended).toBe(78);
@@ -145,7 +145,7 @@ describe("an unusable state directory", () => {
   });
 });
 
-test("runtimed warns at the start only about an unknown variable and a short root key", async () => {
+test("runtimed logs a warning only for an unknown variable and a short root key", async () => {
   const env = { RUNTIME_STATE_DIRECTORY: "x", RUNTIME_ROOT_KEY: "short-key" };
   const daemon = await startDaemon({ env });
   onTestFinished(daemon.dispose);

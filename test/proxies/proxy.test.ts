@@ -70,7 +70,7 @@ describe.each([
     return { daemon, url, client: connect(url, daemon.rootKey) };
   }
 
-  test("sends the client's real address and scheme to a worker despite forged headers", async () => {
+  test("sends the client's true address and scheme to a worker, despite forged headers", async () => {
     const { daemon, url } = await start();
     await install(daemon);
     const claims = { "x-forwarded-for": "203.0.113.9", "x-forwarded-proto": "http", "x-forwarded-host": "elsewhere.example" };
@@ -99,7 +99,7 @@ describe.each([
     expect(JSON.parse(await text(answer))).toMatchObject({ host: new URL(url).host, "x-forwarded-proto": "https" });
   });
 
-  test("does not serve /api/hosts/ask, the certificate check, to clients of the proxy", async () => {
+  test("does not expose /api/hosts/ask, the certificate check, to the proxy's clients", async () => {
     const { url } = await start();
 
     for (const target of ["/api/hosts/ask", "/api/hosts/ask?domain=shop.test", "/api//hosts/%61sk"]) {
@@ -110,7 +110,7 @@ describe.each([
     expect((await request(`${url}/api/hosts/asking.test`)).headers["x-request-id"]).toBeDefined();
   });
 
-  test("rejects a sign-in from another origin and marks the session cookie as Secure", async () => {
+  test("rejects a sign-in from another origin, and sets Secure on the session cookie", async () => {
     const { daemon, url } = await start();
     const signIn = (origin: string) =>
       request(`${url}/api/admin/session`, {
@@ -128,7 +128,7 @@ describe.each([
     expect(foreign.headers["set-cookie"]).toBeUndefined();
   });
 
-  test("installs an upload that the proxy streams without buffering", async () => {
+  test("installs an upload that the proxy forwards without buffering", async () => {
     const { daemon, url } = await start();
     const archive = await packFiles({
       "manifest.yaml": manifestOf("app", "1.0.0"),
@@ -155,7 +155,7 @@ describe.each([
     expect((await request(`${url}/app/`)).statusCode).toBe(200);
   });
 
-  test("responds to a too large upload with PAYLOAD_TOO_LARGE", async () => {
+  test("rejects an upload above the limit with PAYLOAD_TOO_LARGE", async () => {
     const { daemon, client } = await start({ RUNTIME_MAX_UPLOAD_SIZE: "2mb" });
     const noise = Array.from({ length: 3 * 16 }, (_, index) => [`${index}.bin`, crypto.getRandomValues(new Uint8Array(65_536))]);
     const archive = await packFiles({ "manifest.yaml": manifestOf("app", "1.0.0"), ...Object.fromEntries(noise) });
@@ -165,7 +165,7 @@ describe.each([
     expect(await connect(daemon.url, daemon.rootKey).workers.list()).not.toContainEqual(expect.objectContaining({ name: "app" }));
   });
 
-  test("streams the chunks of a worker's response immediately", async () => {
+  test("sends each chunk of a worker's response immediately", async () => {
     const { daemon, url } = await start();
     await install(daemon);
     const { body } = await request(`${url}/app/slow`);
@@ -178,7 +178,7 @@ describe.each([
     expect([first, second].map(({ value }) => String(value))).toEqual(["first", "second"]);
   });
 
-  test("streams events immediately", async () => {
+  test("sends each event immediately", async () => {
     const { daemon, url } = await start();
     const { body } = await request(`${url}/api/events?type=worker`, { headers: { "x-api-key": daemon.rootKey } });
     let heard = "";
@@ -191,7 +191,7 @@ describe.each([
     await expect.poll(() => heard).toContain("worker.installed");
   });
 
-  test("opens a WebSocket that closes with code 1001 when the daemon stops", async () => {
+  test("closes a WebSocket with the code 1001 when the daemon stops", async () => {
     const { daemon, url } = await start();
     await install(daemon);
     const client = await WebSocketClient.open(`${url}/app/`, [], { ca });
@@ -203,7 +203,7 @@ describe.each([
     expect(await client.closed).toMatchObject({ code: 1001 });
   });
 
-  test("serves all requests during restarts when the listening socket stays open", { timeout: 120_000 }, async () => {
+  test("serves every request while the daemon restarts on an open listening socket", { timeout: 120_000 }, async () => {
     const directory = await temporaryDirectory();
     const socket = openListeningSocket();
     onTestFinished(socket.close);

@@ -44,7 +44,7 @@ function longestOf(what: string, timesMs: readonly number[]): number {
   return longest;
 }
 
-test("other instances accept a new key within 4 s and reject a revoked key within 2 s", { timeout: 240_000 }, async () => {
+test("other instances accept a new key within 4 s, and reject a revoked key within 2 s", { timeout: 240_000 }, async () => {
   const harness = await InstanceHarness.open();
   const [a, b, c] = harness.instances as [Instance, Instance, Instance];
   const [madeMs, revokedMs]: [number[], number[]] = [[], []];

@@ -82,7 +82,7 @@ const offenders: Offender[] = [
 
 // On a busy machine an attempt is repeated, which takes time.
 describe("a worker that accesses resources of the daemon or of other workers", { timeout: 90_000 }, () => {
-  test.each(offenders)("fails without effect on other workers (access $name)", (offender) => harness.check({ head, ...offender }));
+  test.each(offenders)("fails, and other workers continue to serve (access $name)", (offender) => harness.check({ head, ...offender }));
 
   test("does not find the root key in environments, arguments, logs or files", async () => {
     const { name } = await harness.add({ head, source: "" });

@@ -63,11 +63,11 @@ function startAsking(url: string): { count: () => number; stop: () => Promise<Ma
 const whole = /^200 (<\d+>)\1{4}$/;
 
 // On a busy machine an attempt is repeated, which takes time.
-describe("a worker with running requests that a client changes", { timeout: 90_000 }, () => {
+describe("a worker that a client changes while its requests run", { timeout: 90_000 }, () => {
   test.each([
     ["is replaced", (name: string, turn: number): Promise<unknown> => harness.replace(name, edition(turn))],
     ["is restarted", (name: string): Promise<unknown> => harness.client.workers.restart({ params: versionOf(name) })],
-  ])("sends each response from one complete version (the worker %s)", async (_, change) => {
+  ])("sends each response from one whole version (the worker %s)", async (_, change) => {
     await harness.checkDuring(async () => {
       const { name, url } = await harness.add(edition(0));
       const asking = startAsking(`${url}/bad`);
@@ -99,7 +99,7 @@ describe("a worker with running requests that a client changes", { timeout: 90_0
         await harness.replace(name, edition(turn));
       },
     ],
-  ])("completes started responses and then responds with 404 (the worker %s)", async (_, change) => {
+  ])("completes its running requests, and then responds with 404 (the worker %s)", async (_, change) => {
     await harness.checkDuring(async () => {
       const { name, url } = await harness.add(edition(0));
       const asking = startAsking(`${url}/bad`);

@@ -170,6 +170,6 @@ const offenders: Offender[] = [
 ];
 
 // On a busy machine an attempt is repeated, which takes time.
-describe("a client that sends or reads abusively", { timeout: 90_000 }, () => {
+describe("a client that sends or reads in an abusive way", { timeout: 90_000 }, () => {
   test.each(offenders)("does not affect other workers (traffic: $name)", (offender) => harness.check(offender));
 });

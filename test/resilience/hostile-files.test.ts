@@ -112,22 +112,22 @@ async function expectRefused(outcomes: Iterable<Outcome | Promise<Outcome>>, hin
   }
 }
 
-describe("reading files through the API", () => {
+describe("a call that reads files", () => {
   const always = [...climbing, ...nowhere, ...unusable];
 
   test.each(always.map((operand) => [operand.length > 60 ? `${operand.slice(0, 60)}…` : operand, operand]))(
-    "rejects the path %j",
+    "is rejected for the path %j",
     async (_shown, operand) => {
       for (const [who, key] of keys()) await expectRefused(reads(operand, key), `${who}, ${JSON.stringify(operand)}`);
     },
   );
 
-  test("rejects symbolic links to any target", async () => {
+  test("is rejected for symbolic links to any target", async () => {
     for (const operand of [...linked, "workers/escape", "workers/escape/secret.txt", "workers/@team/borrowed/app/1.0.0/index.html"])
       for (const [who, key] of keys()) await expectRefused(reads(operand, key), `${who}, ${operand}`);
   });
 
-  test("lists and zips for a restricted key only the packages in the key's namespace", async () => {
+  test("lists and zips only packages in the namespace of the key", async () => {
     for (const operand of foreign) await expectRefused(reads(operand, teamKey), operand);
     const { text } = await call(teamKey, "GET", "list?path=workers");
     expect((JSON.parse(text) as { data: { entries: { name: string }[] } }).data.entries.map(({ name }) => name)).toEqual(["@team"]);
@@ -139,7 +139,7 @@ describe("reading files through the API", () => {
   });
 });
 
-test("the files API changes no file when an operation is rejected", async () => {
+test("the files API changes nothing when it rejects an operation", async () => {
   const before = await everything();
   const existing = [
     ...climbing,
@@ -164,7 +164,7 @@ test("the files API changes no file when an operation is rejected", async () => 
   expect(await everything()).toBe(before);
 });
 
-test("the files API rejects a manifest with a name outside of the key's namespace", async () => {
+test("the files API rejects a manifest whose name is outside of the key's namespace", async () => {
   const root = connect(daemon.url, daemon.rootKey);
   const team = connect(daemon.url, teamKey);
   const stolen = '{ "name": "@other/app", "version": "9.0.0" }';
@@ -197,7 +197,7 @@ test("the files API rejects a manifest with a name outside of the key's namespac
   expect((await root.workers.list()).find(({ name }) => name === "@other/app")?.versions).toEqual(["1.0.0"]);
 });
 
-test("the files API does not follow a folder that becomes a link during the call", async () => {
+test("the files API does not follow a folder that is replaced by a link during a call", async () => {
   const folder = path.join(workers, "@team", "app", "1.0.0");
   const [real, aside, outside] = [
     path.join(folder, "swap"),

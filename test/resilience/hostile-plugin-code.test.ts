@@ -42,7 +42,7 @@ async function daemonWith(plugins: Record<string, string>): Promise<TestDaemon> 
 
 const beside = "export default { routes: { fetch: () => new Response('unaffected') } };";
 
-test("the daemon survives uncaught errors of a loaded or deleted plugin", async () => {
+test("the daemon continues after an uncaught error of a loaded or deleted plugin", async () => {
   const daemon = await daemonWith({
     beside,
     stray: `${strayErrors}
@@ -57,7 +57,7 @@ test("the daemon survives uncaught errors of a loaded or deleted plugin", async 
   expect(daemon.output().match(/plugin failed outside of its hooks/g)).toHaveLength(12);
 });
 
-test("the daemon starts and serves when a plugin throws an error without a valid stack", async () => {
+test("the daemon starts when a plugin throws an error whose stack is not text", async () => {
   const trap = `Object.defineProperty(new Error("x"), "stack", { get() { throw new Error("a trap"); } })`;
   const daemon = await daemonWith({
     beside,
@@ -69,7 +69,7 @@ test("the daemon starts and serves when a plugin throws an error without a valid
   expect(listed.find(({ name }) => name === "thrown")).toMatchObject({ status: "failed" });
 });
 
-test("the daemon accepts requests that a plugin builds with a saved Request class", async () => {
+test("the daemon accepts a Request whose class a plugin stored when its module loaded", async () => {
   const daemon = await daemonWith({
     beside,
     keeper: `

@@ -115,7 +115,7 @@ const hostile: readonly { what: string; filename: string; code: string; build: (
 ];
 
 test.for(hostile)(
-  "an upload of $what is rejected without any change (code: $code)",
+  "an upload of $what is rejected and changes nothing (code: $code)",
   { timeout: 180_000 },
   async ({ filename, code, build }) => {
     const client = connect(daemon.url, daemon.rootKey);

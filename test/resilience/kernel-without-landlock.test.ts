@@ -12,7 +12,7 @@ const refusing = (denied: "landlock" | "both"): string[] => [
   denied,
 ];
 
-test.each(["landlock", "both"] as const)("a daemon serves and reports missing isolation layers (kernel denies: %s)", async (denied) => {
+test.each(["landlock", "both"] as const)("a daemon serves and lists missing isolation layers (kernel denies: %s)", async (denied) => {
   const daemon = await startDaemon({ launcher: refusing(denied), directoryMode: 0o711 });
   try {
     await uploadWorker(connect(daemon.url, daemon.rootKey), "app", {
@@ -32,13 +32,13 @@ test.each(["landlock", "both"] as const)("a daemon serves and reports missing is
   }
 });
 
-test.each(["landlock", "both"] as const)("a daemon exits with 78 with RUNTIME_ISOLATION=strict (kernel denies: %s)", async (denied) => {
+test.each(["landlock", "both"] as const)("a daemon exits with 78 for RUNTIME_ISOLATION=strict (kernel denies: %s)", async (denied) => {
   await expect(startDaemon({ launcher: refusing(denied), env: { RUNTIME_ISOLATION: "strict" } })).rejects.toThrow(
     /ended with 78 [^]*RUNTIME_ISOLATION=strict.*Landlock is missing \(landlock_create_ruleset failed with EPERM\)/,
   );
 });
 
-test("a daemon serves with RUNTIME_ISOLATION=strict when the kernel denies no layer", async () => {
+test("a daemon serves with RUNTIME_ISOLATION=strict when the kernel has all layers", async () => {
   const daemon = await startDaemon({ env: { RUNTIME_ISOLATION: "strict" }, directoryMode: 0o711 });
   try {
     await uploadWorker(connect(daemon.url, daemon.rootKey), "app", {

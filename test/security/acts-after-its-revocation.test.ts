@@ -92,7 +92,7 @@ describe("a call whose body arrives slowly", () => {
     return status;
   };
 
-  it.each(calls)("fails with 401 and changes nothing when its key is revoked meanwhile (call: %s)", async (_what, build) => {
+  it.each(calls)("fails with 401 and changes nothing when its key is revoked (call: %s)", async (_what, build) => {
     const call = await build();
     const { id, key } = (await root.keys.create({ body: { name: "leaked", role: "admin" } })).data;
     const before = await state();

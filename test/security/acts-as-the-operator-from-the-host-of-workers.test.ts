@@ -29,7 +29,7 @@ beforeEach(async () => {
   return () => context.close();
 });
 
-test("prevents a worker's page from using the operator's panel session", async () => {
+test("a worker's page cannot use the operator's panel session", async () => {
   const panel = await context.newPage();
   // The workers' host redirects from the panel's path.
   await panel.goto(`${appsOrigin}/cpanel/`);

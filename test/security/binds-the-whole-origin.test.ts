@@ -68,7 +68,7 @@ describe("the response of a worker", () => {
 });
 
 describe("the shipped nginx.conf", () => {
-  it("ignores the X-Accel headers of a response, which would control nginx", async () => {
+  it("ignores X-Accel headers of a response, which would control nginx", async () => {
     const template = await readFile(new URL("../../builtin/proxy/nginx.conf", import.meta.url), "utf8");
     const [, ignored = ""] = /^\s*proxy_ignore_headers ([^;]+);$/m.exec(template) ?? [];
     expect(ignored.split(" ").toSorted()).toEqual([

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { connect } from "../support/connect.js";
 import { startDaemon, type TestDaemon } from "../support/start-daemon.js";
 
-describe("a page at the daemon's host", () => {
+describe("a page at the host of the daemon", () => {
   let daemon: TestDaemon;
   let key: string;
 

@@ -106,7 +106,7 @@ async function ask(query: Record<string, string | number>): Promise<string> {
 }
 
 describe("a worker with the default network settings", () => {
-  test("cannot connect to private addresses, and the log names the variable to set", async () => {
+  test("cannot connect to private addresses; the log names the variable that allows them", async () => {
     await start({});
     for (const host of [
       "127.0.0.1",
@@ -127,7 +127,7 @@ describe("a worker with the default network settings", () => {
   });
 
   test.each(["String", "iterator", "isIP", "check", "SocketAddress", "charCodeAt", "apply", "prototype"])(
-    "cannot connect to a local address after replacing the built-in %s",
+    "cannot connect to a local address when it replaces the built-in %s",
     async (trick) => {
       await start({});
       // The response does not matter: the trick can also crash the app.
@@ -149,7 +149,7 @@ describe("a worker with the default network settings", () => {
   });
 });
 
-test("a worker can connect only to host names that manifest and operator both allow", async () => {
+test("a worker can connect only to host names that both manifest and operator allow", async () => {
   await start(
     { RUNTIME_WORKER_NETWORK_ALLOW: `localhost:${port()},unix:${folder}/socket` },
     `network:\n  allow: ["localhost:${port()}", "unix:${folder}/socket"]\n`,

@@ -86,23 +86,26 @@ describe.each(daemonUsers)("a worker of a daemon that runs as the user %s", (_, 
   ];
   const sizes = () => Promise.all(targets().map(async (file) => (await stat(file)).size));
 
-  it("runs with its own user ID when the daemon runs as root", async () => {
+  it("has its own user ID when the daemon runs as root", async () => {
     const uid = Number(await (await fetch(`${daemon.url}/victim/uid`)).text());
     if (user.directoryMode !== undefined) expect(uid).toBeGreaterThanOrEqual(1_900_000_000);
     else expect(uid).toBe(user.uid ?? process.getuid?.());
   });
 
-  it.each(["import", "default", "require", "builtin"])("cannot empty a file through V8 flags (access to node:v8 by %s)", async (wayIn) => {
-    // Every user can write this file, including those of isolates.
-    await writeFile(path.join(daemon.directory, "bait"), "bait", { mode: 0o666 });
-    const before = await sizes();
-    for (const file of targets()) {
-      const flags = ["--redirect-code-traces", `--redirect-code-traces-to=${file}`, "--trace-opt"];
-      expect(await attack(flags, wayIn)).toBe(unavailable);
-    }
-    expect(await sizes()).toEqual(before);
-    expect(await (await fetch(`${daemon.url}/victim/`)).text()).toBe("whole");
-  });
+  it.each(["import", "default", "require", "builtin"])(
+    "cannot truncate a file through V8 flags (access to node:v8 by %s)",
+    async (wayIn) => {
+      // Every user can write this file, including those of isolates.
+      await writeFile(path.join(daemon.directory, "bait"), "bait", { mode: 0o666 });
+      const before = await sizes();
+      for (const file of targets()) {
+        const flags = ["--redirect-code-traces", `--redirect-code-traces-to=${file}`, "--trace-opt"];
+        expect(await attack(flags, wayIn)).toBe(unavailable);
+      }
+      expect(await sizes()).toEqual(before);
+      expect(await (await fetch(`${daemon.url}/victim/`)).text()).toBe("whole");
+    },
+  );
 
   it("cannot create a file through V8 flags", async () => {
     const folder = path.join(daemon.directory, "workers");
@@ -112,7 +115,7 @@ describe.each(daemonUsers)("a worker of a daemon that runs as the user %s", (_, 
     expect(await readdir(folder)).toEqual(before);
   });
 
-  it("crashes and empties no file when one of its threads sets a V8 flag", async () => {
+  it("crashes and truncates no file when one of its threads sets a V8 flag", async () => {
     const before = await sizes();
     const response = await fetch(`${daemon.url}/thread/?file=${encodeURIComponent(targets()[0] as string)}`);
     expect([response.status, await response.json()]).toEqual([502, { error: expect.objectContaining({ code: "WORKER_CRASHED" }) }]);
@@ -124,7 +127,7 @@ describe.each(daemonUsers)("a worker of a daemon that runs as the user %s", (_, 
     expect(await response.text()).toBe("trace_events.createTracing is not available to workers.");
   });
 
-  it("leaves the key store intact for the next start of the daemon", async () => {
+  it("leaves the key store readable for the next start of the daemon", async () => {
     expect(await daemon.stop()).toBe(0);
     daemon = await startDaemon({ ...user, directory: daemon.directory });
     const { keys } = await connect(daemon.url, daemon.rootKey).keys.list();
@@ -132,7 +135,7 @@ describe.each(daemonUsers)("a worker of a daemon that runs as the user %s", (_, 
   });
 });
 
-describe("a key store that another program emptied", () => {
+describe("a key store that another program truncated to zero bytes", () => {
   let daemon: TestDaemon;
   const file = () => path.join(daemon.directory, "state/keys.db");
 
@@ -145,20 +148,20 @@ describe("a key store that another program emptied", () => {
   });
   afterAll(() => daemon.dispose());
 
-  it("makes the readiness check of the running daemon fail and state the reason", async () => {
+  it("causes a failed readiness check with the reason while the daemon runs", async () => {
     const response = await fetch(`${daemon.url}/api/health/ready`);
     const { error } = (await response.json()) as { error: { code: string; message: string } };
     expect([response.status, error.code]).toEqual([503, "NOT_READY"]);
     expect(error.message).toMatch(/^The daemon is not ready: the file of the key store shrank from \d+ to 0 bytes/);
   });
 
-  it("makes the running daemon reject new keys and still list existing keys", async () => {
+  it("makes the running daemon reject new keys, but list existing keys", async () => {
     const client = connect(daemon.url, daemon.rootKey);
     await expect(client.keys.create({ body: { name: "lost", role: "viewer" } })).rejects.toMatchObject({ code: "KEY_STORE_UNAVAILABLE" });
     expect((await client.keys.list()).keys.map(({ name }) => name)).toEqual(["kept"]);
   });
 
-  it("keeps its write-ahead log, and the next start fails with instructions to restore", async () => {
+  it("keeps its write-ahead log; the next start prints instructions to restore", async () => {
     expect(await daemon.stop()).toBe(0);
     expect((await stat(file())).size).toBe(0);
     expect((await stat(`${file()}-wal`)).size).toBeGreaterThan(0);

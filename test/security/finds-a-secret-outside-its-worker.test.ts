@@ -100,7 +100,7 @@ async function filesBelow(directory: string): Promise<string[]> {
 }
 
 describe("the value of a secret", () => {
-  it("is in the worker's environment, and the search of these tests detects the value", async () => {
+  it("is in the worker's environment, where this test's search finds it", async () => {
     expect(await (await fetch(`${daemon.url}/@team/shop/`)).json()).toEqual([secrets.worker, secrets.namespace, secrets.applied]);
     for (const value of Object.values(secrets)) expect(found(Buffer.from(JSON.stringify({ value })))).toHaveLength(1);
   });
@@ -149,7 +149,7 @@ describe("the value of a secret", () => {
     expect(found(Buffer.from(texts.join("\n")))).toEqual([]);
   });
 
-  it("is not in a backup, which also excludes the encryption key", async () => {
+  it("is not in a backup, and neither is the encryption key", async () => {
     const backup = path.join(daemon.directory, "backup.tgz");
     const directories = ["--state-dir", "state", "--worker-dirs", "workers", "--plugin-dirs", "plugins"];
     const run = await runRuntimectl(daemon, ["daemon", "backup", backup, ...directories]);
@@ -162,7 +162,7 @@ describe("the value of a secret", () => {
     expect([key, key.toString("base64"), key.toString("hex")].some((form) => bytes.includes(form))).toBe(false);
   });
 
-  it("is not in files that a caller can download", async () => {
+  it("is in no file that a caller can download", async () => {
     const response = await send({
       path: "/api/workers/files/download?path=workers/@team/shop/1.0.0/manifest.yaml",
       headers: { "x-api-key": daemon.rootKey },

@@ -11,7 +11,7 @@ const attacker = `
 import { spawnSync } from "node:child_process";
 export default { fetch: (request) => new Response(spawnSync("/bin/sh", ["-c", new URL(request.url).searchParams.get("run")]).stdout) };`;
 
-describe.each(daemonUsers)("a worker that runs programs in a granted folder (daemon user: %s)", (_, user) => {
+describe.each(daemonUsers)("a worker with a permitted folder that runs programs (daemon user: %s)", (_, user) => {
   let daemon: TestDaemon;
   let directory: string;
   let granted: string;
@@ -58,7 +58,7 @@ describe.each(daemonUsers)("a worker that runs programs in a granted folder (dae
     ["write to the target of its own link", "fs-write", "own/link"],
     ["create a folder in the target of its own link", "fs-write", "own/link/made"],
     ["request a file for which the kernel accepts no rule", "fs-read", "own/rule"],
-  ])("cannot reach files outside the granted folder by a link (attempt: %s)", async (_what, kind, name) => {
+  ])("cannot reach files outside of the permitted folder by a link (attempt: %s)", async (_what, kind, name) => {
     await upload(`${kind}:${granted}/${name}`);
     const response = await run(`cat ${foreign}/secret; echo changed > ${foreign}/secret; cat /proc/${daemon.process.pid}/environ`);
     expect(response.status).toBe(502);

@@ -14,7 +14,7 @@ describe.runIf(process.getuid?.() === 0)("a worker of a daemon that runs as root
   });
   afterAll(() => daemon.dispose());
 
-  test("has no Linux capabilities except for file access", async () => {
+  test("has no Linux capabilities except those for file access", async () => {
     const code = "export default { fetch: () => Response.json([process.pid, process.getuid()]) };";
     await uploadWorker(connect(daemon.url, daemon.rootKey), "app", { "index.js": code, "package.json": '{"type":"module"}' });
     const [pid, uid] = (await (await fetch(`${daemon.url}/app/`)).json()) as [number, number];

@@ -22,14 +22,14 @@ describe("the menu entry of a plugin", () => {
   const pathsShown = async (): Promise<string[]> => (await client.plugins.loaded()).flatMap(({ menus }) => menus.map(({ path }) => path));
 
   it.each(["/cpanel/../api", "/cpanel/%2e%2E/api", "/cpanel/.%2e", "/./api", "/cpanel/..", "/cpanel\\..\\api", "/cpanel/%2e/x"])(
-    "is omitted when the path %j resolves to another path",
+    "is omitted when its path %j resolves to another path",
     async (path) => {
       await upload(path).catch((error: { code?: string }) => expect(error.code).toBe("INVALID_PACKAGE_METADATA"));
       expect(await pathsShown()).toEqual([]);
     },
   );
 
-  it("is listed when the path contains dots in names or in the query", async () => {
+  it("is listed when its path contains dots in names or in the query", async () => {
     const path = "/menu/v1..2/.well/a...b?next=/../x#/../y";
     await upload(path);
     expect(await pathsShown()).toEqual([path]);

@@ -23,7 +23,7 @@ async function isRunning(commandLine: string): Promise<boolean> {
 }
 
 describe.runIf(process.getuid?.() === 0)("a worker that runs programs with its own user ID", () => {
-  test.each(["ignore", "inherit"])("has no running program after the daemon stopped (stdio of the program: %s)", async (output) => {
+  test.each(["ignore", "inherit"])("has no running program after the daemon stops (stdio of the program: %s)", async (output) => {
     const daemon = await startDaemon({ directoryMode: 0o711, env: { RUNTIME_WORKER_PERMISSIONS: "network,child-process" } });
     const seconds = randomInt(100_000, 200_000);
     try {

@@ -56,11 +56,11 @@ describe("several session cookies in one request", () => {
     ["an empty and a malformed cookie before the operator's", () => named("", "%", otherKey)],
     ["seven invalid cookies before the operator's", () => named("1", "2", "3", "4", "5", "6", "7", otherKey)],
     ["the operator's cookie twice", () => named(otherKey, otherKey)],
-  ])("are accepted when exactly one distinct key is valid (case: %s)", async (_, cookie) => {
+  ])("are accepted when they contain exactly one valid key (case: %s)", async (_, cookie) => {
     expect(await session(cookie())).toEqual({ status: 200, who: "operator", cleared: [] });
   });
 
-  it("are rejected with SESSION_AMBIGUOUS and cleared when two keys are valid", async () => {
+  it("are rejected with SESSION_AMBIGUOUS and deleted when they contain two valid keys", async () => {
     const { status, who, cleared } = await session(named(attackerKey, otherKey));
     expect([status, who]).toEqual([401, "SESSION_AMBIGUOUS"]);
     expect(cleared).toContain("runtime_api_key=; Max-Age=0; Path=/; HttpOnly; SameSite=Strict");
@@ -69,7 +69,7 @@ describe("several session cookies in one request", () => {
     expect(cleared.reduce((bytes, line) => bytes + "Set-Cookie: \r\n".length + line.length, 0)).toBeLessThan(3700);
   });
 
-  it("are rejected for a call that changes data when two keys are valid", async () => {
+  it("are rejected for a call that changes data when they contain two valid keys", async () => {
     const before = await connect(daemon.url, daemon.rootKey).keys.list();
     const response = await fetch(`${daemon.url}/api/keys`, {
       method: "POST",
@@ -86,14 +86,14 @@ describe("several session cookies in one request", () => {
     expect((await fetch(`${daemon.url}/api/admin/session`, { headers })).status).toBe(200);
   });
 
-  it("are rejected with AUTH_REQUIRED and cleared when 30 cookies are invalid", async () => {
+  it("are rejected with AUTH_REQUIRED and deleted when 30 of them are invalid", async () => {
     expect(await session(named("junk"))).toEqual({ status: 401, who: "AUTH_REQUIRED", cleared: [] });
     const { who, cleared } = await session(named(...Array.from({ length: 30 }, (_, index) => `junk-${index}`), otherKey));
     expect(who).toBe("AUTH_REQUIRED");
     expect(cleared).toContain("runtime_api_key=;Max-Age=0;Path=/api/");
   });
 
-  it("are all cleared by a sign-out", async () => {
+  it("are all deleted when the user signs out", async () => {
     const response = await fetch(`${daemon.url}/api/admin/session`, {
       method: "DELETE",
       headers: { cookie: named("junk", otherKey), origin: daemon.url },
@@ -108,8 +108,8 @@ describe("several session cookies in one request", () => {
   });
 });
 
-describe("ambiguous cookies at a host with parent domains", () => {
-  it("are cleared for the host and each parent domain except the top-level domain", async () => {
+describe("session cookies at a host that has parent domains", () => {
+  it("are deleted for the host and each parent domain, except the top-level domain", async () => {
     const seen = new Set<string>();
     for (let attempt = 0; attempt < 60; attempt += 1) {
       const send = createSender(daemon.url);
@@ -125,7 +125,7 @@ describe("ambiguous cookies at a host with parent domains", () => {
   });
 });
 
-describe("the Set-Cookie header of a worker", () => {
+describe("the header Set-Cookie of a worker's response", () => {
   it.each([
     "runtime_api_key=x; Path=/api",
     "=runtime_api_key=x; Path=/api",
@@ -138,7 +138,7 @@ describe("the Set-Cookie header of a worker", () => {
     "\u00a0runtime_api_key=x",
     "__Host-runtime_api_key=x; Secure; Path=/",
     "__Secure-runtime_api_key=x; Secure",
-  ])("is removed when the value is %j", async (cookie) => {
+  ])("is removed when it has the value %j", async (cookie) => {
     const query = new URLSearchParams([
       ["cookie", cookie],
       ["cookie", "own=1; Path=/setter/"],
@@ -183,7 +183,7 @@ describe("an operator in a browser", () => {
     "=runtime_api_key=KEY; path=/api/",
     "runtime_api_key=KEY; path=/api; Secure; Partitioned; SameSite=None",
     "=runtime_api_key=KEY; path=/; Secure; Partitioned; SameSite=None",
-  ])("is not signed in by the attacker's cookie %j and can sign in again", async (cookie) => {
+  ])("is not signed in by the attacker's cookie %j, and can sign in", async (cookie) => {
     const page = await openSignedIn();
     await plant(page, cookie.replace("KEY", attackerKey));
     const cookies = await page.context().cookies();
@@ -214,7 +214,7 @@ describe("an operator in a browser", () => {
     await page.close();
   });
 
-  it("sees the sign-in form when two session cookies contain valid keys", async () => {
+  it("gets the sign-in form when two session cookies contain valid keys", async () => {
     const page = await (await browser.newContext()).newPage();
     await page.goto(`${daemon.url}/cpanel/keys`);
     await signInAtPanel(page, otherKey);

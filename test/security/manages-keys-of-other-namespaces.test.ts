@@ -43,7 +43,7 @@ beforeAll(async () => {
 });
 afterAll(() => daemon.dispose());
 
-describe("a key restricted to the namespace @team", () => {
+describe("a key with only the namespace @team", () => {
   it("lists only the keys of its namespaces", async () => {
     const ofTeam = ["team admin", "team viewer", "team attacker", "team equal"];
     expect(await namesSeenBy("team viewer")).toEqual(ofTeam);
@@ -70,7 +70,7 @@ describe("a key restricted to the namespace @team", () => {
     expect(await allKeys()).toEqual(before);
   });
 
-  it("sees no name or namespace of a foreign key in the audit log", async () => {
+  it("cannot see the name or namespaces of other keys in the audit log", async () => {
     const held: Permission[] = ["keys:revoke", "audit:read"];
     await create({ name: "team auditor", role: "custom", permissions: held, namespaces: ["@team"] });
     await expect(as("team auditor").keys.revoke({ params: { id: idOf("other viewer") } })).rejects.toMatchObject({
@@ -91,7 +91,7 @@ describe("a key restricted to the namespace @team", () => {
     expect(await namesSeenBy("viewer")).not.toContain("team spare");
   });
 
-  it("receives events of keys and sign-ins only from its own namespaces", async () => {
+  it("receives events about keys and sign-ins only for its own namespaces", async () => {
     const controller = new AbortController();
     const seen: RuntimeEvent[] = [];
     const done = (async () => {

@@ -42,7 +42,7 @@ describe("a leaked key that expires in two days", () => {
     expect(await allKeys()).toEqual(before);
   });
 
-  it("can rotate itself to a key with the same expiry", async () => {
+  it("can rotate itself, and the new key has the same expiry", async () => {
     const { key, expiresAt } = (await client.keys.rotate({ params: { id: String(leaked.id) }, body: { overlap: "1d" } })).data;
     expect(expiresAt).toBe(leaked.expiresAt);
     const again = connect(daemon.url, key);
@@ -50,7 +50,7 @@ describe("a leaked key that expires in two days", () => {
     expect((await again.keys.rotate({ params: { id: String(id) }, body: { overlap: "1d" } })).data.expiresAt).toBe(leaked.expiresAt);
   });
 
-  it("receives its full lifetime again after a rotation by the root key", async () => {
+  it("has its original lifetime again when the root key rotates it", async () => {
     const { id } = (await root.keys.create({ body: { name: "by root", role: "viewer", expiresIn: "2d" } })).data;
     const { createdAt, expiresAt } = (await root.keys.rotate({ params: { id: String(id) }, body: {} })).data;
     expect(expiresAt).toBe(createdAt + 2 * day);

@@ -50,7 +50,7 @@ describe("a client that truncates request bodies while workers start", () => {
   const inFlight = async (): Promise<string[]> =>
     (await client.metrics.show({ query: {} })).workers.flatMap(({ name, requests }) => (requests.inFlight > 0 ? [name] : []));
 
-  it(`leaves no call in flight after ${attacks} attacks, and other workers respond`, async () => {
+  it(`leaves no running request after ${attacks} attacks, and other workers respond`, async () => {
     for (let index = 0; index < attacks; index += 1) {
       await attack(index);
       // Workers stay cold only for a short time, so the attacks are spread over starts and evictions.
@@ -65,7 +65,7 @@ describe("a client that truncates request bodies while workers start", () => {
   });
 });
 
-describe("a client that stops sending a body and keeps the connection open", () => {
+describe("a client that stops sending a request body, but stays connected", () => {
   let server: WorkerServer;
 
   beforeAll(async () => {

@@ -30,7 +30,7 @@ describe.each([
     ["in a block comment", (file: string) => `/*# sourceMappingURL=${file} */`],
     ["behind a quote", () => "//# sourceMappingURL=index.ts'/../../../../secret"],
     ["encoded", () => "//# sourceMappingURL=..%2f..%2f..%2fsecret"],
-  ])("does not read the file that a sourceMappingURL comment names (path: %s)", async (form, comment) => {
+  ])("does not read a file that a sourceMappingURL comment names (path: %s)", async (form, comment) => {
     const name = `mapped-${form.toLowerCase().replaceAll(" ", "-")}`;
     const whole = `export default { fetch: (): Response => new Response("served") };\n${comment(secretFile)}\n`;
     await server.add(name, { files: { "index.ts": whole } });

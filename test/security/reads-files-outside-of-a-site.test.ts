@@ -22,7 +22,7 @@ for (;;) {
   renameSync(folder + ".aside", folder);
 }`;
 
-describe("a process that swaps a folder of a static site with a symbolic link", () => {
+describe("a process that replaces a folder of a static site by a symbolic link", () => {
   let daemon: TestDaemon;
   let outside: string;
   let site: string;
@@ -63,7 +63,7 @@ describe("a process that swaps a folder of a static site with a symbolic link", 
     expect(await get("t/small-0.txt")).toBe("200 public");
   };
 
-  it("can publish links to files in the site, but not to files outside", async () => {
+  it("can make the site serve links to its own files, but not to other files", async () => {
     expect(await get("in/small-1.txt")).toBe("200 public");
     expect(await get("out/small-1.txt")).toMatch(/^404/);
     expect(await get("out/large-1.txt")).toMatch(/^404/);
@@ -91,7 +91,7 @@ describe("a process that swaps a folder of a static site with a symbolic link", 
     }
   });
 
-  it("leaves no file descriptor open after whole, partial and aborted responses", async () => {
+  it("leaves no file open after complete, partial and aborted responses", async () => {
     const open = async () => (await readdir(`/proc/${daemon.process.pid}/fd`)).length;
     const url = `${daemon.url}/page/t/large-3.txt`;
     const before = await open();

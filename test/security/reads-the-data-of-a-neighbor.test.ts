@@ -66,7 +66,7 @@ describe.each(daemonUsers)("a worker that runs programs and has a data folder (d
     expect(await askStorage(`${daemon.url}/neighbor/`, "list")).toEqual({ result: ["file"] });
   });
 
-  it("cannot include a file of another worker in a download of its own data", async () => {
+  it("cannot include a file of another worker in the download of its data folder", async () => {
     await run(`ln -s ${folder} linked-folder; ln -s ${folder}/file linked-file`);
     const response = await fetch(`${daemon.url}/api/workers/_/attacker/data`, { headers: { "X-API-Key": daemon.rootKey } });
     expect(response.status).toBe(200);
@@ -75,14 +75,14 @@ describe.each(daemonUsers)("a worker that runs programs and has a data folder (d
     expect(zip.includes("linked-f")).toBe(false);
   });
 
-  it("cannot prevent a download of its data by creating unreadable files and folders", async () => {
+  it("cannot prevent the download of its data folder by unreadable files", async () => {
     await run("umask 777; echo hidden > unreadable; mkdir closed-folder");
     const response = await fetch(`${daemon.url}/api/workers/_/attacker/data`, { headers: { "X-API-Key": daemon.rootKey } });
     expect(response.status).toBe(200);
     expect(Buffer.from(await response.arrayBuffer()).includes("unreadable")).toBe(true);
   });
 
-  it("loses its links, but not their targets, when its data folder is removed", async () => {
+  it("loses its links, but not their targets, when its data folder is deleted", async () => {
     const outside = path.join(daemon.directory, "outside");
     await mkdir(outside, { recursive: true });
     await writeFile(path.join(outside, "file"), "outside");

@@ -128,39 +128,39 @@ describe("a worker that tries to listen on a port", () => {
     for (const host of ["127.0.0.1", "::1"]) expect(await connectTo(host, port)).toBe("ECONNREFUSED");
   });
 
-  it.each(Object.keys(listenWays))("is rejected with a hint to listen on a port number (attempt: %s)", async (wayIn) => {
+  it.each(Object.keys(listenWays))("gets an error with a hint to listen on a port number (attempt: %s)", async (wayIn) => {
     expect(await attack(wayIn)).toMatch(/^403 A worker cannot listen on a socket path, descriptor or handle\. Listen on a port number/);
   });
 
-  it.each(Object.keys(handleWays))("cannot listen through internal functions of Node (attempt: %s)", async (wayIn) => {
+  it.each(Object.keys(handleWays))("cannot listen through internal functions of Node.js (attempt: %s)", async (wayIn) => {
     expect(await attack(wayIn)).toMatch(/^(?:200 -13$|403 (?:A worker cannot listen|listen EACCES|bind EACCES))/);
   });
 
-  it.each(Object.keys(udpWays))("is rejected with a hint to request the permission udp (call: %s)", async (wayIn) => {
+  it.each(Object.keys(udpWays))("gets an error with a hint to request the permission udp (call: %s)", async (wayIn) => {
     expect(await attack(wayIn)).toMatch(/^403 A worker cannot open a UDP socket, not even to send, without the permission "udp"/);
   });
 
-  it.each(Object.keys(udpHandleWays))("cannot open a UDP socket through internal functions of Node (attempt: %s)", async (wayIn) => {
+  it.each(Object.keys(udpHandleWays))("cannot open a UDP socket through internal functions of Node.js (attempt: %s)", async (wayIn) => {
     expect(await attack(wayIn)).toBe("200 -13");
   });
 
-  it("receives EACCES for a connection with a localAddress and keeps running", async () => {
+  it("gets EACCES for a connection with a localAddress, and continues", async () => {
     const before = await attack("pid");
     expect(await attack("localAddress")).toBe('200 "EACCES"');
     expect(await attack("pid")).toBe(before);
   });
 
-  it("cannot fork a cluster and receives a hint to set instances in the manifest", async () => {
+  it("gets an error for cluster.fork() with a hint to set instances in the manifest", async () => {
     expect(await attack("node:cluster")).toMatch(/^403 A worker cannot start other processes, .* Set `instances` in the manifest/);
   });
 
-  it('can exchange datagrams with the permission "udp", but cannot listen', async () => {
+  it("can exchange datagrams with the permission udp, but cannot listen", async () => {
     expect(await attack("dgram.createSocket().send", "with-udp")).toBe('200 "done"');
     expect(await attack("dgram.createSocket().bind", "with-udp")).toMatch(/^200 /);
     expect(await attack("listen of a Unix socket", "with-udp")).toMatch(/^403 A worker cannot listen/);
   });
 
-  it("does not receive the cookie of an operator who opens one of its pages", async () => {
+  it("does not receive the session cookie of an operator who opens its page", async () => {
     const browser = await openBrowser();
     try {
       const page = await browser.newPage();

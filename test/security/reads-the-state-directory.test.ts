@@ -20,11 +20,11 @@ describe("another user of the machine", () => {
   });
   afterAll(() => daemon.dispose());
 
-  it("cannot enter a state directory that every user could read before the start", async () => {
+  it("cannot enter a state directory that was readable for all users before the start", async () => {
     expect((await stat(path.join(daemon.directory, "state"))).mode & 0o777).toBe(0o700);
   });
 
-  it("cannot read files in the state directory, including files of an earlier version", async () => {
+  it("cannot read files in the state directory, even files of earlier versions", async () => {
     const state = path.join(daemon.directory, "state");
     const entries = await readdir(state, { withFileTypes: true });
     const files = entries.filter((entry) => entry.isFile()).map(({ name }) => name);

@@ -7,7 +7,7 @@ import { uploadWorker } from "../support/upload-worker.js";
 /** Responds with all headers of its request. */
 const receiver = `export default { fetch: (request) => Response.json([...request.headers]) };`;
 
-describe("a worker whose client sends an API key outside of the credential headers", () => {
+describe("a worker whose client sends an API key outside of the usual headers", () => {
   let daemon: TestDaemon;
   let send: ReturnType<typeof createSender>;
   let key: string;
@@ -40,7 +40,7 @@ describe("a worker whose client sends an API key outside of the credential heade
     expect(JSON.parse(text)).toContainEqual(["x-other", "kept"]);
   });
 
-  it("receives other cookies, and values that start like a key but are too short", async () => {
+  it("receives other cookies, and texts that start like a key but are too short", async () => {
     const headers = { cookie: `theme=dark; key=${key}; lang=en`, authorization: "Token rtk_short" };
     const { text } = await send({ path: "/receiver/", headers });
     expect(JSON.parse(text)).toContainEqual(["cookie", "theme=dark; lang=en"]);

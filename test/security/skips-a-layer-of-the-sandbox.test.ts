@@ -24,7 +24,7 @@ const policy: SandboxPolicy = {
   required: layerNames,
 };
 
-test("the sandbox starts no program when a required layer cannot be applied", async () => {
+test("the sandbox launcher starts no program when a required layer cannot be applied", async () => {
   const [file, ...args] = sandboxCommand(policy) as [string, ...string[]];
   await expect(promisify(execFile)(file, [...args, "/bin/echo", "started"])).rejects.toMatchObject({
     code: 78,
@@ -33,7 +33,7 @@ test("the sandbox starts no program when a required layer cannot be applied", as
   });
 });
 
-test("the command line that starts an isolate requires all available kernel layers", async () => {
+test("isolates require every kernel layer that the kernel supports", async () => {
   const command = new IsolateCommand({
     allowsNetwork: true,
     isStrict: false,

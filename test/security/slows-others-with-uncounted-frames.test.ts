@@ -24,7 +24,7 @@ export default { fetch(request) {
   return new Promise(() => {});
 } };`;
 
-describe("a worker that writes forged frames to its channel", () => {
+describe("a worker that writes forged frames to the daemon", () => {
   let server: WorkerServer;
 
   beforeAll(async () => {
@@ -48,7 +48,7 @@ describe("a worker that writes forged frames to its channel", () => {
       { kind: FrameKind.Log, payload: "\u0001x", count: 200_000 },
       "the isolate exceeded the frame rate limit of its channel",
     ],
-  ])("is killed, and only the request to that worker fails (frames: %s)", async (_, { kind, payload = "", count = 1 }: Frames, reason) => {
+  ])("is killed, and requests to other workers succeed (frames: %s)", async (_, { kind, payload = "", count = 1 }: Frames, reason) => {
     const name = `attacker-${kind}-${payload.length}`;
     await server.add(name, { files: { "index.js": attacker }, manifest: { timeout: "20s" } });
     const pid = await server.text("/neighbor/");

@@ -29,7 +29,7 @@ describe("an upload with a package name that npm or Windows reserves", () => {
   afterAll(() => daemon.dispose());
 
   it.each(["con", "node_modules", "@team/aux"])(
-    "is rejected for the name %s as a worker and as a plugin, and leaves no file",
+    "is rejected with the name %s as worker and as plugin, and leaves no file",
     async (name) => {
       const client = connect(daemon.url, daemon.rootKey);
       const invalid = { code: "INVALID_PACKAGE_NAME", status: 400 };
@@ -43,7 +43,7 @@ describe("an upload with a package name that npm or Windows reserves", () => {
     },
   );
 
-  it("is rejected for every reserved name, but not for a longer name such as console", () => {
+  it("is rejected for every reserved name, but not for longer names such as console", () => {
     expect(reserved.filter((name) => isPackageName(name))).toEqual([]);
     const free = ["console", "auxiliary", "@con/app", "com10"];
     expect(free.filter((name) => isPackageName(name))).toEqual(free);

@@ -33,14 +33,14 @@ describe("a program that tries to serve http://localhost instead of the daemon",
     await expect(health(`[::1]:${port}`)).rejects.toThrow("fetch failed");
   });
 
-  it("finds ::1 in use at the port of the admin listener", async () => {
+  it("cannot listen on ::1 at the port of the admin listener", async () => {
     daemon = await startDaemon({ env: { HOST: "", RUNTIME_ADMIN_PORT: "0" } });
     const { port } = new URL(daemon.adminUrl);
     expect(port).not.toBe(new URL(daemon.url).port);
     expect(await health(`[::1]:${port}`)).toBe(200);
   });
 
-  it("is reported in the log with a fix when the program listened on ::1 first", async () => {
+  it("causes a log entry with a fix when it listens on ::1 before the daemon", async () => {
     server = await listenOn("::1");
     const port = portOf(server);
     daemon = await startDaemon({ env: { HOST: "", PORT: String(port) } });

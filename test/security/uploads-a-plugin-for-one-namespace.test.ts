@@ -47,7 +47,7 @@ const outcomeOf = (call: Promise<unknown>): Promise<string> =>
     (error: unknown) => (error instanceof ApiError ? error.code : String(error)),
   );
 
-describe.each(modes)("RUNTIME_PLUGIN_UPLOADS=%s", (mode) => {
+describe.each(modes)("the setting RUNTIME_PLUGIN_UPLOADS=%s", (mode) => {
   let daemon: TestDaemon;
   let root: Client;
   const clients = new Map<Caller, Client>();
@@ -69,14 +69,14 @@ describe.each(modes)("RUNTIME_PLUGIN_UPLOADS=%s", (mode) => {
   const expected = (caller: Caller) => (allowed[mode].includes(caller) ? "done" : "PLUGIN_UPLOADS_RESTRICTED");
   const pluginNames = async () => (await root.plugins.list()).map(({ name }) => name);
 
-  test.each(callers)("permits or rejects a plugin upload according to the setting (caller: %s)", async (caller) => {
+  test.each(callers)("decides whether a plugin can be uploaded (caller: %s)", async (caller) => {
     const before = await pluginNames();
     expect(await outcomeOf(clientOf(caller).plugins.upload({ file: await pluginOf("@team/helper", "/helper") }))).toBe(expected(caller));
     if (expected(caller) === "done") await root.plugins.remove({ params: { name: "@team/helper" } });
     expect(await pluginNames()).toEqual(before);
   });
 
-  test.each(callers)("permits or rejects plugin file changes according to the setting (caller: %s)", async (caller) => {
+  test.each(callers)("decides whether files of a plugin can be changed (caller: %s)", async (caller) => {
     const write = () =>
       clientOf(caller).pluginFiles.upload({
         fields: { path: "plugins/@team/helper" },
@@ -90,18 +90,18 @@ describe.each(modes)("RUNTIME_PLUGIN_UPLOADS=%s", (mode) => {
       expect(await outcomeOf(clientOf(caller).pluginFiles.remove({ body: { path: "plugins/@team/helper" } }))).toBe("done");
   });
 
-  test("rejects an upload by a key without the permission plugins:install", async () => {
+  test("does not allow an upload by a key without the permission plugins:install", async () => {
     const { data } = await root.keys.create({ body: { name: "viewer", role: "viewer" } });
     const upload = connect(daemon.url, data.key).plugins.upload({ file: await pluginOf("@team/helper", "/helper") });
     expect(await outcomeOf(upload)).toBe("PERMISSION_DENIED");
   });
 
-  test("rejects a plugin of a namespace that the caller's key does not include", async () => {
+  test("does not allow a plugin of a namespace that the key does not include", async () => {
     const upload = clientOf("editor of @team").plugins.upload({ file: await pluginOf("@other/helper", "/helper") });
     expect(await outcomeOf(upload)).toBe(mode === "permitted" ? "NAMESPACE_DENIED" : "PLUGIN_UPLOADS_RESTRICTED");
   });
 
-  test.each(callers)("rejects a plugin whose base is the path of an existing worker (caller: %s)", async (caller) => {
+  test.each(callers)("does not allow a plugin whose base is the path of a worker (caller: %s)", async (caller) => {
     const outcome = await outcomeOf(clientOf(caller).plugins.upload({ file: await pluginOf("@team/thief", "/dep") }));
     expect(outcome).toBe(allowed[mode].includes(caller) ? "BASE_TAKEN" : "PLUGIN_UPLOADS_RESTRICTED");
     expect(await (await fetch(`${daemon.url}/dep/`)).text()).toBe("the worker");
@@ -119,7 +119,7 @@ describe("a daemon where a key of one namespace can upload plugins", () => {
   });
   afterAll(() => daemon.dispose());
 
-  test("rejects a worker at the base of a plugin, even if the plugin is disabled", async () => {
+  test("rejects a worker at the base path of a plugin, even of a disabled plugin", async () => {
     await team.plugins.upload({ file: await pluginOf("@team/first", "/first") });
     expect(await outcomeOf(uploadWorker(root, "first", { "index.html": "the worker" }))).toBe("BASE_TAKEN");
     await root.plugins.disable({ params: { name: "@team/first" } });
@@ -129,14 +129,14 @@ describe("a daemon where a key of one namespace can upload plugins", () => {
     expect(await outcomeOf(uploadWorker(root, "first", { "index.html": "the worker" }))).toBe("done");
   });
 
-  test("rejects a plugin at the path of a worker, even if the worker is disabled", async () => {
+  test("rejects a plugin at the path of a worker, even of a disabled worker", async () => {
     await uploadWorker(root, "second", { "index.html": "the worker" });
     await root.workers.disable({ params: { scope: "_", name: "second", version: "1.0.0" } });
     expect(await outcomeOf(team.plugins.upload({ file: await pluginOf("@team/second", "/second") }))).toBe("BASE_TAKEN");
     expect(await root.plugins.list()).not.toContainEqual(expect.objectContaining({ name: "@team/second" }));
   });
 
-  test("rejects an edited manifest that uses the path of another worker or plugin", async () => {
+  test("rejects an edited manifest with the path of another worker or plugin", async () => {
     await uploadWorker(root, "third", { "index.html": "the worker" });
     await team.plugins.upload({ file: await pluginOf("@team/third", "/of-third") });
     const edit = team.pluginFiles.upload({
@@ -165,11 +165,11 @@ describe("a daemon where a key of one namespace can upload plugins", () => {
     }
   });
 
-  test("rejects a plugin whose base is the scope of a namespace", async () => {
+  test("rejects a plugin whose base path is the scope of a namespace", async () => {
     expect(await outcomeOf(team.plugins.upload({ file: await pluginOf("@team/scope", "/@other") }))).toBe("INVALID_PACKAGE_METADATA");
   });
 
-  test("warns in health checks and log that a restricted key can upload plugins", async () => {
+  test("reports in health checks and log that a key of one namespace can upload plugins", async () => {
     const { checks = [] } = (await root.health.ready({ query: { verbose: "1" } })) as { checks?: { name: string; status: string }[] };
     const statusOf = (name: string) => checks.find((check) => check.name === name)?.status;
     expect([statusOf("panel-origin"), statusOf("plugin-uploads")]).toEqual(["degraded", "degraded"]);
@@ -182,7 +182,7 @@ describe("a daemon where a key of one namespace can upload plugins", () => {
     }
   });
 
-  test("logs no warning when no restricted key can upload plugins", async () => {
+  test("logs no warning when only unrestricted keys can upload plugins", async () => {
     const quiet = await startDaemon();
     try {
       await connect(quiet.url, quiet.rootKey).keys.create({ body: { name: "viewer", role: "viewer" } });

@@ -22,13 +22,13 @@ async function unitsWithNode(...files: string[]): Promise<string[]> {
   );
 }
 
-test("the system unit passes systemd-analyze verify", async () => {
+test("the system unit has no error in `systemd-analyze verify`", async () => {
   const files = await unitsWithNode("runtimed.service", "runtimed.socket");
 
   expect(await runTool("systemd-analyze", "verify", ...files)).toEqual({ status: 0, output: "" });
 });
 
-test("the user unit passes systemd-analyze verify", async () => {
+test("the user unit has no error in `systemd-analyze verify`", async () => {
   const files = await unitsWithNode("user/runtimed.service", "runtimed.socket");
   const runtimeDirectory = await temporaryDirectory();
 

@@ -16,7 +16,7 @@ async function image() {
   return { root, run, install, units: path.join(root, "etc/systemd/system"), keyFile: path.join(root, "etc/runtimed/root-key") };
 }
 
-describe("an installation into a system image", () => {
+describe("the installation of units into a system image", () => {
   test("writes valid units, enables them and creates a root key that only root can read", async () => {
     const { install, units, keyFile } = await image();
 
@@ -36,7 +36,7 @@ describe("an installation into a system image", () => {
     expect(await exposureOf(files[0] ?? "")).toBeLessThanOrEqual(highestExposure);
   });
 
-  test("changes nothing when repeated, and keeps the root key while replacing a unit", async () => {
+  test("changes nothing the second time, and keeps the root key when a unit is replaced", async () => {
     const { install, units, keyFile } = await image();
     await install();
     const key = await readFile(keyFile, "utf8");
@@ -51,7 +51,7 @@ describe("an installation into a system image", () => {
     expect(await readFile(keyFile, "utf8")).toBe(key);
   });
 
-  test("keeps the panel host of an existing unit unless another host is given", async () => {
+  test("keeps the panel host of an existing unit unless --panel-host is set", async () => {
     const { install, units } = await image();
     const unit = async () => await readFile(path.join(units, "runtimed.service"), "utf8");
     await install("--panel-host", "panel.example.org");
@@ -62,7 +62,7 @@ describe("an installation into a system image", () => {
     expect(await unit()).toContain("\nEnvironment=RUNTIME_PANEL_HOST=other.example.org\n");
   });
 
-  test("keeps state and root key when uninstalled, unless --purge is set", async () => {
+  test("is reverted without deleting state and root key, unless --purge is set", async () => {
     const { root, install, run, units, keyFile } = await image();
     await install();
     const state = path.join(root, "var/lib/private/runtimed/state");

@@ -17,7 +17,7 @@ const run = (...words: string[]) => runRuntimectl(daemon, words);
 
 const start = (...words: string[]) => startRuntimectl(daemon, words);
 
-test("runtimectl audit prints entries that match --action, --principal and --since", async () => {
+test("runtimectl audit prints the entries that match --action, --principal and --since", async () => {
   const { status, stdout } = await run("audit", "--since", "1h", "--action", "key.created", "--principal", "root");
   expect(status).toBe(0);
   expect(stdout).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z\tkey\.created\tdone\tfirst key 1\troot\t127\.0\.0\.1\t[0-9a-f-]{36}\n$/);

@@ -39,10 +39,10 @@ test("imports files as text", async () => {
   expect(await session.response("texts")).toBe(JSON.stringify(kinds.map((kind) => `a ${kind}`)));
 });
 
-describe("an import of a .wasm file", () => {
+describe("the import of a .wasm file", () => {
   const call = "new WebAssembly.Instance(module).exports.answer()";
 
-  test("returns a WebAssembly.Module for files of the folder and of packages", async () => {
+  test("returns a WebAssembly.Module for files in the folder and in npm packages", async () => {
     await session.folder("modules", {
       "manifest.yaml": "name: modules\nentrypoint: src/index.ts\n",
       ".gitignore": "*.wasm\n",
@@ -64,7 +64,7 @@ describe("an import of a .wasm file", () => {
     expect(await session.response("modules")).toBe("[42,42,42,42]");
   });
 
-  test("finds a package in the node_modules of a parent folder", async () => {
+  test("finds an npm package in the node_modules of a parent folder", async () => {
     await writeTree(session.home, {
       "node_modules/hoisted/package.json": "{}",
       "node_modules/hoisted/answer.wasm": answer,
@@ -77,8 +77,8 @@ describe("an import of a .wasm file", () => {
   });
 });
 
-describe("a package that reads files beside its modules", () => {
-  test("finds its WebAssembly files and the other files that its code names", async () => {
+describe("an npm package that reads files beside its modules", () => {
+  test("is bundled with its .wasm files and the files whose names are in its code", async () => {
     await session.folder("beside", {
       "index.ts":
         'import old from "old"; import { rows, load } from "esm"; export default async () => Response.json([old.size, old.text, rows, await load()]);',
@@ -107,7 +107,7 @@ describe("a package that reads files beside its modules", () => {
     expect(await session.response("beside")).toBe(JSON.stringify([answer.length, "words", "a,b", "esm"]));
   });
 
-  test("cannot add files from outside of the package, or files that are never packed", async () => {
+  test("cannot add files outside of its folder, or files that are never packed", async () => {
     const folder = await session.folder("thief", {
       "index.ts": 'import "thief"; export default () => new Response("ok");',
       "secret.txt": "own",
@@ -169,8 +169,8 @@ async function pnpFolder(name: string, files: Readonly<Record<string, string>>):
   await rm(path.join(folder, "node_modules"), { recursive: true, force: true });
 }
 
-describe("with Yarn Plug'n'Play", () => {
-  test("bundles packages from zip files and packs neither them nor Yarn's files", async () => {
+describe("the bundle of a Yarn Plug'n'Play project", () => {
+  test("contains code from packages in zip files, but no zip file and no file of Yarn", async () => {
     await pnpFolder("zipped", {
       "index.ts":
         'import { AutoRouter } from "itty-router"; import places from "places";\n' +
@@ -180,7 +180,7 @@ describe("with Yarn Plug'n'Play", () => {
     expect(await session.response("zipped")).toBe('["app","index.mjs","index.ts","index.ts"]');
   });
 
-  test("prints the command to unpack a package when a .wasm file is in a zip file", async () => {
+  test("causes an error with the fix `yarn unplug` for a .wasm file in a zip file", async () => {
     await pnpFolder("unplugged", { "index.ts": 'import module from "places/answer.wasm"; export default module;' });
     const run = await session.run("workers upload unplugged --bundle");
     expect(run).toMatchObject({ status: 1, stderr: expect.stringContaining("Unpack the package with: yarn unplug places") });

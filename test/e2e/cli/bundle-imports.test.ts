@@ -29,8 +29,8 @@ function worker(imports: string, body: string): string {
 
 const codeOf = `const codeOf = async (load: () => unknown) => { try { await load(); return "loaded"; } catch (error) { return (error as { code: string }).code; } };`;
 
-describe("an import of a package that is not installed", () => {
-  test("fails at run time, as in Node.js, when a try block contains the import", async () => {
+describe("the import of an npm package that is not installed", () => {
+  test("fails at run time, as in Node.js, when the import is in a try block", async () => {
     await session.folder("caught", {
       "package.json": '{"name":"caught"}',
       "index.ts": worker(
@@ -42,7 +42,7 @@ describe("an import of a package that is not installed", () => {
     expect(await session.response("caught")).toBe('["MODULE_NOT_FOUND","ERR_MODULE_NOT_FOUND","ERR_MODULE_NOT_FOUND"]');
   });
 
-  test("fails only at run time when the package is an optional dependency", async () => {
+  test("fails at run time, not at bundling, when the package is an optional dependency", async () => {
     await session.folder("optional", {
       "package.json": '{"name":"optional","optionalDependencies":{"own-gone":"1"}}',
       "index.ts": worker(
@@ -64,7 +64,7 @@ describe("an import of a package that is not installed", () => {
     );
   });
 
-  test("is an error when the worker cannot be loaded without the package", async () => {
+  test("causes an error at bundling when the worker cannot load without the package", async () => {
     await session.folder("static", {
       "index.ts": worker('import query from "adapters/pg";', "return new Response(query);"),
       "node_modules/adapters/package.json": '{"peerDependenciesMeta":{"pg-gone":{"optional":true},"other-gone":{"optional":true}}}',
@@ -76,7 +76,7 @@ describe("an import of a package that is not installed", () => {
     expect(words).toContain("hint: npm install pg-gone\n");
   });
 
-  test("does not prevent a bundle of NestJS, whose optional packages are missing", async () => {
+  test("does not prevent the bundle of a NestJS app without its optional packages", async () => {
     const source = [
       'import "reflect-metadata";',
       'import { NestFactory } from "@nestjs/core";',
@@ -92,8 +92,8 @@ describe("an import of a package that is not installed", () => {
   });
 });
 
-describe("--external", () => {
-  test("packs the package with its dependencies and imports it from node_modules", async () => {
+describe("the flag --external for an npm package", () => {
+  test("packs the package with its dependencies; the worker loads it from node_modules", async () => {
     const source = worker('import express from "express"; import { AutoRouter } from "itty-router";', "return new Response();").replace(
       /export default[^]*$/,
       'const app = express(); app.get("/", (_request, response) => response.send([typeof AutoRouter, import.meta.resolve("express").slice(-30)].join()));\napp.listen(3000);\n',
@@ -105,7 +105,7 @@ describe("--external", () => {
     expect(await session.response("express", "--external express")).toBe("function,/node_modules/express/index.js");
   });
 
-  test("loads a native addon with the permission addons", async () => {
+  test("lets a worker with the permission addons load a native addon", async () => {
     const source = worker(
       'import Database from "better-sqlite3";',
       'return Response.json(new Database(":memory:").prepare("SELECT 42 AS n").get());',
@@ -120,7 +120,7 @@ describe("--external", () => {
     expect(await session.response("addon", "--external better-sqlite3")).toBe('{"n":42}');
   });
 
-  test("packs two versions of a dependency from linked folders of a package store", async () => {
+  test("packs both versions of a dependency when the package manager links its folders", async () => {
     const folder = await session.folder("linked", {
       "index.ts": worker('import first from "first"; import second from "second";', "return Response.json([first, second]);"),
     });
@@ -158,14 +158,14 @@ describe("--external", () => {
     expect(await session.response("linked", options)).toBe('["first shared 1","second shared 2"]');
   });
 
-  test("warns of a package that is not installed", async () => {
+  test("prints a warning when the package is not installed", async () => {
     await session.folder("absent", { "index.ts": worker("", 'return new Response(await import("absent").catch((error) => error.code));') });
     const run = await session.run("deploy absent --bundle --external absent");
     expect(run.status, run.stderr).toBe(0);
     expect(run.stderr).toContain("--external: absent is not installed, so imports of it fail at run time");
   });
 
-  test("is rejected without --bundle, and with a path in place of a package name", async () => {
+  test("is rejected without --bundle, and with a path instead of a package name", async () => {
     await session.folder("plain", { "index.ts": worker("", "return new Response();") });
     for (const command of ["workers upload", "deploy", "dev"]) {
       const run = await session.run(`${command} plain --external hono`);

@@ -97,10 +97,10 @@ const shop = {
   ].join("\n"),
 };
 
-describe("a bundle that --bundle creates", () => {
+describe("a bundle that `deploy --bundle` creates", () => {
   beforeAll(() => folder("shop", shop, ["hono", "itty-router"]));
 
-  test("contains one code file as the entrypoint and the files that the code reads", async () => {
+  test("contains one code file and the data files that the code reads", async () => {
     const { files, leftOut, entrypoint } = await bundlePlan("shop");
     expect(entrypoint).toBe("src/index.mjs");
     expect(files.map((file) => file.path)).toEqual([
@@ -114,13 +114,13 @@ describe("a bundle that --bundle creates", () => {
     expect(leftOut.map((entry) => entry.path)).toEqual(["node_modules/", "src/index.ts", "src/lib/old.cjs", "src/lib/page.tsx"]);
   });
 
-  test("has the same bytes when built twice or from another folder", async () => {
+  test("has the same bytes when built twice or from a copied folder", async () => {
     const { sha256 } = await bundlePlan("shop");
     await folder("elsewhere/shop", shop, ["itty-router", "hono"]);
     expect((await bundlePlan("elsewhere/shop")).sha256).toBe(sha256);
   });
 
-  test("behaves like the sources with packages, CommonJS, path aliases and file reads", async () => {
+  test("behaves like its sources with packages, CommonJS, path aliases and file reads", async () => {
     const run = await runtimectl("workers upload shop --bundle");
     expect(run.status, run.stderr).toBe(0);
     expect(run.stdout).toBe(`${daemon.url}/shop/\n`);
@@ -132,7 +132,7 @@ describe("a bundle that --bundle creates", () => {
     await expect.poll(() => daemon.output()).toMatch(/a boom of the shop[^]*src\/index\.ts:25:9/);
   });
 
-  test("keeps the source map private when the worker serves its whole folder", async () => {
+  test("does not serve its source map when the worker serves its whole folder", async () => {
     const fetched = async (file: string) => (await fetch(`${daemon.url}/shop/file/${file}`)).status;
     expect(await fetched("index.mjs")).toBe(200);
     expect(await fetched("public/page.html")).toBe(200);
@@ -196,8 +196,8 @@ test("--bundle warns that emitDecoratorMetadata has no effect", async () => {
   expect(run.stderr).toContain("warning: tsconfig.json: esbuild does not support emitDecoratorMetadata");
 });
 
-describe("runtimectl workers upload --bundle fails before the upload", () => {
-  test("when the code has a syntax error, and prints file, line, column and source line", async () => {
+describe("runtimectl workers upload --bundle", () => {
+  test("fails for a syntax error, and prints file, line, column and source line", async () => {
     const words = await refusal({ "index.ts": 'import "./src/b";\n', "src/b.ts": "const a = 1;\nconst b = ;\n" });
     expect(words).toContain("src/b.ts:2:11: Unexpected");
     expect(words).toContain("2 | const b = ;\n");
@@ -205,17 +205,17 @@ describe("runtimectl workers upload --bundle fails before the upload", () => {
     expect(words).toContain("BUNDLE_FAILED");
   });
 
-  test("when a package is missing, and prints the npm command that installs the package", async () => {
+  test("fails for a missing package, and prints the npm command to install the package", async () => {
     const words = await refusal({ "index.ts": 'import a from "@team/a/deep";\nimport b from "left-pad";\nexport default { a, b };\n' });
     expect(words).toContain('index.ts:1:15: Could not resolve "@team/a/deep"');
     expect(words).toContain("hint: npm install @team/a left-pad\n");
   });
 
-  test("when an imported file is missing, and prints the file name", async () => {
+  test("fails for a missing file, and prints the name of the file", async () => {
     expect(await refusal({ "index.ts": 'export { x } from "./Lib/x.js";\n' })).toContain("hint: ./Lib/x.js does not exist");
   });
 
-  test("when the code imports a native addon by its path", async () => {
+  test("fails for code that imports a native addon by its path", async () => {
     const words = await refusal({
       "index.ts": 'import db from "fast-db"; export default db;\n',
       "node_modules/fast-db/package.json": '{"name":"fast-db","main":"index.js"}',
@@ -228,7 +228,7 @@ describe("runtimectl workers upload --bundle fails before the upload", () => {
     );
   });
 
-  test("when the code imports a package that builds a native addon", async () => {
+  test("fails for code that imports a package with a native addon", async () => {
     const words = await refusal({
       "index.ts": 'import db from "fast-db"; export default db;\n',
       "node_modules/fast-db/package.json": '{"name":"fast-db","main":"index.js"}',
@@ -238,7 +238,7 @@ describe("runtimectl workers upload --bundle fails before the upload", () => {
     expect(words).toContain("fast-db is a native addon");
   });
 
-  test("when the upload is a static page or an archive", async () => {
+  test("fails for a static page and for an archive", async () => {
     await folder("page", { "manifest.yaml": "name: page\n", "index.html": "page" });
     const page = await runtimectl("workers upload page --bundle");
     expect(page.status).toBe(1);

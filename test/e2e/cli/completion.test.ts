@@ -103,7 +103,7 @@ describe("bash completion", () => {
     expect(completeInBash(line)).toEqual(expected);
   });
 
-  test("inserts the whole name of a worker when the user presses Tab", async () => {
+  test("inserts the complete name of a worker when the user presses Tab", async () => {
     const line = "stty cols 100; exec bash --norc --noprofile -i";
     const child = spawn("script", ["--quiet", "--return", "--flush", "--command", line, "/dev/null"], {
       cwd: shell.home,
@@ -154,7 +154,7 @@ describe("runtimectl's shell completion", () => {
     expect(performance.now() - startedAtMs).toBeLessThan(3000);
   });
 
-  test("omits names with shell syntax, escapes terminal codes and hides the key", async () => {
+  test("omits names with shell syntax, escapes control codes and hides the API key", async () => {
     const names = ["\u001b]0;owned\u0007", "$(touch owned)", "a b", "`id`", "good"];
     const rows = names.map((name) => ({
       name,

@@ -116,7 +116,7 @@ const lasting = ["dev", "tui", "events", "files get"];
 /** Commands that need systemd, the directories of a daemon, or a host name that resolves. Other files test them. */
 const elsewhere = ["daemon backup", "daemon migrate-keys", "daemon restore", "daemon status", "hosts check"];
 
-test("the examples in this file cover every command of runtimectl", async () => {
+test("the examples in this file run every command of runtimectl", async () => {
   expect([...Object.keys(successes), ...lasting, ...elsewhere].toSorted()).toEqual(
     (await commandTree()).map(({ words }) => words).toSorted(),
   );
@@ -156,7 +156,7 @@ describe("runtimectl with --json", () => {
   );
 });
 
-describe("a failed runtimectl command with --json", () => {
+describe("a runtimectl command that fails with --json", () => {
   test.each<[string, string, number, string]>([
     ["an unknown command", "wrokers", 2, "USAGE"],
     ["an unknown verb", "workers lsit", 2, "USAGE"],
@@ -233,7 +233,7 @@ describe("a failed runtimectl command with --json", () => {
     await expectFailure(shell, words, { status, code });
   });
 
-  test("exits with 4 when the daemon does not know the key", async () => {
+  test("exits with 4 when the daemon rejects the key as unknown", async () => {
     await expectFailure(shell, "workers list", { status: 4, code: "AUTH_REQUIRED", env: key });
   });
 
@@ -242,7 +242,7 @@ describe("a failed runtimectl command with --json", () => {
     await expectFailure(shell, "workers upload broken.tgz", { status: 1, code: "INVALID_ARCHIVE" });
   });
 
-  test("exits with 7, 12 or 11 for an existing version, a failed check or a rollback", async () => {
+  test("exits with 7 for an existing version, 12 for a failed check, 11 for a rollback", async () => {
     await shell.run("deploy app --version 3.0.0");
     await expectFailure(shell, "deploy app --version 3.0.0", { status: 7, code: "VERSION_EXISTS" });
     const check = "--check /=204 --check-timeout 100ms";
@@ -264,7 +264,7 @@ describe("a failed runtimectl command with --json", () => {
     await expectFailure(shell, `status --url ${url}`, { status: 8, code: "UNREACHABLE" });
   });
 
-  test("exits with 1 when another web server responds in place of the daemon", async () => {
+  test("exits with 1 when another web server listens at the daemon's address", async () => {
     const url = await standIn((_request, response) => response.end("<html>"));
     await expectFailure(shell, `status --url ${url}`, { status: 1, code: "UNEXPECTED_ANSWER" });
   });

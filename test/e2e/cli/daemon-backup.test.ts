@@ -57,7 +57,7 @@ const createKey = async (daemon: TestDaemon): Promise<string> => {
 const isKnown = async (daemon: TestDaemon, key: string) =>
   (await fetch(`${daemon.url}/api/workers`, { headers: { authorization: `Bearer ${key}` } })).status === 200;
 
-test("daemon restore restores a backup that was made during uploads and key changes", { timeout: 60_000 }, async () => {
+test("`daemon restore` restores a backup that was made during uploads and key changes", { timeout: 60_000 }, async () => {
   const daemon = await start();
   const archives = await Promise.all(["x", "y"].map(workerOf));
   await upload(daemon, "workers", archives[0] as Buffer);
@@ -96,7 +96,7 @@ test("daemon restore restores a backup that was made during uploads and key chan
   expect(await (await call(next, "/api/plugins")).text()).toContain("@team/plugin");
 });
 
-test("daemon restore keeps a copy of replaced files, and changes nothing with --dry-run", async () => {
+test("`daemon restore` keeps copies of replaced files; --dry-run changes nothing", async () => {
   const daemon = await start();
   await upload(daemon, "workers", await workerOf("x"));
   const key = await createKey(daemon);
@@ -144,7 +144,7 @@ test("daemon restore keeps a copy of replaced files, and changes nothing with --
   expect(await (await call(next, "/app/a.txt")).text()).toBe("x");
 });
 
-test("daemon restore rejects a changed, truncated or invalid backup without any change", async () => {
+test("`daemon restore` rejects a changed, truncated or invalid backup", async () => {
   const daemon = await start();
   await upload(daemon, "workers", await workerOf("x"));
   await daemon.stop();
@@ -179,7 +179,7 @@ test("daemon restore rejects a changed, truncated or invalid backup without any 
   }
 });
 
-test("daemon backup skips and reports a link, and fails when no key store exists", async () => {
+test("`daemon backup` skips and reports a link, and fails without a key store", async () => {
   const directory = await temporaryDirectory();
   const missing = await run(directory, ["backup", "b.tgz"]);
   expect(missing.status).toBe(6);
@@ -203,7 +203,7 @@ test("daemon backup skips and reports a link, and fails when no key store exists
   expect(entriesOf(path.join(directory, "workers"))).toEqual(["by-hand"]);
 });
 
-test("runtimed rejects a damaged key store and starts after daemon restore", async () => {
+test("runtimed rejects a damaged key store and starts after `daemon restore`", async () => {
   const daemon = await start();
   const key = await createKey(daemon);
   expect((await run(daemon.directory, ["backup", "b.tgz"])).status).toBe(0);
@@ -218,7 +218,7 @@ test("runtimed rejects a damaged key store and starts after daemon restore", asy
   expect(await isKnown(await start({ directory: daemon.directory }), key)).toBe(true);
 });
 
-test("daemon restore fails while another daemon uses the same package directories", async () => {
+test("`daemon restore` fails while another daemon uses the same package directories", async () => {
   const daemon = await start();
   await upload(daemon, "workers", await workerOf("x"));
   expect((await run(daemon.directory, ["backup", "b.tgz"])).status).toBe(0);

@@ -41,8 +41,8 @@ async function hiddenEntriesOf(directory: string): Promise<string[]> {
   return (await readdir(path.join(directory, "data"))).filter((name) => name.startsWith(".copy-"));
 }
 
-describe.each(daemonUsers)("the backup of worker data folders (daemon user: %s)", (_, user) => {
-  test("contains a consistent database when the worker writes during the backup", { timeout: 120_000 }, async () => {
+describe.each(daemonUsers)("the backup of workers' data folders (daemon user: %s)", (_, user) => {
+  test("contains a consistent database even if the worker writes during the backup", { timeout: 120_000 }, async () => {
     const daemon = await start(user);
     const url = await addStore(daemon);
     await askStorage(url, "insert", { name: "rows.db" });
@@ -73,7 +73,7 @@ describe.each(daemonUsers)("the backup of worker data folders (daemon user: %s)"
     expect(await hiddenEntriesOf(daemon.directory)).toEqual([]);
   });
 
-  test("replaces changed data folders at a restore, and the worker can use the folders", async () => {
+  test("replaces changed data folders when restored, and the worker can read and write", async () => {
     const daemon = await start(user);
     const url = await addStore(daemon);
     await askStorage(url, "write", { name: "file", text: "backed up" });
@@ -94,7 +94,7 @@ describe.each(daemonUsers)("the backup of worker data folders (daemon user: %s)"
   });
 });
 
-test("daemon restore with a backup of format 1 keeps the existing data folders", async () => {
+test("`daemon restore` keeps the data folders when the backup has format 1", async () => {
   const daemon = await start();
   const file = path.join(daemon.directory, "backup.tgz");
   expect(await run(daemon.directory, ["backup", file])).toMatchObject({ status: 0 });
@@ -111,7 +111,7 @@ test("daemon restore with a backup of format 1 keeps the existing data folders",
   expect(await readFile(path.join(daemon.directory, "data/store/file"), "utf8")).toBe("kept");
 });
 
-test("daemon backup leaves no copy of a data folder when killed", async () => {
+test("`daemon backup` leaves no copy of a data folder when the process is killed", async () => {
   const daemon = await start();
   const at = (name: string) => path.join(daemon.directory, name);
   // Random bytes: compressing them takes longer than noticing the copy.
@@ -128,7 +128,7 @@ test("daemon backup leaves no copy of a data folder when killed", async () => {
   expect(await readdir(at("data"))).toEqual(["large"]);
 });
 
-test("daemon backup includes the data folders when the daemon is stopped", async () => {
+test("`daemon backup` includes the data folders while the daemon is stopped", async () => {
   const daemon = await start();
   await askStorage(await addStore(daemon), "write", { name: "file", text: "stopped" });
   await daemon.stop();

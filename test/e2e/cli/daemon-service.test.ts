@@ -21,7 +21,7 @@ const plan = async (words: string) => JSON.parse((await shell.run(`${words} --js
 const serviceOf = async (words: string) =>
   (await plan(`daemon install --user --dry-run ${words}`)).steps.flatMap(({ content = [] }) => content)[0];
 
-test("daemon install --dry-run prints each step in order and changes nothing", async () => {
+test("`daemon install --dry-run` prints each step in order and changes nothing", async () => {
   const { status, stdout } = await shell.run("daemon install --user --dry-run");
 
   expect(status).toBe(0);
@@ -38,7 +38,7 @@ test("daemon install --dry-run prints each step in order and changes nothing", a
   expect(await readdir(shell.home)).toEqual([]);
 });
 
-test("daemon install writes units with paths and listen address, and without the key", async () => {
+test("`daemon install` writes paths and listen address, but no key, to the unit file", async () => {
   const { mode, changed, steps } = await plan("daemon install --user --dry-run --listen [::1]:8123");
   const [service = "", socket = ""] = steps.flatMap(({ content = [] }) => content);
 
@@ -48,7 +48,7 @@ test("daemon install writes units with paths and listen address, and without the
   expect(listenLinesOf(socket)).toEqual(["ListenStream=[::1]:8123"]);
 });
 
-test("daemon install restricts plugin uploads, and sets the host in --panel-host", async () => {
+test("`daemon install` writes the settings for plugin uploads and --panel-host", async () => {
   expect(await serviceOf("")).toMatch(/^Environment=RUNTIME_PLUGIN_UPLOADS=admin$/m);
   expect(await serviceOf("")).not.toMatch(/^Environment=RUNTIME_PANEL_HOST=/m);
   expect(await serviceOf("--panel-host panel.example.org")).toMatch(/^Environment=RUNTIME_PANEL_HOST=panel\.example\.org$/m);
@@ -56,18 +56,18 @@ test("daemon install restricts plugin uploads, and sets the host in --panel-host
   expect([refused.status, refused.stderr]).toEqual([2, expect.stringContaining("such as panel.example.org")]);
 });
 
-test("daemon install listens on both loopback addresses without --listen", async () => {
+test("`daemon install` listens on 127.0.0.1 and ::1 without --listen", async () => {
   const { steps } = await plan("daemon install --user --dry-run");
   const [, socket = ""] = steps.flatMap(({ content = [] }) => content);
 
   expect(listenLinesOf(socket)).toEqual(["ListenStream=127.0.0.1:8000", "ListenStream=[::1]:8000", "FreeBind=yes"]);
 });
 
-test('daemon uninstall --dry-run prints "nothing to do" when nothing is installed', async () => {
+test('`daemon uninstall --dry-run` prints "nothing to do" when nothing is installed', async () => {
   expect(await shell.run("daemon uninstall --user --purge --dry-run")).toMatchObject({ status: 0, stdout: "nothing to do\n" });
 });
 
-test("daemon install changes nothing without confirmation", async () => {
+test("`daemon install` changes nothing when the user does not confirm", async () => {
   const { status, stderr } = await shell.run("daemon install --root image --node /bin/sh");
 
   expect(status).toBe(2);

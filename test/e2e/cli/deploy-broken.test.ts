@@ -134,8 +134,8 @@ const rejected: readonly Broken[] = [
   ],
 ];
 
-describe("deploy", () => {
-  test.each(rejected)("rejects a folder with %s and keeps the previous version", async (_, files, expected) => {
+describe("`deploy`", () => {
+  test.each(rejected)("rejects a folder with %s, and the previous version stays active", async (_, files, expected) => {
     const { run } = await deploy(files);
     expect(run, run.stderr).toMatchObject({ stdout: "" });
     expect(run.status, run.stderr).not.toBe(0);
@@ -162,7 +162,7 @@ describe("deploy", () => {
   });
 });
 
-describe("deploy with a warning", () => {
+describe("`deploy` with a warning", () => {
   test.each<Broken>([
     [
       "whose page loads files outside of its base path",

@@ -46,7 +46,7 @@ test("deploy rejects code that throws at load, and prints file, line and column"
   expect(refused.stderr).toContain("Error: no database url (lib/database.js:2:7). Nothing changed.");
 });
 
-test("deploy rejects a syntax error and keeps serving the active version", async () => {
+test("deploy rejects a syntax error, and the previous version stays active", async () => {
   await writeTree(shell.home, {
     "fragile/manifest.yaml": "name: fragile\nversion: 1.0.0\n",
     "fragile/index.js": 'export default { fetch: () => new Response("before") };\n',

@@ -153,36 +153,39 @@ async function served(url: string): Promise<string> {
   return script === undefined ? page : page + (await (await fetch(new URL(script, url))).text());
 }
 
-describe("deploy without a manifest and without flags", () => {
-  test.each(projects)("deploys $kind, deploys a change, and rolls the change back", async ({ kind, files, detected, folder = "." }) => {
-    const project = kind
-      .replace(/^an? /, "")
-      .toLowerCase()
-      .replaceAll(/[^a-z]+/g, "-");
-    const write = (text: string) =>
-      writeTree(
-        shell.home,
-        Object.fromEntries(Object.entries(files).map(([file, content]) => [`${project}/${file}`, content.replaceAll("TEXT", text)])),
-      );
-    await write("first text");
-    if (!Object.keys(files).some((file) => file.startsWith("node_modules/")))
-      await symlink(installed, path.join(shell.home, project, "node_modules"));
-    const target = path.posix.join(project, folder);
+describe("`deploy` without a manifest and without flags", () => {
+  test.each(projects)(
+    "uploads $kind and a change of it, and `rollback` restores the first version",
+    async ({ kind, files, detected, folder = "." }) => {
+      const project = kind
+        .replace(/^an? /, "")
+        .toLowerCase()
+        .replaceAll(/[^a-z]+/g, "-");
+      const write = (text: string) =>
+        writeTree(
+          shell.home,
+          Object.fromEntries(Object.entries(files).map(([file, content]) => [`${project}/${file}`, content.replaceAll("TEXT", text)])),
+        );
+      await write("first text");
+      if (!Object.keys(files).some((file) => file.startsWith("node_modules/")))
+        await symlink(installed, path.join(shell.home, project, "node_modules"));
+      const target = path.posix.join(project, folder);
 
-    const first = succeeded(await shell.run(`deploy ${target}`));
-    expect(first.stderr).toContain(detected ?? `Package    ${path.posix.basename(target)} 0.1.0`);
-    const url = first.stdout.trim();
-    expect(await served(url)).toContain("first text");
-    const again = succeeded(await shell.run(`deploy ${target}`));
-    expect(again.stderr).toContain("is already installed with the same content; nothing was uploaded");
+      const first = succeeded(await shell.run(`deploy ${target}`));
+      expect(first.stderr).toContain(detected ?? `Package    ${path.posix.basename(target)} 0.1.0`);
+      const url = first.stdout.trim();
+      expect(await served(url)).toContain("first text");
+      const again = succeeded(await shell.run(`deploy ${target}`));
+      expect(again.stderr).toContain("is already installed with the same content; nothing was uploaded");
 
-    await write("second text");
-    const second = succeeded(await shell.run(`deploy ${target}`));
-    expect(second.stderr).toContain("0.1.1 is enabled, 0.1.0 stays installed");
-    expect(await served(url)).toContain("second text");
+      await write("second text");
+      const second = succeeded(await shell.run(`deploy ${target}`));
+      expect(second.stderr).toContain("0.1.1 is enabled, 0.1.0 stays installed");
+      expect(await served(url)).toContain("second text");
 
-    const name = new URL(url).pathname.replaceAll("/", "");
-    succeeded(await shell.run(`workers rollback ${name} --yes`));
-    expect(await served(url)).toContain("first text");
-  });
+      const name = new URL(url).pathname.replaceAll("/", "");
+      succeeded(await shell.run(`workers rollback ${name} --yes`));
+      expect(await served(url)).toContain("first text");
+    },
+  );
 });

@@ -40,8 +40,8 @@ async function uploadLatest(name: string): Promise<void> {
   await connect(daemon.url, daemon.rootKey).workers.upload({ file: uploadOf("package.tgz", archive), query: {} });
 }
 
-describe("deploy of a worker without a version", () => {
-  test("assigns the next version in the archive and leaves the folder unchanged", async () => {
+describe("`deploy` of a worker that declares no version", () => {
+  test("writes the next version into the archive and leaves the folder unchanged", async () => {
     await write("counted", "one");
     const before = await settledDigest(path.join(shell.home, "counted"));
     expect(await deployJson("counted")).toMatchObject({ version: "0.1.0", action: "install", before: null });
@@ -58,19 +58,19 @@ describe("deploy of a worker without a version", () => {
     expect((await workerNamed("counted"))?.versions).toEqual(["0.1.1", "0.1.0"]);
   });
 
-  test("checks unchanged content with --check, and rejects --dry-run with --build", async () => {
+  test("runs --check for unchanged content, and rejects --dry-run with --build", async () => {
     expect(await shell.run("deploy counted --check /=418 --check-timeout 1s")).toMatchObject({ status: 12 });
     expect(await shell.run("deploy counted --dry-run --build")).toMatchObject({ status: 2 });
   });
 
-  test("assigns a new version to content whose earlier version a rollback disabled", async () => {
+  test("assigns a new version to content whose version was disabled by a rollback", async () => {
     succeeded(await shell.run("workers rollback counted --yes"));
     expect(await bodyOf("counted")).toBe("one");
     expect(await deployJson("counted")).toMatchObject({ version: "0.1.2", action: "install" });
     expect(await bodyOf("counted")).toBe("two");
   });
 
-  test(`assigns different versions to ${simultaneousDeployments} simultaneous deployments`, async () => {
+  test(`assigns one version to each of ${simultaneousDeployments} simultaneous uploads`, async () => {
     const folders = Array.from({ length: simultaneousDeployments }, (_, index) => `raced-${index}`);
     for (const folder of folders) await write(folder, folder, { name: "raced" });
     const runs = await Promise.all(folders.map((folder) => shell.runProgram(`deploy ${folder} --json`)));
@@ -81,8 +81,8 @@ describe("deploy of a worker without a version", () => {
   });
 });
 
-describe("deploy of a worker that is installed as latest", () => {
-  test("replaces latest; with --bump disables latest and prints the undo command", async () => {
+describe("`deploy` of a worker whose installed version is latest", () => {
+  test("replaces latest, or with --bump disables latest and prints the undo command", async () => {
     await uploadLatest("rolling");
     await write("rolling", "replaced");
     expect(await deployJson("rolling")).toMatchObject({ version: "latest", action: "replace" });
@@ -100,7 +100,7 @@ describe("deploy of a worker that is installed as latest", () => {
     expect(await bodyOf("rolling")).toBe("replaced");
   });
 
-  test("assigns a version with --bump although the content is unchanged", async () => {
+  test("assigns a version with --bump even if the content is unchanged", async () => {
     await uploadLatest("same");
     await write("same", "same");
     await deployJson("same");
@@ -108,7 +108,7 @@ describe("deploy of a worker that is installed as latest", () => {
     expect(await workerNamed("same")).toMatchObject({ disabledVersions: ["latest"] });
   });
 
-  test("keeps latest enabled when --bump is rejected", async () => {
+  test("keeps latest enabled when the daemon rejects the upload of --bump", async () => {
     await uploadLatest("held");
     await write("held", "", { code: "throw new Error('no');" });
     const run = await shell.run("deploy held --bump");
@@ -118,7 +118,7 @@ describe("deploy of a worker that is installed as latest", () => {
   });
 });
 
-test("accepted and rejected deployments under load lose no request", { timeout: 60_000 }, async () => {
+test("clients lose no request while deployments succeed and fail", { timeout: 60_000 }, async () => {
   await write("loaded", "0");
   await deployJson("loaded");
   const load = { isOver: false, bodies: new Map<string, number>() };

@@ -52,7 +52,7 @@ async function refused(words: string, expected: { status: number; code: string }
   return run.stderr;
 }
 
-test("deploy installs each version once and prints the command that undoes the change", async () => {
+test("deploy uploads each version once and prints the command that undoes the change", async () => {
   await shop("app");
   const first = succeeded(await shell.run("deploy app --message first"));
   expect(first.stdout).toBe(`${daemon.url}/app/\n`);
@@ -82,7 +82,7 @@ test("deploy installs each version once and prints the command that undoes the c
   expect(await answerOf(`${daemon.url}/app/`)).toBe("1.0.0");
 });
 
-test("deploy keeps the comments in the manifest and adds the deployment record", async () => {
+test("deploy adds its record to the manifest and keeps the manifest's comments", async () => {
   await shop("noted");
   await deployJson("noted --message shown");
   const manifest = await readFile(path.join(daemon.directory, "workers/noted/1.0.0/manifest.yaml"), "utf8");
@@ -91,7 +91,7 @@ test("deploy keeps the comments in the manifest and adds the deployment record",
   expect(manifest).toContain('message: "shown"');
 });
 
-test("deploy records the Git commit and whether the working tree had changes", async () => {
+test("deploy records the Git commit and whether files had uncommitted changes", async () => {
   await shop("tracked");
   const git = (...words: string[]) =>
     execFileSync("git", ["-c", "user.name=Ada", "-c", "user.email=ada@example.org", ...words], {
@@ -112,7 +112,7 @@ test("deploy records the Git commit and whether the working tree had changes", a
   expect((await shell.run("workers list")).stdout).toContain(`tracked\t1.1.0\ton\tlive\tuploaded\t${commit.slice(0, 7)}*\t`);
 });
 
-describe("deploy --if-changed", () => {
+describe("`deploy --if-changed`", () => {
   test("uploads nothing when the content of a folder or archive is unchanged", async () => {
     await shop("same");
     const { digest } = await deployJson("same");
@@ -126,14 +126,14 @@ describe("deploy --if-changed", () => {
     expect((await workerNamed("same"))?.deploys).toEqual(installed);
   });
 
-  test("enables an installed version that was disabled", async () => {
+  test("enables the installed version with the same content when it was disabled", async () => {
     succeeded(await shell.run("workers disable same@1.0.0"));
     expect(await deployJson("same --if-changed")).toMatchObject({ action: "enable", enabled: true });
     expect(await answerOf(`${daemon.url}/same/`)).toBe("1.0.0");
   });
 });
 
-describe("deploy --dry-run", () => {
+describe("`deploy --dry-run`", () => {
   test("prints the plan without any change; --exit-code sets the exit code to 10", async () => {
     await shop("planned");
     await writeTree(shell.home, { "planned/.env": "SECRET=1" });
@@ -146,22 +146,22 @@ describe("deploy --dry-run", () => {
     succeeded(await shell.run("deploy planned --dry-run --exit-code"));
   });
 
-  test("exits with the error that a deployment without --dry-run would cause", async () => {
+  test("exits with the error that `deploy` without --dry-run would report", async () => {
     await shop("planned", { text: "other" });
     await refused("deploy planned --dry-run --exit-code", { status: 7, code: "VERSION_EXISTS" });
     await refused("deploy planned --exit-code", { status: 2, code: "USAGE" });
   });
 });
 
-describe("deploy --check", () => {
-  test("requests the path until the response has the expected status", async () => {
+describe("`deploy --check`", () => {
+  test("sends requests to the path until the response has the requested status", async () => {
     await shop("checked");
     const { check } = await deployJson("checked --check /health?a=b=200");
     expect(check).toMatchObject({ url: `${daemon.url}/checked/health?a=b`, status: 200 });
     succeeded(await shell.run("deploy checked --version 1.0.1 --check /broken=500"));
   });
 
-  test("exits with 12 when the check fails, and keeps the deployed version", async () => {
+  test("exits with 12 when the check fails, and the new version stays active", async () => {
     const run = await shell.run("deploy checked --version 1.1.0 --check /broken --check-timeout 1500ms --json");
     expect(run).toMatchObject({ status: 12, stdout: "" });
     expect(JSON.parse(run.stderr)).toMatchObject({
@@ -187,12 +187,12 @@ describe("deploy --check", () => {
     ["a rollback without a check", "--rollback-on-fail", 2, "USAGE"],
     ["a check of a disabled version", "--no-enable --check /", 2, "USAGE"],
     ["a rollback of an overwritten version", "--replace --version 1.0.0 --check / --rollback-on-fail", 7, "NO_WAY_BACK"],
-  ])("rejects invalid flags without any change (cause: %s)", async (_, words, status, code) => {
+  ])("rejects invalid flags and uploads nothing (cause: %s)", async (_, words, status, code) => {
     await refused(`deploy checked ${words}`, { status, code });
   });
 });
 
-test("deploy --no-enable installs a disabled version and keeps the active version", async () => {
+test("`deploy --no-enable` installs a disabled version; the earlier one stays active", async () => {
   await shop("quiet");
   await deployJson("quiet");
   await shop("quiet", { version: "2.0.0" });
@@ -206,7 +206,7 @@ test("deploy --no-enable installs a disabled version and keeps the active versio
   expect(await answerOf(`${daemon.url}/quiet/`)).toBe("2.0.0");
 });
 
-test("deploy --keep deletes the oldest versions, except the active and the new version", async () => {
+test("`deploy --keep` deletes the oldest versions, but not the active or the new one", async () => {
   for (const version of ["1.0.0", "1.1.0", "1.2.0"]) {
     await shop("kept", { version });
     await deployJson("kept");
@@ -221,7 +221,7 @@ test("deploy --keep deletes the oldest versions, except the active and the new v
   await refused("deploy kept --keep 0", { status: 2, code: "USAGE" });
 });
 
-test("deploy --keep exits with 9 when the key is not allowed to delete old versions", async () => {
+test("`deploy --keep` exits with 9 when the key is not allowed to delete old versions", async () => {
   await shop("kept", { version: "1.5.0" });
   const words = "keys create --permission workers:read --permission workers:install --expires 1d -o ci.key";
   succeeded(await shell.run(words));
@@ -230,7 +230,7 @@ test("deploy --keep exits with 9 when the key is not allowed to delete old versi
   expect((await workerNamed("kept"))?.versions).toEqual(["1.5.0", "1.3.0", "1.0.5"]);
 });
 
-test("deploy --replace or --keep to a production profile requires --confirm", async () => {
+test("`deploy --replace` or --keep requires --confirm for a production profile", async () => {
   await shop("replaced");
   await deployJson("replaced");
   await shop("replaced", { text: "second" });
@@ -248,7 +248,7 @@ test("deploy --replace or --keep to a production profile requires --confirm", as
   succeeded(await shell.run("profile use default"));
 });
 
-test("deploy --name and --version override or complete the manifest", async () => {
+test("`deploy --name` and --version override the name and version of the manifest", async () => {
   await writeTree(shell.home, {
     "bare/manifest.yaml": "env: {}",
     "bare/index.js": "export default { fetch: () => new Response('bare') };",
@@ -261,7 +261,7 @@ test("deploy --name and --version override or complete the manifest", async () =
   expect(await answerOf(`${daemon.url}/@team/bare/`)).toBe("bare");
 });
 
-test("deploy --bundle deploys the code as one file", async () => {
+test("`deploy --bundle` uploads the code as one file", async () => {
   await writeTree(shell.home, {
     "typed/manifest.yaml": "name: typed\nversion: 1.0.0\nentrypoint: src/index.ts\n",
     "typed/src/index.ts": 'import { text } from "./text";\nexport default { fetch: (): Response => new Response(text) };\n',
@@ -290,7 +290,7 @@ function answering(text: string): string {
   return `export default { routes: { fetch: () => new Response(${JSON.stringify(text)}) } };`;
 }
 
-describe("deploy with a plugin folder", () => {
+describe("`deploy` of a plugin folder", () => {
   test("detects the plugin by its manifest and replaces the previous version", async () => {
     await guard(answering("one"));
     expect(await deployJson("guard --check / --rollback-on-fail")).toMatchObject({ kind: "plugin", url: `${daemon.url}/guarded/` });
@@ -321,7 +321,7 @@ describe("deploy with a plugin folder", () => {
     expect(run.stderr).toContain("it failed to load: no luck (plugin.js:1:7)");
   });
 
-  test("deploys an ambiguous package as a plugin with --kind plugin", async () => {
+  test("uploads a package as a plugin with --kind plugin when the kind is ambiguous", async () => {
     await writeTree(shell.home, {
       "both/manifest.yaml": "name: both\nversion: 1.0.0\n",
       "both/index.js": answering("plugin").replace("routes", "server"),

@@ -40,7 +40,7 @@ test("dev reloads when files change in a new folder", async () => {
   await expect.poll(() => run.text()).toBe("deeper");
 });
 
-test("dev serves the last of 300 changes after at most two reloads", async () => {
+test("dev reloads at most twice after 300 changes and serves the last change", async () => {
   for (let index = 0; index < 300; index += 1) {
     writeFileSync(path.join(run.folder, `file-${index}.txt`), String(index));
     writeFileSync(path.join(run.folder, "index.js"), answering(`storm ${index}`));
@@ -70,7 +70,7 @@ test.each([
   ["a module without a handler", "index.js", "export const x = 1;\n", /must export by default an object with fetch/],
   ["a manifest that is not valid YAML", "manifest.yaml", "name: app\nenv: [\n", /manifest\.yaml is not valid: .* at line 3, column 1/],
   ["a manifest with an invalid value", "manifest.yaml", "name: app\ntimeout: soon\n", /The package's manifest cannot be used\. timeout: /],
-])("dev reports an error's location and serves the last valid code (error: %s)", async (_, file, broken, shown) => {
+])("dev prints where an error is and serves the last valid code (error: %s)", async (_, file, broken, shown) => {
   const before = await run.text();
   await run.save(file, broken);
   await run.shows("the previous code stays active");

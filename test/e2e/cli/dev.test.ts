@@ -20,14 +20,14 @@ app.get("/boom", boom);
 export default app;
 `;
 
-test("dev waits for a change when the first code does not load", async () => {
+test("dev waits for a file change when the first code cannot be loaded", async () => {
   const run = await DevRun.forTest({ ...app, "index.js": "export default (" });
   await run.shows("no code is served yet; waiting for a change");
   await run.save("index.js", answering("at last"));
   expect(await run.text()).toBe("at last");
 });
 
-test("dev --bundle serves TypeScript with npm packages and maps errors to the sources", async () => {
+test("dev --bundle serves TypeScript with npm packages and prints source positions", async () => {
   const run = await DevRun.forTest(
     {
       "manifest.yaml": "name: app\nentrypoint: src/index.ts\n",
@@ -80,7 +80,7 @@ test("dev passes variables from .dev.vars and --vars-file without packing the fi
   await expect.poll(() => run.text()).toBe("manifest,changed,env file");
 });
 
-test("dev serves the changed page of a static site", async () => {
+test("dev serves the new content of a changed page of a static site", async () => {
   const run = await DevRun.forTest({ "manifest.yaml": "name: site\nentrypoint: public/index.html\n", "public/index.html": "<h1>one</h1>" });
   expect(await run.text()).toContain("one");
   await run.save("public/index.html", "<h1>two</h1>");
@@ -113,7 +113,7 @@ test.each([
   ["SIGINT", 130, null],
   ["SIGTERM", 143, null],
   ["SIGKILL", null, "SIGKILL"],
-] as const)("dev leaves no process and no folder after the signal %s, and hides the key", async (name, status, signal) => {
+] as const)("dev removes its processes and folder after the signal %s, and hides the key", async (name, status, signal) => {
   const run = await DevRun.forTest({ ...app, "index.js": "export default { fetch: () => { for (;;); } };\n" });
   const url = await run.url();
   void fetch(url).catch(() => {});
@@ -128,7 +128,7 @@ test.each([
   await run.seenToLeaveNothing();
 });
 
-test("dev leaves no folder when its parent process is killed during a request", async () => {
+test("dev removes its folder when its parent process is killed during a request", async () => {
   const run = await DevRun.forTest(app);
   const { port, hostname } = new URL(await run.url());
   const client = connect(Number(port), hostname);
@@ -157,7 +157,7 @@ test("dev reloads when the user types r, and quits when the user types q", async
   await run.seenToLeaveNothing();
 });
 
-test("dev leaves no process and no folder when the user quits during a reload", async () => {
+test("dev removes its processes and folder when the user quits during a reload", async () => {
   const run = await DevRun.forTest(
     { ...app, "index.js": honoApp("one").replace(/.*boom.*\n/g, "") },
     {
@@ -187,14 +187,14 @@ test.each([
   ["a folder without a name", ". --port 0", 1, "neither manifest.yaml nor package.json"],
   ["an invalid port", "app --port http", 2, "http is not a port"],
   ["a missing variables file", "app --port 0 --vars-file none", 2, "none does not exist"],
-])("dev exits immediately for an invalid folder or flag (cause: %s)", async (_, words, status, message) => {
+])("dev exits with an error for an invalid folder or flag (cause: %s)", async (_, words, status, message) => {
   const run = await DevRun.forTest(app, { words });
   expect(await run.ended).toMatchObject({ status });
   expect(run.stderr).toContain(message);
   expect(run.stdout).toBe("");
 });
 
-test("dev exits for a package without a name while files continue to change", async () => {
+test("dev exits for a package without a name even if files change meanwhile", async () => {
   const run = await DevRun.forTest({ "manifest.yaml": "env: {}", "index.js": answering("one") });
   const changes = { isOver: false };
   const changing = (async () => {

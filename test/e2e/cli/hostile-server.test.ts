@@ -144,7 +144,7 @@ describe("runtimectl with control characters in the server's data", () => {
   });
 });
 
-test("keys revoke requires the user to type the escaped form of a hostile key name", async () => {
+test("`keys revoke` asks the user to type the key name with control codes escaped", async () => {
   const seen: string[] = [];
   const url = await serve(answers, seen);
   let shown = "";
@@ -166,7 +166,7 @@ test("keys revoke requires the user to type the escaped form of a hostile key na
   for (const obeyed of ["\u001b]", "\u009b", "\u202e", "\u2028"]) expect(run.stdout).not.toContain(obeyed);
 });
 
-test("workers rollback exits with 12 when the check fails and the undo also fails", async () => {
+test("`workers rollback` exits with 12 when both the check and the undo fail", async () => {
   const seen: string[] = [];
   const url = await serve(
     {
@@ -187,7 +187,7 @@ test("workers rollback exits with 12 when the check fails and the undo also fail
   expect(seen).toEqual(["POST /api/workers/_/app/1.0.0/enable", "POST /api/workers/_/app/1.0.0/disable"]);
 });
 
-test("workers rollback reverts all changes when it cannot disable a newer version", async () => {
+test("`workers rollback` reverts its changes when it cannot disable a newer version", async () => {
   const seen: string[] = [];
   const url = await serve(
     {

@@ -43,7 +43,7 @@ test("runtimectl hosts adds, lists and removes a host, and prints undo commands"
   expect(JSON.parse((await shell.run("hosts list --json")).stdout)).toMatchObject({ hosts: [] });
 });
 
-test("runtimectl hosts add prints the argument order for a worker not installed", async () => {
+test("runtimectl hosts add prints the order of its arguments for an unknown worker", async () => {
   const swapped = await shell.run("hosts add shop www.example.org");
   expect(swapped).toMatchObject({ status: 0 });
   expect(swapped.stderr).toContain("warning: no worker named www.example.org is installed; the order is: runtimectl hosts add HOST WORKER");
@@ -67,7 +67,7 @@ test("runtimectl hosts check tests DNS, port and HTTP response of a host", async
   expect(bad.stdout).toContain("runtimectl hosts add shop.invalid NAME");
 });
 
-describe("runtimectl validate, deploy and workers show", () => {
+describe("runtimectl `validate`, `deploy` and `workers show`", () => {
   test("print the automatic host of a worker", async () => {
     expect((await shell.run("validate shop")).stderr).toContain("automatic host: shop below RUNTIME_APP_DOMAIN");
     expect((await shell.run("deploy shop --replace")).stderr).toMatch(/Host\s+shop\.localhost/);

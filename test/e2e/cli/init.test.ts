@@ -49,7 +49,7 @@ test("runtimectl init prints a quoted deploy command for a path with spaces", as
   expect(await (await fetch(`${daemon.url}/spaced/`)).text()).toContain("Hello");
 });
 
-test("runtimectl init asks before it writes into a folder that contains other files", async () => {
+test("runtimectl init asks for confirmation in a folder that contains other files", async () => {
   await writeTree(shell.home, { "mine/notes.txt": "mine" });
   const before = await treeDigest(path.join(shell.home, "mine"));
   const declined = await shell.runInTerminal("init mine", { input: "n\n" });

@@ -84,7 +84,7 @@ describe("runtimectl keys create --preset", () => {
   });
 });
 
-test("runtimectl keys list and show print expiry, last use and the key in use", async () => {
+test("runtimectl keys `list` and `show` print expiry, last use and which key is in use", async () => {
   const mine = await make("--role admin --expires 30d --name mine");
   const other = await make("--role viewer --expires never --name other");
   const env = { RUNTIMECTL_KEY: mine.key };
@@ -144,7 +144,7 @@ describe("runtimectl keys rotate", () => {
     await expect(stat(path.join(shell.home, "never.key"))).rejects.toMatchObject({ code: "ENOENT" });
   });
 
-  test("requires confirmation for --overlap 0, and rejects the key in use", async () => {
+  test("requires confirmation for --overlap 0, and rejects rotating the key in use", async () => {
     const own = await make("--role admin");
     const env = { RUNTIMECTL_KEY: own.key };
     // A key can only create keys that expire before itself.
@@ -168,7 +168,7 @@ describe("runtimectl keys rotate", () => {
 });
 
 describe("runtimectl keys create without --expires", () => {
-  test("creates a key that expires before the key that creates it", async () => {
+  test("creates a key whose expiry is not later than the expiry of the creating key", async () => {
     const own = await make("--role admin --expires 30d");
 
     const made = documentOf(await shell.run("keys create --role viewer --json", { env: { RUNTIMECTL_KEY: own.key } }));
@@ -193,7 +193,7 @@ describe("runtimectl keys revoke with several keys", () => {
     expect([await works(one.key), await works(two.key)]).toEqual([false, false]);
   });
 
-  test("continues after a rejected key, exits with 9 and prints a list of results", async () => {
+  test("revokes the other keys when the daemon rejects one, exits with 9, lists results", async () => {
     const own = await make("--role admin --name own");
     const [one, two] = [await make("--role viewer --name one"), await make("--role viewer --name two")];
     const env = { RUNTIMECTL_KEY: own.key };
@@ -208,7 +208,7 @@ describe("runtimectl keys revoke with several keys", () => {
     expect([await works(one.key), await works(own.key), await works(two.key)]).toEqual([false, true, false]);
   });
 
-  test("requires the user to type the number of keys, and otherwise revokes none", async () => {
+  test("revokes keys only after the user types the number of keys", async () => {
     const [one, two] = [await make("--role viewer"), await make("--role viewer")];
     const type = (answer: string) => {
       let shown = "";

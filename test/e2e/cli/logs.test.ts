@@ -32,7 +32,7 @@ const follow = (...words: string[]) => startRuntimectl(daemon, ["workers", "logs
 
 const patient = { timeout: 15_000 };
 
-describe("runtimectl workers logs", () => {
+describe("runtimectl `workers logs`", () => {
   test("prints a hint for an empty log, and rejects invalid flags", async () => {
     expect(await read("silent")).toMatchObject({ status: 0, stdout: "", stderr: expect.stringContaining("console.log()") });
     expect(await read("silent", "--level", "warn")).toMatchObject({ status: 0, stderr: expect.stringContaining("no matching entries") });
@@ -45,7 +45,7 @@ describe("runtimectl workers logs", () => {
     expect(await read("silent", "--limit", "0")).toMatchObject({ status: 2, stderr: expect.stringContaining("--limit") });
   });
 
-  test("prints requests, filters by status and request ID, and reads several workers", async () => {
+  test("prints request entries, filters by status or request ID, accepts several workers", async () => {
     await say("hello");
     const failed = await fetch(`${daemon.url}/talker/nothing?key=hidden`);
     const found = await read("--status", "5xx");
@@ -81,7 +81,7 @@ describe("runtimectl workers logs", () => {
   });
 });
 
-describe("runtimectl workers logs -f", () => {
+describe("runtimectl `workers logs -f`", () => {
   test("prints new entries until Ctrl-C, and then exits with 130", async () => {
     const { child, shown, ended } = follow("talker", "--level", "warn");
     await expect.poll(() => shown.stdout, patient).toContain("two");
@@ -94,7 +94,7 @@ describe("runtimectl workers logs -f", () => {
     expect(shown.stderr).toBe("");
   });
 
-  test("prints each entry as one line of JSON with --json, until the pipe closes", async () => {
+  test("prints each entry as one line of JSON with --json, and stops with a closed pipe", async () => {
     const { child, shown, ended } = follow("talker", "--json", "--grep", "document");
     await say("document 1");
     await expect.poll(() => shown.stdout, patient).toContain("\n");

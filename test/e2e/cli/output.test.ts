@@ -33,13 +33,13 @@ const narrow = async (columns: string) =>
 const plainRow = /^app\t1\.0\.0\ton\tlive\tuploaded\t\d{4}-\d\d-\d\dT[\d:]+Z\r?\n$/;
 
 describe("the output format of lists in runtimectl", () => {
-  test("is tab-separated in a terminal with --plain, and has a heading with --header", async () => {
+  test("is tab-separated in a terminal with --plain, and has column names with --header", async () => {
     expect((await shell.run("workers list --plain", { isTerminal: true })).stdout).toMatch(plainRow);
     expect((await shell.run("workers list --header")).stdout).toMatch(/^NAME\tVERSION\tSTATE\tLIVE\tSOURCE\tDEPLOYED\napp\t/);
     expect((await shell.run("status --plain")).stdout).toContain(`daemon\t${daemon.url}\n`);
   });
 
-  test("is set by RUNTIMECTL_OUTPUT unless a flag overrides the variable", async () => {
+  test("follows RUNTIMECTL_OUTPUT unless a flag specifies another format", async () => {
     expect(JSON.parse((await withOutput("json", "workers list")).stdout)).toMatchObject({ workers: [{ name: "app" }] });
     expect((await withOutput("json", "workers list --plain")).stdout).toMatch(plainRow);
     expect((await withOutput("table", "workers list")).stdout).toMatch(
@@ -51,13 +51,13 @@ describe("the output format of lists in runtimectl", () => {
     expect((await fetch(`${daemon.url}/app/`)).status).toBe(200);
   });
 
-  test("is JSON for errors with RUNTIMECTL_OUTPUT=json, which also disables prompts", async () => {
+  test("is JSON for errors with RUNTIMECTL_OUTPUT=json, and commands do not prompt", async () => {
     const run = await shell.run("workers delete app", { env: { RUNTIMECTL_OUTPUT: "json" }, isTerminal: true });
     expect(run).toMatchObject({ status: 2, stdout: "" });
     expect(JSON.parse(run.stderr)).toMatchObject({ error: { code: "USAGE" } });
   });
 
-  test("omits the last columns of a table that is wider than the terminal", async () => {
+  test("omits the last columns when a table is wider than the terminal", async () => {
     expect(await narrow("20")).toEqual(["NAME  VERSION  STATE", "app   1.0.0    on"]);
     expect(await narrow("3")).toEqual(["NA…", "app"]);
   });
@@ -81,12 +81,12 @@ describe("the runtimectl flag --json=FIELDS", () => {
     expect((await shell.run("api GET workers --json=name")).status).toBe(2);
   });
 
-  test("does not consume the next argument when FIELDS is omitted", async () => {
+  test("leaves the next argument to the command when FIELDS is omitted", async () => {
     expect(JSON.parse((await shell.run("workers enable --json app@1.0.0")).stdout)).toMatchObject({ name: "app", enabled: true });
   });
 });
 
-describe("the file that RUNTIMECTL_OUTPUT_FILE names", () => {
+describe("the file in RUNTIMECTL_OUTPUT_FILE", () => {
   test("receives one line per command, without keys, and is readable only by its owner", async () => {
     const env = { RUNTIMECTL_OUTPUT_FILE: "results.ndjson" };
     await shell.run("workers list", { env });
@@ -104,7 +104,7 @@ describe("the file that RUNTIMECTL_OUTPUT_FILE names", () => {
     expect((await stat(file)).mode & 0o777).toBe(0o600);
   });
 
-  test("prevents the command when the file cannot be written", async () => {
+  test("prevents the command when runtimectl cannot write the file", async () => {
     const run = await shell.run("workers delete app --yes", { env: { RUNTIMECTL_OUTPUT_FILE: "nowhere/results" } });
     expect(run).toMatchObject({ status: 2, stdout: "" });
     expect((await fetch(`${daemon.url}/app/`)).status).toBe(200);
@@ -112,7 +112,7 @@ describe("the file that RUNTIMECTL_OUTPUT_FILE names", () => {
 });
 
 describe("messages of runtimectl on stderr", () => {
-  test("include requests with -v and headers with -vv, and never the key", async () => {
+  test("include requests with -v and headers with -vv, but not the key", async () => {
     const once = await shell.run("workers list -v");
     expect(once.stderr).toMatch(/^> GET .*\n< 200 in \d+ ms, request .*\n$/);
     for (const run of [await shell.run("workers list -vv"), await shell.run("workers list", { env: { RUNTIMECTL_DEBUG: "1" } })]) {
@@ -147,7 +147,7 @@ describe("messages of runtimectl on stderr", () => {
   });
 });
 
-test("runtimectl masks the key in the message of an uncaught exception", async () => {
+test("runtimectl hides the key when it prints an uncaught exception", async () => {
   const throwing = `const { Socket } = require("node:net");
 const { write } = Socket.prototype;
 Socket.prototype.write = function (chunk, ...rest) {

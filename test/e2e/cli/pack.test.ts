@@ -21,7 +21,7 @@ beforeAll(async () => {
 
 afterAll(() => shell?.close());
 
-test("pack writes equal archives after touch and chmod, and from a copied folder", async () => {
+test("pack writes equal archives when only times, modes or the folder's path differ", async () => {
   const first = await shell.run("pack app");
   expect(first.status, first.stderr).toBe(0);
   expect(first.stdout).toMatch(/^[0-9a-f]{64} {2}app-1\.0\.0\.tgz\n$/);
@@ -38,7 +38,7 @@ test("pack writes equal archives after touch and chmod, and from a copied folder
   for (const name of ["other.tgz", "again.tgz"]) expect((await readFile(path.join(shell.home, name))).equals(bytes), name).toBe(true);
 });
 
-test("pack --name and --version write the archive that deploys under this name and version", async () => {
+test("pack --name and --version write the name and version into the archive", async () => {
   const packed = await shell.run("pack app --name @team/other --version 3.0.0 --json");
   expect(packed.status, packed.stderr).toBe(0);
   const { file, name, version } = JSON.parse(packed.stdout) as { file: string; name: string; version: string };
@@ -51,13 +51,13 @@ test("pack --name and --version write the archive that deploys under this name a
   expect(await shell.run("pack app --version one")).toMatchObject({ status: 2 });
 });
 
-test("pack writes the same bytes that workers upload sends", async () => {
+test("pack writes the same bytes that `workers upload` sends", async () => {
   const { sha256 } = JSON.parse((await shell.run("pack app --json")).stdout) as { sha256: string };
   const upload = JSON.parse((await shell.run("workers upload app --dry-run --json")).stdout) as { sha256: string };
   expect(upload.sha256).toBe(sha256);
 });
 
-test("pack --list prints each file with its size and rule, and writes no file", async () => {
+test("pack --list prints each file with its size and rule, and writes no archive", async () => {
   const before = await readdir(shell.home);
   const run = await shell.run("pack app --list");
   expect(run.stdout.split("\n").map((line) => line.split("\t"))).toEqual([
@@ -80,7 +80,7 @@ test.each<[string, string, number]>([
   ["a folder as the output file", "pack app -o deep", 2],
   ["a missing output folder", "pack app -o nowhere/app.tgz", 1],
   ["an archive as the input", "pack other.tgz", 2],
-])("pack rejects invalid arguments and writes no file (cause: %s)", async (_, words, status) => {
+])("pack rejects invalid arguments and writes no archive (cause: %s)", async (_, words, status) => {
   const before = [await readdir(shell.home), await readdir(path.join(shell.home, "app"))];
   expect(await shell.run(`${words} --json`)).toMatchObject({ status, stdout: "" });
   expect([await readdir(shell.home), await readdir(path.join(shell.home, "app"))]).toEqual(before);

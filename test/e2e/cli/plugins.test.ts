@@ -32,7 +32,7 @@ const rowOf = async (name: string) => {
   return stdout.split("\n").find((line) => line.startsWith(`${name}\t`));
 };
 
-test("runtimectl plugins uploads, disables, enables, reloads and deletes a plugin", async () => {
+test("runtimectl plugins can upload, disable, enable, reload and delete a plugin", async () => {
   const dryRun = succeeded(await shell.run("plugins upload guard --dry-run"));
   expect(
     dryRun.stdout.split("\n").map((line) =>
@@ -116,7 +116,7 @@ test("runtimectl plugins enable exits with 1 when the plugin fails to load", asy
   expect(succeeded(await shell.run("status")).stdout).toMatch(/^plugins +\d+$/m);
 });
 
-test("runtimectl plugins reload exits with 1 when a plugin fails, and shows disabled plugins as disabled", async () => {
+test("`plugins reload` exits with 1 when a plugin fails, and lists disabled plugins", async () => {
   await writeTree(path.join(daemon.directory, "plugins"), {
     "bad/manifest.yaml": "name: bad\nbase: /api\n",
     "off/manifest.yaml": "name: off\nenabled: false\n",
@@ -133,7 +133,7 @@ test("runtimectl plugins reload exits with 1 when a plugin fails, and shows disa
   succeeded(await shell.run("plugins reload"));
 });
 
-test("runtimectl plugins delete removes the settings of a built-in plugin, then names the command to disable it", async () => {
+test("`plugins delete` of an override prints how to disable the built-in plugin", async () => {
   succeeded(await shell.run("plugins upload settings"));
 
   const removed = succeeded(await shell.run("plugins delete plugin-gateway --yes"));
@@ -147,7 +147,7 @@ test("runtimectl plugins delete removes the settings of a built-in plugin, then 
   );
 });
 
-test("runtimectl plugins prints a hint for an empty list, and confirms a deletion", async () => {
+test("`plugins list` prints a hint without plugins; `delete` asks for confirmation", async () => {
   const listed = await shell.run("plugins loaded", { isTerminal: true });
   expect(listed.stderr).toContain("to see why: runtimectl plugins list");
   succeeded(await shell.run("plugins upload settings"));
@@ -156,7 +156,7 @@ test("runtimectl plugins prints a hint for an empty list, and confirms a deletio
   expect(await rowOf("plugin-gateway")).toBeDefined();
 });
 
-test("runtimectl plugins show prints state, error, base path and dependencies", async () => {
+test("`plugins show` prints state, error, base path and dependencies", async () => {
   await writeTree(shell.home, {
     "menus/manifest.yaml":
       "name: menus\nversion: 1.0.0\nbase: /menus\ndependencies: [basis]\noptionalDependencies: [extra]\nmenus:\n  - title: Sales\n    icon: chart\n    path: /sales\n",

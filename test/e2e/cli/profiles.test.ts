@@ -38,14 +38,14 @@ test("profile add reports whether it added or changed the profile", async () => 
   await shell.run("profile rm twice --yes");
 });
 
-test("the hint to sign in names the profile of the command", async () => {
+test("a rejected command prints the sign-in command with its own profile", async () => {
   await shell.run(`profile add ada --url ${daemon.url}`);
   expect((await shell.run("status -p ada")).stdout).toContain("no; to sign in: runtimectl auth login -p ada\n");
   expect((await shell.run("workers list -p ada")).stderr).toContain("hint: runtimectl auth login -p ada, or set RUNTIMECTL_KEY_FILE");
   await shell.run("profile rm ada --yes");
 });
 
-test("profile set changes the settings in its flags and keeps other settings", async () => {
+test("`profile set` changes only the settings that its flags specify", async () => {
   await shell.run("profile add spare --url http://127.0.0.1:1 --production");
   expect((await shell.run("profile set spare --readonly")).status).toBe(0);
   expect(JSON.parse((await shell.run("profile show spare --json")).stdout)).toEqual({
@@ -63,7 +63,7 @@ test("profile set changes the settings in its flags and keeps other settings", a
   expect((await shell.run("profile show")).stdout).toContain("default (current)");
 });
 
-test("profile set changes nothing for an unknown profile or an invalid setting", async () => {
+test("`profile set` changes nothing for an unknown profile or an invalid setting", async () => {
   const before = await readFile(configFile(), "utf8");
   expect((await shell.run("profile set default")).status).toBe(2);
   expect((await shell.run("profile set nobody --readonly")).status).toBe(6);
@@ -71,7 +71,7 @@ test("profile set changes nothing for an unknown profile or an invalid setting",
   expect(await readFile(configFile(), "utf8")).toBe(before);
 });
 
-test("a read-only profile rejects each command that changes data and permits others", async () => {
+test("a read-only profile rejects commands that change data and permits other commands", async () => {
   await shell.run("profile set default --readonly");
   const before = [await treeDigest(`${daemon.directory}/workers`), await treeDigest(`${daemon.directory}/plugins`)];
   const changes = [
@@ -105,7 +105,7 @@ test("a read-only profile rejects each command that changes data and permits oth
   expect((await shell.run("workers disable app@1.0.0")).status).toBe(0);
 }, 30_000);
 
-test("auth login --store none checks the key and stores nothing", async () => {
+test("`auth login --store none` sends the key to the daemon but does not store it", async () => {
   const env = { RUNTIMECTL_CONFIG_DIR: path.join(shell.home, "nothing") };
   const good = await shell.run(`auth login --store none --url ${daemon.url} --key-file root.key --json`, { env });
   expect(JSON.parse(good.stdout)).toMatchObject({ profile: null, store: null, principal: { name: "root" } });

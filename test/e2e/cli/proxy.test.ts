@@ -57,7 +57,7 @@ function through(words: string, env: Readonly<Record<string, string>> = {}): Pro
   return shell.run(behindFront(words), { env: { HTTPS_PROXY: proxy.url, ...env } });
 }
 
-test("runtimectl sends reads, uploads and streams encrypted through HTTPS_PROXY", async () => {
+test("runtimectl sends requests, uploads and streams over TLS through HTTPS_PROXY", async () => {
   const upload = await through("workers upload app");
   expect(upload.status, upload.stderr).toBe(0);
   const list = await through("workers list --json=name");
@@ -103,7 +103,7 @@ test("runtimectl rejects an untrusted daemon certificate behind a proxy", async 
   expect(proxy.targets).not.toEqual([]);
 });
 
-test("runtimectl reports a different error for each kind of proxy failure", async () => {
+test("runtimectl prints a separate error for each kind of proxy failure", async () => {
   const refusing = await startForwardProxy(407);
   const words = `workers list --url ${origin} --key-file root.key`;
   const cases = [

@@ -42,7 +42,7 @@ test("deploy -p prints an undo command with the same profile flag", async () => 
   expect(await statusesOfApp()).toEqual([200, 200]);
 });
 
-test("deploy --json and error hints print commands with the same connection flags", async () => {
+test("`deploy --json` and error hints print commands with the user's connection flags", async () => {
   await writeTree(shell.home, { "app/manifest.yaml": "name: app\nversion: 3.0.0\n" });
   const { stdout } = await shell.run(`--url ${daemons[1]?.url} --key-file root.key deploy app --json`);
   expect(JSON.parse(stdout)).toMatchObject({ undo: `runtimectl --url ${daemons[1]?.url} --key-file root.key workers disable app@3.0.0` });

@@ -51,7 +51,7 @@ describe("runtimectl secrets set", () => {
     expect(await read()).toMatchObject({ TLS_KEY: "-----BEGIN-----\nabc\n-----END-----", PIPED: "from a pipe" });
   });
 
-  test("sets a secret of a namespace; --stage delays a secret until the next deployment", async () => {
+  test("sets a secret of a namespace, and with --stage for the next deployment only", async () => {
     succeeded(await shell.run("secrets set @team SHARED", { input: "for all" }));
     const staged = succeeded(await shell.run("secrets set @team/shop PIPED --stage", { input: "of the next" }));
     expect(staged.stderr).toContain("staged PIPED of @team/shop; deploy the worker to apply it");
@@ -83,8 +83,8 @@ describe("runtimectl secrets set", () => {
   });
 });
 
-describe("runtimectl secrets import", () => {
-  test("sets all variables from a .env file, or none when one line is invalid", async () => {
+describe("runtimectl `secrets import`", () => {
+  test("sets all variables of a .env file, or none when a line is invalid", async () => {
     await writeTree(shell.home, {
       ".env": "# comment\nexport ONE=1\nTWO=\"two words\" # comment\nTHREE='$5'\n",
       "bad.env": "FOUR=4\nEMPTY=\n",
@@ -103,8 +103,8 @@ describe("runtimectl secrets import", () => {
   });
 });
 
-describe("runtimectl secrets list and remove", () => {
-  test("list set and missing secrets, and remove a required secret only with --force", async () => {
+describe("runtimectl `secrets list` and `secrets remove`", () => {
+  test("mark missing secrets, and require --force to remove a required secret", async () => {
     await writeTree(shell.home, { "needs/manifest.yaml": 'name: "@team/needs"\nsecrets: [NEEDED]\n', "needs/index.js": app });
     const missing = await shell.run("workers upload needs");
     expect(missing).toMatchObject({ status: 7 });
@@ -125,7 +125,7 @@ describe("runtimectl secrets list and remove", () => {
   });
 });
 
-test("secrets rotate-key encrypts all secrets with a new key and keeps the values", async () => {
+test("`secrets rotate-key` encrypts all secrets with a new key and keeps their values", async () => {
   const before = await read();
   const keyFile = path.join(daemon.directory, "state", "secrets.key");
   const key = await readFile(keyFile, "utf8");

@@ -58,7 +58,7 @@ test("auth login prompts for the key again when the daemon rejects the key", asy
   expect(run.stdout).not.toContain("✔");
 });
 
-test("workers list prints a table with a heading, or a hint when no worker exists", async () => {
+test("`workers list` prints a table with column names, or a hint without workers", async () => {
   expect((await shell.runInTerminal("workers list")).stdout).toContain("no workers; to deploy a folder: runtimectl deploy");
   const upload = await shell.runInTerminal("workers upload app");
   expect(upload.stdout).toContain(`${daemon.url}/app/`);
@@ -72,7 +72,7 @@ test("workers list prints a table with a heading, or a hint when no worker exist
   );
 });
 
-test("workers upload shows a progress bar only in a terminal", async () => {
+test("`workers upload` shows a progress bar only in a terminal", async () => {
   // Random bytes do not compress, and 16 MB exceed the buffers between client and daemon.
   const pieces = Array.from({ length: 256 }, () => crypto.getRandomValues(new Uint8Array(65_536)));
   await writeTree(shell.home, {
@@ -111,7 +111,7 @@ test("workers delete requires the user to type the name of the worker", async ()
 });
 
 test.each([["workers delete app --no-input"], ["CI"]])(
-  "workers delete does not prompt when prompts are disabled (by %s)",
+  "`workers delete` does not prompt when prompts are disabled (by %s)",
   async (words) => {
     const run = words === "CI" ? await shell.runInTerminal("workers delete app", { env: { CI: "1" } }) : await shell.runInTerminal(words);
     expect(run.status).toBe(2);
@@ -129,7 +129,7 @@ test("runtimectl prints no escape codes with NO_COLOR, --no-color or TERM=dumb",
   expect((await shell.runInTerminal("wrokers", { env: { NO_COLOR: "" } })).stdout).toContain("\u001b[31merror:");
 });
 
-test("runtimectl exits with 0 and without an error when the reader closes the pipe", async () => {
+test("runtimectl exits with 0 and no error when the reader of its output exits", async () => {
   const run = await shell.runProgram("workers upload --help", {
     started: (child) => {
       child.stdin?.end();
@@ -142,7 +142,7 @@ test("runtimectl exits with 0 and without an error when the reader closes the pi
 test.each([
   ["SIGINT", 130],
   ["SIGTERM", 143],
-] as const)("workers upload leaves no files on the daemon or the client after the signal %s", async (signal, status) => {
+] as const)("`workers upload` leaves no files on daemon or client after the signal %s", async (signal, status) => {
   await writeTree(shell.home, {
     "large/manifest.yaml": "name: large\n",
     "large/index.js": "",

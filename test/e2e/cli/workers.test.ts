@@ -48,7 +48,7 @@ const installed = () => connect(daemon.url, daemon.rootKey).workers.list();
 const errorOf = (run: Run) =>
   (JSON.parse(run.stderr.trim().split("\n").at(-1) ?? "") as { error: { code: string; details?: string[] } }).error;
 
-describe("runtimectl workers show", () => {
+describe("runtimectl `workers show`", () => {
   test("prints the active version, URLs, disabled versions and metrics of a worker", async () => {
     succeeded(await shell.run("workers disable @team/app@1.1.0"));
     expect(await answer()).toBe("1.2.0");
@@ -75,7 +75,7 @@ describe("runtimectl workers show", () => {
     expect(JSON.parse((await shell.run("workers show @team/app@1.1.0 --json")).stdout)).toMatchObject({ versions: [{ version: "1.1.0" }] });
   });
 
-  test("reports that no version is enabled when all versions are disabled", async () => {
+  test("prints that no version is enabled when all versions are disabled", async () => {
     for (const version of ["1.0.0", "1.1.0", "1.2.0"]) succeeded(await shell.run(`workers disable @team/app@${version}`));
 
     expect((await shell.run("workers show @team/app")).stdout).toMatch(/^url +none: no version is enabled$/m);
@@ -84,8 +84,8 @@ describe("runtimectl workers show", () => {
   });
 });
 
-describe("runtimectl workers enable and disable", () => {
-  test.each(["enable", "disable"])("names the installed versions when the version is missing (command: %s)", async (verb) => {
+describe("runtimectl `workers enable` and `workers disable`", () => {
+  test.each(["enable", "disable"])("list the installed versions when the requested version is missing (command: %s)", async (verb) => {
     succeeded(await shell.run("workers disable @team/app@1.1.0"));
     const run = await shell.run(`workers ${verb} @team/app`);
     expect(run.status).toBe(2);
@@ -93,7 +93,7 @@ describe("runtimectl workers enable and disable", () => {
     expect(run.stderr).toContain("hint: use @team/app@VERSION with an installed version: 1.2.0, 1.1.0 (disabled), 1.0.0");
   });
 
-  test("warns with reason and undo command when the enabled version cannot start", async () => {
+  test("warn with the reason and the undo command when the version cannot start", async () => {
     await writeTree(shell.home, {
       "broken/manifest.yaml": 'name: "@team/app"\nversion: 2.0.0\nenabled: false\n',
       "broken/index.js": "throw new Error('kaput');",
@@ -107,8 +107,8 @@ describe("runtimectl workers enable and disable", () => {
   });
 });
 
-describe("runtimectl workers rollback", () => {
-  test("checks and activates the previous version, and prints the undo command", async () => {
+describe("runtimectl `workers rollback`", () => {
+  test("checks the previous version, activates it and prints the undo command", async () => {
     expect(await answer()).toBe("1.2.0");
 
     const run = succeeded(await shell.run("rollback @team/app --verbose"));
@@ -126,7 +126,7 @@ describe("runtimectl workers rollback", () => {
     expect(await answer()).toBe("1.2.0");
   });
 
-  test("enables the version in --to and disables all newer versions", async () => {
+  test("enables the version that --to names and disables all newer versions", async () => {
     succeeded(await shell.run("workers disable @team/app@1.0.0"));
 
     const run = succeeded(await shell.run("workers rollback @team/app --to 1.0.0 --check /health=202 --json"));
@@ -204,8 +204,8 @@ const desktop = async () => {
 /** Arguments that the browser of `desktop` received. */
 const opened = () => readFile(path.join(shell.home, "opened"), "utf8");
 
-describe("runtimectl workers open", () => {
-  test("prints the URL and opens the URL in the browser on a desktop", async () => {
+describe("runtimectl `workers open`", () => {
+  test("prints the URL, and opens it in the browser when a display is available", async () => {
     const env = await desktop();
 
     const run = await shell.run("workers open @team/app", { env, isTerminal: true });
@@ -215,7 +215,7 @@ describe("runtimectl workers open", () => {
     await expect.poll(opened).toBe(`${daemon.url}/@team/app/\n`);
   });
 
-  test("only prints the URL with --print, in a pipe, in CI or without a display", async () => {
+  test("prints the URL but opens no browser with --print, in a pipe, in CI or headless", async () => {
     const env = await desktop();
 
     expect(succeeded(await shell.run("workers open @team/app@1.0.0", { env })).stdout).toBe(`${daemon.url}/@team/app@1.0.0/\n`);
@@ -239,7 +239,7 @@ describe("runtimectl workers open", () => {
   });
 });
 
-test("workers delete continues after a failure, exits with 9 and lists all results", async () => {
+test("`workers delete` continues after a failure, exits with 9 and lists all results", async () => {
   const run = await shell.run("workers rm @team/app@1.0.0 nobody @team/app@1.1.0 --yes --json");
 
   expect(run.status).toBe(9);

@@ -18,7 +18,7 @@ const syncTo = ({ url }: Sqld) => ({ RUNTIME_AUTH_DB_MODE: "sync", RUNTIME_AUTH_
 const takes = async ({ url }: TestDaemon, key: string) =>
   (await fetch(`${url}/api/workers`, { headers: { "X-API-Key": key } })).status === 200;
 
-test("daemon migrate-keys moves all keys to an empty primary for several daemons", async () => {
+test("`daemon migrate-keys` copies all keys to an empty primary", async () => {
   const sqld = await primary();
   const local = await startDaemon();
   onTestFinished(local.dispose);
@@ -69,7 +69,7 @@ test("daemon migrate-keys moves all keys to an empty primary for several daemons
   expect(await takes(alone, revoked.key)).toBe(false);
 }, 90_000);
 
-test("daemon migrate-keys changes nothing when the primary has keys or is unreachable", async () => {
+test("`daemon migrate-keys` changes nothing if the primary has keys or is unreachable", async () => {
   const sqld = await primary();
   const owner = await startDaemon({ env: syncTo(sqld) });
   onTestFinished(owner.dispose);

@@ -60,7 +60,7 @@ describe.each(Object.keys(opened))("a record store (storage: %s)", (name) => {
     expect(calls).toBe(before);
   });
 
-  test("rejects all changes in a transaction when one condition fails", async () => {
+  test("rejects all changes of a transaction when one of their conditions is not met", async () => {
     const records = await open();
     const [a] = (await records.transact([{ kind: "host", key: "a", value: "1", ifRevision: 0 }])) ?? [];
 
@@ -78,7 +78,7 @@ describe.each(Object.keys(opened))("a record store (storage: %s)", (name) => {
     expect(await records.transact([{ kind: "host", key: "a", value: "3", ifRevision: 0 }])).toHaveLength(1);
   });
 
-  test("accepts exactly one of 20 concurrent writes with the same condition", async () => {
+  test("accepts one of 20 concurrent writes that have the same condition", async () => {
     const records = await open();
 
     const results = await Promise.all(
@@ -89,7 +89,7 @@ describe.each(Object.keys(opened))("a record store (storage: %s)", (name) => {
   });
 });
 
-test("a local store keeps records after a restart, and fails without its file", async () => {
+test("a local store keeps records after a restart, and reports a deleted file", async () => {
   const { store, directory } = await openLocal();
   const stored = await store.records.transact([{ kind: "host", key: "a", value: "1" }]);
   store.close();
@@ -102,7 +102,7 @@ test("a local store keeps records after a restart, and fails without its file", 
 });
 
 describe("the record stores of several daemons with one primary", () => {
-  test("exchange records, and only one of two concurrent writes succeeds", async () => {
+  test("receive each other's records, and accept one of two conflicting writes", async () => {
     const { url } = await startPrimary();
     const { store: one } = await openReplicatedStore(url);
     const { store: other } = await openReplicatedStore(url);
@@ -117,7 +117,7 @@ describe("the record stores of several daemons with one primary", () => {
     await expect.poll(() => one.records.fetchSince(0)).toEqual(winner);
   });
 
-  test("call their listeners with exactly the changed records", async () => {
+  test("call their listeners with exactly the records that changed", async () => {
     const { url } = await startPrimary();
     const { store: one } = await openReplicatedStore(url);
     const { store: other } = await openReplicatedStore(url);
@@ -134,12 +134,18 @@ describe("the record stores of several daemons with one primary", () => {
     expect(changes.slice(0, 3)).toEqual([added, removed, own]);
   });
 
-  test("add the records table to an older primary, and reject changes without a primary", async () => {
+  test("create the table of records in a primary of an earlier version", async () => {
     const primary = await startPrimary();
     const { store } = await openReplicatedStore(primary.url);
     await store.create(newKey());
     expect(store.records.fetchSince(0)).toEqual([]);
     expect(await store.records.transact([{ kind: "host", key: "a", value: "1" }])).toHaveLength(1);
+  });
+
+  test("reject changes and keep their records while the primary does not respond", async () => {
+    const primary = await startPrimary();
+    const { store } = await openReplicatedStore(primary.url);
+    await store.records.transact([{ kind: "host", key: "a", value: "1" }]);
     await primary.kill();
 
     await expect(store.records.transact([{ kind: "host", key: "b", value: "1" }])).rejects.toMatchObject({ code: "KEY_STORE_UNAVAILABLE" });
@@ -147,7 +153,7 @@ describe("the record stores of several daemons with one primary", () => {
     expect(store.records.fetchSince(0)).toHaveLength(1);
   });
 
-  test("receive local records from migrate-keys, and include the records in copies", async () => {
+  test("receive the records that `daemon migrate-keys` copies to the primary", async () => {
     const { url } = await startPrimary();
     const { store, directory } = await openLocal();
     store.create(newKey());

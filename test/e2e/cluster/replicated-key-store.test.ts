@@ -8,7 +8,7 @@ async function primary(): Promise<Sqld> {
   return sqld;
 }
 
-test("two stores that are opened together on an empty primary share all keys", async () => {
+test("two key stores that open an empty primary simultaneously share all keys", async () => {
   const { url } = await primary();
   const [a, b] = await Promise.all([openReplicatedStore(url), openReplicatedStore(url)]);
   const [one, other] = [newKey("one"), newKey("other")];
@@ -24,7 +24,7 @@ test("two stores that are opened together on an empty primary share all keys", a
   }
 });
 
-test("a change is visible at once in its own key store, and later in the others", async () => {
+test("a new key is visible immediately in its own key store, and later in the others", async () => {
   const { url } = await primary();
   const a = await openReplicatedStore(url);
   const b = await openReplicatedStore(url);
@@ -54,7 +54,7 @@ test("a change is visible at once in its own key store, and later in the others"
   ]);
 });
 
-test("a rotation without grace period expires the old key in every key store", async () => {
+test("a rotation without a grace period ends the old key in every key store", async () => {
   const { url } = await primary();
   const a = await openReplicatedStore(url);
   const b = await openReplicatedStore(url, { syncIntervalMs: 60_000 });
@@ -74,7 +74,7 @@ test("a rotation without grace period expires the old key in every key store", a
   expect(c.store.list()).toEqual([stored]);
 });
 
-test("key stores replicate the last use of a key and never set an earlier time", async () => {
+test("key stores replicate the time of a key's last use and ignore earlier times", async () => {
   const { url } = await primary();
   const a = await openReplicatedStore(url);
   const b = await openReplicatedStore(url);
@@ -93,7 +93,7 @@ test("key stores replicate the last use of a key and never set an earlier time",
   expect(c.heard).toEqual([]);
 });
 
-test("key stores replicate 600 keys to an open store and to a new store", async () => {
+test("key stores replicate 600 keys to a running store and to a new store", async () => {
   const { url } = await primary();
   const a = await openReplicatedStore(url);
   const b = await openReplicatedStore(url);

@@ -73,8 +73,8 @@ const greeter = async (text: string) =>
     }),
   );
 
-describe("an instance that shares its worker directories with another instance", () => {
-  test("applies installs, replacements, toggles and deletions by the other instance", { timeout: 120_000 }, async () => {
+describe("a daemon that shares its worker directories with another daemon", () => {
+  test("serves workers that the other daemon installs, replaces, toggles or deletes", { timeout: 120_000 }, async () => {
     const params = { scope: "_", name: "app", version: "1.0.0" };
     for (const [here, there] of [
       [a, b],
@@ -98,7 +98,7 @@ describe("an instance that shares its worker directories with another instance",
     );
   });
 
-  test("sees the changes of the other instance in the next API call", async () => {
+  test("lists changes by the other daemon in the next API call", async () => {
     const params = { scope: "_", name: "told", version: "1.0.0" };
     for (let round = 0; round < 5; round += 1) {
       await install(a, "told", appThatSays("told"));
@@ -110,7 +110,7 @@ describe("an instance that shares its worker directories with another instance",
     }
   });
 
-  test("serves a file in a deep folder after the other instance changes the file", async () => {
+  test("serves a file of a nested folder after the other daemon changes it", async () => {
     await install(a, "edited", {
       "index.js": `export { default } from "./lib/deep/app.js";`,
       "lib/deep/app.js": appThatSays("before")["index.js"],
@@ -124,7 +124,7 @@ describe("an instance that shares its worker directories with another instance",
     await expectSoon(b, "/edited/", "after");
   });
 
-  test("completes a call with the old files after the other instance replaces them", { timeout: 60_000 }, async () => {
+  test("completes a request with the old files when the other daemon replaces them", { timeout: 60_000 }, async () => {
     await install(a, "lazy", lazyApp("old"));
     await expectSoon(b, "/lazy/", "old");
     // A new isolate has not imported the late file yet.
@@ -145,7 +145,7 @@ describe("an instance that shares its worker directories with another instance",
   });
 });
 
-test("an instance applies plugin changes that another instance makes", { timeout: 60_000 }, async () => {
+test("a daemon loads and unloads plugins when another daemon changes them", { timeout: 60_000 }, async () => {
   const params = { name: "greeter" };
   await a.client.plugins.upload({ file: await greeter("hello") });
   await expectSoon(b, "/greeter", "hello");
@@ -159,7 +159,7 @@ test("an instance applies plugin changes that another instance makes", { timeout
   await expectSoon(b, "/greeter", "404");
 });
 
-test("an instance emits events without a principal for changes by another instance", async () => {
+test("a daemon emits events without a principal for changes by another daemon", async () => {
   const seen: RuntimeEvent[] = [];
   const controller = new AbortController();
   const following = (async () => {
@@ -182,7 +182,7 @@ test("an instance emits events without a principal for changes by another instan
   await following;
 });
 
-test("two instances keep one complete version after concurrent uploads of the version", { timeout: 120_000 }, async () => {
+test("two daemons keep one complete version after concurrent uploads of that version", { timeout: 120_000 }, async () => {
   const files = 30;
   const contents = (mark: string) => Object.fromEntries(Array.from({ length: files }, (_, index) => [`file-${index}.txt`, mark]));
   for (let round = 0; round < 5; round += 1) {
@@ -197,7 +197,7 @@ test("two instances keep one complete version after concurrent uploads of the ve
   }
 });
 
-test("an instance rejects a change after 10 s while the package directory is locked", { timeout: 60_000 }, async () => {
+test("a daemon rejects a change after 10 s while another daemon locks the directory", { timeout: 60_000 }, async () => {
   await install(a, "held", appThatSays("before"));
   const folder = path.join(instances.workers, "held");
   // The isolate links its files, which the digest counts.

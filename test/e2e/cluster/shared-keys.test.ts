@@ -52,7 +52,7 @@ test("a key that one daemon creates is valid on other daemons with the same prim
   for (const client of [a, b, c]) expect((await client.keys.list()).keys.map(({ lastUsedAt: _used, ...key }) => key)).toContainEqual(shown);
 });
 
-test(`a revoked key is rejected on every daemon of one primary in ${rounds} rounds`, async () => {
+test(`every daemon of one primary rejects a revoked key in ${rounds} rounds`, async () => {
   const [a, b, c] = daemons as [TestDaemon, TestDaemon, TestDaemon];
   const [clientOfA] = clients as [Client];
   const tookMs: number[] = [];

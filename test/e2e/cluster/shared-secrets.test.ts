@@ -42,7 +42,7 @@ async function start(name: string, keys: readonly string[]): Promise<TestInstanc
 const read = async ({ url }: TestInstance) => (await fetch(`${url}/@team/shop/`)).text();
 const set = ({ client }: TestInstance, value: string) => client.secrets.set({ params, body: { value } });
 
-test("daemons share secrets of one primary when all have the same encryption key", async () => {
+test("daemons with one primary and one encryption key share their secrets", async () => {
   const [old, next] = [keyLine(), keyLine()];
   const keyless = await start("keyless", []);
   await expect(set(keyless, "x")).rejects.toMatchObject({ code: "SECRETS_KEY_UNAVAILABLE", status: 503 });
@@ -84,7 +84,7 @@ test("daemons share secrets of one primary when all have the same encryption key
   expect(await read(b)).toBe("of b");
 });
 
-test("a daemon without the new encryption key serves the previous value of a secret", async () => {
+test("a daemon without the new encryption key uses the previous value of a secret", async () => {
   const [shared, other] = [keyLine(), keyLine()];
   const primary = sqld;
   sqld = await startSqld();

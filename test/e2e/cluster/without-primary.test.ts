@@ -23,7 +23,7 @@ const clientOf = ({ url, rootKey }: TestDaemon) => connect(url, rootKey);
 const statusWith = async ({ url }: TestDaemon, key: string) =>
   (await fetch(`${url}/api/workers`, { headers: { "X-API-Key": key } })).status;
 
-test("a daemon serves and rejects key changes while its primary does not respond", async () => {
+test("a daemon serves, but rejects key changes, while its primary does not respond", async () => {
   const sqld = await primary();
   const daemon = await startOn(sqld);
   const client = clientOf(daemon);
@@ -52,7 +52,7 @@ test("a daemon serves and rejects key changes while its primary does not respond
   expect((await client.keys.list()).keys.map(({ name }) => name)).toEqual(["stays", "later"]);
 });
 
-test("readiness and metrics report key store problems to keys with permission", async () => {
+test("health checks and metrics show key store problems only to permitted keys", async () => {
   const sqld = await primary();
   const daemon = await startOn(sqld);
   const client = clientOf(daemon);
@@ -84,7 +84,7 @@ test("readiness and metrics report key store problems to keys with permission", 
   expect(valueOf("runtimed_key_replica_renewals_total")).toBe(0);
 });
 
-test("a daemon without a replica accepts only the root key until the primary responds", async () => {
+test("a daemon without a replica accepts only the root key until its primary responds", async () => {
   const sqld = await primary();
   const other = await startOn(sqld);
   const { data } = await clientOf(other).keys.create({ body: { name: "known to others", role: "viewer" } });

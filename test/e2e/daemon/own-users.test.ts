@@ -55,12 +55,12 @@ describe.runIf(isRoot)("isolates of a daemon that runs as root", () => {
     expect(users[0]).not.toEqual(users[1]);
   });
 
-  test("receive users from a random position in the uid range", () => {
+  test("get user IDs that start at a random position in the configured range", () => {
     const firstUsers = Array.from({ length: 5 }, () => UidPool.find({ first: 1_900_300_000, last: 1_900_309_999 })?.take());
     expect(new Set(firstUsers).size).toBeGreaterThan(1);
   });
 
-  test("cannot read the daemon's files, even with the permission to read all files", async () => {
+  test("cannot read the daemon's files, even with permission to read all files", async () => {
     expect(await attempt("one", read("/etc/hostname"))).toHaveProperty("value");
     for (const file of [`/proc/${process.pid}/environ`, `/proc/${process.pid}/mem`, path.join(server.directory, "keys.db")]) {
       expect(await attempt("one", read(file)), file).toEqual({ error: expect.stringMatching(/EACCES|EPERM/) });
@@ -76,7 +76,7 @@ describe.runIf(isRoot)("isolates of a daemon that runs as root", () => {
     }
   });
 
-  test("cannot change files or folders of their sandbox folder", async () => {
+  test("cannot change files or folders in their sandbox folders", async () => {
     for (const file of ["new", "index.js", "../new", "../package.json"]) {
       const code = `() => require("fs").writeFileSync(${JSON.stringify(file)}, "changed")`;
       expect(await attempt("one", code)).toEqual({ error: expect.stringMatching(/EACCES|EFBIG/) });
@@ -101,7 +101,7 @@ describe.runIf(isRoot)("a daemon that runs as root", () => {
     return directory;
   }
 
-  test("runs isolates as the configured uids, and deletes old sandbox folders", async () => {
+  test("runs isolates with the configured user IDs, and deletes old sandbox folders", async () => {
     const directory = await directoryWithApp(0o755);
     const env = { RUNTIME_WORKER_UIDS: "1900200000-1900200009" };
     const killed = await startDaemon({ directory, env });
@@ -125,7 +125,7 @@ describe.runIf(isRoot)("a daemon that runs as root", () => {
     expect(() => statSync(slots)).toThrow("ENOENT");
   });
 
-  test("runs workers as root with a warning when other users cannot read the files", async () => {
+  test("runs workers as root and logs a warning when other users cannot read its files", async () => {
     const daemon = await startDaemon({ directory: await directoryWithApp(0o700) });
     onTestFinished(daemon.dispose);
     expect(await (await fetch(`${daemon.url}/app/`)).text()).toBe("0");

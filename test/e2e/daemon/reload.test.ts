@@ -34,7 +34,7 @@ async function hangUp(daemon: TestDaemon): Promise<void> {
 }
 
 describe("a daemon that receives SIGHUP", () => {
-  test("reloads all plugins and notifies the service manager before and after", async () => {
+  test("reloads all plugins and notifies the service manager at the start and the end", async () => {
     const address = path.join(await temporaryDirectory(), "notify");
     const manager = await listenForNotes(address);
     const daemon = await startWithKeyFile({ NOTIFY_SOCKET: address });
@@ -72,7 +72,7 @@ describe("a daemon that receives SIGHUP", () => {
   test.each([
     ["is empty", "\n", "is empty"],
     ["contains an invalid key", "schlüssel\n", "could not be read"],
-  ])("keeps the root key and logs the reason for an invalid key file (the file %s)", async (_case, text, words) => {
+  ])("keeps the root key and logs why the key file is invalid (the file %s)", async (_case, text, words) => {
     const daemon = await startWithKeyFile();
     await writeFile(daemon.keyFile, text);
 
@@ -84,7 +84,7 @@ describe("a daemon that receives SIGHUP", () => {
   });
 });
 
-test("SIGUSR2 toggles debug logs of daemon and workers, and SIGHUP restores the level", async () => {
+test("SIGUSR2 enables debug logs until the next SIGUSR2 or SIGHUP", async () => {
   const daemon = await startWithKeyFile();
   const archive = await packFiles({
     "manifest.yaml": manifestOf("talker", "1.0.0"),

@@ -76,7 +76,7 @@ describe("a stopping daemon", () => {
     expect(await code).toBe(0);
   });
 
-  test.each(["SIGINT", "SIGTERM"] as const)("logs no error when its process group gets %s while an isolate starts", async (signal) => {
+  test.each(["SIGINT", "SIGTERM"] as const)("logs no error when its process group receives %s while an isolate starts", async (signal) => {
     const daemon = await startDaemon({ launcher: ["setsid"] });
     onTestFinished(daemon.dispose);
     const archive = await packFiles({
@@ -95,7 +95,7 @@ describe("a stopping daemon", () => {
     expect(daemon.output()).not.toContain('"level":50');
   });
 
-  test("closes idle connections, rejects new connections and reports NOT_READY", async () => {
+  test("closes idle connections, rejects new connections and is reported as not ready", async () => {
     const daemon = await startDaemon();
     onTestFinished(daemon.dispose);
     const idle = await openConnection(daemon.url);
@@ -141,7 +141,7 @@ describe("a stopping daemon", () => {
     expect(performance.now() - startedAt).toBeLessThan(promptMs);
   });
 
-  test("completes responses that a slow client has not yet read", async () => {
+  test("sends the rest of a response to a slow client before it exits", async () => {
     const daemon = await startDaemon();
     onTestFinished(daemon.dispose);
     const { socket, nextAnswer } = await openConnection(daemon.url);
@@ -160,21 +160,24 @@ describe("a stopping daemon", () => {
     expect(await exited).toEqual([0, null]);
   });
 
-  test.each(["SIGTERM", "SIGINT"] as const)("logs the shutdown once and exits with 0 when the signal %s arrives twice", async (signal) => {
-    const daemon = await startDaemon();
-    onTestFinished(daemon.dispose);
-    const exited = once(daemon.process, "exit");
+  test.each(["SIGTERM", "SIGINT"] as const)(
+    "logs the shutdown once and exits with 0 when it receives the signal %s twice",
+    async (signal) => {
+      const daemon = await startDaemon();
+      onTestFinished(daemon.dispose);
+      const exited = once(daemon.process, "exit");
 
-    daemon.process.kill(signal);
-    daemon.process.kill(signal);
+      daemon.process.kill(signal);
+      daemon.process.kill(signal);
 
-    expect(await exited).toEqual([0, null]);
-    expect(daemon.output().match(/"stopping"/g)).toHaveLength(1);
-    expect(daemon.output()).toContain('"stopped"');
-  });
+      expect(await exited).toEqual([0, null]);
+      expect(daemon.output().match(/"stopping"/g)).toHaveLength(1);
+      expect(daemon.output()).toContain('"stopped"');
+    },
+  );
 });
 
-test("a daemon exits with 1 and one line on stderr when its port is in use", async () => {
+test("a daemon whose port is in use exits with 1 and prints one line on stderr", async () => {
   const first = await startDaemon();
   onTestFinished(first.dispose);
   const { port } = new URL(first.url);
@@ -192,7 +195,7 @@ test("a daemon exits with 1 and one line on stderr when its port is in use", asy
 
 const refusal = (hint: string) => expect.objectContaining({ code: "NOT_READY", message: expect.stringContaining(hint) as string });
 
-describe("a daemon without a required resource", () => {
+describe("a daemon that loses a required resource", () => {
   let daemon: TestDaemon;
 
   beforeAll(async () => {
@@ -211,7 +214,7 @@ describe("a daemon without a required resource", () => {
 
   const expectReady = async () => expect((await connect(daemon.url, daemon.rootKey).health.ready()).ok).toBe(true);
 
-  test("reports live, but not ready, while the key store file is missing", async () => {
+  test("is live, but not ready, while the key store file is missing", async () => {
     const file = path.join(daemon.directory, "state", "keys.db");
     await rename(file, `${file}.away`);
 

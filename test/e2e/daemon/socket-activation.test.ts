@@ -72,8 +72,8 @@ class Client {
   }
 }
 
-describe("listening sockets that systemd passes to a daemon", () => {
-  test("are all used in place of HOST and PORT", async () => {
+describe("the listening sockets that systemd passes to a daemon", () => {
+  test("replace HOST and PORT", async () => {
     const [first, second] = [handedOver(), handedOver()];
     const daemon = await startDaemon({ listenFds: [first.fd, second.fd], env: { HOST: "192.0.2.1", PORT: "1" } });
     onTestFinished(daemon.dispose);
@@ -95,7 +95,7 @@ describe("listening sockets that systemd passes to a daemon", () => {
     expect((await fetch(`${daemon.url}/api/health/ready`)).status).toBe(200);
   });
 
-  test("queue requests that arrive before the daemon is ready", async () => {
+  test("hold requests that arrive before the daemon is ready", async () => {
     const directory = await temporaryDirectory();
     const socket = handedOver();
     const early = fetch(`${socket.url}/api/health/ready`);
@@ -105,7 +105,7 @@ describe("listening sockets that systemd passes to a daemon", () => {
     expect((await early).status).toBe(200);
   });
 
-  test("serve requests on open connections after the daemon has begun to stop", async () => {
+  test("remain in use for open connections after the daemon has begun to stop", async () => {
     const socket = handedOver();
     const daemon = await startDaemon({ listenFds: [socket.fd] });
     onTestFinished(daemon.dispose);
@@ -126,7 +126,7 @@ describe("listening sockets that systemd passes to a daemon", () => {
     await expect.poll(() => daemon.process.exitCode).toBe(0);
   });
 
-  test("are not inherited by isolates and plugins, and systemd's variables are removed", async () => {
+  test("are not inherited by isolates and plugins, which also lack systemd's variables", async () => {
     const directory = await temporaryDirectory();
     await writeTree(path.join(directory, "plugins"), {
       "spy/manifest.yaml": "name: spy\nversion: 1.0.0\nbase: /spy\n",
@@ -153,7 +153,7 @@ describe("listening sockets that systemd passes to a daemon", () => {
     for (const isolate of [...childProcessesOf(pid), ...isolates]) expect(descriptorsOf(isolate)).not.toContain(shared);
   });
 
-  test("lose no request during 20 restarts of the daemon under load", { timeout: 240_000 }, async () => {
+  test("lose no request when the daemon restarts 20 times under load", { timeout: 240_000 }, async () => {
     const directory = await temporaryDirectory();
     const socket = handedOver();
     let daemon = await startDaemon({ directory, listenFds: [socket.fd] });

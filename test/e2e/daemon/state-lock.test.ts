@@ -8,7 +8,7 @@ import { runProgram } from "../../support/run-program.js";
 import { startDaemon } from "../../support/start-daemon.js";
 import { temporaryDirectory } from "../../support/temporary-directory.js";
 
-test("a state directory can be locked once, and again after the release of the lock", async () => {
+test("one process can lock a state directory, and the next after the first releases it", async () => {
   const directory = await temporaryDirectory();
   const lock = new StateLock(directory);
 
@@ -55,7 +55,7 @@ test("a daemon creates a state directory that only the owner can access", async 
   expect((await stat(path.join(daemon.directory, "state"))).mode & 0o777).toBe(0o700);
 });
 
-test("exactly one of three daemons that start on one state directory serves", async () => {
+test("one of three daemons that start with the same state directory serves", async () => {
   const directory = await temporaryDirectory();
   const starts = await Promise.allSettled(Array.from({ length: 3 }, () => startDaemon({ directory })));
   for (const start of starts) if (start.status === "fulfilled") onTestFinished(start.value.kill);

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { startDaemon } from "../../support/start-daemon.js";
 import { DashboardSession } from "./dashboard-session.js";
 
-test("shows the last data and its age while the daemon is unreachable", async () => {
+test("shows the last received data and its age while the daemon is unreachable", async () => {
   const session = await DashboardSession.open();
   onTestFinished(() => session.close());
   const window = await session.tui("--screen workers");

@@ -48,7 +48,7 @@ test("stores nothing when the daemon rejects the API key", async () => {
   await expect(readFile(path.join(shell.home, ".config/runtimectl/credentials.json"), "utf8")).rejects.toThrow("ENOENT");
 });
 
-test("ends the session and opens the screen Connect when the API key is rejected", async () => {
+test("ends the session and asks for an API key when the daemon rejects the stored key", async () => {
   await writeTree(shell.home, {
     ".config/runtimectl/config.yaml": `profiles:\n  default:\n    url: ${daemon.url}\ncurrent: default\n`,
   });
@@ -57,7 +57,7 @@ test("ends the session and opens the screen Connect when the API key is rejected
   await window.waitFor("[8 Connect]");
 });
 
-test("reports an unreachable daemon and retries", async () => {
+test("shows that the daemon is unreachable, and the time until the next attempt", async () => {
   const window = await openTui(shell, "", { env: { RUNTIMECTL_URL: "http://127.0.0.1:1", RUNTIMECTL_KEY: "a-key" } });
   await window.waitFor(/unreachable for \d+ s · .* · cannot reach http:\/\/127\.0\.0\.1:1/);
   await window.waitFor(/next try in \d+ s/);
@@ -74,7 +74,7 @@ test.each([
   expect(window.written()).not.toContain("\u001b[?1049h");
 });
 
-test.each(["--screen nowhere", "--refresh 10ms", "--json"])("rejects the flag %s before the first frame", async (words) => {
+test.each(["--screen nowhere", "--refresh 10ms", "--json"])("rejects the flag %s and exits before drawing the screen", async (words) => {
   const window = await openTui(shell, words);
   expect(await window.ended).toBe(2);
   expect(window.written()).not.toContain("\u001b[?1049h");

@@ -50,7 +50,7 @@ test("responds to pressed keys within 50 ms with 2,000 workers", async () => {
   expect(median).toBeLessThan(50);
 });
 
-test("redraws one complete frame when the terminal is resized while data loads", async () => {
+test("draws one complete screen when the terminal is resized while data loads", async () => {
   const { daemon, window } = await lookAt({ "/api/workers": [listedWorker("shop")] }, "--screen workers", { columns: 140, rows: 45 });
   daemon.hold();
   await window.waitFor("Workers");
@@ -70,7 +70,7 @@ test("redraws one complete frame when the terminal is resized while data loads",
   expect(window.written()).not.toContain("\u001b[3J");
 });
 
-test("uses no color with NO_COLOR and shows states as words", async () => {
+test("writes no color codes with NO_COLOR, and shows states as words", async () => {
   const worker = { ...listedWorker("shop"), disabledVersions: ["1.0.0"] };
   const { window } = await lookAt({ "/api/workers": [worker] }, "--screen workers", { env: { NO_COLOR: "1" } });
   await window.waitFor(/> shop +1\.0\.0 +disabled/);

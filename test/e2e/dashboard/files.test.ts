@@ -73,7 +73,7 @@ test.each([
   await expect(steady(window.text())).toMatchFileSnapshot(`screens/files-${columns}x${rows}.txt`);
 });
 
-test("opens folders with enter, and selects the previous folder with esc", async () => {
+test("opens a folder with enter; esc returns to its parent with the folder selected", async () => {
   const window = await inVersion();
   window.press(keys.enter);
   await window.waitFor(`${version}/docs`);
@@ -91,7 +91,7 @@ test("opens folders with enter, and selects the previous folder with esc", async
   await window.waitFor("> guard/");
 });
 
-test("shows a text file with escape codes escaped, and rejects a binary file", async () => {
+test("shows a text file with its control codes escaped, and rejects a binary file", async () => {
   const window = await inVersion();
   window.press(keys.enter);
   await window.waitFor("notes.txt");
@@ -106,7 +106,7 @@ test("shows a text file with escape codes escaped, and rejects a binary file", a
   await window.waitFor("failed: image.bin is not a text file");
 });
 
-test("serves a renamed file immediately, and undo restores the previous name", async () => {
+test("the daemon serves a file at its new name immediately; undo restores the name", async () => {
   const window = await inVersion();
   await select(window, "about.html");
   window.press("R");
@@ -158,7 +158,7 @@ test("deletes a file only after the user types its name", async () => {
   expect(await statusOf("/site/about.html")).toBe(404);
 });
 
-test("uploads a folder with its content, and asks before a file is overwritten", async () => {
+test("uploads a folder with its files, and asks before it overwrites a file", async () => {
   const window = await inVersion();
   window.press("u");
   await window.waitFor(`file or folder to upload to ${version}: ./`);
@@ -198,7 +198,7 @@ test("saves a file and a folder on the local disk and never overwrites local fil
   expect((await readFile(path.join(session.shell.home, "docs.zip"))).subarray(0, 2).toString()).toBe("PK");
 });
 
-test("shows the progress of an upload, and leaves no file when esc cancels the upload", async () => {
+test("shows the progress of an upload; when esc cancels it, the daemon keeps no file", async () => {
   await writeFile(path.join(session.shell.home, "large.bin"), Buffer.alloc(16 * 1024 * 1024, 1));
   const way = await HeldWay.to(session.daemon.url, 1024 * 1024);
   onTestFinished(() => way.close());
@@ -211,7 +211,7 @@ test("shows the progress of an upload, and leaves no file when esc cancels the u
   expect(await statusOf("/site/large.bin")).toBe(404);
 });
 
-test("shows equivalent commands with x; offers no changes in read-only mode", async () => {
+test("shows equivalent commands when x is pressed, and only reads in read-only mode", async () => {
   const window = await inVersion("", { rows: 40 });
   await select(window, "about.html");
   window.press("x");
@@ -225,7 +225,7 @@ test("shows equivalent commands with x; offers no changes in read-only mode", as
   expect(looking.text()).toContain("save");
 });
 
-test("shows only permitted directories, and names the missing permission", async () => {
+test("shows only the permitted folders, and the missing permission for the others", async () => {
   const made = await session.shell.run("keys create --permission workers:read --name looker --out looker.key");
   if (made.status !== 0) throw new Error(made.stderr);
   const window = await inVersion(`--url ${session.daemon.url} --key-file looker.key`);

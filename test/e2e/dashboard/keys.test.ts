@@ -53,7 +53,7 @@ test.each([
   await expect(steadyText(window.text())).toMatchFileSnapshot(`screens/keys-${columns}x${rows}.txt`);
 });
 
-test("does not revoke the API key in use and shows the reason", async () => {
+test("does not revoke the API key in use, and shows why", async () => {
   const window = await session.tui(`--screen keys --url ${session.daemon.url} --key-file operator.key`, { columns: 120, rows: 24 });
   await window.waitFor("operator (in use)");
   window.press(`/operator${keys.enter}`);
@@ -63,7 +63,7 @@ test("does not revoke the API key in use and shows the reason", async () => {
   expect(await keyNames()).toContain("operator");
 });
 
-test("shows and copies a new API key once, and erases the key when the dialog closes", async () => {
+test("shows a new API key until the dialog closes, then erases it from the terminal", async () => {
   const window = await session.tui("--screen keys");
   await window.waitFor("ci-deploy");
   window.press("c");
@@ -142,7 +142,7 @@ test.each([
   ["no name", keys.tab + keys.tab + keys.tab, "the name is missing"],
   ["an invalid namespace", `a${keys.tab}${keys.tab}\u0015team${keys.tab}`, '"team" is not a namespace'],
   ["an invalid lifetime", `a${keys.tab}${keys.tab}${keys.tab}\u0015soon`, '"soon" is not a lifetime'],
-])("rejects the form for an API key with %s and creates no API key", async (_what, typed, reason) => {
+])("creates no API key when the form has %s", async (_what, typed, reason) => {
   const before = await keyNames();
   const window = await session.tui("--screen keys");
   await window.waitFor("ci-deploy");
@@ -155,7 +155,7 @@ test.each([
   expect(await keyNames()).toEqual(before);
 });
 
-test("shows the daemon's rejection of an API key and keeps the entered values", async () => {
+test("shows why the daemon rejects a new API key, and keeps the entered values", async () => {
   const window = await session.tui("--screen keys");
   await window.waitFor("ci-deploy");
   window.press("c");
@@ -184,7 +184,7 @@ test("revokes an API key only after the user types its name", async () => {
   expect(await keyNames()).not.toContain("leaving");
 });
 
-test("names the missing permission keys:read and offers no action", async () => {
+test("without keys:read, shows the missing permission and offers no action", async () => {
   const window = await session.tui(`--screen keys --url ${session.daemon.url} --key-file blind.key`, { columns: 100, rows: 24 });
   await window.waitFor("This screen requires the permission keys:read");
   expect(window.text()).not.toMatch(/create|revoke/);
@@ -206,7 +206,7 @@ test("does not create or revoke API keys when signed in with a viewer key", asyn
   expect(await keyNames()).toEqual(before);
 });
 
-test("ignores the shortcuts to create and revoke API keys in read-only mode", async () => {
+test("in read-only mode, ignores the shortcuts to create and revoke API keys", async () => {
   const window = await session.tui("--screen keys --readonly");
   await window.waitFor("ci-deploy");
   await window.waitFor("read-only");
@@ -215,7 +215,7 @@ test("ignores the shortcuts to create and revoke API keys in read-only mode", as
   expect(window.text()).not.toMatch(/create|revoke/);
 });
 
-test("shows how to create the first API key, and keeps the form after a failed call", async () => {
+test("shows how to create the first API key, and keeps the form when the call fails", async () => {
   const own = await DashboardSession.open();
   try {
     const window = await own.tui("--screen keys");
@@ -234,7 +234,7 @@ test("shows how to create the first API key, and keeps the form after a failed c
   }
 });
 
-test("revokes an API key whose name has control characters, and escapes the name", async () => {
+test("revokes an API key whose name has control codes, and escapes them", async () => {
   const own = await DashboardSession.open();
   try {
     await own.shell.run("keys create --role viewer --name plain --out plain.key");

@@ -49,7 +49,7 @@ const steady = (text: string) =>
     .replace(/Started in \d+ ms/g, "Started in 1 ms")
     .replace(/(GET \S+ \d{3}) [\d.]+ ms/g, "$1 1 ms");
 
-test("shows and filters new log lines, and selects matches with n and N", async () => {
+test("shows and filters new log lines; n and N select the next and previous match", async () => {
   await say("talker", "first order");
   const window = await openLogs("talker", { columns: 100, rows: 24 });
   await window.waitFor("first order");
@@ -79,7 +79,7 @@ test("shows and filters new log lines, and selects matches with n and N", async 
   await window.waitFor("no matches");
 });
 
-test("counts new log lines without displaying the lines while paused", async () => {
+test("counts new log lines without showing them while the log is paused", async () => {
   await say("talker", "before the pause");
   const window = await openLogs("talker", { columns: 100, rows: 24 });
   await window.waitFor("before the pause");
@@ -93,7 +93,7 @@ test("counts new log lines without displaying the lines while paused", async () 
   expect(window.text()).not.toContain("paused");
 });
 
-test("keeps the scroll position when log lines arrive, until the user presses G", async () => {
+test("keeps the scroll position when new log lines arrive, until G is pressed", async () => {
   for (let index = 0; index < 40; index += 1) await say("talker", `line ${index} of many`);
   const window = await openLogs("talker", { columns: 100, rows: 20 });
   await window.waitFor("line 39 of many");
@@ -109,7 +109,7 @@ test("keeps the scroll position when log lines arrive, until the user presses G"
   await window.waitFor(/^> .*something new/m);
 });
 
-test("wraps long log lines with the shortcut w, and hides times with t", async () => {
+test("wraps long log lines when w is pressed, and hides times when t is pressed", async () => {
   await say("talker", `${"long ".repeat(30)}END`);
   const window = await openLogs("talker", { columns: 80, rows: 24 });
   await window.waitFor(/long long/);
@@ -146,7 +146,7 @@ test("shows log lines of all workers in chronological order by default", async (
   await window.waitFor("runtimectl workers logs other -f");
 });
 
-test("opens a worker's log with the shortcut l, and shows a hint when it is empty", async () => {
+test("opens the log of a worker when l is pressed, and shows a hint for an empty log", async () => {
   const window = await session.tui("--screen workers");
   await window.waitFor("l logs");
   window.press("l");
@@ -172,7 +172,7 @@ test.each([
   await expect(steady(window.text()).replace(/\d+ lines/, "9 lines")).toMatchFileSnapshot(`screens/logs-${columns}x${rows}.txt`);
 });
 
-test("shows output, requests or all log lines in turn when the user presses s", async () => {
+test("shows console output, requests or all log lines in turn when s is pressed", async () => {
   await say("shots", "an error", "error");
   const window = await openLogs("shots", { columns: 100, rows: 24 });
   await window.waitFor("an error");
@@ -188,7 +188,7 @@ test("shows output, requests or all log lines in turn when the user presses s", 
   await window.waitFor("an error");
 });
 
-test("marks the gap in a log after a restart of the daemon, and continues the log", async () => {
+test("after a daemon restart, marks missing log lines and continues the log", async () => {
   const first = await startDaemon();
   const { directory } = first;
   const port = new URL(first.url).port;

@@ -35,7 +35,7 @@ async function openMany() {
   return { window, daemon };
 }
 
-test("filters 2,000 workers, and keeps the list when the daemon is unreachable", async () => {
+test("filters 2,000 workers, and keeps their list while the daemon is unreachable", async () => {
   const { window, daemon } = await openMany();
   window.press("/w1999");
   await window.waitFor(/^> w1999/m);

@@ -18,7 +18,7 @@ const lookAt = (...asked: Asked) => openOnFakeDaemon(shell, ...asked);
 const sessionOf = (permissions: readonly string[]) => ({ authenticated: true, principal: { ...principal, name: "blind", permissions } });
 const refused = WireAnswer.refusal(403, "PERMISSION_DENIED", "The key has no permission workers:read.");
 
-test.each(["workers", "logs"])("names the missing permission on the screen %s and offers no action", async (screen) => {
+test.each(["workers", "logs"])("the screen %s shows the missing permission and offers no action", async (screen) => {
   const answers = { "/api/admin/session": sessionOf(["plugins:read"]), "/api/workers": refused, "/api/metrics.json": refused };
   const { window } = await lookAt(answers, `--screen ${screen}`);
   await window.waitFor("This screen requires the permission workers:read");
@@ -28,7 +28,7 @@ test.each(["workers", "logs"])("names the missing permission on the screen %s an
   await window.waitFor(/plugins +0/);
 });
 
-test("removes actions and lists when the API key loses a permission", async () => {
+test("removes actions and lists when the API key in use loses a permission", async () => {
   const answers: Record<string, unknown> = {
     "/api/admin/session": sessionOf(["workers:read", "workers:install", "workers:remove"]),
     "/api/workers": [listedWorker("shop")],
@@ -47,7 +47,7 @@ test("removes actions and lists when the API key loses a permission", async () =
   expect(daemon.requests.filter((request) => !request.startsWith("GET "))).toEqual([]);
 });
 
-test("shows why the daemon rejects an action of a restricted API key; keeps the list", async () => {
+test("shows why the daemon rejects an action, and keeps the list", async () => {
   const answers = {
     "/api/admin/session": sessionOf(["workers:read", "workers:install"]),
     "/api/workers": [listedWorker("shop")],
@@ -65,7 +65,7 @@ test.each([
   ["an unexpected shape", [{ name: 7 }]],
   ["a body that is not JSON", new WireAnswer(200, "<html>a proxy</html>")],
   ["a truncated body", new WireAnswer(200, '[{"name": "sho')],
-])("shows an error beside the last valid list for a response with %s", async (_name, nonsense) => {
+])("keeps the last valid list and shows an error for a response with %s", async (_name, nonsense) => {
   const answers: Record<string, unknown> = { "/api/workers": [listedWorker("shop")] };
   const { window } = await lookAt(answers, "--screen workers", { columns: 140 });
   await window.waitFor(/> shop +1\.0\.0 +enabled/);
@@ -99,7 +99,7 @@ test("shows that plugins are loading until the daemon responds", async () => {
   expect(daemon.requests.filter((request) => !request.startsWith("GET "))).toEqual([]);
 });
 
-test("reads the refresh interval from ui.refresh, unless --refresh overrides the value", async () => {
+test("uses the refresh interval in ui.refresh unless --refresh specifies another", async () => {
   await writeTree(shell.home, { "seldom/config.yaml": "ui: { refresh: 1h }\n" });
   const env = { RUNTIMECTL_CONFIG_DIR: `${shell.home}/seldom` };
   const [seldom, often] = await Promise.all([
@@ -115,7 +115,7 @@ test("reads the refresh interval from ui.refresh, unless --refresh overrides the
   await expect.poll(() => asked(seldom)).toBe(2);
 });
 
-test("rejects an invalid value of ui.refresh before the first frame", async () => {
+test("rejects an invalid ui.refresh and exits before drawing the screen", async () => {
   await writeTree(shell.home, { "wrong/config.yaml": "ui: { refresh: often }\n" });
   const window = await openTui(shell, "", { env: { RUNTIMECTL_CONFIG_DIR: `${shell.home}/wrong` } });
   expect(await window.ended).toBe(2);
@@ -123,7 +123,7 @@ test("rejects an invalid value of ui.refresh before the first frame", async () =
   expect(window.written()).not.toContain("\u001b[?1049h");
 });
 
-test("inserts pasted text only into text inputs and never treats text as key presses", async () => {
+test("inserts pasted text only in text inputs, and never handles it as key presses", async () => {
   const answers = {
     "/api/admin/session": sessionOf(["workers:read", "workers:remove"]),
     "/api/workers": [listedWorker("shop", ["1.0.0", "1.1.0"])],
@@ -148,7 +148,7 @@ test("inserts pasted text only into text inputs and never treats text as key pre
 test.each([
   [20, 5],
   [1, 1],
-])("accepts only ctrl-c in a terminal of %dx%d, until the terminal is large enough", async (columns, rows) => {
+])("in a terminal of %dx%d, accepts only ctrl-c until the terminal is enlarged", async (columns, rows) => {
   const answers = { "/api/admin/session": sessionOf(["workers:read", "workers:remove"]), "/api/workers": [listedWorker("shop")] };
   const { daemon, window } = await lookAt(answers, "--screen workers", { columns, rows });
   const asksForRoom = columns === 1 ? /^t$/ : /the\s+terminal\s+is\s+too\s+small:\s+20x5,\s+required\s+60x15/;
@@ -163,7 +163,7 @@ test.each([
   expect(await window.ended).toBe(0);
 });
 
-test("ignores key presses while the terminal is too small to display a prompt", async () => {
+test("ignores key presses while the terminal is too small for the open dialog", async () => {
   const answers = {
     "/api/admin/session": sessionOf(["workers:read", "workers:remove"]),
     "/api/workers": [listedWorker("shop", ["1.0.0", "1.1.0"])],
@@ -193,7 +193,7 @@ async function pressed(window: TerminalWindow, text: string): Promise<void> {
   await window.waitFor(() => left() > before && window.isAlternateScreen);
 }
 
-test("draws one complete frame after many changes of the terminal size", async () => {
+test("draws one complete screen after many changes of the terminal size", async () => {
   const workers = Array.from({ length: 300 }, (_, index) => listedWorker(`worker-${index}`));
   const { window } = await lookAt({ "/api/workers": workers }, "--screen workers", { columns: 140, rows: 45 });
   await window.waitFor("> worker-0");

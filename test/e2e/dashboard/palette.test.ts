@@ -17,7 +17,7 @@ afterAll(() => session?.close());
 
 const statusOf = async (path: string) => (await fetch(session.daemon.url + path)).status;
 
-test("completes commands, flags, paths and worker names with the key tab", async () => {
+test("completes commands, flags, paths and worker names when tab is pressed", async () => {
   const window = await session.tui();
   await window.waitFor("ready");
   window.press(":");
@@ -36,7 +36,7 @@ test("completes commands, flags, paths and worker names with the key tab", async
   await window.waitFor("runtimectl workers disable app@1.0.0");
 });
 
-test("runs a command line, and recalls earlier command lines with the key up", async () => {
+test("runs a typed command, and shows earlier commands when the up key is pressed", async () => {
   const window = await session.tui();
   await window.waitFor("ready");
   window.press(`:workers list${keys.enter}`);
@@ -54,7 +54,7 @@ test("runs a command line, and recalls earlier command lines with the key up", a
   await window.waitFor(/runtimectl help exit-codes\s*\n/);
 });
 
-test("asks before a deletion in a dialog and changes nothing when the user declines", async () => {
+test('asks for confirmation before a deletion, and changes nothing after "no"', async () => {
   const upload = await session.shell.run("workers upload other");
   expect(upload.status, upload.stderr).toBe(0);
   const window = await session.tui();
@@ -74,7 +74,7 @@ test("asks before a deletion in a dialog and changes nothing when the user decli
   expect(await statusOf("/other/")).toBe(404);
 });
 
-test("requires the typed profile name for a deletion on a production profile", async () => {
+test("asks for the name of a production profile before a deletion", async () => {
   const added = await session.shell.run(`auth login --url ${session.daemon.url} --key-file root.key --profile live --production`);
   expect(added.status, added.stderr).toBe(0);
   const window = await session.tui("--profile live", { columns: 100, rows: 24 });
@@ -90,7 +90,7 @@ test("requires the typed profile name for a deletion on a production profile", a
   await session.shell.run("profile use default");
 });
 
-test("shows an API key that a command creates once, and stores it nowhere", async () => {
+test("shows an API key that a command creates once, and does not store it", async () => {
   const window = await session.tui();
   await window.waitFor("ready");
   window.press(`:keys create --role viewer --name from-palette${keys.enter}`);
@@ -109,7 +109,7 @@ test("shows an API key that a command creates once, and stores it nowhere", asyn
   expect(window.remembered()).not.toContain(secret.slice(12));
 });
 
-test("rejects a command line with an API key, and stores no such line in the history", async () => {
+test("rejects a command that contains an API key, and omits it from the history", async () => {
   const window = await session.tui();
   await window.waitFor("ready");
   window.press(`:workers list${keys.enter}`);
@@ -122,7 +122,7 @@ test("rejects a command line with an API key, and stores no such line in the his
   await window.waitFor(/runtimectl workers list\s*\n/);
 });
 
-test("rejects an unknown command without ending the dashboard", async () => {
+test("shows an error for an unknown command and keeps running", async () => {
   const window = await session.tui();
   await window.waitFor("ready");
   window.press(`:wrkers list${keys.enter}`);
@@ -136,7 +136,7 @@ test("rejects an unknown command without ending the dashboard", async () => {
 test.each([
   [60, 15],
   [80, 24],
-])("lists every shortcut of the screen in the help, in a terminal of %dx%d", async (columns, rows) => {
+])("shows every shortcut of the screen in the help, in a terminal of %dx%d", async (columns, rows) => {
   const window = await session.tui("--screen plugins", { columns, rows });
   await window.waitFor("plugin-gateway");
   await window.waitFor("q quit");
@@ -149,7 +149,7 @@ test.each([
   await window.waitFor("plugin-gateway");
 });
 
-test("applies shortcuts from config.yaml, and rejects one shortcut for two actions", async () => {
+test("uses the shortcuts in config.yaml, and rejects one shortcut for two actions", async () => {
   const own = await DashboardSession.open();
   try {
     const { stdout } = await own.shell.run("auth status --json");

@@ -58,7 +58,7 @@ test.each([
   await expect(steadyText(window.text())).toMatchFileSnapshot(`screens/plugins-${columns}x${rows}.txt`);
 });
 
-test("shows why a plugin failed to load, with control characters escaped", async () => {
+test("shows why a plugin failed to load, with control codes escaped", async () => {
   const window = await session.tui("--screen plugins");
   await window.waitFor(/broken +2\.0\.0 +failed/);
   window.press(`/broken${keys.enter}`);
@@ -94,7 +94,7 @@ test("shows a warning with the reason when an enabled plugin fails to load", asy
   await window.waitFor("warning: broken is enabled, but failed to load");
 });
 
-test("shows the state of each plugin before and after a reload", async () => {
+test("shows each plugin's state before and after a reload", async () => {
   const window = await session.tui("--screen plugins", { columns: 100, rows: 30 });
   await window.waitFor(/@team\/guard +1\.2\.0 +loaded/);
   const folder = path.join(session.daemon.directory, "plugins/late");
@@ -133,7 +133,7 @@ test("deletes a plugin only after the user types its name", async () => {
   expect(await answer("/gone/")).not.toBe("gone");
 });
 
-test("does not delete a built-in plugin and shows the reason", async () => {
+test("does not delete a built-in plugin, and shows why", async () => {
   const window = await session.tui("--screen plugins");
   await window.waitFor("plugin-gateway");
   window.press(`/gateway${keys.enter}`);

@@ -10,7 +10,7 @@ beforeAll(async () => {
 
 afterAll(() => session?.close());
 
-test("offers no changes in read-only mode and ignores the shortcuts for changes", async () => {
+test("in read-only mode, offers no changes and ignores shortcuts for changes", async () => {
   const window = await session.tui("--screen workers --readonly");
   await window.waitFor(/app +1\.0\.0 +enabled/);
   await window.waitFor("read-only");
@@ -21,7 +21,7 @@ test("offers no changes in read-only mode and ignores the shortcuts for changes"
   expect((await fetch(`${session.daemon.url}/app/`)).status).toBe(200);
 });
 
-test("rejects a changing command in read-only mode and runs a reading command", async () => {
+test("in read-only mode, rejects commands that change data and runs other commands", async () => {
   const window = await session.tui("--readonly");
   await window.waitFor("ready");
   window.press(`:workers delete app --yes${keys.enter}`);

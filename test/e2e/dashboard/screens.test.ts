@@ -76,7 +76,7 @@ test.each(sizes)("shows the secrets of a worker in a terminal of %dx%d", async (
   await expect(seen(window)).toMatchFileSnapshot(`screens/secrets-${size.join("x")}.txt`);
 });
 
-test("opens details with enter and returns to the list with esc at 60x15", async () => {
+test("opens details when enter is pressed, and the list when esc is pressed, at 60x15", async () => {
   const window = await open("--screen workers", sizes[0]);
   await window.waitFor("> @team/shop");
   await window.waitFor("ready");
@@ -100,7 +100,7 @@ test("filters rows by a word, excludes rows by !word, and shows all rows after e
   await window.waitFor("> @team/shop");
 });
 
-test("lists only the available shortcuts of the current screen in the help", async () => {
+test("shows only the available shortcuts of the current screen in the help", async () => {
   const window = await open("", sizes[1]);
   await window.waitFor("ready");
   window.press("?");
@@ -109,7 +109,7 @@ test("lists only the available shortcuts of the current screen in the help", asy
   await expect(seen(window)).toMatchFileSnapshot("screens/help-80x24.txt");
 });
 
-test("prints plain lines in the normal screen buffer with --accessible", async () => {
+test("prints plain lines without redrawing the screen with --accessible", async () => {
   const window = await open("--screen workers --accessible", sizes[1]);
   await window.waitFor("@team/shop");
   expect(window.isAlternateScreen).toBe(false);

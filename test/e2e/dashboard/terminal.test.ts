@@ -27,7 +27,7 @@ function expectRestored(window: TerminalWindow): void {
   expect(window.text()).not.toContain("Overview");
 }
 
-test.each(["a pipe as stdin", "a pipe as stdout"])("exits and suggests another command when the dashboard has %s", async (side) => {
+test.each(["a pipe as stdin", "a pipe as stdout"])("exits and suggests another command when it has %s", async (side) => {
   const { shell } = session;
   const run = side === "a pipe as stdin" ? await shell.run("tui") : await shell.runInTerminal("tui | cat");
   if (side === "a pipe as stdin") expect(run.status).toBe(2);
@@ -59,7 +59,7 @@ test.each([
   expectRestored(window);
 });
 
-test("suspends when ctrl-z is pressed and resumes after the shell command fg", async () => {
+test("suspends when ctrl-z is pressed, and resumes after the shell command fg", async () => {
   const window = await session.inShell();
   window.press(`${session.line("")}\r`);
   await window.waitFor("Overview");
@@ -77,7 +77,7 @@ test("suspends when ctrl-z is pressed and resumes after the shell command fg", a
   await window.ended;
 });
 
-test("restores the terminal before an uncaught error is reported", async () => {
+test("restores the terminal before it prints an uncaught error", async () => {
   const window = await session.tui("", { env: { NODE_OPTIONS: `--require ${session.shell.home}/fault.cjs` } });
   await window.waitFor("ready");
   process.kill(dashboardIn(window), "SIGUSR2");

@@ -48,7 +48,7 @@ async function uploading(): Promise<{ way: HeldWay; window: TerminalWindow }> {
   return { way, window };
 }
 
-test("selects the version that the user has uploaded", async () => {
+test("selects the uploaded version in the list after an upload", async () => {
   await writeTree(session.shell.home, { "zebra/manifest.yaml": "name: zebra\nversion: 1.0.0\n", "zebra/index.html": "zebra" });
   const window = await session.tui("--screen workers");
   await window.waitFor("> app");
@@ -62,7 +62,7 @@ test("selects the version that the user has uploaded", async () => {
   await session.shell.run("workers delete zebra --yes");
 });
 
-test("shows the progress of an upload, which completes after a stalled connection", async () => {
+test("shows the progress of an upload that stalls, continues and completes", async () => {
   const { way, window } = await uploading();
   window.press("qj:2");
   expect(await statusOf("/heavy/")).toBe(404);
@@ -86,7 +86,7 @@ test("leaves no files on the daemon or the client when esc cancels an upload", a
   await window.waitFor("folder or archive to upload: ./");
 });
 
-test("offers to retry an upload when the connection closes", async () => {
+test("offers to repeat an upload when the connection closes", async () => {
   const { way, window } = await uploading();
   way.close();
   await window.waitFor("folder or archive to upload: ./heavy");
@@ -94,7 +94,7 @@ test("offers to retry an upload when the connection closes", async () => {
   expect(await packedHere()).toEqual([]);
 });
 
-test("shows the content of a zip archive before the upload", async () => {
+test("shows the files of a zip archive before the upload", async () => {
   const files = { "manifest.yaml": "name: zipped\nversion: 2.1.0\n", "index.html": "zip" };
   await writeFile(path.join(session.shell.home, "zipped.zip"), zipOf(files));
   const window = await session.tui("--screen workers", { columns: 100, rows: 30 });
@@ -109,7 +109,7 @@ test("shows the content of a zip archive before the upload", async () => {
   expect(await statusOf("/zipped/")).toBe(200);
 });
 
-test("sends an invalid zip archive and shows the daemon's rejection", async () => {
+test("uploads an invalid zip archive and shows why the daemon rejects it", async () => {
   await writeFile(path.join(session.shell.home, "torn.zip"), zipOf({ "manifest.yaml": "name: torn\n" }).subarray(0, 40));
   const window = await session.tui("--screen workers");
   await window.waitFor("u upload");

@@ -101,7 +101,7 @@ test("asks before it disables the only enabled version of a worker", async () =>
   expect(await statusOf("/app/")).toBe(404);
 });
 
-test("activates the previous version by rollback, and undo reverts the rollback", async () => {
+test("activates the previous version by a rollback, and undo reverts the rollback", async () => {
   const window = await session.tui("--screen workers");
   await window.waitFor("R rollback");
   window.press("R");
@@ -112,7 +112,7 @@ test("activates the previous version by rollback, and undo reverts the rollback"
   expect(await textOf("/app/")).toBe("next");
 });
 
-test("replaces the isolates of a version when the user restarts the version", async () => {
+test("starts new isolates when the user restarts a version", async () => {
   expect(await textOf("/app/")).toBe("next");
   const window = await session.tui("--screen workers", { columns: 140, rows: 45 });
   await window.waitFor("t restart");
@@ -121,7 +121,7 @@ test("replaces the isolates of a version when the user restarts the version", as
   expect(await textOf("/app/")).toBe("next");
 });
 
-test("deletes a version when y is pressed, and keeps the version when enter is pressed", async () => {
+test("deletes a version when y is pressed, and keeps it when enter is pressed", async () => {
   const window = await session.tui("--screen workers");
   await window.waitFor("d delete");
   window.press("d");
@@ -155,7 +155,7 @@ test("deletes a whole worker only after the user types its name", async () => {
   expect(await statusOf("/app/")).toBe(404);
 });
 
-test("completes an upload path, previews the upload, and uploads only when confirmed", async () => {
+test("completes the path of an upload, shows a preview, and uploads after confirmation", async () => {
   const window = await session.tui("--screen workers", { columns: 100, rows: 30 });
   await window.waitFor("u upload");
   window.press("u");
@@ -181,7 +181,7 @@ test("completes an upload path, previews the upload, and uploads only when confi
   await session.shell.run("workers delete @team/shop --yes");
 });
 
-test("shows why a folder cannot be uploaded and keeps the path for editing", async () => {
+test("shows why a folder cannot be uploaded, and keeps its path for correction", async () => {
   const window = await session.tui("--screen workers");
   await window.waitFor("u upload");
   window.press(`ushady${keys.enter}`);
@@ -191,7 +191,7 @@ test("shows why a folder cannot be uploaded and keeps the path for editing", asy
   expect(await window.ended).toBe(0);
 });
 
-test("shows and copies a worker's URL, and shows equivalent commands with x", async () => {
+test("shows and copies the URL of a worker, and shows equivalent commands", async () => {
   const window = await session.tui("--screen workers", { columns: 140, rows: 45 });
   await window.waitFor("o open");
   window.press("o");
@@ -206,7 +206,7 @@ test("shows and copies a worker's URL, and shows equivalent commands with x", as
     expect(window.text()).toContain(`runtimectl workers ${line}`);
 });
 
-test("names the missing permissions of a read-only API key and changes nothing", async () => {
+test("names the permissions that a read-only API key lacks, and changes nothing", async () => {
   const made = await session.shell.run("keys create --role viewer --name looker --out looker.key");
   if (made.status !== 0) throw new Error(made.stderr);
   const window = await session.tui(`--screen workers --url ${session.daemon.url} --key-file looker.key`, { columns: 170, rows: 45 });
@@ -224,7 +224,7 @@ test("names the missing permissions of a read-only API key and changes nothing",
   expect(await textOf("/app/")).toBe("next");
 });
 
-test("requires the profile name to delete a version on a production profile", async () => {
+test("asks for the name of a production profile before a deletion", async () => {
   await session.shell.run(`profile add prod --url ${session.daemon.url} --production`);
   const window = await session.tui(`--screen workers --profile prod --key-file root.key`);
   await window.waitFor("PRODUCTION");

@@ -148,14 +148,14 @@ test("creates, uses, lists and revokes a key with a role", async () => {
   expect((await shell.run(`keys revoke ${id} --yes`)).status).toBe(6);
 });
 
-test("exits with code 7 when the user revokes the key in use", async () => {
+test("exits with 7 when the user tries to revoke the key in use", async () => {
   const created = JSON.parse((await shell.run("keys create --role admin --json")).stdout) as { id: number; key: string };
   const run = await shell.run(`keys revoke ${created.id} --yes --json`, { env: { RUNTIMECTL_KEY: created.key } });
   expect(run).toMatchObject({ status: 7, stdout: "" });
   expect(JSON.parse(run.stderr)).toMatchObject({ error: { code: "KEY_SELF_REVOKE_FORBIDDEN" } });
 });
 
-test("sends any API call with the key and an Origin header by runtimectl api", async () => {
+test("sends any API call with the key and an Origin header (runtimectl api)", async () => {
   expect(JSON.parse(succeeded(await shell.run("api GET keys/meta")).stdout)).toHaveProperty("roles");
   const body = '{"name":"by api","role":"viewer","expiresIn":"1d"}';
   const created = JSON.parse(succeeded(await shell.run("api POST keys -d -", { input: body })).stdout) as {
@@ -211,7 +211,7 @@ test("rejects a credentials file that other users can read", async () => {
   expect(JSON.parse(run.stderr)).toMatchObject({ error: { code: "CREDENTIALS_UNSAFE" } });
 });
 
-test("reads the profile from a project file, and rejects other settings in the file", async () => {
+test("reads the profile name from a project file, and rejects other settings in it", async () => {
   await writeTree(shell.home, { ".runtimectl.yaml": "profile: nobody\n" });
   expect((await shell.run("workers list")).stderr).toContain("there is no profile nobody");
   await writeTree(shell.home, { ".runtimectl.yaml": "profile: default\nurl: http://127.0.0.1:1\n" });

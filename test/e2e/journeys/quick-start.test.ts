@@ -91,7 +91,7 @@ test("creates key, profile and sample worker at the first start, and keeps them 
   expect(code, "the saved profile reaches the daemon without any flag").toBe(0);
 });
 
-test("serves the workers of the clone with a second daemon that has a state directory of its own", async () => {
+test("serves the sample worker again from a second daemon with a new state directory", async () => {
   await quickStart();
 
   const second = await quickStart({ RUNTIME_STATE_DIR: ".runtime/state-8001" });

@@ -33,7 +33,7 @@ async function zipWith(archivePath: string, forceZip64: boolean): Promise<void> 
 const tarInFormat = (format: string) => (archivePath: string) =>
   run("tar", [`--format=${format}`, "-czf", archivePath, "-C", folder, "package"]);
 
-describe("archives that common programs write", () => {
+describe("an archive that a common program creates", () => {
   const writers: readonly [name: string, format: "tar" | "zip", write: (archivePath: string) => Promise<unknown>][] = [
     ["GNU tar", "tar", tarInFormat("gnu")],
     ["GNU tar, old format", "tar", tarInFormat("oldgnu")],
@@ -42,7 +42,7 @@ describe("archives that common programs write", () => {
     ["archiver, streamed", "zip", (archivePath) => zipWith(archivePath, false)],
     ["archiver, zip64", "zip", (archivePath) => zipWith(archivePath, true)],
   ];
-  test.for(writers)("are unpacked to the same files (program: %s)", async ([, format, write]) => {
+  test.for(writers)("is unpacked to the files that the program packed (program: %s)", async ([, format, write]) => {
     const long = "l".repeat(120);
     await writeFiles(path.join(folder, "package"), {
       "manifest.yaml": "name: app\n",
@@ -83,7 +83,7 @@ const sound = {
 const changes = fc.array(fc.tuple(fc.nat(), fc.integer({ min: 0, max: 255 })), { minLength: 1, maxLength: 4 });
 
 test.for(["tar", "zip"] as const)(
-  "unpacks a damaged %s archive into its target or rejects it with an error code",
+  "unpacks a damaged %s archive into its target folder or rejects the archive",
   { timeout: 120_000 },
   async (format) => {
     const archivePath = path.join(folder, "archive");

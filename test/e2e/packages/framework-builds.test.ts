@@ -44,7 +44,7 @@ async function deploy(build: string, name: string): Promise<string> {
 
 const headingOf = (page: Page) => page.locator("h1").first().textContent();
 
-describe("a default build of a framework, deployed to the worker's automatic host", () => {
+describe("the default build of a framework, deployed at the worker's automatic host", () => {
   test.each(["react-ts", "vue-ts"])(
     "serves the page at / and at a client-side route (Vite template: %s)",
     { timeout: buildTimeoutMs },

@@ -128,7 +128,7 @@ test("a worker with itty-router in node_modules serves routes and parameters", a
 });
 
 test(
-  "a single-page app built with Vite works below its base path, with deep links",
+  "a single-page app built with Vite serves deep links below its base path",
   async () => {
     const folder = path.join(workspace, "spa");
     await mkdir(folder, { recursive: true });
@@ -161,7 +161,7 @@ test(
 );
 
 test(
-  "the API documentation page shows each operation and loads from no other host",
+  "the API documentation page shows each operation and loads no file from elsewhere",
   async () => {
     const foreign: string[] = [];
     const page = await browser.newPage();

@@ -30,7 +30,7 @@ async function archive(manifest: string, content: Record<string, string | Uint8A
 
 const installed = async () => ((await house.ask("/api/workers")) as { name: string }[]).map(({ name }) => name);
 
-test("previews a dropped archive and the replaced version, then installs the archive", async () => {
+test("previews a dropped archive and the version it replaces, then installs it", async () => {
   const page = await house.open("apps");
   await page.getByRole("link", { name: "shop" }).waitFor();
   await dropPaths(page, [await archive('name: shop\nversion: "1.0.0"\n', { "index.html": "new shop" })]);
@@ -127,7 +127,7 @@ test("rejects an invalid archive before the upload, with the daemon's error code
   expect(await installed()).toEqual(before);
 });
 
-test("prevents an upload outside of the key's namespaces or without the permission", async () => {
+test("prevents an upload outside of the key's namespaces or without permission", async () => {
   const page = await house.open("apps", { key: await house.key({ role: "editor", namespaces: ["@team"] }) });
   await page.getByText("No app is installed").waitFor();
   await expectAccessible(page);
@@ -143,7 +143,7 @@ test("prevents an upload outside of the key's namespaces or without the permissi
   await expectAccessible(viewer);
 });
 
-test("installs nothing when the user cancels an upload, and offers a retry", async () => {
+test("installs nothing when the user cancels an upload, and offers to repeat it", async () => {
   const way = await HeldWay.to(house.daemon.url, 1024 * 1024);
   const page = await house.open("apps", { url: way.url });
   onTestFinished(async () => {
@@ -186,7 +186,7 @@ test("shows why uploaded code cannot be loaded, and installs nothing", async () 
   expect(await (await fetch(`${house.daemon.url}/shop/`)).text()).toContain("shop");
 });
 
-test("shows the daemon's rejection with its request ID and offers a retry", async () => {
+test("shows why the daemon rejects an upload, with the request ID, and offers a retry", async () => {
   const page = await house.open("apps", { provoked: [400] });
   await page.getByRole("link", { name: "shop" }).waitFor();
   await dropPaths(page, [await archive('name: cpanel\nversion: "1.0.0"\n')]);

@@ -70,7 +70,7 @@ test("filters apps by name, namespace and state and keeps the filters in the URL
   await page.getByRole("link", { name: "cpanel" }).waitFor();
 });
 
-test("shows the error rate of a failing app in overview and list, and no green badge", async () => {
+test("shows the error rate of a failing app, and shows no green badge for it", async () => {
   for (let request = 0; request < 5; request += 1) expect((await fetch(`${house.daemon.url}/always500/`)).status).toBe(500);
   const page = await house.open("overview");
   const card = page.getByRole("region", { name: "Failing apps" });
@@ -88,7 +88,7 @@ test("shows the error rate of a failing app in overview and list, and no green b
   expect(await page.locator(".badge-good").count()).toBe(0);
 });
 
-test("activates another version, and Undo activates the previous version again", async () => {
+test("activates another version, and Undo activates the previous version", async () => {
   const page = await house.open("apps/shop");
   await page.getByText("Serving 1.1.0").waitFor();
   expect(await page.getByRole("navigation", { name: "Breadcrumb" }).innerText()).toMatch(/^Apps\s+/);
@@ -138,7 +138,7 @@ test("shows an error page for an unknown app and for an unknown path", async () 
   await page.getByRole("heading", { name: "Page not found" }).waitFor();
 });
 
-test("shows only apps and actions within the key's permissions and namespaces", async () => {
+test("shows only the apps and actions that the key's permissions and namespaces allow", async () => {
   const viewer = await house.open("apps/shop", { key: await house.key({ role: "viewer" }) });
   await viewer.getByText("This key is read-only.").waitFor();
   expect(await viewer.getByRole("main").getByRole("button").count()).toBe(0);
@@ -151,7 +151,7 @@ test("shows only apps and actions within the key's permissions and namespaces", 
   await expectAccessible(blind);
 });
 
-test("shows new log entries live, filters entries by level and text, and pauses", async () => {
+test("shows new log entries immediately, filters them by level or text, and can pause", async () => {
   await fetch(`${house.daemon.url}/chatty/before`);
   const page = await house.open("apps/chatty/logs");
   const log = page.getByRole("region", { name: "Log of chatty" });
@@ -176,7 +176,7 @@ test("shows new log entries live, filters entries by level and text, and pauses"
   await expectAccessible(page);
 });
 
-test("shows requests in the log, and only failed requests with the 5xx filter", async () => {
+test("shows requests in the log, and with the 5xx filter only failed requests", async () => {
   await fetch(`${house.daemon.url}/always500/pay?card=hidden`);
   await fetch(`${house.daemon.url}/shop/logged`);
   const page = await house.open("apps/always500/logs");
@@ -190,7 +190,7 @@ test("shows requests in the log, and only failed requests with the 5xx filter", 
   await page.getByText(/GET \/shop\/logged [234]/).waitFor();
 });
 
-test("keeps the end of a log with stack traces visible until the user scrolls up", async () => {
+test("scrolls to the end of a log with stack traces until the user scrolls up", async () => {
   const fail = (first: number, count: number) => fetch(`${house.daemon.url}/failing/${first}/${count}`);
   await fail(0, 120);
   const page = await house.open("apps/failing/logs");
@@ -220,7 +220,7 @@ test("keeps the end of a log with stack traces visible until the user scrolls up
   await expect.poll(toEnd).toBeLessThan(2);
 });
 
-test("wraps long app names and versions in a narrow browser window", async () => {
+test("shows long app names and versions on several lines in a narrow window", async () => {
   const page = await house.open(`apps/${longName}`);
   await page.getByText("Serving 1.0.0-").waitFor();
   await expectAccessible(page);

@@ -57,7 +57,7 @@ test("opens folders by links and stores the path in the URL and browser history"
   await entry("index.html").waitFor();
 });
 
-test("serves a saved text file immediately and keeps the line endings of the file", async () => {
+test("stores a text file with its original line endings, and serves it immediately", async () => {
   await openAt("1.0.0/assets", "style.css");
   const text = page.getByRole("textbox", { name: "Text of style.css" });
   await text.fill("body { color: blue }\np { margin: 0 }\n");
@@ -71,7 +71,7 @@ test("serves a saved text file immediately and keeps the line endings of the fil
   expect(await served("assets/style.css")).toBe("body { color: blue }\r\np { margin: 0 }\r\n");
 });
 
-test("asks before a save overwrites a file that another client changed or deleted", async () => {
+test("asks before it overwrites a file that another client changed or deleted", async () => {
   await entry("1.0.0").click();
   await entry("index.html").click();
   const text = page.getByRole("textbox", { name: "Text of index.html" });
@@ -104,7 +104,7 @@ test("asks before a save overwrites a file that another client changed or delete
   await page.getByText("Not saved").waitFor({ state: "hidden" });
 });
 
-test("shows the reason instead of the content of a binary or too large file", async () => {
+test("shows why the content of a binary or large file is not displayed", async () => {
   await entry("1.0.0").click();
   await entry("assets/").click();
   await entry("logo.bin").click();
@@ -116,14 +116,14 @@ test("shows the reason instead of the content of a binary or too large file", as
   await expectAccessible(page);
 });
 
-test("shows no files for a path outside of the version", async () => {
+test("shows no files when the path points outside of the version", async () => {
   await openAt("1.0.0/../../other");
   await page.getByText("The files could not be read").waitFor();
   await expectAccessible(page);
   expect(await names()).toEqual([]);
 });
 
-test("lists the files that an upload by drop or button would replace before sending", async () => {
+test("lists the files that an upload would replace before the upload starts", async () => {
   const directory = await temporaryDirectory();
   await writeTree(directory, { "new näme.txt": "new", "index.html": "uploaded", "folder/in.txt": "in", "folder/far/below.txt": "below" });
   const at = (name: string) => path.join(directory, name);
@@ -196,7 +196,7 @@ test("creates, renames and moves files, and deletes a folder after its name is t
   expect((await fetch(`${house.daemon.url}/shop/old/gone.txt`)).status).toBe(404);
 });
 
-test("shows an empty folder and a file that cannot be read", async () => {
+test("shows that a folder is empty, and that a file cannot be read", async () => {
   await mkdir(path.join(version(), "empty"));
   await openAt("1.0.0/empty");
   await page.getByText("This folder is empty").waitFor();
@@ -206,7 +206,7 @@ test("shows an empty folder and a file that cannot be read", async () => {
   await expectAccessible(page);
 });
 
-test("shows files read-only to a viewer key, and no files of built-in apps", async () => {
+test("shows files to a viewer key without edit actions, and no files of built-in apps", async () => {
   const viewer = await house.open("apps/shop/files?path=workers/shop/1.0.0", { key: await house.key({ role: "viewer" }) });
   await viewer.getByText("This key is read-only.").waitFor();
   expect(
@@ -224,7 +224,7 @@ test("shows files read-only to a viewer key, and no files of built-in apps", asy
   await expectAccessible(page);
 });
 
-test("shows the error when a saved file breaks an app, and reverts the save on request", async () => {
+test("shows the error when a saved file breaks an app, and can undo the save", async () => {
   const editor = await house.open("apps/coder/files?path=workers/coder/1.0.0&file=index.js", { provoked: [502] });
   const text = editor.getByRole("textbox", { name: "Text of index.js" });
   await text.fill("const greeting = 1;\nnothing.isThere();\nexport default {};\n");
@@ -254,7 +254,7 @@ test("shows the error when a saved file breaks an app, and reverts the save on r
   expect(await alert.count()).toBe(0);
 });
 
-test("reports when a deleted file breaks an app and when an upload repairs the app", async () => {
+test("shows when a deleted file breaks an app and when an upload repairs the app", async () => {
   const directory = await temporaryDirectory();
   await writeTree(directory, { "index.js": 'export default { fetch: () => new Response("mended") };\n' });
   const folder = await house.open("apps/coder/files?path=workers/coder/1.0.0", { provoked: [502] });
@@ -274,7 +274,7 @@ test("reports when a deleted file breaks an app and when an upload repairs the a
   expect(await (await fetch(`${house.daemon.url}/coder/`)).text()).toBe("mended");
 });
 
-test("edits a plugin's file, reloads the plugin and reports the loaded state", async () => {
+test("reloads a plugin after its file is edited, and shows whether the plugin loaded", async () => {
   const plugin = path.join(house.daemon.directory, "plugins/greeter");
   await writeTree(plugin, { "manifest.yaml": "name: greeter\nversion: 1.0.0\n", "plugin.js": "export default {};" });
   const headers = { "x-api-key": house.daemon.rootKey };

@@ -30,7 +30,7 @@ async function identify(key: string): Promise<number> {
   return (await fetch(`${daemon.url}/api/admin/session`, { headers: { "x-api-key": key } })).status;
 }
 
-test("shows a created key until the user confirms that the key is stored", async () => {
+test("shows a new key until the user confirms that the key is stored", async () => {
   const page = await openKeys();
   await page.getByText("No keys yet").waitFor();
   await expectAccessible(page);
@@ -111,7 +111,7 @@ test("rotates a key, shows the new key and keeps the old key for the grace perio
   expect(listed.find((each) => each.id === id)?.expiresAt).toBeLessThan(Date.now() / 1000 + 86_500);
 });
 
-test("prevents revoking the key in use and creating keys with more permissions", async () => {
+test("does not revoke the key in use, and grants no permission that this key lacks", async () => {
   const permissions = ["keys:read", "keys:create", "keys:revoke", "workers:read"] as const;
   const body = { name: "keeper", role: "custom", permissions: [...permissions], namespaces: ["@team"] } as const;
   const { key } = (
@@ -135,7 +135,7 @@ test("prevents revoking the key in use and creating keys with more permissions",
   expect((await connect(daemon.url, daemon.rootKey).keys.list()).keys.map(({ name }) => name)).not.toContain("beyond");
 });
 
-test("shows a placeholder, a hint when no key matches, and an error for a failed list", async () => {
+test("shows a placeholder while keys load, a hint without a match, and a list error", async () => {
   const page = await openKeys({ at: "keys?search=nobody", provoked: [500] });
   await page.getByText("No key matches").waitFor();
   await expectAccessible(page);

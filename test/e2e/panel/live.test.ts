@@ -49,7 +49,7 @@ const toggle = (scope: string, name: string, verb: "disable" | "enable") =>
 const upload = (files: Record<string, string>) => packFiles(files).then((archive) => uploadOf("package.tgz", archive));
 const rowOf = (page: Page, name: string) => page.getByRole("rowheader", { name });
 
-test("shows immediately when another client uploads, disables or deletes an app", async () => {
+test("shows an app immediately after another client uploads, disables or deletes it", async () => {
   const [list, overview] = [await openTold("apps"), await openTold("overview")];
   await rowOf(list, "shop").waitFor();
   await overview.getByRole("main").getByRole("link", { name: "2 apps" }).waitFor();
@@ -66,7 +66,7 @@ test("shows immediately when another client uploads, disables or deletes an app"
   await overview.getByRole("main").getByRole("link", { name: "2 apps" }).waitFor();
 });
 
-test("shows immediately when another client changes plugins, keys or files", async () => {
+test("shows plugins, keys and files immediately after another client changes them", async () => {
   const page = await openTold("plugins");
   await page.getByRole("table", { name: "Plugins" }).waitFor();
   const manifest = "name: notes\nversion: 1.0.0\nbase: /notes\nmenus:\n  - { title: Notes, icon: note, path: /notes/ }\n";
@@ -88,7 +88,7 @@ test("shows immediately when another client changes plugins, keys or files", asy
   await rowOf(files, "assets/").waitFor();
 });
 
-test("sends no requests when apps outside of the key's namespaces change", async () => {
+test("sends no requests when an app outside of the key's namespaces changes", async () => {
   const page = await openTold("apps", { key: await house.key({ role: "editor", namespaces: ["@team"] }) });
   const everything = await openTold("apps");
   // The initial requests are complete once a first change is visible.
@@ -109,7 +109,7 @@ test("sends no requests when apps outside of the key's namespaces change", async
   expect(questions).toBeGreaterThan(0);
 });
 
-test("ends the session when the key is revoked; closes the event stream on sign-out", async () => {
+test("ends the session when its key is revoked, and its event stream at sign-out", async () => {
   const { id, key } = (await client.keys.create({ body: { name: "leaving", role: "admin" } })).data;
   // For up to 1 s after the revocation the stream is still open, so the list can be requested with the revoked key.
   const page = await openTold("apps", { key, provoked: [401] });
@@ -135,7 +135,7 @@ test("ends the session when the key is revoked; closes the event stream on sign-
   await end;
 });
 
-test("closes the event stream while the tab is hidden, and reloads when visible again", async () => {
+test("closes the event stream while the tab is hidden, and reloads when it is visible", async () => {
   const page = await openTold("keys");
   const end = untilStreamEnds(page);
   const look = (isHidden: boolean) =>
@@ -152,7 +152,7 @@ test("closes the event stream while the tab is hidden, and reloads when visible 
   await rowOf(page, "meanwhile").waitFor();
 });
 
-test("polls the lists when no event stream is available", async () => {
+test("requests the lists at intervals when no event stream is available", async () => {
   const page = await house.browser.page(`${house.daemon.url}/cpanel/keys`, { provoked: [503] });
   onTestFinished(() => page.context().close());
   const error = { code: "TOO_MANY_STREAMS", message: "Too many event streams are open. Close a stream, or retry after 10 seconds." };

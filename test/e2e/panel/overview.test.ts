@@ -32,7 +32,7 @@ test("shows package counts, live traffic and keys that expire within two weeks",
   expect(house.browser.complaints).toEqual([]);
 });
 
-test("reports unreadable metrics and a daemon that is not ready", async () => {
+test("shows that metrics cannot be read and that the daemon is not ready", async () => {
   const page = await house.open("keys", { provoked: [403] });
   const error = { code: "PERMISSION_DENIED", message: "Something failed in the daemon." };
   await page.route(/\/api\/(?:metrics|health\/ready)/, (route) => route.fulfill({ status: 403, json: { error } }));
@@ -43,7 +43,7 @@ test("reports unreadable metrics and a daemon that is not ready", async () => {
   expect(house.browser.complaints).toEqual([]);
 });
 
-test("shows the time when the daemon became unreachable, and badges without color", async () => {
+test("shows since when the daemon is unreachable, and removes colors from badges", async () => {
   const own = await openPanelFixture(versionFiles("shop", "1.0.0", "the shop"));
   onTestFinished(() => own.dispose());
   // The code of a section cannot be loaded while the daemon is away.

@@ -24,7 +24,7 @@ afterAll(async () => {
   expect(house.browser.complaints).toEqual([]);
 });
 
-test("shows a plugin's page in a frame without access to the panel or its session", async () => {
+test("shows a plugin's page in a frame that cannot access the panel or its session", async () => {
   const page = await house.open("plugins");
   const asked = page.waitForRequest((request) => request.url().endsWith("/board/dot.svg"));
   const menu = page.getByRole("navigation", { name: "Pages of plugins" });
@@ -40,7 +40,7 @@ test("shows a plugin's page in a frame without access to the panel or its sessio
   await page.context().close();
 });
 
-test("shows why a plugin's page cannot be framed, and rejects paths not in the menu", async () => {
+test("shows why a plugin's page cannot be in a frame; rejects paths not in the menu", async () => {
   const page = await house.open("plugins", { provoked: [404] });
   const menu = page.getByRole("navigation", { name: "Pages of plugins" });
   await menu.getByRole("link", { name: "Missing" }).click();
@@ -58,7 +58,7 @@ test("shows why a plugin's page cannot be framed, and rejects paths not in the m
   }
   await page.context().close();
 });
-test("shows a plugin's page below a proxy path, and only a link on an admin listener", async () => {
+test("shows a plugin's page behind a proxy, and links to it from the admin listener", async () => {
   const proxy = await startPathProxy(house.daemon.url, "/tools/runtime");
   onTestFinished(proxy.close);
   // Root-relative requests of the page itself do not reach the daemon through the proxy.

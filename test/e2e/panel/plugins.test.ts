@@ -67,7 +67,7 @@ async function countChanges(page: Page): Promise<number> {
 
 const statusOf = async (name: string) => (await client.plugins.list()).find((plugin) => plugin.name === name)?.status;
 
-test("lists plugins with state and reason, filters the list, and reloads from disk", async () => {
+test("lists plugins with state and reason, filters the list, and reloads plugins", async () => {
   const page = await open("plugins");
   await rowOf(page, "@team/board").getByText("loaded", { exact: true }).waitFor();
   await rowOf(page, "broken")
@@ -116,7 +116,7 @@ test("disables and enables a plugin, and shows the plugin's details and dependen
   expect(browser.complaints).toEqual([]);
 });
 
-test("previews plugin uploads, shows rejections, and deletes a plugin by its name", async () => {
+test("previews a plugin upload, shows its rejection, and deletes a plugin", async () => {
   const page = await open("plugins", { provoked: [400] });
   const choose = async (name: string, buffer: Buffer) => {
     const chooser = page.waitForEvent("filechooser");
@@ -214,7 +214,7 @@ test("packs a dropped folder as a plugin and shows why the plugin failed to load
   expect(browser.complaints).toEqual([]);
 });
 
-test("shows a placeholder while the list loads, an error, and the list after a retry", async () => {
+test("shows a placeholder while plugins load, then an error, then the list", async () => {
   const page = await open("overview", { provoked: [500] });
   let answer: (() => void) | undefined;
   const held = new Promise<void>((resolve) => (answer = resolve));

@@ -13,7 +13,7 @@ async function page(pathBelow: string): Promise<Response> {
   return await fetch(`${daemon.url}/cpanel/${pathBelow}`, { headers: { accept: "text/html" } });
 }
 
-test("serves pages without a key, with a strict content security policy and no-cache", async () => {
+test("serves pages without a key, with a content security policy and no-cache", async () => {
   for (const pathBelow of ["", "overview", "apps/@team/shop", "no/such/page"]) {
     const answer = await page(pathBelow);
     expect(answer.status).toBe(200);
@@ -37,11 +37,11 @@ test.each([
   ["overview", "./"],
   ["apps/shop", "../"],
   ["apps/@team/shop", "../../"],
-])("serves the panel path %j with a relative base URL, which works behind a proxy", async (pathBelow, base) => {
+])("serves the panel path %j with relative links, which work behind a proxy", async (pathBelow, base) => {
   expect(await (await page(pathBelow)).text()).toContain(`<base href="${base}">`);
 });
 
-test("serves hashed files with a max-age of one year and pages without inline code", async () => {
+test("serves hashed files with a max-age of one year, and pages without inline code", async () => {
   const html = await (await page("")).text();
   expect(html).not.toMatch(/<style|<script(?![^>]* src=)|\son\w+=|\sstyle=/);
   const names = [...html.matchAll(/(?:src|href)="\.\/(assets\/[^"]+)"/g)].map(([, name]) => name as string);
@@ -55,7 +55,7 @@ test("serves hashed files with a max-age of one year and pages without inline co
   expect((await fetch(`${daemon.url}/cpanel/manifest.yaml`)).status).toBe(404);
 });
 
-test("lists the panel as a built-in worker and rejects the panel's deletion", async () => {
+test("lists the panel as a built-in worker that cannot be deleted", async () => {
   const client = connect(daemon.url, daemon.rootKey);
   expect(await client.workers.list()).toMatchObject([{ name: "cpanel", source: "built-in", removable: false }]);
   const params = { scope: "_", name: "cpanel" };
@@ -63,7 +63,7 @@ test("lists the panel as a built-in worker and rejects the panel's deletion", as
   expect((await page("")).status).toBe(200);
 });
 
-test("serves no panel with RUNTIME_CPANEL=off", async () => {
+test("responds with 404 to panel paths with RUNTIME_CPANEL=off", async () => {
   const without = await startDaemon({ env: { RUNTIME_CPANEL: "off" } });
   try {
     expect((await fetch(`${without.url}/cpanel/`)).status).toBe(404);

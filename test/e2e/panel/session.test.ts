@@ -29,7 +29,7 @@ async function kept(page: Page): Promise<string> {
   );
 }
 
-test("shows the error code for a wrong key, and hides a valid key from scripts", async () => {
+test("shows the error code for a wrong key; stores a valid key in an HttpOnly cookie", async () => {
   const page = await browser.page(`${daemon.url}/cpanel/keys?search=x`, { provoked: [401] });
   await page.getByLabel("API key").fill("rtk_wrong");
   await page.keyboard.press("Enter");
@@ -65,7 +65,7 @@ test("warns on the sign-in page when the connection is not encrypted", async () 
   await expectAccessible(page);
 });
 
-test("stores only the selected theme before sign-in", async () => {
+test("stores nothing except the selected theme before sign-in", async () => {
   const page = await browser.page(`${daemon.url}/cpanel/`);
   await page.getByLabel("Theme").selectOption("dark");
   expect(await page.evaluate("getComputedStyle(document.documentElement).colorScheme")).toBe("dark");
@@ -99,7 +99,7 @@ test("asks for the key when the session expires, and keeps unsaved changes", asy
   expect(browser.complaints).toEqual([]);
 });
 
-test("warns five minutes before a session expires, and renews the session in place", async () => {
+test("warns five minutes before a session expires, and can renew the session", async () => {
   const short = await startDaemon({ env: { RUNTIME_CPANEL_SESSION_TTL: "4m" } });
   try {
     const page = await browser.page(`${short.url}/cpanel/`);
@@ -121,7 +121,7 @@ test("warns five minutes before a session expires, and renews the session in pla
   }
 });
 
-test("keeps the displayed data while the daemon is unreachable, and reloads afterwards", async () => {
+test("keeps its data on the screen while the daemon is unreachable, then reloads it", async () => {
   const first = await startDaemon();
   const unanswered = /ERR_CONNECTION_REFUSED|ERR_EMPTY_RESPONSE|ERR_CONNECTION_RESET|status of 503/;
   const page = await browser.page(`${first.url}/cpanel/keys`, { provoked: [unanswered] });

@@ -39,7 +39,7 @@ async function get(path: string, headers: Record<string, string> = {}): Promise<
   return `${response.status} ${await response.text()}`;
 }
 
-test("onRequest is skipped for a valid key in a header, and called for a cookie", async () => {
+test("onRequest is skipped for a valid key in a header, but not for a key in a cookie", async () => {
   const { data } = await client.keys.create({ body: { name: "reader", role: "viewer", expiresIn: "1d" } });
   for (const key of [data.key, daemon.rootKey]) {
     expect(await get("/app/x", { "x-api-key": key })).toBe("200 app /x");
@@ -54,7 +54,7 @@ test("onRequest is skipped for a valid key in a header, and called for a cookie"
   expect(await get("/app/x", cookie)).toBe(`401 {"guarded":"app","seen":[["cookie","other=1"]]}`);
 });
 
-test("onRequest is skipped for public routes of the worker, and not for similar paths", async () => {
+test("onRequest is skipped for public routes of the worker, but not for similar paths", async () => {
   expect(await get("/app/open/page")).toBe("200 app /open/page");
   for (const path of ["/app/open/%2e%2e/x", "/app/open/..%2fx", "/app//open/page", "/app/opened", "/app@1/open\\..\\x"])
     expect(await get(path), path).toContain("401 ");
@@ -62,7 +62,7 @@ test("onRequest is skipped for public routes of the worker, and not for similar 
   expect(posted.status).toBe(401);
 });
 
-test("a plugin cannot serve or change the API, the discovery document or the panel", async () => {
+test("a plugin cannot serve paths of the API, the discovery document or the panel", async () => {
   const greedy = `export default {
     onRequest: (request) => new URL(request.url).pathname === "/rewrite" ? new Request(new URL("/api/keys", request.url)) : new Response("stolen"),
     onResponse: () => new Response("changed"),
@@ -96,7 +96,7 @@ test("a key can list and manage only the plugins in its namespaces", async () =>
   await team.plugins.remove({ params: { name: "@team/own" } });
 });
 
-test("the worker of a plugin serves the plugin's base path", async () => {
+test("a plugin's worker serves the plugin's base path", async () => {
   const files = {
     "manifest.yaml": `name: with-app\nbase: /tool\nentrypoint: index.js\nenv: { GREETING: hi }\n`,
     "index.js": `export default { fetch: (request, env) => new Response([env.GREETING, new URL(request.url).pathname, request.headers.get("x-base")].join(" ")) };`,

@@ -52,7 +52,7 @@ describe("an uploaded plugin that fails to load", () => {
       "",
       "/good",
     ],
-  ])("is listed with the reason and does not affect other packages (%s)", async (_what, code, manifest, reason) => {
+  ])("is listed with the reason, and other packages continue to work (%s)", async (_what, code, manifest, reason) => {
     await upload("bad", code, manifest);
     const listed = (await client.plugins.list()).find(({ name }) => name === "bad");
     expect(listed).toMatchObject({ status: "failed", enabled: true });
@@ -75,7 +75,7 @@ describe("an uploaded plugin that fails to load", () => {
     ["invalid", "base: /a/b\n"],
     ["reserved", "base: /api\n"],
     ["in use", "base: /good\n"],
-  ])("is rejected at the upload when its base path is %s", async (_what, manifest) => {
+  ])("is rejected at upload when its base path is %s", async (_what, manifest) => {
     const before = await client.plugins.list();
     await expect(upload("bad", "export default {};", manifest)).rejects.toMatchObject({ code: "INVALID_PACKAGE_METADATA" });
     expect(await client.plugins.list()).toEqual(before);
@@ -104,7 +104,7 @@ describe("a loaded plugin that fails at run time", () => {
     ["a timer that throws", `onInit() { setTimeout(() => { throw new Error("in a timer"); }, 1); }`, "200"],
     ["an unhandled rejection", `onInit() { void Promise.reject(new Error("nobody awaits me")); }`, "200"],
     ["a rejection with a text", `onInit() { void Promise.reject("a text"); }`, "200"],
-  ])("affects no request of other packages (failure: %s)", async (_what, hook, statusOfMarked) => {
+  ])("affects only its own requests (failure: %s)", async (_what, hook, statusOfMarked) => {
     await upload("bad", `export default { ${hook} };`);
     expect((await client.plugins.list()).find(({ name }) => name === "bad")).toMatchObject({ status: "loaded" });
     await client.workers.restart({ params: { scope: "_", name: "app", version: "1.0.0" } });
@@ -114,7 +114,7 @@ describe("a loaded plugin that fails at run time", () => {
     await expectTheRestWell();
   });
 
-  test("fails a request after 10 s when the onRequest hook never settles", { timeout: 60_000 }, async () => {
+  test("fails a request after 10 s when its onRequest hook never completes", { timeout: 60_000 }, async () => {
     await upload("bad", `export default { onRequest(request) { ${onMark("return new Promise(() => {})")} } };`);
     const stuck = textOf("/app/", { "x-mark": "yes" });
     await expectTheRestWell();

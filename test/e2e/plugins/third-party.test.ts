@@ -38,7 +38,7 @@ async function get(target: string, headers: Record<string, string> = {}): Promis
   return { status: response.status, headers: response.headers, text: await response.text() };
 }
 
-test("a plugin can be a Hono app with middleware, without changes", async () => {
+test("a Hono app with middleware can be a plugin without changes", async () => {
   await upload("hono-plugin", ["hono"], {
     manifest: "base: /hono\n",
     code: `
@@ -77,7 +77,7 @@ test("a plugin can be a Hono app with middleware, without changes", async () => 
   expect((await get("/hono/nothing")).status).toBe(404);
 });
 
-test("a plugin can be a Koa app with the adapter fromNodeHandler", async () => {
+test("a Koa app can be a plugin with the adapter fromNodeHandler", async () => {
   await upload("koa-plugin", ["koa"], {
     manifest: "base: /koa\n",
     code: `

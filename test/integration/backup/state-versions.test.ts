@@ -118,7 +118,7 @@ test.each([{ isDryRun: true }, { isDryRun: false }])(
   },
 );
 
-test("rejects moving keys from a store with a newer schema to a primary server", async () => {
+test("rejects copying keys to a primary from a store with a newer schema", async () => {
   const { directories, file } = await stoppedDaemon();
   migrate(file);
   const before = await readFile(file);

@@ -183,7 +183,7 @@ describe("configuration from environment variables", () => {
     });
   });
 
-  test("is tested with at least one value of every variable", () => {
+  test("is tested with one or more values of every variable", () => {
     const tried = new Set([...good.map(([variable]) => variable), ...Object.keys(bad)]);
 
     expect(variables.map(({ name }) => name).filter((name) => !tried.has(name))).toEqual([]);
@@ -202,7 +202,7 @@ test("hides the password when an error shows a rejected URL", () => {
 describe("configuration with an invalid environment variable", () => {
   const cases = Object.entries(bad).flatMap(([variable, [takes, values]]) => values.map((value) => ({ variable, value, takes })));
 
-  test.each(cases)("names the accepted values in an error when $variable has the value $value", ({ variable, value, takes }) => {
+  test.each(cases)("causes an error with the accepted values when $variable has the value $value", ({ variable, value, takes }) => {
     const readBad = () => read({ ...neededWith(variable), [variable]: value });
     expect(readBad).toThrow(ConfigError);
     expect(readBad).toThrow(`${variable}=${JSON.stringify(value)} is not accepted: it takes `);
@@ -215,7 +215,7 @@ describe("configuration with an invalid environment variable", () => {
   });
 });
 
-describe("configuration from the environment variables that systemd sets", () => {
+describe("configuration from systemd's environment variables", () => {
   test.each([
     [{ LISTEN_FDS: "1", LISTEN_PID: "4711" }, [3]],
     [{ LISTEN_FDS: "2", LISTEN_PID: "4711", LISTEN_FDNAMES: "http:http" }, [3, 4]],
@@ -223,7 +223,7 @@ describe("configuration from the environment variables that systemd sets", () =>
     [{ LISTEN_FDS: "1" }, []],
     [{ LISTEN_FDS: "0", LISTEN_PID: "4711" }, []],
     [{ LISTEN_FDS: "x", LISTEN_PID: "4711" }, []],
-  ])("with the environment %j contains the socket descriptors %j", (environment, expected) => {
+  ])("contains for the environment %j the socket descriptors %j", (environment, expected) => {
     expect(read(environment).service.listenFds).toEqual(expected);
   });
 
@@ -233,7 +233,7 @@ describe("configuration from the environment variables that systemd sets", () =>
     [{ WATCHDOG_USEC: "30000000", WATCHDOG_PID: "1" }, undefined],
     [{ WATCHDOG_USEC: "0", WATCHDOG_PID: "4711" }, undefined],
     [{ WATCHDOG_USEC: "soon" }, undefined],
-  ])("with the environment %j contains the watchdog interval %j in ms", (environment, expected) => {
+  ])("contains for the environment %j the watchdog interval %j in ms", (environment, expected) => {
     expect(read(environment).service.watchdogMs).toBe(expected);
   });
 
@@ -242,7 +242,7 @@ describe("configuration from the environment variables that systemd sets", () =>
   });
 });
 
-test("uses the root key in the systemd credential before the file and the variable", async () => {
+test("reads the root key from the systemd credential first, then file, then variable", async () => {
   const directory = await temporaryDirectory();
   const credentials = path.join(directory, "credentials");
   await mkdir(credentials);
@@ -257,7 +257,7 @@ test("uses the root key in the systemd credential before the file and the variab
   expect(read(all)).toMatchObject({ rootKey: "from the credential", rootKeyFile: { file: path.join(credentials, "root-key") } });
 });
 
-test("uses the sync token in the systemd credential before the file and the variable", async () => {
+test("reads the sync token from the systemd credential first, then file, then variable", async () => {
   const credentials = await temporaryDirectory();
   const file = path.join(await temporaryDirectory(), "token");
   await writeFile(file, "from-the-file\n");
@@ -274,7 +274,7 @@ test("uses the sync token in the systemd credential before the file and the vari
   expect(read(all).primary?.token).toBe("from-the-credential");
 });
 
-test.each(["two words", "a\r\nb", "ä", "t".repeat(8193)])("rejects the sync token %j with an error that omits the token", (token) => {
+test.each(["two words", "a\r\nb", "ä", "t".repeat(8193)])("rejects the sync token %j and omits it from the error", (token) => {
   const environment = { ...neededWith("RUNTIME_AUTH_DB_SYNC_TOKEN"), RUNTIME_AUTH_DB_SYNC_TOKEN: token };
 
   expect(() => read(environment)).toThrow(/^RUNTIME_AUTH_DB_SYNC_TOKEN is not accepted: it takes a token of at most 8192 [^\n]*$/);
@@ -288,7 +288,7 @@ describe("runtimed with environment variables", () => {
     ["RUNTIME_CPANEL_SESSION_TTL", "forever"],
     ["RUNTIME_ROOT_KEY", "schlüssel"],
     ["RUNTIME_AUTH_DB_MODE", "both"],
-  ])("exits with 78, prints one line and creates no file for the invalid variable %s", async (variable, value) => {
+  ])("exits with 78, prints one line and creates no file (invalid variable: %s)", async (variable, value) => {
     const cwd = await temporaryDirectory();
 
     const { code, stdout, stderr } = await runProgram([program], { cwd, env: { [variable]: value } });

@@ -8,7 +8,7 @@ test("rejects a panel host that differs from RUNTIME_PUBLIC_URL only in the port
   expect(() => read(environment)).toThrow("a host name other than that of RUNTIME_PUBLIC_URL");
 });
 
-test("reserves configured host names for the daemon, except wildcard entries", () => {
+test("reserves every configured host name for the daemon, but no wildcard entry", () => {
   const { ownHostNames } = read({
     RUNTIME_PANEL_HOST: "panel.example.org:8443",
     RUNTIME_PUBLIC_URL: "https://main.example.org",

@@ -74,7 +74,7 @@ describe.each(daemonUsers)("the data folder of a worker (daemon user: %s)", (_, 
     expect(await readdir(path.join(daemon.directory, "data"))).toEqual(["@team"]);
   });
 
-  it("is empty after its deletion, and no concurrent request fails", async () => {
+  it("is empty after a deletion, and concurrent requests succeed", async () => {
     const done = new AbortController();
     const failures: unknown[] = [];
     const load = async (): Promise<void> => {
@@ -91,7 +91,7 @@ describe.each(daemonUsers)("the data folder of a worker (daemon user: %s)", (_, 
     expect(failures).toEqual([]);
   });
 
-  it("is deleted while an isolate loads code, and the pending request succeeds", async () => {
+  it("is deleted while an isolate starts, and the waiting request succeeds", async () => {
     const slow = `await new Promise((resolve) => setTimeout(resolve, 1000)); export default { fetch: () => new Response("loaded") };`;
     await uploadWorker(client, "slow", { "index.js": slow, "package.json": files["package.json"] }, "data: 1mb\n");
     const response = fetch(`${daemon.url}/slow/`);
@@ -108,7 +108,7 @@ describe.each(daemonUsers)("the data folder of a worker (daemon user: %s)", (_, 
     expect(await (await response).text()).toBe("loaded");
   });
 
-  it("is unchanged when the daemon runs the code of an upload to check the upload", async () => {
+  it("remains unchanged when the daemon runs uploaded code as a check", async () => {
     const changing = `import fs from "node:fs"; import path from "node:path";
       fs.writeFileSync(path.join(process.env.DATA_DIR, "changed-by-check"), "");
       export default { fetch: () => new Response("new") };`;
@@ -121,7 +121,7 @@ describe.each(daemonUsers)("the data folder of a worker (daemon user: %s)", (_, 
     expect(await readdir(path.join(daemon.directory, "data/@team/shop"))).not.toContain("changed-by-check");
   });
 
-  it("is not created for an upload that requests more than RUNTIME_WORKER_DATA_MAX", async () => {
+  it("is not created when the worker requests more than RUNTIME_WORKER_DATA_MAX", async () => {
     await expect(uploadWorker(client, "large", files, "data: 2gb\n")).rejects.toMatchObject({
       code: "INVALID_PACKAGE_METADATA",
       message: expect.stringContaining("RUNTIME_WORKER_DATA_MAX") as string,

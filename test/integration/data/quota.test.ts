@@ -43,7 +43,7 @@ describe.each(daemonUsers)("the storage quota of a worker (daemon user: %s)", (_
     ["fallocate", "permissions: [child-process]\n", "allocate", { name: "allocated", mb: 45 }],
   ];
 
-  it.each(attempts)("stops writes to the data folder at most 64 MB above the quota (method: %s)", async (_title, manifest, act, query) => {
+  it.each(attempts)("denies writes to the data folder at most 64 MB above the quota (method: %s)", async (_title, manifest, act, query) => {
     const store = await addWorker(manifest);
     await store.ask("write", { name: "kept", text: "kept" });
     await store.ask(act, query);
@@ -69,7 +69,7 @@ describe.each(daemonUsers)("the storage quota of a worker (daemon user: %s)", (_
     expect(await store.ask("read", { name: "kept" })).toEqual({ result: "kept" });
   });
 
-  it("counts a deleted file until the process that has the file open exits", async () => {
+  it("counts a deleted file until the process that opened the file exits", async () => {
     const store = await addWorker();
     // A file of 40 MB is within the limit, two are not.
     await store.ask("fillDeleted", { name: "first", mb: 40 });
@@ -80,7 +80,7 @@ describe.each(daemonUsers)("the storage quota of a worker (daemon user: %s)", (_
     await expect.poll(() => store.ask("write", { name: "new" })).toEqual({ result: null });
   });
 
-  it("stops a worker before it has written 100,000 small files", async () => {
+  it("denies writes before the worker has written 100,000 small files", async () => {
     const store = await addWorker();
     await store.ask("many", { name: "many", count: 100_000 });
     // 12,800 entries of 4 KB reach the limit. The others follow until the next measurement.
@@ -104,7 +104,7 @@ describe.each(daemonUsers)("the storage quota of a worker (daemon user: %s)", (_
     expect(await other.ask("write", { name: "a" })).toEqual({ result: null });
   });
 
-  it("stops an isolate whose temporary folder is too large and deletes the folder", async () => {
+  it("stops an isolate whose temporary folder exceeds the quota; deletes the folder", async () => {
     const store = await addWorker();
     const plain = "plain-writer";
     await uploadWorker(client, plain, files);

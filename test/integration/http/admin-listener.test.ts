@@ -49,7 +49,7 @@ test.each([
   "/app/%2e%2e/cpanel/",
   "/app/..%2fcpanel/",
   "/\\cpanel/",
-])("responds with 404 at the main listener to the panel path written as %s", async (path) => {
+])("responds with 404 at the main listener to the panel path in the spelling %s", async (path) => {
   expect(await statusOf(daemon.url, path)).toBe(404);
 });
 
@@ -62,7 +62,7 @@ test("publishes RUNTIME_PUBLIC_URL in the discovery document of the admin listen
   expect(await (await fetch(`${admin}/.well-known/runtime`)).json()).toMatchObject({ api: "/_/api", apps: "https://apps.example.org" });
 });
 
-test("accepts a sign-in at the admin listener only from the listener's own origin", async () => {
+test("accepts a sign-in at the admin listener only from the admin listener's origin", async () => {
   const call = (origin: string) =>
     fetch(`${admin}/_/api/admin/session`, {
       method: "POST",

@@ -86,7 +86,7 @@ async function installed(connection: RawConnection, name: string): Promise<void>
   expect((await send({ method: "DELETE", path: `/api/workers/_/${name}`, headers: { "x-api-key": daemon.rootKey } })).status).toBe(200);
 }
 
-test("unpacks a large upload during its transfer and installs the worker at the end", async () => {
+test("unpacks a large upload while it arrives, and installs the worker at its end", async () => {
   const connection = await sendHalf(await bigPackage("big"));
   await expect.poll(hasBegun).toBe(true);
   expect((await send({ path: "/big/" })).status).toBe(404);
@@ -125,7 +125,7 @@ test("deletes all files of a large upload when the client disconnects", async ()
   await expect.poll(unpackingProcesses).toEqual([]);
 });
 
-test("installs one upload while three uploads stall, and later installs all three", async () => {
+test("installs a fourth upload while three uploads stall, and later these three", async () => {
   const stalled = [];
   for (const name of ["first", "second", "third"]) stalled.push(await sendHalf(await bigPackage(name)));
   await expect.poll(hasBegun).toBe(true);

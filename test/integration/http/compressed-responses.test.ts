@@ -19,11 +19,11 @@ async function call(path: string, headers: Record<string, string> = {}, options:
   return { status: response.statusCode, headers: response.headers, body: Buffer.from(await response.body.arrayBuffer()) };
 }
 
-describe("an API response", () => {
+describe("the body of an API response", () => {
   test.each([
     ["br", "gzip, deflate, br", brotliDecompressSync],
     ["gzip", "gzip", gunzipSync],
-  ] as const)("of 1 KB or more is compressed when the client accepts the coding %s", async (coding, acceptEncoding, decompress) => {
+  ] as const)("is compressed from 1 KB when the client accepts the coding %s", async (coding, acceptEncoding, decompress) => {
     for (const path of ["/api/openapi.json", "/api/docs/swagger-ui.css", "/api/metrics"]) {
       const plain = await call(path);
       const { status, headers, body } = await call(path, { "accept-encoding": acceptEncoding });
@@ -37,7 +37,7 @@ describe("an API response", () => {
     }
   });
 
-  test("is not compressed below 1 KB or when the request has no Accept-Encoding", async () => {
+  test("is uncompressed below 1 KB, and for a client without Accept-Encoding", async () => {
     const silent = await call("/api/openapi.json");
     expect(silent.headers["content-encoding"]).toBeUndefined();
     expect(silent.headers["content-length"]).toBe(String(silent.body.length));
@@ -45,12 +45,12 @@ describe("an API response", () => {
     expect([short.status, short.headers["content-encoding"]]).toEqual([200, undefined]);
   });
 
-  test("to HEAD has no Content-Length when the response to GET is compressed", async () => {
+  test("has no Content-Length for HEAD when it is compressed for GET", async () => {
     const head = await call("/api/openapi.json", { "accept-encoding": "br" }, { method: "HEAD" });
     expect([head.status, head.body.length, head.headers["content-length"]]).toEqual([200, 0, undefined]);
   });
 
-  test("that contains an API key is never compressed", async () => {
+  test("is uncompressed when it contains an API key", async () => {
     const created = await call(
       "/api/keys",
       { "accept-encoding": "br, gzip", "content-type": "application/json", origin: daemon.url },
@@ -65,7 +65,7 @@ describe("an API response", () => {
     expect(created.body.toString()).toContain("rtk_");
   });
 
-  test("that is an event stream is not compressed", async () => {
+  test("is uncompressed when it is an event stream", async () => {
     const controller = new AbortController();
     const { headers, body } = await request(`${daemon.url}/api/events`, {
       headers: { "x-api-key": daemon.rootKey, "accept-encoding": "br" },

@@ -130,7 +130,7 @@ describe("requests with each spelling of the Host header", () => {
   });
   afterAll(() => daemon.dispose());
 
-  test.each(rowsOf(spellings))("receive the response that belongs to the host (outcome and Host lines: %s)", async (_title, spelling) => {
+  test.each(rowsOf(spellings))("receive the response of the host's worker (result and Host lines: %s)", async (_title, spelling) => {
     await expectRow(daemon, spelling, (expected) => {
       count += 1;
       const requestId = `matrix-${count}`;
@@ -157,7 +157,7 @@ describe("requests when RUNTIME_ALLOWED_HOSTS is set", () => {
   afterAll(() => daemon.dispose());
 
   test.each(rowsOf(restrictedSpellings))(
-    "receive the response that belongs to the host (outcome and Host lines: %s)",
+    "receive the response of the host's worker (result and Host lines: %s)",
     async (_title, spelling) => {
       await expectRow(daemon, spelling, () => "restricted");
     },
@@ -203,7 +203,7 @@ describe("several requests on one connection", () => {
     return status === 200 ? (JSON.parse(text) as Exclude<Expected, string>) : status;
   };
 
-  test("receive the response of the requested host when the hosts alternate", async () => {
+  test("receive responses of the requested host when hosts alternate", async () => {
     const expected = {
       "alpha.test": ownPath("alpha"),
       "beta.test": ownPath("beta"),
@@ -227,7 +227,7 @@ describe("several requests on one connection", () => {
     expect(apps).toEqual(hosts);
   });
 
-  test.each(["identity", "gzip", "br"])("receive the files of the requested site with the content coding %s", async (coding) => {
+  test.each(["identity", "gzip", "br"])("receive files of the requested site with the content coding %s", async (coding) => {
     const etags = new Map<string, string>();
     const bodies = new Map<string, string>();
     for (let round = 0; round < 6; round += 1)
@@ -249,7 +249,7 @@ describe("several requests on one connection", () => {
     }
   });
 
-  test("are routed by the new hosts within 1 s after a host is added or removed", async () => {
+  test("receive responses by the new hosts within 1 s after a host is added or removed", async () => {
     const params = { host: "new.test" };
     const live = { timeout: 1000, interval: 10 };
     // Both spellings are known before the change.

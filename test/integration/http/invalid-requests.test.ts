@@ -40,7 +40,7 @@ describe("an invalid HTTP request", () => {
     expectRefusal(await exchange(daemon.url, bytes), "INVALID_REQUEST");
   });
 
-  test("with too large headers receives a 431 response", async () => {
+  test("receives a 431 response when its headers are too large", async () => {
     const answer = await exchange(daemon.url, `GET /api/health HTTP/1.1\r\nHost: a\r\nX-A: ${"a".repeat(20_000)}\r\n\r\n`);
 
     expect(answer.status).toBe(431);
@@ -82,7 +82,7 @@ describe("a request whose body length is ambiguous", () => {
     await connect(daemon.url, daemon.rootKey).keys.revoke({ params: { id: String(data.id) } });
   });
 
-  test("receives no second response after an invalid chunk, and the connection closes", async () => {
+  test("receives one response before an invalid chunk, and then the connection closes", async () => {
     const { socket, nextAnswer, closed } = await openConnection(daemon.url);
     socket.write("POST /api/docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n");
     expectRefusal(await nextAnswer(), "METHOD_NOT_ALLOWED");
@@ -93,7 +93,7 @@ describe("a request whose body length is ambiguous", () => {
   });
 });
 
-describe("the host in an HTTP request", () => {
+describe("the host of an HTTP request", () => {
   test.each([
     ["no Host header", "GET /api/health HTTP/1.1\r\n\r\n"],
     ["two different Host headers", "GET /api/health HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n"],
@@ -118,7 +118,7 @@ describe("the host in an HTTP request", () => {
     expect(JSON.parse(answer.text)).toMatchObject({ status: "healthy" });
   });
 
-  test("is read from Host, not from Forwarded headers, in the Origin check", async () => {
+  test("is taken from Host, not from Forwarded headers, for the Origin check", async () => {
     const body = '{"key":"unknown"}';
     const head = `POST /api/admin/session HTTP/1.1\r\nHost: a\r\nOrigin: http://evil.example\r\nX-Forwarded-Host: evil.example\r\nForwarded: host=evil.example\r\n`;
 
@@ -138,7 +138,7 @@ describe("a request with an Expect header", () => {
     expect(await closed()).toBe("");
   });
 
-  test("receives a 100 Continue response before its body when the call is permitted", async () => {
+  test("receives a 100 Continue response before its body when the call is allowed", async () => {
     const { socket, nextAnswer } = await openConnection(daemon.url);
     socket.write(expecting(daemon.rootKey));
     expect((await nextAnswer()).status).toBe(100);
@@ -164,7 +164,7 @@ test("sends the responses to pipelined requests in order", async () => {
   socket.destroy();
 });
 
-test("the daemon keeps running and logs valid JSON after a connection reset", async () => {
+test("the daemon continues after a connection reset and logs only valid JSON", async () => {
   const { socket } = await openConnection(daemon.url);
   socket.write("GET /api/docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: a\r\n\r\n");
   await new Promise((resolve) => socket.once("data", resolve));

@@ -42,7 +42,7 @@ const paths = [...new Set(routes.map(({ sample }) => sample))].map((samplePath) 
 });
 
 describe("an API route", () => {
-  test.each(paths)("accepts $methods at $path and responds to other methods with 405 and Allow", async ({ path: target, methods }) => {
+  test.each(paths)("accepts $methods at $path, and sends 405 with Allow for other methods", async ({ path: target, methods }) => {
     const allow = [...new Set(methods)].toSorted().join(", ");
     const others = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "TRACE", "PROPFIND", "SEARCH"].filter(
       (method) => !methods.includes(method),
@@ -61,7 +61,7 @@ describe("an API route", () => {
 
   // Event streams never end and downloads need parameters. Both have their own tests.
   test.each(routes.filter(({ endpoint }) => endpoint.method === "GET" && !endpoint.download && (endpoint.result || !endpoint.events)))(
-    "responds to HEAD at $sample with the headers of GET and no body",
+    "sends for HEAD at $sample the headers of GET and no body",
     async ({ endpoint, sample }) => {
       const target = {
         path: sample + (queries[endpoint.path] ?? ""),
@@ -130,7 +130,7 @@ describe("a request with an unknown path or query string", () => {
   });
 
   test.each(["?a=1", `?${"a=1&".repeat(2_000)}`, "?__proto__=x&constructor=y", "?a[]=1&a[b]=2", "?%", "?%ff", "?", "??"])(
-    "is served when the query string is %s",
+    "is accepted with the query string %s",
     async (query) => {
       expect((await send({ path: `/api/health/live${query}` })).status).toBe(200);
     },
@@ -141,7 +141,7 @@ describe("the request ID of a response", () => {
   const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
   test.each(["/api/health/live", "/api/nothing", "/api/keys", "/nothing", "/.well-known/runtime"])(
-    "equals the client's X-Request-Id when valid (path %s)",
+    "equals the valid X-Request-Id of the client (path %s)",
     async (target) => {
       for (const id of ["a", "~!\"#$%&'()", "f".repeat(128)])
         expect((await send({ path: target, headers: { "x-request-id": id } })).headers["x-request-id"]).toBe(id);
@@ -149,21 +149,21 @@ describe("the request ID of a response", () => {
   );
 
   test.each(["/api/health/live", "/api/nothing", "/api/keys", "/nothing"])(
-    "is a new UUID at the path %s when the client's X-Request-Id is invalid",
+    "is a new UUID at the path %s when the client sends an invalid X-Request-Id",
     async (target) => {
       for (const id of ["", "f".repeat(129), "two words", "tab\tbed", "ünlaut", ["one", "two"]])
         expect((await send({ path: target, headers: { "x-request-id": id } })).headers["x-request-id"]).toMatch(uuid);
     },
   );
 
-  test("is different for each request without an X-Request-Id", async () => {
+  test("is different for each request when the client sends no X-Request-Id", async () => {
     const answers = [await send({ path: "/api/health/live" }), await send({ path: "/api/health/live" })];
 
     expect(answers[0]?.headers["x-request-id"]).not.toBe(answers[1]?.headers["x-request-id"]);
   });
 });
 
-test("logs an internal error in full and sends no details of the error to the client", async () => {
+test("logs all details of an internal error and sends none of them to the client", async () => {
   const body = '--B\r\nContent-Disposition: form-data; name="file"; filename="a.tgz"\r\n\r\nx\r\n--B--\r\n';
   const headers = { "x-api-key": daemon.rootKey, "content-type": "multipart/form-data; boundary=B", "x-request-id": "the-failing-call" };
 

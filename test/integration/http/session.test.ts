@@ -67,7 +67,7 @@ describe("signing in", () => {
     expect(nameIn(await whoAmI({ cookie: pair }))).toBe("root");
   });
 
-  test("returns the principal of a stored key without the field isRoot", async () => {
+  test("returns the principal of a stored key, without the field isRoot", async () => {
     const { id, key } = await createKey("operator");
 
     const answer = await signIn(key);
@@ -77,7 +77,7 @@ describe("signing in", () => {
     expect(answer.text).not.toContain(key);
   });
 
-  test("fails without a cookie for 1,000 unknown keys, and causes no lockout", async () => {
+  test("fails without a cookie for 1,000 unknown keys, and still accepts a valid key", async () => {
     for (let attempt = 0; attempt < 1_000; attempt += 1) {
       const answer = await signIn(`wrong ${attempt}`);
       expect(answer.status).toBe(401);
@@ -98,7 +98,7 @@ describe("signing in", () => {
     ["", false],
     ["httpsx", false],
     ["wss", false],
-  ])("with the header X-Forwarded-Proto: %s sets a cookie with Secure = %s", async (proto, isSecure) => {
+  ])("sets for X-Forwarded-Proto: %s a cookie whose attribute Secure is %s", async (proto, isSecure) => {
     const headers = { "x-forwarded-proto": proto };
 
     for (const answer of [await signIn(rootKey, headers), await signOut(headers)])
@@ -110,7 +110,7 @@ describe("a session over HTTPS", () => {
   const https = { "x-forwarded-proto": "https" };
   const attributes = "Path=/; HttpOnly; SameSite=Strict; Secure";
 
-  test("has a second cookie with the __Host- prefix, and sign-out clears both cookies", async () => {
+  test("has a second cookie with the prefix __Host-, and sign-out deletes both cookies", async () => {
     expect((await signIn(rootKey, https)).headers["set-cookie"]).toEqual([
       `runtime_api_key=${encodedRootKey}; Max-Age=1800; ${attributes}`,
       `__Host-runtime_api_key=${encodedRootKey}; Max-Age=1800; ${attributes}`,
@@ -121,7 +121,7 @@ describe("a session over HTTPS", () => {
     ]);
   });
 
-  test("uses the __Host- cookie before the other cookie, and accepts each cookie alone", async () => {
+  test("prefers the __Host- cookie to the other cookie, but accepts either cookie alone", async () => {
     const { key } = await createKey("second cookie");
     expect(nameIn(await whoAmI({ cookie: `runtime_api_key=${encodedRootKey}; __Host-runtime_api_key=${key}` }))).toBe("second cookie");
     expect(nameIn(await whoAmI({ cookie: `runtime_api_key=${encodedRootKey}` }))).toBe("root");
@@ -136,7 +136,7 @@ describe("signing out", () => {
     ["a malformed cookie", { cookie: "runtime_api_key=%E0%A4%A" }],
     ["the root key", { cookie: `runtime_api_key=${encodedRootKey}` }],
     ["the root key, the second time", { cookie: `runtime_api_key=${encodedRootKey}` }],
-  ])("clears the session cookie when the request has %s", async (_, headers) => {
+  ])("deletes the session cookie when the request has %s", async (_, headers) => {
     const answer = await signOut(headers);
 
     expect(answer.status).toBe(204);
@@ -145,8 +145,8 @@ describe("signing out", () => {
   });
 });
 
-describe("request credentials", () => {
-  test("are tried in the order X-API-Key, bearer token, cookie until one key is valid", async () => {
+describe("the credentials of a request", () => {
+  test("are checked in the order X-API-Key, bearer token, cookie until one is valid", async () => {
     const first = (await createKey("first")).key;
     const second = (await createKey("second")).key;
 
@@ -157,14 +157,14 @@ describe("request credentials", () => {
     expect(nameIn(await whoAmI({ ...bearer(rootKey) }))).toBe("root");
   });
 
-  test("are rejected when X-API-Key is sent twice", async () => {
+  test("are rejected when the request has two X-API-Key headers", async () => {
     const { key } = await createKey("doubled");
 
     expectRefusal(await whoAmI({ "x-api-key": [key, key] }), "AUTH_REQUIRED");
   });
 
   test.each([["x"], ["\t"], ["ü"], ["k".repeat(14_000)], ['"']])(
-    "are rejected when the root key has the suffix %j, except for a tab in a header",
+    "are rejected when %j follows the root key, except a tab in a header",
     async (addition) => {
       const key = rootKey + addition;
       const expected = addition === "\t" ? 200 : 401;
@@ -176,7 +176,7 @@ describe("request credentials", () => {
   );
 });
 
-describe("a call that changes data, without an Origin header", () => {
+describe("a request without an Origin header that changes data", () => {
   test("is accepted with the root key in X-API-Key or Authorization", async () => {
     expect((await createWithoutOrigin({ "x-api-key": rootKey })).status).toBe(201);
     expect((await createWithoutOrigin({ authorization: `Bearer ${rootKey}` })).status).toBe(201);
@@ -191,7 +191,7 @@ describe("a call that changes data, without an Origin header", () => {
     expectRefusal(await createWithoutOrigin({ "x-runtime-internal": "true" }), "AUTH_REQUIRED");
   });
 
-  test("is rejected with the root key in the cookie and another key in X-API-Key", async () => {
+  test("is rejected when the root key is in the cookie and another key is in X-API-Key", async () => {
     const { key } = await createKey("header first");
 
     expectRefusal(await createWithoutOrigin({ "x-api-key": key, cookie: `runtime_api_key=${encodedRootKey}` }), "CSRF_ORIGIN_REQUIRED");

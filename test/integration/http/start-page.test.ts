@@ -30,7 +30,7 @@ describe("the start page at /", () => {
   test.each([
     ["an API client", { headers: { accept: "application/json" } }],
     ["a form submission", { method: "POST", headers: browser }],
-  ])("is sent to browsers, but %s receives NOT_FOUND", async (_, init) => {
+  ])("is sent to a browser, but the client %s receives NOT_FOUND", async (_, init) => {
     const response = await fetch(`${daemon.url}/`, init);
     expect([response.status, await response.json()]).toEqual([404, { error: expect.objectContaining({ code: "NOT_FOUND" }) as object }]);
   });
@@ -46,7 +46,7 @@ describe("the start page at /", () => {
 });
 
 test.each([{ RUNTIME_ADMIN_PORT: "0" }, { RUNTIME_PANEL_HOST: "panel.example.org", RUNTIME_PUBLIC_URL: "https://apps.example.org" }])(
-  "sends a start page without panel links when the daemon has the settings %j",
+  "has no links to the panel when the daemon has the settings %j",
   async (env) => {
     const separated = await startDaemon({ env });
     try {

@@ -81,18 +81,18 @@ describe("an invalid multipart body", () => {
     ["with a file that is not an archive", multipart, filePart("a.tgz", "x") + end, "INVALID_ARCHIVE"],
     ["with a file name that contains ..", multipart, filePart("../../../a.tgz", "x") + end, "INVALID_ARCHIVE"],
     ["with a file name of 10,000 characters", multipart, filePart(`${"a".repeat(10_000)}.zip`, "x") + end, "INVALID_ARCHIVE"],
-  ] as const)("is rejected and leaves no file (body %s)", async (_, contentType, body, code) => {
+  ] as const)("is rejected and leaves no file on the daemon (body %s)", async (_, contentType, body, code) => {
     const sent = [Buffer.from(body), Readable.from([Buffer.from(body)])];
 
     for (const payload of sent) expectRefusal(await upload({ "content-type": contentType }, payload), code);
   });
 
-  test("without a Content-Type or a body is rejected with NO_FILE_PROVIDED", async () => {
+  test("is rejected with NO_FILE_PROVIDED when the body or its Content-Type is missing", async () => {
     expectRefusal(await upload({}, null), "NO_FILE_PROVIDED");
     expectRefusal(await upload({}, "x"), "NO_FILE_PROVIDED");
   });
 
-  test.each(["gzip", "br", "deflate", "identity, gzip"])("with the Content-Encoding %s is rejected", async (encoding) => {
+  test.each(["gzip", "br", "deflate", "identity, gzip"])("is rejected when it has the Content-Encoding %s", async (encoding) => {
     const answer = await upload({ "content-type": multipart, "content-encoding": encoding }, filePart("a.tgz", "x") + end);
 
     expectRefusal(answer, "UNSUPPORTED_MEDIA_TYPE");
@@ -102,7 +102,7 @@ describe("an invalid multipart body", () => {
     ["5,000 fields", fieldPart("a", "b").repeat(5_000)],
     ["3,000 files", filePart("a.tgz", "x").repeat(3_000)],
     ["5,000 fields after the file", filePart("a.tgz", "x") + fieldPart("a", "b").repeat(5_000)],
-  ])("with too many parts is rejected (parts: %s)", async (_, parts) => {
+  ])("is rejected when it has too many parts (parts: %s)", async (_, parts) => {
     expectRefusal(await upload({ "content-type": multipart }, parts + end), "INVALID_MULTIPART");
   });
 });
@@ -115,7 +115,7 @@ describe("the upload size limit", () => {
     ["ten times the limit, in chunks", 9 * maxUploadSizeBytes, true, "PAYLOAD_TOO_LARGE"],
     ["exactly the limit", 0, false, "INVALID_ARCHIVE"],
     ["exactly the limit, in chunks", 0, true, "INVALID_ARCHIVE"],
-  ] as const)("rejects a body above the limit and permits a body at the limit (body with %s)", async (_, excessBytes, inChunks, code) => {
+  ] as const)("rejects a body above the limit and accepts a body at the limit (body with %s)", async (_, excessBytes, inChunks, code) => {
     const body = Buffer.from(filePart("a.tgz", "x".repeat(maxUploadSizeBytes + excessBytes)) + end);
 
     const answer = await upload({ "content-type": multipart }, inChunks ? Readable.from([body]) : body);
@@ -130,12 +130,12 @@ describe("the upload size limit", () => {
   });
 });
 
-describe("an upload client", () => {
+describe("a client that uploads a file", () => {
   const body = filePart("a.tgz", "x".repeat(200_000)) + end;
   const head = () =>
     `POST /api/workers/upload HTTP/1.1\r\nHost: a\r\nX-API-Key: ${daemon.rootKey}\r\nContent-Type: ${multipart}\r\nContent-Length: ${body.length}\r\n\r\n`;
 
-  test.each([0, 50, 99])("that disconnects after %i percent of its upload leaves no file on the daemon", async (percent) => {
+  test.each([0, 50, 99])("leaves no file on the daemon when it disconnects after %i percent", async (percent) => {
     const sent = body.slice(0, (body.length * percent) / 100);
     const before = await openDescriptors();
 
@@ -150,7 +150,7 @@ describe("an upload client", () => {
     await expect.poll(openDescriptors, { timeout: 10_000 }).toBeLessThanOrEqual(before + 1);
   });
 
-  test("that is rejected during its upload can reuse the connection", async () => {
+  test("can use its connection again after a rejected upload", async () => {
     const { socket, nextAnswer } = await openConnection(daemon.url);
     const refused = filePart("a.tgz", "x", "wrong") + "x".repeat(100_000);
     socket.write(head().replace(String(body.length), String(refused.length)) + refused.slice(0, 50_000));
@@ -162,7 +162,7 @@ describe("an upload client", () => {
     socket.destroy();
   });
 
-  test("that never completes a rejected body is disconnected", async () => {
+  test("is disconnected when it never completes the body of a rejected upload", async () => {
     const { socket, nextAnswer, closed } = await openConnection(daemon.url);
     socket.write(head() + filePart("a.tgz", "x", "wrong"));
     expectRefusal(await nextAnswer(), "INVALID_MULTIPART");
@@ -171,7 +171,7 @@ describe("an upload client", () => {
   });
 });
 
-test("leaves no spool file when 200 uploads are rejected during file creation", async () => {
+test("leaves no spool file after it rejects 200 uploads while their files are created", async () => {
   const spoolDirectory = await temporaryDirectory();
   const server = createServer((incoming, response) => {
     const reading = readUpload(incoming, { field: "file", spoolDirectory, maxSizeBytes: maxUploadSizeBytes, assertAllowed: () => {} });
@@ -191,7 +191,7 @@ test("leaves no spool file when 200 uploads are rejected during file creation", 
   expect(await readdir(spoolDirectory)).toEqual([]);
 });
 
-test("installs a valid upload unchanged after many rejected uploads", async () => {
+test("installs a valid upload with unchanged files after many rejected uploads", async () => {
   const archive = await packFiles({ "manifest.yaml": manifestOf("sound", "1.0.0"), "index.html": "<p>sound" });
   const body = Buffer.concat([Buffer.from(filePart("a.tgz", "\0").split("\0")[0] ?? ""), archive, Buffer.from(`\r\n${end}`)]);
 

@@ -105,7 +105,7 @@ describe("a worker at its own host name", () => {
   });
 
   test.each(["/api/keys", "/api/health", "/.well-known/runtime", "/cpanel/", "/cpanel@1/x", "/%63panel/", "/team/"])(
-    "receives requests for the path %s in place of the API or the panel",
+    "receives requests for the path %s instead of the API or the panel",
     async (path) => {
       expect(await appAt("shop.test", path)).toBe("shop 1");
     },
@@ -119,7 +119,7 @@ describe("a worker at its own host name", () => {
   });
 });
 
-describe("a host without a worker", () => {
+describe("a host name that belongs to no worker", () => {
   test.each([
     "nobody.apps.test",
     "a.b.apps.test",
@@ -127,17 +127,17 @@ describe("a host without a worker", () => {
     "xn--a.apps.test",
     "my-site.apps.test",
     "team--shop.apps.test",
-  ])("responds with 404 at every path when the host is %s", async (host) => {
+  ])("causes a 404 at every path when the host is %s", async (host) => {
     for (const path of ["/", "/api/health", "/cpanel/", "/shop/"]) expectRefusal(await ask(host, { path }), "NOT_FOUND", path);
     expect((await WebSocketClient.refusal(`${daemon.url}/`, { headers: { host } })).status).toBe(404);
   });
 
-  test.each(["panel.test", "PANEL.test."])("responds with 404 at a worker's path when the host is the panel host %s", async (host) => {
+  test.each(["panel.test", "PANEL.test."])("causes a 404 at the path of a worker when the host is the panel host %s", async (host) => {
     expectRefusal(await ask(host, { path: "/shop/" }), "NOT_FOUND");
   });
 
   test.each(["main.test", "apps.test", "127.0.0.1", "[::1]:80", "unknown.test", "shop.test.evil.test", "evilapps.test"])(
-    "serves the API and workers by path when the host is %s",
+    "reaches the API and the workers by their paths when the host is %s",
     async (host) => {
       expect((await ask(host, { path: "/api/health" })).status).toBe(200);
       expect(await appAt(host, "/shop/")).toBe("shop 1");
@@ -146,7 +146,7 @@ describe("a host without a worker", () => {
 });
 
 describe("the hosts of a worker", () => {
-  test("take effect before the call that adds, changes or removes a host returns", async () => {
+  test("are applied before the call that adds, changes or removes a host returns", async () => {
     const host = "new.test";
     await client.hosts.add({ params: { host }, body: { worker: "shop" } });
     expect(await appAt(host)).toBe("shop 1");
@@ -168,7 +168,7 @@ describe("the hosts of a worker", () => {
     expect(await client.hosts.list()).toEqual(before);
   });
 
-  test("are accepted from a restricted key only below RUNTIME_HOST_SUFFIXES", async () => {
+  test("can be changed by a key of one namespace only below RUNTIME_HOST_SUFFIXES", async () => {
     const { data } = await client.keys.create({ body: { name: "team", role: "editor", namespaces: ["@team"] } });
     const team = connect(daemon.url, data.key);
     const add = (host: string, worker: string) => team.hosts.add({ params: { host }, body: { worker } });
@@ -183,7 +183,7 @@ describe("the hosts of a worker", () => {
     await team.hosts.remove({ params: { host: "a.team.test" } });
   });
 
-  test("are listed as requested when only a manifest declares the hosts", async () => {
+  test("are listed as requested when only the manifest names them", async () => {
     await upload("wishes", app("wishes"), { manifest: "hosts: [Wish.test]\n" });
     expect((await client.hosts.list()).requested).toEqual([{ host: "wish.test", worker: "wishes" }]);
     expect((await ask("wish.test", { path: "/wishes/" })).status).toBe(200);
@@ -203,23 +203,23 @@ describe("the hosts of a worker", () => {
 const question = (domain: string, headers: Record<string, string> = {}) =>
   ask("127.0.0.1", { path: `/api/hosts/ask?domain=${encodeURIComponent(domain)}`, headers });
 
-describe("a proxy's certificate check at /api/hosts/ask", () => {
+describe("the check of a certificate at /api/hosts/ask", () => {
   test.each(["shop.test", "SHOP.test", "xn--mnchen-3ya.test", "shop.apps.test", "panel.test", "main.test"])(
-    "responds with 200 for the host %s",
+    "succeeds for the host %s",
     async (domain) => {
       expect((await question(domain)).status).toBe(200);
     },
   );
 
   test.each(["unknown.test", "nobody.apps.test", "v9-0-0---shop.apps.test", "", "127.0.0.1", "*.test"])(
-    "responds with 404 for the host %j",
+    "fails with 404 for the host %j",
     async (domain) => {
       expectRefusal(await question(domain), "HOST_NOT_FOUND");
     },
   );
 
   test.each(["x-forwarded-for", "x-forwarded-anything", "forwarded", "via"])(
-    "responds with 404 to a request with the header %s",
+    "fails with 404 when the request has the header %s",
     async (name) => {
       expectRefusal(await question("shop.test", { [name]: "1.1.1.1" }), "NOT_FOUND");
     },

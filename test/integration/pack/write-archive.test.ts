@@ -24,7 +24,7 @@ async function appFolder(more: Readonly<Record<string, string | Uint8Array>> = {
   return folder;
 }
 
-test("creates equal archives from folders that differ only in times and modes", async () => {
+test("creates equal archives from folders that differ only in times and file modes", async () => {
   const folder = await appFolder({ "large.bin": Buffer.alloc(3_000_000, "large") });
   const first = await pack(folder, `${folder}-1.tgz`);
   await utimes(path.join(folder, "index.js"), 1, 2);
@@ -36,7 +36,7 @@ test("creates equal archives from folders that differ only in times and modes", 
   expect((await pack(folder, `${folder}-3.tgz`)).sha256).not.toBe(first.sha256);
 });
 
-test("creates an archive that tar can read, with sorted entries, fixed owner and time", async () => {
+test("creates an archive that tar can read, with sorted entries, one owner and time", async () => {
   const folder = await appFolder();
   const archive = await pack(folder, `${folder}.tgz`);
   expect((await stat(`${folder}.tgz`)).size).toBe(archive.sizeBytes);
@@ -66,7 +66,7 @@ test.each([
   ["in a small file", `const key = "${key}";`],
   ["at the end of a large file", `${" ".repeat(2_000_000)}${key}`],
   ["across two chunks of a large file", `${" ".repeat(64 * 1024 - 20)}${key}${" ".repeat(2_000_000)}`],
-])("rejects a file with an API key by an error without the key (position: %s)", async (_, text) => {
+])("rejects a file with an API key, and omits the key from the error (position: %s)", async (_, text) => {
   const folder = await appFolder({ "src/config.js": text });
   const error: unknown = await pack(folder, `${folder}.tgz`).catch((reason: unknown) => reason);
   expect(error).toBeInstanceOf(CommandError);

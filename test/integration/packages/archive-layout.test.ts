@@ -15,7 +15,7 @@ beforeEach(async () => {
 afterEach(() => fixture.close());
 
 describe("an uploaded package archive", () => {
-  test("is installed in a folder that has the name and version of the package", async () => {
+  test("is installed in a folder that is named after the package and its version", async () => {
     expect(await fixture.install(buildTgz({ name: "package/manifest.yaml", content: "name: app\nversion: 1.0.0\n" }))).toEqual({
       name: "app",
       version: "1.0.0",
@@ -94,7 +94,7 @@ describe("an uploaded package archive", () => {
       ["manifest.yaml", "some/folder/file"],
     ],
   ];
-  test.for(layouts)("is accepted in each supported format and layout (%s)", async ([, archive, filename, files]) => {
+  test.for(layouts)("is installed from each supported format and layout (%s)", async ([, archive, filename, files]) => {
     const { installedAt } = await fixture.install(archive, filename);
     expect((await treeLines(installedAt)).filter((line) => line.startsWith("file")).map((line) => line.split(" ")[3])).toEqual(files);
   });
@@ -103,12 +103,12 @@ describe("an uploaded package archive", () => {
     ["zip: a single folder of another name", buildZip([{ name: "app-1.0/manifest.yaml", content: manifest }]), "a.zip"],
     ["tar: two folders", buildTgz({ name: "package/manifest.yaml", content: manifest }, { name: "other/a" }), "a.tgz"],
     ["tar: no metadata", buildTgz({ name: "package/index.html" }), "a.tgz"],
-  ] as const)("is rejected when the metadata contains no package name (%s)", async ([, archive, filename]) => {
+  ] as const)("is rejected when its metadata contains no package name (%s)", async ([, archive, filename]) => {
     await expect(fixture.install(archive, filename)).rejects.toMatchObject({ code: "MISSING_PACKAGE_NAME" });
     expect(entriesOf(fixture.uploads)).toEqual([]);
   });
 
-  test("is installed with the file modes 644, 755 and 700, whatever it contains", async () => {
+  test("is installed with the file modes 644, 755 and 700, whatever modes it has", async () => {
     const modes = [0o4755, 0o2755, 0o1777, 0, 0o600, 0o111];
     const before = process.umask(0o077);
     try {

@@ -31,8 +31,8 @@ afterEach(() => fixture.close());
 const inUploads = (...parts: string[]) => path.join(fixture.uploads, ...parts);
 const answering = (name: string) => fixture.packages.resolve(name, undefined)?.version;
 
-describe("enabling and disabling a worker version", () => {
-  test("changes the active version and keeps other text in the manifests", async () => {
+describe("the change that enables or disables a worker version", () => {
+  test("changes the active version and keeps the other text of the manifests", async () => {
     expect(answering("app")).toBe("2.0.0");
     await fixture.packages.setEnabled("app", "2.0.0", false);
     expect(answering("app")).toBe("1.0.0");
@@ -50,14 +50,14 @@ describe("enabling and disabling a worker version", () => {
     expect(answering("app")).toBe("2.0.0");
   });
 
-  test("passes a disabled version to the `retire` callback after another is active", async () => {
+  test("passes a disabled version to the `retire` callback after another becomes active", async () => {
     let answerAtRetirement: string | undefined = "never retired";
     Object.assign(fixture.options, { retire: async () => void (answerAtRetirement = answering("app")) });
     await fixture.packages.setEnabled("app", "2.0.0", false);
     expect(answerAtRetirement).toBe("1.0.0");
   });
 
-  test("changes nothing when the version already has the requested state", async () => {
+  test("changes no file when the version already has the requested state", async () => {
     const before = await treeLines(fixture.uploads);
     await fixture.packages.setEnabled("app", "2.0.0", true);
     expect(await treeLines(fixture.uploads)).toEqual(before);
@@ -83,8 +83,8 @@ describe("enabling and disabling a worker version", () => {
   });
 });
 
-describe("deleting workers and versions", () => {
-  test("deletes one version, and deletes empty folders with the last version", async () => {
+describe("the deletion of workers and versions", () => {
+  test("removes one version, and its parent folders when they are empty", async () => {
     await fixture.packages.removeVersion("app", "2.0.0");
     expect(answering("app")).toBe("1.0.0");
     await fixture.packages.removeVersion("app", "1.0.0");
@@ -96,7 +96,7 @@ describe("deleting workers and versions", () => {
     await expect.poll(() => entriesOf(fixture.uploads)).toEqual(["mixed"]);
   });
 
-  test("deletes all versions of a worker and passes each folder to `retire`", async () => {
+  test("removes all versions of a worker and passes each folder to `retire`", async () => {
     const filesAtRetirement: string[][] = [];
     Object.assign(fixture.options, {
       retire: async (folder: string, movedTo: string) => {
@@ -110,7 +110,7 @@ describe("deleting workers and versions", () => {
     await expect.poll(() => entriesOf(fixture.uploads)).toEqual(["@team", "mixed"]);
   });
 
-  test("deletes only the uploaded versions of a built-in worker", async () => {
+  test("removes only the uploaded versions of a built-in worker", async () => {
     await fixture.packages.remove("mixed");
     expect(await fixture.packages.list()).toContainEqual(
       expect.objectContaining({ name: "mixed", source: "built-in", versions: ["1.0.0"] }),
@@ -119,7 +119,7 @@ describe("deleting workers and versions", () => {
     await expect(fixture.packages.remove("mixed")).rejects.toMatchObject({ code: "BUILT_IN_WORKER_REMOVE_FORBIDDEN" });
   });
 
-  test("deletes a version from each package directory that contains the version", async () => {
+  test("removes a version from each package directory that contains it", async () => {
     const second = path.join(fixture.root, "second");
     await writeFiles(second, { "app/2.0.0/manifest.yaml": "name: app\nversion: 2.0.0\n" });
     const packages = await WorkerPackages.open({ ...fixture.options, directories: [fixture.uploads, second] });
@@ -129,7 +129,7 @@ describe("deleting workers and versions", () => {
     expect(entriesOf(second)).toEqual([]);
   });
 
-  test("deletes links to the deleted version, and keeps versions of other workers", async () => {
+  test("removes links to the deleted version, and keeps versions of other workers", async () => {
     await symlink("../app/2.0.0", inUploads("mixed", "linked"));
     await fixture.reopen();
     await fixture.packages.removeVersion("app", "2.0.0");
@@ -137,7 +137,7 @@ describe("deleting workers and versions", () => {
     expect(answering("mixed")).toBe("2.0.0");
   });
 
-  test("keeps another worker that is stored in the folder of the deleted worker", async () => {
+  test("keeps another worker that is stored inside the deleted version's folder", async () => {
     await writeFiles(fixture.uploads, { "app/tool/manifest.yaml": "name: tool\n" });
     await fixture.reopen();
     await fixture.packages.remove("app");
@@ -160,7 +160,7 @@ describe("deleting workers and versions", () => {
     expect(fixture.retirements).toEqual([]);
   });
 
-  test("keeps files and the list of workers consistent after concurrent changes", async () => {
+  test("keeps files and worker list consistent when changes are concurrent", async () => {
     const archive = buildTgz({ name: "manifest.yaml", content: "name: racing\nversion: 1.0.0\n" }, { name: "a", content: "a" });
     for (let round = 0; round < 10; round += 1) {
       const outcomes = await Promise.allSettled([

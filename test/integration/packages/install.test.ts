@@ -32,8 +32,8 @@ function named(name: string): Buffer {
 
 const installedMark = (version: string) => readFile(path.join(fixture.uploads, "app", version, "mark"), "utf8");
 
-describe("replacing a worker version", () => {
-  test("replaces all files and passes the moved old folder to the `retire` callback", async () => {
+describe("the replacement of a worker version", () => {
+  test("replaces all files and passes the old, moved folder to the `retire` callback", async () => {
     await fixture.install(app("1.0.0", "old", [{ name: "package/only-old" }]));
     const before = fixture.packages.resolve("app", undefined);
     let filesOfOld: string[] = [];
@@ -67,7 +67,7 @@ describe("replacing a worker version", () => {
     await expect.poll(() => existsSync(path.join(fixture.uploads, ".staging"))).toBe(false);
   });
 
-  test("replaces a file or link at the version's path without following the link", async () => {
+  test("replaces a file or link at the version's path, but not the target of a link", async () => {
     const outside = path.join(fixture.root, "outside");
     await writeFiles(outside, { "kept.txt": "kept" });
     await mkdir(path.join(fixture.uploads, "app"));
@@ -82,7 +82,7 @@ describe("replacing a worker version", () => {
     }
   });
 
-  test("replaces a file or link at the path of the worker folder or the scope folder", async () => {
+  test("replaces a file or link at the path of the worker's folder or of its scope", async () => {
     const outside = path.join(fixture.root, "outside");
     await mkdir(outside);
     await symlink(outside, path.join(fixture.uploads, "app"));
@@ -94,7 +94,7 @@ describe("replacing a worker version", () => {
     expect(readdirSync(outside)).toEqual([]);
   });
 
-  test("moves a worker without a version folder into a new version folder", async () => {
+  test("moves a worker that has no version folder into a new version folder", async () => {
     await writeFiles(path.join(fixture.uploads, "app"), { "manifest.yaml": "name: app\nversion: 0.9.0\n", mark: "bare" });
     await fixture.reopen();
     await fixture.install(app("1.0.0", "new"));
@@ -106,7 +106,7 @@ describe("replacing a worker version", () => {
     await expect.poll(() => entriesOf(fixture.uploads)).toEqual(["app"]);
   });
 
-  test("replaces a worker without a version folder when the upload has the same version", async () => {
+  test("replaces a worker that has no version folder when both have the same version", async () => {
     await writeFiles(path.join(fixture.uploads, "app"), { "manifest.yaml": "name: app\nversion: 1.0.0\n", mark: "bare" });
     await fixture.reopen();
     await fixture.install(app("1.0.0", "new"));
@@ -144,21 +144,21 @@ describe("the install of a worker version", () => {
     ["a version that YAML parses as a number", "name: app\nversion: 1.0\n", "INVALID_PACKAGE_VERSION"],
     ["a field of the wrong type", "name: app\nmemory: plenty\n", "INVALID_PACKAGE_METADATA"],
     ["a manifest nested too deeply to parse", "[".repeat(60_000), "INVALID_PACKAGE_METADATA"],
-  ] as const)("changes nothing when the package has %s", async ([, manifest, code]) => {
+  ] as const)("changes no file when the package has %s", async ([, manifest, code]) => {
     await fixture.install(app("1.0.0", "old"));
     const before = await treeLines(fixture.root);
     await expect(fixture.install(buildTgz({ name: "manifest.yaml", content: manifest }))).rejects.toMatchObject({ code });
     expect(await treeLines(fixture.root)).toEqual(before);
   });
 
-  test("creates no file when the version is built in", async () => {
+  test("creates no file when the version is already built in", async () => {
     await writeFiles(path.join(fixture.builtIn, "app"), { "manifest.yaml": "name: app\nversion: 1.0.0\n" });
     await fixture.reopen();
     await expect(fixture.install(app("1.0.0"))).rejects.toMatchObject({ code: "BUILT_IN_WORKER_CHANGE_FORBIDDEN" });
     expect(entriesOf(fixture.uploads)).toEqual([]);
   });
 
-  test("creates no file when no package directory is writable", async () => {
+  test("creates no file when no package directory can be written", async () => {
     const hidden = path.join(fixture.root, ".image");
     const parentless = path.join(fixture.root, "missing", "workers");
     const file = path.join(fixture.root, "file");
@@ -178,7 +178,7 @@ describe("the install of a worker version", () => {
     expect(readdirSync(hidden)).toEqual([]);
   });
 
-  test("creates a missing package directory", async () => {
+  test("creates the package directory if it is missing", async () => {
     const fresh = path.join(fixture.root, "fresh");
     const packages = await WorkerPackages.open({
       ...fixture.options,
@@ -192,7 +192,7 @@ describe("the install of a worker version", () => {
   });
 });
 
-test("leaves one complete version after 20 concurrent installs of that version", async () => {
+test("one complete version remains after 20 concurrent installs of that version", async () => {
   const archives = Array.from({ length: 20 }, (_, index) =>
     app(
       "1.0.0",

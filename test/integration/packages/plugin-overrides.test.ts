@@ -28,7 +28,7 @@ const builtInFolder = () => path.join(fixture.builtIn, "gateway");
 const found = (name: string) => fixture.packages.discover().find((plugin) => plugin.name === name);
 const onlyFolders = (...folders: string[]) => expect.poll(() => entriesOf(fixture.uploads)).toEqual(folders);
 
-test("an override replaces settings, but not code, until the override is deleted", async () => {
+test("an override changes settings of a built-in plugin, but not its code", async () => {
   const before = found("gateway");
   expect(before).toMatchObject({ enabled: false, source: "built-in", config: { limit: 10, cors: "none" } });
 
@@ -54,7 +54,7 @@ test("an override replaces settings, but not code, until the override is deleted
   await onlyFolders();
 });
 
-test("enabling a built-in plugin creates an override, and disabling deletes it", async () => {
+test("enabling a built-in plugin creates an override file, which disabling deletes", async () => {
   await fixture.packages.setEnabled("gateway", false);
   expect(entriesOf(fixture.uploads)).toEqual([]);
 
@@ -93,7 +93,7 @@ test.for([
   await expect(fixture.packages.setEnabled("gateway", true)).rejects.toMatchObject({ code: "BUILT_IN_PLUGIN_CHANGE_FORBIDDEN" });
 });
 
-test("rejects an override that contains only a package.json", async () => {
+test("rejects an override that consists only of a package.json", async () => {
   const refused = fixture.install({ "package.json": '{"name":"gateway"}' });
   await expect(refused).rejects.toMatchObject({ code: "BUILT_IN_PLUGIN_CHANGE_FORBIDDEN" });
   expect(entriesOf(fixture.uploads)).toEqual([]);
@@ -109,14 +109,14 @@ test.for(["base: /api", "config: none", "enabled: maybe", "entrypoint: ../x"])(
   },
 );
 
-test("reports an override with invalid YAML as a problem of the plugin", async () => {
+test("lists a built-in plugin with a problem when its override has invalid YAML", async () => {
   await writeFiles(fixture.uploads, { "gateway/manifest.yaml": "name: [" });
   expect(found("gateway")).toMatchObject({ source: "built-in", removable: true, problem: expect.stringContaining("YAML") as string });
   await fixture.packages.remove("gateway");
   expect(found("gateway")).toMatchObject({ source: "built-in" });
 });
 
-test("accepts overrides of plugins in a hidden folder of the container image", async () => {
+test("accepts overrides of built-in plugins that are stored in a hidden folder", async () => {
   const image = path.join(fixture.root, ".image");
   await writeFiles(image, { "tool/manifest.yaml": "name: tool\n", "tool/index.mjs": "1" });
   Object.assign(fixture.options, { directories: [fixture.uploads, image] });

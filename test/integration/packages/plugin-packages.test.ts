@@ -20,7 +20,7 @@ const names = () => fixture.packages.discover().map(({ name }) => name);
 const onlyFolders = (...folders: string[]) => expect.poll(() => entriesOf(fixture.uploads)).toEqual(folders);
 const plugin = (manifest: string) => ({ "manifest.yaml": manifest, "plugin.js": "new" });
 
-describe("installing a plugin", () => {
+describe("the install of a plugin", () => {
   test("stores the plugin in a folder with its name, below the folder of its scope", async () => {
     expect(await fixture.install({ "manifest.yaml": "name: guard\nversion: 1.2.0\n", "plugin.js": "1" })).toEqual({
       name: "guard",
@@ -48,7 +48,7 @@ describe("installing a plugin", () => {
     await onlyFolders("guard");
   });
 
-  test("keeps the old files until the code that uses the files has stopped", async () => {
+  test("keeps the old files until the plugin code that uses them has stopped", async () => {
     let done: (() => void) | undefined;
     let movedTo = "";
     Object.assign(fixture.options, {
@@ -65,7 +65,7 @@ describe("installing a plugin", () => {
     await expect.poll(() => existsSync(movedTo)).toBe(false);
   });
 
-  test("leaves one complete plugin after 20 concurrent installs of that plugin", async () => {
+  test("leaves one complete plugin after 20 concurrent installs of the plugin", async () => {
     const packed = Array.from({ length: 20 }, (_, index) => ({
       "manifest.yaml": "name: guard\n",
       ...Object.fromEntries(Array.from({ length: 10 }, (__, file) => [`files/${file}`, String(index)])),
@@ -111,7 +111,7 @@ describe("installing a plugin", () => {
     ["a name with ..", plugin("name: ../guard"), "INVALID_PACKAGE_NAME", "guard"],
     ["an invalid version", plugin("name: guard\nversion: 1.0"), "INVALID_PACKAGE_VERSION", "1.0"],
     ["no name", plugin("version: 1.0.0"), "MISSING_PACKAGE_NAME", "name"],
-  ] as const)("fails without any change when the package has %s", async ([, files, code, word]) => {
+  ] as const)("fails and changes nothing when the package has %s", async ([, files, code, word]) => {
     await writeFiles(fixture.builtIn, { "shipped/manifest.yaml": "name: shipped\n", "shipped/plugin.js": "1" });
     await fixture.install({ "manifest.yaml": "name: guard\nversion: 1.0.0\n", "plugin.js": "old" });
     const before = await treeLines(fixture.root);
@@ -123,7 +123,7 @@ describe("installing a plugin", () => {
     expect(fixture.retirements).toEqual([]);
   });
 
-  test("rejects a caller without permission before any file is created", async () => {
+  test("fails and creates no file when the caller has no permission", async () => {
     const denied = new Error("denied");
     const refused = fixture.install(plugin("name: '@other/guard'\nbase: /api"), (name) => {
       expect(name).toBe("@other/guard");
@@ -149,8 +149,8 @@ describe("installing a plugin", () => {
   });
 });
 
-describe("enabling and disabling a plugin", () => {
-  test("changes only the value of `enabled` in the manifest", async () => {
+describe("the change that enables or disables a plugin", () => {
+  test("writes only the value of `enabled` in the manifest", async () => {
     const text = "# ours\nname: guard # the guard\nenabled: true # for now\n\nlimit: 0x10\n";
     await writeFiles(fixture.uploads, { "guard/manifest.yml": text, "guard/plugin.js": "1" });
 
@@ -172,7 +172,7 @@ describe("enabling and disabling a plugin", () => {
     ["an unknown plugin", "nothing", "PLUGIN_NOT_FOUND"],
     ["a plugin with only a package.json", "npm", "PLUGIN_MANIFEST_NOT_FOUND"],
     ["a plugin whose manifest cannot be read", "broken", "INVALID_PACKAGE_METADATA"],
-  ] as const)("fails without any change for %s", async ([, name, code]) => {
+  ] as const)("fails and changes nothing for %s", async ([, name, code]) => {
     await writeFiles(fixture.uploads, { "npm/package.json": '{"name":"npm"}', "broken/manifest.yaml": "name: [" });
     const before = await treeLines(fixture.root);
 
@@ -182,8 +182,8 @@ describe("enabling and disabling a plugin", () => {
   });
 });
 
-describe("deleting a plugin", () => {
-  test("deletes the plugin folder and the empty scope folder", async () => {
+describe("the deletion of a plugin", () => {
+  test("removes the plugin's folder and an empty scope folder", async () => {
     await fixture.install({ "manifest.yaml": "name: '@team/guard'\n", "plugin.js": "1" });
 
     await fixture.packages.remove("@team/guard");
@@ -201,7 +201,7 @@ describe("deleting a plugin", () => {
   });
 });
 
-test("completes a change of plugin files at the start after a crash", async () => {
+test("completes a change of plugin files when the daemon starts after a crash", async () => {
   await writeFiles(fixture.uploads, {
     "guard/manifest.yaml": "name: guard\nversion: 1.0.0\n",
     ".staging/one/content/package/manifest.yaml": "name: guard\nversion: 2.0.0\n",

@@ -21,7 +21,7 @@ const manifest = (version: string) => `name: app\nversion: ${version}\n`;
 const listed = async () => (await fixture.packages.list()).map(({ name, source, versions }) => `${source} ${name} ${versions.join(" ")}`);
 
 describe("the list of workers", () => {
-  test("contains each folder with metadata, under the metadata's name and version", async () => {
+  test("contains each folder under the name and version of its metadata", async () => {
     await writeFiles(fixture.uploads, {
       "app/1.0.0/manifest.yaml": "name: app\nversion: 1.0.0\n",
       "app/1.10.0/package.json": '{"name":"app","version":"1.10.0"}',
@@ -77,7 +77,7 @@ describe("the list of workers", () => {
     expect(fixture.packages.resolve("app", undefined)?.folder).toBe(path.join(fixture.uploads, "app", "1.0.0"));
   });
 
-  test("contains equal versions once, and built-in and uploaded workers separately", async () => {
+  test("contains equal versions once, but built-in and uploaded workers separately", async () => {
     const second = path.join(fixture.root, "second");
     const image = path.join(fixture.root, ".image");
     await writeFiles(fixture.builtIn, { "app/manifest.yaml": manifest("1.0.0") });
@@ -95,7 +95,7 @@ describe("the list of workers", () => {
     await packages.close();
   });
 
-  test("contains invalid packages with a problem and the name of the folder", async () => {
+  test("contains invalid packages with a problem and their folder name", async () => {
     await writeFiles(fixture.uploads, {
       "field/1.0.0/manifest.yaml": "name: field\nversion: 1.0.0\ntimeout: soon\n",
       "broken/1.0.0/manifest.yaml": "name: [",
@@ -109,7 +109,7 @@ describe("the list of workers", () => {
     expect(fixture.packages.resolve("deep", undefined)?.problem).toMatch(/nested/);
   });
 
-  test("contains a reserved name only when the worker is built in", async () => {
+  test("contains a worker with a reserved name only when the worker is built in", async () => {
     await writeFiles(fixture.builtIn, { "cpanel/manifest.yaml": "name: cpanel\nversion: 1.0.0\n" });
     await writeFiles(fixture.uploads, { "cpanel/manifest.yaml": "name: cpanel\nversion: 9.0.0\n", "api/manifest.yaml": "name: api\n" });
     await fixture.reopen();
@@ -117,7 +117,7 @@ describe("the list of workers", () => {
   });
 });
 
-describe("manual changes in the package directory", () => {
+describe("changes that a user makes to files in the package directory", () => {
   test("are detected when a worker, version or scope is added or deleted", async () => {
     await writeFiles(fixture.uploads, { "app/1.0.0/manifest.yaml": "name: app\nversion: 1.0.0\n" });
     await expect.poll(listed, noticed).toEqual(["uploaded app 1.0.0"]);
@@ -144,7 +144,7 @@ describe("manual changes in the package directory", () => {
     expect(fixture.packages.resolve("app", undefined)?.generation).not.toBe(before);
   });
 
-  test("keep the catalog entries of unchanged packages", async () => {
+  test("do not affect the catalog entries of other packages", async () => {
     await writeFiles(fixture.uploads, { "app/1.0.0/manifest.yaml": "name: app\nversion: 1.0.0\n" });
     await fixture.reopen();
     const before = fixture.packages.resolve("app", undefined);
@@ -158,7 +158,7 @@ describe("manual changes in the package directory", () => {
   });
 });
 
-test("scans 2,000 workers within 40 s and rechecks unchanged workers within 2 s", { timeout: 120_000 }, async () => {
+test("scans 2,000 workers in less than 40 s, and again in less than 2 s", { timeout: 120_000 }, async () => {
   const files = Array.from({ length: 2_000 }, (_, index) => [
     `worker-${index}/1.0.0/manifest.yaml`,
     `name: worker-${index}\nversion: 1.0.0\n`,
@@ -190,7 +190,7 @@ test("scans 2,000 workers within 40 s and rechecks unchanged workers within 2 s"
   expect(resolveMs).toBeLessThan(1_000);
 });
 
-test("resolves only names that equal the name of an installed worker", async () => {
+test("finds a worker only by a name that equals its installed name", async () => {
   await writeFiles(fixture.uploads, { "app/1.0.0/manifest.yaml": "name: app\nversion: 1.0.0\nenv: { A: 1 }\n" });
   await fixture.reopen();
   const worker = fixture.packages.resolve("app", undefined);

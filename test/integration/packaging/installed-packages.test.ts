@@ -62,7 +62,7 @@ function installedVersion(folder: string): string | undefined {
 }
 
 // npm silently skips an optional package if npm's Node is older than the package's `engines` require.
-test("npm install installs each package of package-lock.json for the current platform", () => {
+test("`npm install` installs the locked packages for the current platform", () => {
   const folders = expectedFolders();
   expect(folders).toContain("node_modules/koffi");
   expect(folders.some((folder) => folder.startsWith("node_modules/@libsql/"))).toBe(true);
@@ -71,7 +71,7 @@ test("npm install installs each package of package-lock.json for the current pla
 });
 
 // npm compiles a package with a binding.gyp unless its install script is denied: package-lock.json does not record `gypfile: false`.
-test("npm install compiles no native package", () => {
+test("`npm install` compiles no native package", () => {
   const { allowScripts } = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8")) as { allowScripts: Record<string, boolean> };
   const compiled = expectedFolders().filter((folder) => existsSync(path.join(root, folder, "binding.gyp")));
   expect(compiled).toContain("node_modules/better-sqlite3");

@@ -26,7 +26,7 @@ setInterval(() => undefined, 1000);`;
   };
 }
 
-test("locks a file for exactly one of four processes, until kill -9 of that process", async () => {
+test("only one of four processes can lock a file until that process is killed", async () => {
   const directory = await temporaryDirectory();
   const file = path.join(directory, "lock");
   const holders = await Promise.all(Array.from({ length: 4 }, () => holder(file)));
@@ -45,7 +45,7 @@ test("locks a file for exactly one of four processes, until kill -9 of that proc
   }
 });
 
-test("reports a missing lock file as unlocked and does not create the file", async () => {
+test("a missing lock file counts as unlocked and is not created", async () => {
   const directory = await temporaryDirectory();
   expect(ProcessLock.isHeld(path.join(directory, "none"))).toBe(false);
   expect(await readdir(directory)).toEqual([]);

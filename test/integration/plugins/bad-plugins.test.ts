@@ -59,7 +59,7 @@ afterEach(() => {
 });
 
 describe("a plugin that fails to load", () => {
-  test.each(Object.entries(badCode))("is listed with the reason for the failure (the plugin %s)", async (_what, [code, reason]) => {
+  test.each(Object.entries(badCode))("is listed with the reason (the plugin %s)", async (_what, [code, reason]) => {
     const fixture = await PluginFixture.open();
     await fixture.add("bad", code);
     await fixture.add("good", good);
@@ -87,7 +87,7 @@ describe("a plugin that fails to load", () => {
     ["the import", "globalThis.told.push('begun'); await new Promise(() => {}); export default {};"],
     ["the factory", "export default () => { globalThis.told.push('begun'); return new Promise(() => {}); };"],
     ["onInit", "export default { onInit: () => { globalThis.told.push('begun'); return new Promise(() => {}); } };"],
-  ])("is reported after 30 s when a step of the load never ends (step: %s)", async (what, code) => {
+  ])("is listed as failed after 30 s when a step of the load never ends (step: %s)", async (what, code) => {
     const fixture = await PluginFixture.open();
     await fixture.add("bad", code);
     await fixture.add("good", good);
@@ -101,7 +101,7 @@ describe("a plugin that fails to load", () => {
     expect(fixture.names).toEqual(["good"]);
   });
 
-  test("prevents the load of exactly the plugins that require it", async () => {
+  test("prevents the load of only those plugins that require it", async () => {
     const fixture = await PluginFixture.open();
     await fixture.add("broken", "throw new Error('broken');");
     await fixture.add("child", good, { manifest: { dependencies: ["broken"] } });
@@ -115,7 +115,7 @@ describe("a plugin that fails to load", () => {
     });
   });
 
-  test("is reported when a required plugin is missing, disabled or invalid", async () => {
+  test("is listed with the required plugin that is missing, disabled or invalid", async () => {
     const fixture = await PluginFixture.open();
     await fixture.add("a", good, { manifest: { dependencies: ["nowhere"] } });
     await fixture.add("b", good, { manifest: { dependencies: ["off"] } });
@@ -133,7 +133,7 @@ describe("a plugin that fails to load", () => {
     });
   });
 
-  test("is reported when dependencies, including optional dependencies, form a cycle", async () => {
+  test("is listed with its cycle of required or optional dependencies", async () => {
     const fixture = await PluginFixture.open();
     await fixture.add("a", good, { manifest: { dependencies: ["b"] } });
     await fixture.add("b", good, { manifest: { optionalDependencies: ["c"] } });
@@ -151,7 +151,7 @@ describe("a plugin that fails to load", () => {
     });
   });
 
-  test("is reported when its base path is reserved or used by an earlier plugin", async () => {
+  test("is listed with its base path when the path is reserved or already used", async () => {
     const fixture = await PluginFixture.open();
     const served = `export default { routes: { fetch: () => new Response("served") } };`;
     await fixture.add("shop", served, { manifest: { base: "/shop" } });
@@ -170,7 +170,7 @@ describe("a plugin that fails to load", () => {
   });
 
   test.each(["/api/keys", "/api", "/cpanel/x", "/.well-known/runtime", "/_/api/keys", "/shop/cart"])(
-    "is reported when its server route is reserved (route: %s)",
+    "is listed with its server route when the route is reserved (route: %s)",
     async (pattern) => {
       const fixture = await PluginFixture.open();
       await fixture.add("evil", `export default { server: { routes: { ${JSON.stringify(pattern)}: () => new Response("mine") } } };`);

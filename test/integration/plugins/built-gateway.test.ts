@@ -9,7 +9,7 @@ import { requestOf } from "../../unit/gateway/gateway-harness.js";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 
-test("the built gateway plugin needs no other file and runs from any folder", async () => {
+test("the built gateway plugin consists of one file that runs in any folder", async () => {
   const { builtInDirectory } = readConfig({}, { pid: process.pid, cwd: root, stdoutIsTerminal: false });
   expect(builtInDirectory).toBe(path.join(root, "dist/builtin"));
   const folder = path.join(builtInDirectory, "plugins/plugin-gateway");

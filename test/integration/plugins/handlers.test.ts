@@ -34,7 +34,7 @@ afterAll(async () => {
 });
 
 describe("the handlers in server.routes of a plugin", () => {
-  test("are selected by path pattern and method, the most literal pattern first", async () => {
+  test("are chosen by path pattern and method, literal patterns first", async () => {
     server.use({
       server: {
         routes: {
@@ -59,14 +59,14 @@ describe("the handlers in server.routes of a plugin", () => {
     expect(await server.text("/app/x")).toBe("worker /x 0");
   });
 
-  test("can respond with 404, and leave other methods of a path to another plugin", async () => {
+  test("can respond with 404, and leave other methods of the path to another plugin", async () => {
     server.use({ server: { routes: { "/app/x": { POST: notMine } } } }, { server: { routes: { "/app/x": { GET: notMine } } } });
     expect(await server.text("/app/x")).toBe("not mine");
   });
 });
 
 describe("the server.fetch handlers of plugins", () => {
-  test("run in order until a status other than 404, each with an unread request body", async () => {
+  test("run in order until one does not respond with 404, each with the complete body", async () => {
     const asked: string[] = [];
     server.use(
       { server: { fetch: (request) => (asked.push(`1 ${new URL(request.url).pathname}`), notMine()) } },
@@ -84,7 +84,7 @@ describe("the server.fetch handlers of plugins", () => {
     expect(asked).toEqual(["1 /app/x", "body", "1 /app/x", "body"]);
   });
 
-  test("send their 404 response to the client after reading the request body", async () => {
+  test("send their 404 response to the client when they have read the request body", async () => {
     server.use({ server: { fetch: async (request) => (await request.text(), notMine()) } });
     const response = await server.fetch("/app/x", { method: "POST", body: "body" });
     expect([response.status, await response.text()]).toEqual([404, "not mine"]);
@@ -117,7 +117,7 @@ describe("the server.fetch handlers of plugins", () => {
 });
 
 describe("the base path of a plugin", () => {
-  test("is removed from the paths that the plugin's routes receive", async () => {
+  test("is removed from paths before the plugin's routes receive them", async () => {
     const app = new Hono();
     app.use(async (c, next) => {
       await next();
@@ -137,7 +137,7 @@ describe("the base path of a plugin", () => {
     expect(await server.text("/px")).toContain("NOT_FOUND");
   });
 
-  test("is served by the plugin's own worker when the routes respond with 404", async () => {
+  test("is served by the plugin's own worker when the plugin's routes respond with 404", async () => {
     server.use({
       name: "shop",
       base: "/p",
@@ -149,7 +149,7 @@ describe("the base path of a plugin", () => {
     expect(await server.text("/p")).toBe("app of shop: /p ");
   });
 
-  test("does not expose a worker of the same name when the base has a public route", async () => {
+  test("does not make a worker of the same name public when it has a public route", async () => {
     server.use(
       {
         base: "/p",
@@ -191,7 +191,7 @@ describe("a request handler of a plugin", () => {
         return answer;
       },
     ],
-  ])("causes a log entry and a 500 response without details when the handler %s", async (_what, handler) => {
+  ])("causes a 500 without details and a log entry when it %s", async (_what, handler) => {
     server.use({ server: { routes: { "/x": handler as never } } });
     const answer = await send({ path: "/x" });
     expectRefusal(answer, "INTERNAL_ERROR");
@@ -200,7 +200,7 @@ describe("a request handler of a plugin", () => {
     expect((await send({ path: "/app/x" })).text).toBe("worker /x 0");
   });
 
-  test("sends its response headers except the headers reserved for the daemon", async () => {
+  test("can set response headers, except the headers that only the daemon sets", async () => {
     const headers = new Headers([
       ["set-cookie", "a=1"],
       ["set-cookie", "b=2; Path=/"],
@@ -232,7 +232,7 @@ describe("a request handler of a plugin", () => {
     expect(await send({ path: "/same" })).toMatchObject({ status: 304, text: "", headers: { etag: '"1"' } });
   });
 
-  test("streams at the client's read speed and is cancelled when the client disconnects", async () => {
+  test("sends as fast as the client reads, and is cancelled when the client disconnects", async () => {
     let pulls = 0;
     let cancelled = false;
     let aborted = false;
@@ -260,7 +260,7 @@ describe("a request handler of a plugin", () => {
     await expect.poll(() => [cancelled, aborted]).toEqual([true, true]);
   });
 
-  test("closes the connection when a response body fails or has the wrong length", async () => {
+  test("closes the connection when its response body fails or has the wrong length", async () => {
     server.use({
       server: {
         routes: {

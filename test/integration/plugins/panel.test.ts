@@ -33,14 +33,14 @@ test.each(["/cpanel/", "/cpanel/?x=1", "/cpanel@1.0.0/", "/app/../cpanel/", "/ap
 );
 
 test.each(["/app/..%2fcpanel/", "/app/cpanel/", "/cpanels/", "//cpanel/", "/%63panel/"])(
-  "calls plugin hooks for the path %s, which only resembles the panel path",
+  "calls plugin hooks for the path %s, which is similar to the panel path",
   async (path) => {
     server.use({ onRequest: () => new Response("guarded", { status: 401 }) });
     expect((await send({ path })).text).toBe("guarded");
   },
 );
 
-test("responds with 404 when a plugin hook rewrites a path to a path of the panel", async () => {
+test("responds with 404 when a plugin hook changes a path to a path of the panel", async () => {
   server.use({ onRequest: (request) => new Request(new URL("/cpanel/", request.url), request) });
   expect((await send({ path: "/app/" })).status).toBe(404);
 });

@@ -23,7 +23,7 @@ const inTwoFiles = (text: string) => ({
 });
 
 describe("a reload of plugins", () => {
-  test("loads plugins in the order of their dependencies and stops them in reverse", async () => {
+  test("loads plugins after their dependencies, and stops them in the reverse order", async () => {
     const fixture = await PluginFixture.open();
     await fixture.add("a", diary("a"), { manifest: { dependencies: ["b"], optionalDependencies: ["absent"] } });
     await fixture.add("b", diary("b"), { manifest: { optionalDependencies: ["c"] } });
@@ -37,7 +37,7 @@ describe("a reload of plugins", () => {
     expect(fixture.plugins.set.isTransparent).toBe(true);
   });
 
-  test("keeps unchanged plugins, and recreates unchanged plugins when fresh is set", async () => {
+  test("keeps unchanged plugins, or recreates them when `fresh` is set", async () => {
     const fixture = await PluginFixture.open();
     await fixture.add("kept", diary("kept"));
     await fixture.add("changed", diary("changed"));
@@ -88,7 +88,7 @@ describe("a reload of plugins", () => {
     expect(told()).toEqual(["init one", "shutdown", "init two"]);
   });
 
-  test("detects changes of imported files and loads separate modules for each plugin", async () => {
+  test("detects changes of imported files, and loads separate modules for each plugin", async () => {
     const fixture = await PluginFixture.open();
     await fixture.add("one", inTwoFiles("first"));
     await fixture.add("two", inTwoFiles("first"));
@@ -101,7 +101,7 @@ describe("a reload of plugins", () => {
     expect(fixture.plugins.set.plugins.map(({ hooks }) => hooks.provides?.())).toEqual(["second", "first"]);
   });
 
-  test("follows links inside node_modules and skips entries that are not files", async () => {
+  test("includes linked folders in node_modules and ignores entries that are not files", async () => {
     const fixture = await PluginFixture.open();
     await fixture.add("linked", {
       "plugin.js": `export { default } from "dependency";`,
@@ -119,7 +119,7 @@ describe("a reload of plugins", () => {
     expect(fixture.plugins.set.plugins[0]?.hooks.provides?.()).toBe("through a link");
   });
 
-  test("detects changes in the target of a linked plugin folder", async () => {
+  test("detects changes in the folder to which a plugin folder links", async () => {
     const fixture = await PluginFixture.open();
     await fixture.add("real", inTwoFiles("first"));
     const link = path.join(fixture.directory, "link");
@@ -131,7 +131,7 @@ describe("a reload of plugins", () => {
     expect(fixture.plugins.set.plugins[0]?.hooks.provides?.()).toBe("second");
   });
 
-  test("does not delay a shutdown by more than 2 s while 100 reloads wait", async () => {
+  test("delays a shutdown by at most 2 s while 100 reloads wait", async () => {
     const fixture = await PluginFixture.open();
     await fixture.add("one", diary("one"));
     await fixture.add("slow", `export default () => ({ onInit: () => new Promise((resolve) => setTimeout(resolve, 100)) });`);
@@ -170,7 +170,7 @@ describe("a reload of plugins", () => {
     expect(await fixture.load()).toEqual({ a: true });
   });
 
-  test("calls onServerStart in plugins that are loaded after the server has started", async () => {
+  test("calls onServerStart of plugins that load while the server is running", async () => {
     const fixture = await PluginFixture.open();
     await fixture.add("early", diary("early"));
     await fixture.load();
@@ -180,7 +180,7 @@ describe("a reload of plugins", () => {
     expect(told().filter((line) => line.startsWith("start"))).toEqual(["start early http://127.0.0.1:1", "start late http://127.0.0.1:1"]);
   });
 
-  test("imports unchanged code once and keeps at most 11 copies of old code", async () => {
+  test("imports unchanged code once, and keeps at most 11 copies of old code in memory", async () => {
     const fixture = await PluginFixture.open();
     await fixture.add("a", diary("a"));
     for (let count = 0; count < 20; count += 1) {

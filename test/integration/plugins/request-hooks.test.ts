@@ -32,7 +32,7 @@ afterAll(() => server.stop());
 
 const seen = async (target: string, init?: RequestInit): Promise<Seen> => (await (await server.fetch(target, init)).json()) as Seen;
 
-describe("the request pipeline with a plugin that has no request hooks", () => {
+describe("the request pipeline with a plugin without request hooks", () => {
   test("passes requests to the workers unchanged", async () => {
     server.use({ onShutdown: () => undefined });
     expect(await server.text("/app/ok")).toBe("ok");
@@ -41,7 +41,7 @@ describe("the request pipeline with a plugin that has no request hooks", () => {
 });
 
 describe("an onRequest hook", () => {
-  test("changes nothing when it returns undefined or a promise of undefined", async () => {
+  test("leaves the request unchanged when it returns undefined, also in a promise", async () => {
     server.use({ onRequest: () => undefined }, { onRequest: async () => undefined });
     const answer = await seen("/app/a?b=c", { method: "POST", body: "body", headers: { "x-own": "1" } });
     expect(answer).toMatchObject({ method: "POST", path: "/a?b=c", body: "body" });
@@ -88,7 +88,7 @@ describe("an onRequest hook", () => {
     expect(keys).toEqual(["k", "k", "k", "k", undefined]);
   });
 
-  test("ends the request and skips later hooks when it returns a Response", async () => {
+  test("ends the request and prevents later hooks when it returns a Response", async () => {
     server.use(
       { onRequest: () => new Response("no", { status: 401, headers: { "www-authenticate": "x" } }) },
       {
@@ -132,7 +132,7 @@ describe("an onRequest hook", () => {
     expect(answer.headers).toMatchObject({ "x-added": "1", "x-forwarded-for": "10.0.0.1, 127.0.0.1" });
   });
 
-  test("can read the body of a cloned Request, and the worker receives the whole body", async () => {
+  test("can read the body of a cloned Request; the worker still receives the whole body", async () => {
     const bodies: number[] = [];
     server.use({ onRequest: async (request) => void bodies.push((await request.clone().text()).length) });
     expect(await seen("/app/a", { method: "POST", body: "x".repeat(500_000) })).toMatchObject({ length: 500_000 });
@@ -140,7 +140,7 @@ describe("an onRequest hook", () => {
     expect(bodies).toEqual([500_000, 5]);
   });
 
-  test("can change the method, and responses to HEAD still have no body", async () => {
+  test("can change the method, and a response to HEAD still has no body", async () => {
     server.use({ onRequest: (request) => new Request(request.url) });
     const head = await server.fetch("/app/ok", { method: "HEAD" });
     expect([head.status, head.headers.get("content-length"), await head.text()]).toEqual([200, "2", ""]);
@@ -155,7 +155,7 @@ describe("an onRequest hook", () => {
   });
 
   test.each(["/api/keys", "/.well-known/x", "/cpanel/", "/cpanel", "/x/%2e%2e/api/keys", "/%61pi/keys", "/cpanel%2f", "//api/x"])(
-    "cannot redirect a request to the reserved path %s",
+    "cannot change the path to the reserved path %s",
     async (path) => {
       server.use({ onRequest: (request) => new Request(new URL(request.url).origin + path) });
       expect(await server.refusal("/app/")).toMatchObject({ status: 404, code: "NOT_FOUND" });
@@ -163,7 +163,7 @@ describe("an onRequest hook", () => {
     },
   );
 
-  test("receives the resolved URL when the request path contains dot segments", async () => {
+  test("receives the normalized URL when the request path contains dot segments", async () => {
     const urls: string[] = [];
     server.use({ onRequest: (request, info) => void urls.push(`${new URL(request.url).pathname} ${info?.name}`) });
     const send = createSender(server.url);
@@ -202,7 +202,7 @@ describe("an onRequest hook", () => {
       expect(server.complaints).toHaveLength(1);
     });
 
-    test("causes PLUGIN_HOOK_FAILED when it has read the body, despite onRequestFailOpen", async () => {
+    test("causes PLUGIN_HOOK_FAILED if it read the body, even with onRequestFailOpen", async () => {
       for (const onRequestFailOpen of [false, true]) {
         server.use({ onRequest: async (request) => void (await request.text()), onRequestFailOpen });
         expect(await server.refusal("/app/a", { method: "POST", body: "x" })).toMatchObject({ code: "PLUGIN_HOOK_FAILED" });
@@ -219,7 +219,7 @@ describe("an onRequest hook", () => {
     });
   });
 
-  test("is skipped when a header contains a valid key, and called for a cookie", async () => {
+  test("is skipped for a valid key in a header, but not for a key in a cookie", async () => {
     let asked = 0;
     server.use({ onRequest: () => void (asked += 1) });
     await server.text("/app/ok", { headers: { "x-api-key": ourKey } });
@@ -252,7 +252,7 @@ describe("an onRequest hook", () => {
     await send.close();
   });
 
-  test("receives an aborted request.signal when the client disconnects", async () => {
+  test("receives the abort signal of the request when the client disconnects", async () => {
     let release: (() => void) | undefined;
     const isAborted = new Promise<void>((resolve) => {
       server.use({
@@ -285,7 +285,7 @@ describe("an onRequest hook", () => {
 });
 
 describe("a WebSocket handshake", () => {
-  test("reaches the worker unchanged, or with headers that an onRequest hook added", async () => {
+  test("reaches the worker unchanged, or with the headers that an onRequest hook adds", async () => {
     const seenUpgrade: unknown[] = [];
     server.use({ onRequest: (request) => void seenUpgrade.push(request.headers.get("upgrade")), onResponse: () => undefined });
     const client = await WebSocketClient.open(`${server.url}/sockets/echo`);

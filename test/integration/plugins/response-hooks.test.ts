@@ -88,7 +88,7 @@ describe("an onResponse hook", () => {
     expect(seen).toEqual([200, "1", ["a=1"], "app", "/app/", 404, null, [], undefined, "/nobody/"]);
   });
 
-  test("can change headers by a new Response or in place, and keeps Content-Length", async () => {
+  test("can change headers in a new Response or in place; Content-Length remains correct", async () => {
     for (const onResponse of [
       withHeader,
       (response: Response) => response.headers.set("x-added", "1"),
@@ -118,7 +118,7 @@ describe("an onResponse hook", () => {
     }
   });
 
-  test("can replace the response, except the headers reserved for the daemon", async () => {
+  test("can replace the response, except the headers that only the daemon sets", async () => {
     server.use({
       onResponse: async (response) =>
         new Response(`${(await response.text()).length} bytes`, {
@@ -145,7 +145,7 @@ describe("an onResponse hook", () => {
     for (const path of ["/app/", "/own", "/stop"]) expect((await send({ path })).text, path).toBe("added 1");
   });
 
-  test("causes a 503 when the hook reads a streamed body, and no error for a short body", async () => {
+  test("causes a 503 when it reads a streamed body, and no error for a short body", async () => {
     server.use({ onResponse: async (response) => void (await response.arrayBuffer()) });
     expect((await send({ path: "/app/" })).text).toBe("ok");
     expect(await server.refusal("/app/stream")).toMatchObject({ code: "PLUGIN_HOOK_FAILED" });
@@ -195,7 +195,7 @@ describe("an onResponse hook", () => {
     ["unchanged", async () => undefined],
     ["with other headers", withHeader],
     ["wrapped", (response: Response) => new Response(response.body?.pipeThrough(new TransformStream()), response)],
-  ])("preserves truncation, flushing and cancellation of a stream (response %s)", async (_what, onResponse) => {
+  ])("leaves truncation, flushing and cancellation of streams unchanged (response %s)", async (_what, onResponse) => {
     server.use({ onResponse });
     await expect(send({ path: "/app/broken" })).rejects.toThrow();
     const socket = connect(server.port, "127.0.0.1");

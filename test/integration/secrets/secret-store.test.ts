@@ -40,7 +40,7 @@ const secret = (name: string, value: string, owner = "@team/shop") => ({ owner, 
 const valuesOf = (store: SecretStore) => store.environmentOf("@team/shop", manifest);
 
 describe("the encryption key of secrets", () => {
-  test("is created with mode 0600 for the first secret, and read after a restart", async () => {
+  test("is created with mode 0600 for the first secret and kept after a restart", async () => {
     const directory = path.join(await temporaryDirectory(), "state");
     const file = path.join(directory, "secrets.key");
     await withStore({ directory }, async (store) => {
@@ -57,7 +57,7 @@ describe("the encryption key of secrets", () => {
     await withStore({ directory }, async (store) => expect(valuesOf(store)).toEqual({ A: "1", B: "2" }));
   });
 
-  test("is read from the systemd credential first, and no key file is created", async () => {
+  test("is read from the systemd credential, and then no key file is created", async () => {
     const directory = await temporaryDirectory();
     const credentials = path.join(directory, "credentials");
     await mkdir(credentials);
@@ -71,7 +71,7 @@ describe("the encryption key of secrets", () => {
     expect(await readdir(directory)).not.toContain("secrets.key");
   });
 
-  test("is not created with a primary; a configured but missing file prevents the start", async () => {
+  test("is never created with a primary; RUNTIME_SECRETS_KEY_FILE must exist", async () => {
     const directory = await temporaryDirectory();
     await withStore({ directory, hasPrimary: true }, async (store) => {
       await expect(store.set(secret("A", "1"))).rejects.toMatchObject({ code: "SECRETS_KEY_UNAVAILABLE" });
@@ -83,7 +83,7 @@ describe("the encryption key of secrets", () => {
   });
 
   test.each(["", "\n", "short", "A".repeat(44), `${keyLine()} ${keyLine()}`])(
-    "prevents the start when the key file has an invalid format",
+    "prevents the start when its file has an invalid format",
     async (text) => {
       const directory = await temporaryDirectory();
       await writeFile(path.join(directory, "keys"), text);
@@ -92,7 +92,7 @@ describe("the encryption key of secrets", () => {
     },
   );
 
-  test("makes secrets unreadable when lost, and prevents the start with a primary", async () => {
+  test("makes old secrets unreadable when lost; with a primary, it prevents the start", async () => {
     const directory = await temporaryDirectory();
     await withStore({ directory }, (store) => store.set(secret("A", "1")));
     await rm(path.join(directory, "secrets.key"));
@@ -108,7 +108,7 @@ describe("the encryption key of secrets", () => {
 });
 
 describe("a rotation of the encryption key", () => {
-  test("uses the first key in the operator's file, and then the old key can be deleted", async () => {
+  test("uses the first key in the operator's file, after which the old key is not needed", async () => {
     const directory = await temporaryDirectory();
     const environment = { RUNTIME_SECRETS_KEY_FILE: "keys" };
     const [first, second] = [keyLine(), keyLine()];
@@ -125,7 +125,7 @@ describe("a rotation of the encryption key", () => {
     await withStore(opening, async (store) => expect(valuesOf(store)).toEqual({ A: "1" }));
   });
 
-  test("keeps concurrent changes and all values, and reports no change to workers", async () => {
+  test("keeps all values and concurrent changes, and reports no changed secret", async () => {
     const directory = await temporaryDirectory();
     await withStore({ directory }, async (store, changed) => {
       for (let index = 0; index < 90; index += 1) await store.set(secret(`KEY_${index}`, String(index)));
@@ -140,7 +140,7 @@ describe("a rotation of the encryption key", () => {
     });
   });
 
-  test("is completed at the next start after an interruption", async () => {
+  test("is completed at the next start when it was interrupted", async () => {
     const directory = await temporaryDirectory();
     await withStore({ directory }, async (store) => {
       for (let index = 0; index < 90; index += 1) await store.set(secret(`KEY_${index}`, String(index)));
@@ -166,7 +166,7 @@ describe("a rotation of the encryption key", () => {
 });
 
 describe("the limits for secrets of a namespace and its workers", () => {
-  test("reject a secret beyond the maximum of 1000 and change nothing", async () => {
+  test("reject the 1001st secret and change nothing", async () => {
     const directory = await temporaryDirectory();
     await withStore({ directory }, async (store, changed) => {
       for (let index = 0; index < 999; index += 1) await store.set(secret(`KEY_${index}`, "x", `@team/w${index % 10}`));
@@ -194,7 +194,7 @@ describe("the limits for secrets of a namespace and its workers", () => {
     });
   });
 
-  test("reject values of more than 1 MB in total and change nothing", async () => {
+  test("reject values above 1 MB in total and change nothing", async () => {
     const directory = await temporaryDirectory();
     await withStore({ directory }, async (store, changed) => {
       for (let index = 0; index < 16; index += 1) await store.set(secret("BIG", "x".repeat(64 * 1024), `@team/w${index}`));
@@ -208,7 +208,7 @@ describe("the limits for secrets of a namespace and its workers", () => {
   });
 });
 
-test("restores the old secret when an upload fails, unless the secret was changed", async () => {
+test("restores the old secret when an upload fails, unless another client changed it", async () => {
   const directory = await temporaryDirectory();
   await withStore({ directory }, async (store, changed) => {
     await store.set(secret("A", "old"));

@@ -28,7 +28,7 @@ async function raw(target: string, lines = "Host: example.test"): Promise<string
 }
 
 describe("the routing of paths to workers", () => {
-  test("serves a worker at /<name>/ and removes the name from the worker's URL", async () => {
+  test("sends /<name>/ to the worker, whose URLs do not contain the name", async () => {
     expect(await (await server.fetch("/app/a/b?x=1&y=%20")).json()).toEqual({
       url: `${server.url}/a/b?x=1&y=%20`,
       method: "GET",
@@ -36,11 +36,11 @@ describe("the routing of paths to workers", () => {
     });
   });
 
-  test("serves a scoped worker at /@scope/<name>/", async () => {
+  test("sends /@scope/<name>/ to the worker of the scope", async () => {
     expect(await (await server.fetch("/@team/app/")).json()).toEqual({ url: `${server.url}/`, method: "GET", base: "/@team/app" });
   });
 
-  test("includes a pinned version in the x-base header", async () => {
+  test("adds a requested version to the x-base header", async () => {
     expect(await (await server.fetch("/app@1.4.2/x")).json()).toMatchObject({ url: `${server.url}/x`, base: "/app@1.4.2" });
     expect(await (await server.fetch("/app@1%2E4%2E2/x")).json()).toMatchObject({ base: "/app@1%2E4%2E2" });
   });
@@ -69,7 +69,7 @@ describe("the routing of paths to workers", () => {
     expect(await (await server.fetch("/app", { method: "POST" })).json()).toMatchObject({ url: `${server.url}/`, method: "POST" });
   });
 
-  test("responds with WORKER_START_FAILED and the reason when a package cannot start", async () => {
+  test("responds with WORKER_START_FAILED and the reason when a worker cannot start", async () => {
     expect(await server.refusal("/off/")).toMatchObject({
       status: 502,
       code: "WORKER_START_FAILED",
@@ -80,7 +80,7 @@ describe("the routing of paths to workers", () => {
   });
 });
 
-describe("a request with an unusual target", () => {
+describe("a request with an unusual request target", () => {
   test.each([
     ["http://evil.test/app/x", "http://example.test/x"],
     ["/app//evil.test/x", "http://example.test//evil.test/x"],
@@ -88,11 +88,11 @@ describe("a request with an unusual target", () => {
     ["/app/%2e%2e/%2e%2e/secret", "http://example.test/secret"],
     ["/app/a%2fb%00c%zz", "http://example.test/a%2fb%00c%zz"],
     ["/app/\\evil.test", "http://example.test//evil.test"],
-  ])("with the target %s reaches the worker with the URL %s", async (target, url) => {
+  ])("reaches with the target %s the worker at the URL %s", async (target, url) => {
     expect(await raw(target)).toContain(JSON.stringify(url));
   });
 
-  test.each(["//app/x", "//evil.test/app", "*", "http://evil.test", "/app#x"])("with the target %s reaches no worker", async (target) => {
+  test.each(["//app/x", "//evil.test/app", "*", "http://evil.test", "/app#x"])("reaches no worker with the target %s", async (target) => {
     expect(await raw(target)).toMatch(/^HTTP\/1\.1 40[04] /);
   });
 
@@ -101,7 +101,7 @@ describe("a request with an unusual target", () => {
     expect(await raw("http://evil.test/app")).toContain("location: /app/\r\n");
   });
 
-  test.each(["evil:x@host", "a b", "a:99999", "a/b", "[::1"])("with the Host header %s is rejected", async (host) => {
+  test.each(["evil:x@host", "a b", "a:99999", "a/b", "[::1"])("is rejected with the Host header %s", async (host) => {
     expect(await raw("/app/", `Host: ${host}`)).toMatch(/^HTTP\/1\.1 400 /);
   });
 });

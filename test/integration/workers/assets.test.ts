@@ -43,7 +43,7 @@ afterAll(() => server.stop());
 const pids = (name: string) => server.engine.numbers().find(({ meter }) => meter.name === name)?.currentLoad?.pids ?? [];
 
 describe("the static assets of a worker module", () => {
-  test("are served without starting an isolate", async () => {
+  test("are sent without an isolate", async () => {
     await server.add("quiet", { files, manifest: { entrypoint: "server/index.mjs", assets: "client" } });
     expect(await server.text("/quiet/")).toBe("<!doctype html>home");
     expect(await server.text("/quiet/about")).toBe("about");
@@ -53,7 +53,7 @@ describe("the static assets of a worker module", () => {
     expect(pids("quiet")).toHaveLength(1);
   });
 
-  test("are served with type, ETag, manifest headers, ranges and compression", async () => {
+  test("are sent with type, ETag, manifest headers, ranges and compression", async () => {
     const response = await server.fetch("/app/app-1a2b.js", { headers: { "accept-encoding": "gzip" } });
     expect(Object.fromEntries(response.headers)).toMatchObject({
       "content-type": "text/javascript; charset=utf-8",
@@ -68,7 +68,7 @@ describe("the static assets of a worker module", () => {
     expect((await server.fetch("/app/about", { method: "HEAD" })).headers.get("content-length")).toBe("5");
   });
 
-  test("pass other methods, missing paths and requests with a body to the module", async () => {
+  test("leave other methods, missing paths and requests with a body to the module", async () => {
     expect(await server.text("/app/about", { method: "POST", body: "x" })).toBe("module POST /about");
     expect(await server.text("/app/missing", { headers: navigation })).toBe("module GET /missing");
     expect(await server.text("/app/about/", { headers: navigation })).toBe("module GET /about/");
@@ -103,7 +103,7 @@ describe("the static assets of a worker module", () => {
     expect((await server.fetch("/first/?asset=/about", { method: "POST" })).status).toBe(405);
   });
 
-  test("replace a missing page by the entry page or 404.html, as notFound specifies", async () => {
+  test("respond to a missing page with the entry page or 404.html, as notFound specifies", async () => {
     expect(await server.text("/spa/some/route", { headers: navigation })).toBe("<!doctype html>home");
     expect(await server.text("/spa/some/route")).toBe("module GET /some/route");
     const missing = await server.fetch("/page/some/route", { headers: navigation });
@@ -126,7 +126,7 @@ describe("the static assets of a worker module", () => {
     expect(await server.text("/full/x?url&asset=/about")).toBe("about");
   });
 
-  test("exclude the module's folder when the assets folder contains this folder", async () => {
+  test("exclude the folder of the module when the assets folder contains it", async () => {
     const output = { "dist/index.html": "home", "dist/server/index.mjs": module, "dist/server/chunks/secret.mjs": "secret" };
     await server.add("mixed", { files: output, manifest: { entrypoint: "dist/server/index.mjs", assets: "dist" } });
     expect(await server.text("/mixed/")).toBe("home");
@@ -136,7 +136,7 @@ describe("the static assets of a worker module", () => {
     }
   });
 
-  test("prevent the start with a reason when the assets folder does not exist", async () => {
+  test("prevent the start with a reason when their folder does not exist", async () => {
     await server.add("none", { files, manifest: { entrypoint: "server/index.mjs", assets: "dist" } });
     expect(await server.refusal("/none/")).toMatchObject({
       code: "WORKER_START_FAILED",
@@ -144,7 +144,7 @@ describe("the static assets of a worker module", () => {
     });
   });
 
-  test("pass a request to the module when the requested file was deleted", async () => {
+  test("leave a request to the module when the requested file was deleted", async () => {
     const version = await server.add("gone", { files, manifest: { entrypoint: "server/index.mjs", assets: "client" } });
     expect(await server.text("/gone/docs/")).toBe("docs");
     await rm(path.join(version.folder, "client/docs"), { recursive: true });

@@ -74,9 +74,9 @@ function upload(bytes: number): ReadableStream<Uint8Array> {
 
 const counters = async () => (await (await server.fetch("/bodies/counters")).json()) as { aborted: number; cancelled: number };
 
-describe("a request or response body", () => {
+describe("the bodies of requests and responses", () => {
   test.each([0, 1, 1000, 16 * 1024, 16 * 1024 + 1, 300_000, 5 * megabyte])(
-    "of %i bytes arrives unchanged in both directions",
+    "arrive unchanged in both directions with a size of %i bytes",
     async (bytes) => {
       const body = Buffer.alloc(bytes, "abcdefghij");
       const echoed = Buffer.from(await (await server.fetch("/bodies/echo", { method: "POST", body })).arrayBuffer());
@@ -86,7 +86,7 @@ describe("a request or response body", () => {
   );
 
   test.each([0, 1, 5000, 100_000, 200_000, 3 * megabyte])(
-    "of %i non-ASCII characters is received complete, with its Content-Length",
+    "arrive complete, with a Content-Length, when they have %i non-ASCII characters",
     async (length) => {
       const response = await server.fetch(`/bodies/plain?length=${length}`);
       expect(response.headers.get("content-length")).toBe(String(2 * length));
@@ -94,7 +94,7 @@ describe("a request or response body", () => {
     },
   );
 
-  test("is received in chunks while the worker is still writing the body", async () => {
+  test("arrive in chunks while the worker is still writing them", async () => {
     const reader = (await server.fetch("/bodies/two-parts")).body!.pipeThrough(new TextDecoderStream()).getReader();
     expect((await reader.read()).value).toBe("one,");
     await server.text("/bodies/write-second-part");
@@ -102,7 +102,7 @@ describe("a request or response body", () => {
     expect((await reader.read()).done).toBe(true);
   });
 
-  test("of 200 MB is uploaded with bounded memory", async () => {
+  test("use limited memory in the daemon for an upload of 200 MB", async () => {
     const watch = watchMemory();
     const body = upload(200 * megabyte);
     expect(await server.text("/bodies/count", { method: "POST", body, duplex: "half" })).toBe(String(200 * megabyte));
@@ -110,7 +110,7 @@ describe("a request or response body", () => {
     expect(watch.stop()).toBeLessThan(2 * boundedGrowthBytes);
   });
 
-  test("of 200 MB is downloaded with bounded memory by a client that pauses", async () => {
+  test("use limited memory in the daemon for a download of 200 MB by a pausing client", async () => {
     const watch = watchMemory();
     const response = await request("/bodies/download?bytes=209715200");
     response.pause();
@@ -123,7 +123,7 @@ describe("a request or response body", () => {
     expect(watch.stop()).toBeLessThan(2 * boundedGrowthBytes);
   });
 
-  test("in 20 endless responses uses bounded memory while no client reads", async () => {
+  test("use limited memory in the daemon for 20 endless responses that no client reads", async () => {
     const watch = watchMemory();
     const responses = await Promise.all(Array.from({ length: 20 }, () => request("/bodies/endless-response")));
     for (const response of responses) response.pause();
@@ -134,33 +134,30 @@ describe("a request or response body", () => {
     await expect.poll(async () => (await counters()).cancelled - before).toBe(20);
   });
 
-  test("that the worker does not read blocks neither the response nor the next request", async () => {
+  test("block neither the response nor the next request when the worker ignores them", async () => {
     expect(await server.text("/bodies/ignore", { method: "POST", body: Buffer.alloc(2 * megabyte) })).toBe("ignored");
     expect(await server.text("/bodies/first", { method: "POST", body: Buffer.alloc(2 * megabyte) })).toBe("enough");
     expect(await server.text("/bodies/ignore", { method: "POST", body: upload(2 * megabyte), duplex: "half" })).toBe("ignored");
   });
 
-  test.each(["/cancel-later", "/read-later"])(
-    "does not stop the isolate when read or cancelled after the response (path %s)",
-    async (target) => {
-      const pid = await server.text("/bodies/pid");
-      for (let count = 0; count < 5; count += 1) {
-        expect(await server.text(`/bodies${target}`, { method: "POST", body: Buffer.alloc(2 * megabyte) })).toBe("early");
-      }
-      await new Promise((resolve) => setTimeout(resolve, 100));
-      expect(await server.text("/bodies/pid")).toBe(pid);
-    },
-  );
+  test.each(["/cancel-later", "/read-later"])("can be read or cancelled by the worker after its response (path %s)", async (target) => {
+    const pid = await server.text("/bodies/pid");
+    for (let count = 0; count < 5; count += 1) {
+      expect(await server.text(`/bodies${target}`, { method: "POST", body: Buffer.alloc(2 * megabyte) })).toBe("early");
+    }
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(await server.text("/bodies/pid")).toBe(pid);
+  });
 });
 
 describe("a request body above the size limit", () => {
   const tooLarge = { status: 413, code: "PAYLOAD_TOO_LARGE" };
 
-  test("is rejected because of its Content-Length before the worker receives the body", async () => {
+  test("is rejected by its Content-Length before the worker receives the body", async () => {
     expect(await server.refusal("/small/echo", { method: "POST", body: Buffer.alloc(20 * 1024 + 1) })).toMatchObject(tooLarge);
   });
 
-  test("without Content-Length is rejected when the received bytes exceed the limit", async () => {
+  test("is rejected without Content-Length when the received bytes exceed the limit", async () => {
     expect(await server.refusal("/small/length", { method: "POST", body: upload(100 * 1024), duplex: "half" })).toMatchObject(tooLarge);
   });
 
@@ -169,8 +166,8 @@ describe("a request body above the size limit", () => {
   });
 });
 
-describe("a client that disconnects", () => {
-  test("aborts the request.signal of the worker", async () => {
+describe("the disconnection of a client", () => {
+  test("aborts request.signal in the worker", async () => {
     const before = (await counters()).aborted;
     const abort = new AbortController();
     const response = server.fetch("/bodies/slow", { signal: abort.signal });
@@ -190,7 +187,7 @@ describe("a client that disconnects", () => {
     expect(await server.text("/bodies/ignore")).toBe("ignored");
   });
 
-  test("while sending a request body does not affect other requests", async () => {
+  test("affects no other request when the client is sending a request body", async () => {
     const socket = connect(server.port, "127.0.0.1");
     socket.write("POST /bodies/count HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n" + "x".repeat(50_000));
     await once(connectionProbe(), "seen");
@@ -199,7 +196,7 @@ describe("a client that disconnects", () => {
   });
 });
 
-describe("an incomplete response of a worker", () => {
+describe("the incomplete response of a worker", () => {
   test.each(["/broken", "/die-midway", "/claims-more", "/claims-less"])(
     "closes the client's connection (worker path %s)",
     async (target) => {
@@ -207,7 +204,7 @@ describe("an incomplete response of a worker", () => {
     },
   );
 
-  test("with a body chunk that is not bytes causes an error or closes the connection", async () => {
+  test("causes an error or closes the connection when a body chunk is not bytes", async () => {
     const outcome = await server.text("/bodies/not-bytes").then(
       (text) => text,
       () => "cut",
@@ -215,7 +212,7 @@ describe("an incomplete response of a worker", () => {
     expect(outcome === "cut" || outcome.includes("WORKER_BAD_RESPONSE")).toBe(true);
   });
 
-  test("that stalls longer than the timeout closes the client's connection", async () => {
+  test("closes the client's connection when it stalls longer than the timeout", async () => {
     await expect(server.text("/small/stall")).rejects.toThrow();
     expect(await server.text("/small/ignore")).toBe("ignored");
   });

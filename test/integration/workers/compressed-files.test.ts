@@ -35,7 +35,7 @@ async function get(target: string, headers: Record<string, string> = {}, method:
 const decompressed = async (target: string) => brotliDecompressSync((await get(target, { "accept-encoding": "br" })).body).toString();
 const storedFiles = async () => (await readdir(path.join(server.directory, ".compressed-files"))).toSorted();
 
-describe("a static file for a client that accepts compression", () => {
+describe("a static file that a client accepts in compressed form", () => {
   test.each([
     ["br", "gzip, deflate, br, zstd", "br", brotliDecompressSync],
     ["gzip over plain http", "gzip, deflate", "gzip", gunzipSync],
@@ -55,14 +55,14 @@ describe("a static file for a client that accepts compression", () => {
   });
 
   test.each(["identity", "", "zstd", "gzip;q=0"])(
-    "is not compressed for Accept-Encoding %j, and the response has a Vary header",
+    "is not compressed for Accept-Encoding %j, but has a Vary header",
     async (acceptEncoding) => {
       const { headers, body } = await get("/site/app.js", { "accept-encoding": acceptEncoding });
       expect([headers["content-encoding"], headers["vary"], body.toString()]).toEqual([undefined, "accept-encoding", script]);
     },
   );
 
-  test("has a different ETag for each coding, and a 304 response for each ETag", async () => {
+  test("has a separate ETag for each coding, and causes a 304 for each of them", async () => {
     const etags = new Set<string>();
     for (const acceptEncoding of ["br", "gzip", "identity"]) {
       const first = await get("/site/app.js", { "accept-encoding": acceptEncoding });
@@ -83,7 +83,7 @@ describe("a static file for a client that accepts compression", () => {
     }
   });
 
-  test("is uncompressed in range responses, and complete when If-Range does not match", async () => {
+  test("is uncompressed for a range, and complete when If-Range does not match", async () => {
     const compressed = await get("/site/app.js", { "accept-encoding": "br" });
     const part = await get("/site/app.js", { "accept-encoding": "br", range: "bytes=2-9" });
     expect([part.status, part.headers["content-encoding"], part.body.toString()]).toEqual([206, undefined, script.slice(2, 10)]);
@@ -96,14 +96,14 @@ describe("a static file for a client that accepts compression", () => {
     expect([mixed.status, mixed.body.toString()]).toEqual([200, script]);
   });
 
-  test("is compressed again after a change of the file", async () => {
+  test("is compressed again when the file changes", async () => {
     const version = await server.add("edited", { files: { "index.html": "<p>", "a.js": script } });
     expect(await decompressed("/edited/a.js")).toBe(script);
     await writeFile(path.join(version.folder, "a.js"), script.replaceAll("42", "43"));
     await expect.poll(() => decompressed("/edited/a.js"), { timeout: 5000 }).toBe(script.replaceAll("42", "43"));
   });
 
-  test("is not replaced by the compressed copy of a file with equal size and time", async () => {
+  test("is not confused with a compressed file of equal size and time", async () => {
     const other = largeScript.replaceAll("more", "less");
     const version = await server.add("twins", { files: { "index.html": "<p>", "a.js": largeScript, "b.js": other } });
     const time = new Date(1_000_000_000_000);
@@ -118,7 +118,7 @@ describe("a static file for a client that accepts compression", () => {
     }
   });
 
-  test("contains the base path and the public variables when the file is a page", async () => {
+  test("contains the base path and the public variables when it is a page", async () => {
     await server.add("injected", { files, manifest: { injectBase: "relative", env: { PUBLIC_A: "1" } } });
     for (const [target, base] of [
       ["/injected/", "./"],
@@ -133,14 +133,17 @@ describe("a static file for a client that accepts compression", () => {
 });
 
 describe("a static file that is excluded from compression", () => {
-  test.each(["small.js", "too-large.js", "picture.png", "plain.bin"])("is sent uncompressed and without Vary (file %s)", async (name) => {
-    const { status, headers, body } = await get(`/site/${name}`, { "accept-encoding": "br, gzip" });
-    expect([status, headers["content-encoding"], headers["vary"]]).toEqual([200, undefined, undefined]);
-    expect(body.equals(Buffer.from(files[name as keyof typeof files]))).toBe(true);
-  });
+  test.each(["small.js", "too-large.js", "picture.png", "plain.bin"])(
+    "is sent uncompressed and without a Vary header (file %s)",
+    async (name) => {
+      const { status, headers, body } = await get(`/site/${name}`, { "accept-encoding": "br, gzip" });
+      expect([status, headers["content-encoding"], headers["vary"]]).toEqual([200, undefined, undefined]);
+      expect(body.equals(Buffer.from(files[name as keyof typeof files]))).toBe(true);
+    },
+  );
 
   test.each([{ "content-encoding": "gzip" }, { "cache-control": "public, no-transform" }])(
-    "is sent unchanged when the site's manifest sets the header %j",
+    "is sent uncompressed when the manifest sets the header %j",
     async (headers) => {
       await server.add("own-coding", { files, manifest: { headers } });
       const { body } = await get("/own-coding/app.js", { "accept-encoding": "br, gzip" });
@@ -148,7 +151,7 @@ describe("a static file that is excluded from compression", () => {
     },
   );
 
-  test("keeps the Vary header that the site's manifest sets", async () => {
+  test("has the Vary header that the manifest sets", async () => {
     await server.add("varied", { files, manifest: { headers: { vary: "cookie" } } });
     expect((await get("/varied/app.js", { "accept-encoding": "br" })).headers["vary"]).toBe("cookie, accept-encoding");
     expect((await get("/varied/small.js")).headers["vary"]).toBe("cookie");
@@ -156,7 +159,7 @@ describe("a static file that is excluded from compression", () => {
 });
 
 describe("compressed copies of static files", () => {
-  test("are stored once for equal content in several sites", async () => {
+  test("are stored once when several sites contain the same file", async () => {
     const content = text(randomBytes(8).toString("hex"), 5000);
     const digest = createHash("sha256").update(content).digest("base64url");
     await server.add("one", { files: { "index.html": "<p>", "a.js": content } });
@@ -179,7 +182,7 @@ describe("compressed copies of static files", () => {
     }
   });
 
-  test("are accessible only to the daemon's user", async () => {
+  test("can be read only by the daemon's user", async () => {
     const { mode } = await stat(path.join(server.directory, ".compressed-files"));
     expect(mode & 0o077).toBe(0);
   });

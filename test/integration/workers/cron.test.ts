@@ -36,23 +36,23 @@ const logOf = async (name: string) =>
 const everySecond = (target: string) => `cron:\n  - schedule: "* * * * * *"\n    endpoint: ${target}\n`;
 
 describe("a cron job", () => {
-  test("calls the worker on its schedule, without any client request", async () => {
+  test("calls the worker at its scheduled times without any client request", async () => {
     expect((await upload(`name: ticking\n${everySecond("/tick?a=1")}    method: PUT\n`)).status).toBe(201);
     await expect.poll(async () => (await seen("ticking")).calls, { timeout: 10_000 }).toBeGreaterThan(0);
     expect(await seen("ticking")).toMatchObject({ method: "PUT", target: "/tick?a=1", cron: "* * * * * *", cronOfThis: null });
   });
 
-  test("sends an x-cron header, which the daemon removes from client requests", async () => {
+  test("has an x-cron header, which the daemon removes from requests of clients", async () => {
     const response = await fetch(`${daemon.url}/ticking/seen`, { headers: { "X-Cron": "forged" } });
     expect(await response.json()).toMatchObject({ cronOfThis: null });
   });
 
-  test("skips a run while the previous run continues, and logs the skip", async () => {
+  test("is skipped while its previous run continues, and the log contains the skip", async () => {
     await upload(`name: slow\n${everySecond("/slow")}`);
     await expect.poll(() => logOf("slow"), { timeout: 10_000 }).toContain("its previous run has not finished");
   });
 
-  test("runs only for the currently active version", async () => {
+  test("runs only in the active version", async () => {
     await upload(`name: versioned\nversion: "1.0.0"\n${everySecond("/tick")}`, "old");
     await expect.poll(async () => (await seen("versioned@1.0.0")).calls, { timeout: 10_000 }).toBeGreaterThan(0);
     await upload(`name: versioned\nversion: "2.0.0"\n${everySecond("/tick")}`, "new");
@@ -66,7 +66,7 @@ describe("a cron job", () => {
   });
 });
 
-test("rejects an upload with an invalid cron schedule and names the manifest field", async () => {
+test("rejects an upload with an invalid cron schedule, and names the manifest field", async () => {
   const refused = await upload(`name: wrong\n${everySecond("/fine")}  - schedule: "61 * * * *"\n    endpoint: /x\n`);
   expect(refused.status).toBe(400);
   expect(await refused.json()).toMatchObject({

@@ -56,12 +56,12 @@ describe("the environment of a worker", () => {
     expect(await attempt("mode", "", "granted")).toEqual(["test", false, false]);
   });
 
-  test.each(["app", "granted"])("has the package folder as working directory (worker %s)", async (app) => {
+  test.each(["app", "granted"])("has the package folder as its working directory (worker %s)", async (app) => {
     expect(await attempt("directory", "", app)).toEqual([true, "data", "a"]);
     expect(await attempt("change", "", app)).toEqual(["a", "ERR_ACCESS_DENIED", "ERR_ACCESS_DENIED", "ENOENT", true]);
   });
 
-  test("has a process.report that contains only the header and the shared objects", async () => {
+  test("has a process.report with only the header and the shared objects", async () => {
     expect(await attempt("report")).toEqual([true, "string", ["header", "sharedObjects"], null]);
   });
 
@@ -76,12 +76,12 @@ describe("an error outside of a request", () => {
     await expect.poll(logged).toContain("reported by the app");
   });
 
-  test("is not logged when the app's onerror handler prevents the default", async () => {
+  test("is not logged when the app's onerror handler calls preventDefault", async () => {
     expect(await attempt("onerror")).toContain("handled");
     expect(logged()).not.toContain("Error: handled");
   });
 
-  test("keeps the isolate when a listener of unhandledrejection handles the error", async () => {
+  test("does not stop the isolate when an unhandledrejection listener handles it", async () => {
     const pid = await attempt("reject", "expected");
     await expect
       .poll(() => attempt("seen"))
@@ -90,13 +90,13 @@ describe("an error outside of a request", () => {
     expect(logged()).not.toContain("Error: expected");
   });
 
-  test("replaces the isolate when no listener handles the error", async () => {
+  test("stops the isolate, and a new one starts, when no listener handles it", async () => {
     const pid = await attempt("reject", "unexpected");
     await expect.poll(() => attempt("pid")).not.toBe(pid);
     expect(logged()).toContain("Error: unexpected");
   });
 
-  test("keeps the isolate when the app's onerror handler prevents the default", async () => {
+  test("does not stop the isolate when the app's onerror handler calls preventDefault", async () => {
     const pid = await attempt("throw");
     await new Promise((resolve) => setTimeout(resolve, 100));
     expect(await attempt("pid")).toBe(pid);

@@ -84,8 +84,8 @@ const shape = (name: string) => fetch(`${daemon.url}/shapes/${name}`);
 const logOf = async (name: string) =>
   (await fetch(`${daemon.url}/api/workers/_/${name}/logs`, { headers: { "x-api-key": daemon.rootKey } })).text();
 
-describe("a worker's Response object from another implementation", () => {
-  test("is sent when GraphQL Yoga creates the object", async () => {
+describe("the Response object of another Fetch implementation that a worker returns", () => {
+  test("is sent to the client when GraphQL Yoga creates it", async () => {
     const response = await fetch(`${daemon.url}/yoga/`, {
       method: "POST",
       headers: { "content-type": "application/json" },
@@ -94,14 +94,14 @@ describe("a worker's Response object from another implementation", () => {
     expect([response.status, await response.json()]).toEqual([200, { data: { hello: "world" } }]);
   });
 
-  test("is streamed when GraphQL Yoga creates the object for a subscription", async () => {
+  test("is streamed to the client when GraphQL Yoga creates it for a subscription", async () => {
     const query = encodeURIComponent("subscription { count }");
     const response = await fetch(`${daemon.url}/yoga/?query=${query}`, { headers: { accept: "text/event-stream" } });
     const text = await response.text();
     for (const count of [1, 2, 3]) expect(text).toContain(`{"data":{"count":${count}}}`);
   });
 
-  test.each(["node-fetch", "undici"])("is sent decoded and with each cookie when the package %s creates the object", async (name) => {
+  test.each(["node-fetch", "undici"])("is sent decoded and with each cookie when the package %s creates it", async (name) => {
     const response = await fetch(`${daemon.url}/fetchers/${name}`);
     expect([response.status, await response.text()]).toEqual([200, "fetched"]);
     expect(response.headers.get("content-encoding")).toBeNull();
@@ -113,18 +113,18 @@ describe("a worker's Response object from another implementation", () => {
     ["reader", 200, "ab"],
     ["iterable", 200, "cd"],
     ["no-content", 204, ""],
-  ])("is sent when the object has the form %s", async (name, status, text) => {
+  ])("is sent when it has the form %s", async (name, status, text) => {
     const response = await shape(name);
     expect([response.status, await response.text()]).toEqual([status, text]);
   });
 
-  test("keeps the headers and each cookie of the object", async () => {
+  test("keeps its headers and each cookie", async () => {
     expect((await shape("array-buffer")).headers.get("x-own")).toBe("1");
     const { headers } = await shape("cookies");
     expect([headers.get("x-a"), headers.getSetCookie()]).toEqual(["1", ["a=1", "b=2"]]);
   });
 
-  test("is truncated when the body fails, and cancelled when the client disconnects", async () => {
+  test("is truncated when its body fails, and cancelled when the client disconnects", async () => {
     await expect(shape("broken").then((response) => response.text())).rejects.toThrow();
     expect(await logOf("shapes")).toContain("the source failed");
     const leaving = new AbortController();
@@ -142,7 +142,7 @@ describe("a worker's Response object from another implementation", () => {
     ["class", "an Answer"],
     ["undefined", "undefined"],
     ["string", "a string"],
-  ])("is rejected when the object has the form %s, and the log names its type", async (name, what) => {
+  ])("is rejected when it has the form %s, and the log contains its type", async (name, what) => {
     const response = await shape(name);
     expect([response.status, await response.json()]).toMatchObject([502, { error: { code: "WORKER_BAD_RESPONSE" } }]);
     expect(await logOf("shapes")).toContain(`The worker returned ${what} instead of a Response.`);
@@ -151,7 +151,7 @@ describe("a worker's Response object from another implementation", () => {
   test.each([
     ["bad-header", "Invalid header"],
     ["throwing", "no headers here"],
-  ])("is rejected when the object is unreadable (case %s), and the log has the reason", async (name, reason) => {
+  ])("is rejected when it cannot be read (case %s), and the log contains the reason", async (name, reason) => {
     expect((await shape(name)).status).toBe(502);
     expect((await logOf("shapes")).toLowerCase()).toContain(reason.toLowerCase());
   });

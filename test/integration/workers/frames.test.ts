@@ -49,8 +49,8 @@ function cut(bytes: Buffer, places: readonly number[]): Buffer[] {
   return ends.map((end, index) => bytes.subarray(ends[index - 1] ?? 0, end));
 }
 
-describe("frames between the daemon and an isolate", () => {
-  test("are read unchanged wherever the byte stream is split", () => {
+describe("the frames between the daemon and an isolate", () => {
+  test("are read unchanged wherever their bytes are split into chunks", () => {
     const body = fc.oneof(fc.uint8Array({ maxLength: 50 }), fc.uint8Array({ minLength: 7000, maxLength: 100_000, size: "max" }));
     const frame = fc.record({ exchange: fc.nat(0xffff_ffff), body });
     fc.assert(
@@ -75,7 +75,7 @@ describe("frames between the daemon and an isolate", () => {
     );
   });
 
-  test("contain the body chunks of each exchange in order", () => {
+  test("preserve the order of the body chunks of each exchange", () => {
     const bytes = fc.oneof(
       fc.uint8Array({ minLength: 1, maxLength: 50 }),
       fc.uint8Array({ minLength: 7000, maxLength: 90_000, size: "max" }),
@@ -119,7 +119,7 @@ describe("frames between the daemon and an isolate", () => {
     );
   });
 
-  test("contain responses with any text or bytes", () => {
+  test("can contain responses with any text or bytes", () => {
     const body = fc.oneof(
       fc.string({ unit: "binary" }),
       fc.string({ unit: "grapheme", minLength: 3000, maxLength: 6000 }),
@@ -147,7 +147,7 @@ describe("frames between the daemon and an isolate", () => {
     );
   });
 
-  test("contain at least 4 KB of a body that arrives byte by byte", () => {
+  test("contain at least 4 KB when a body arrives byte by byte", () => {
     const pieces: Uint8Array[] = [];
     const writer = writeInto(pieces, false);
     const body = Buffer.from(Array.from({ length: 20_000 }, (_, index) => index % 251));
@@ -168,7 +168,7 @@ describe("frames between the daemon and an isolate", () => {
     expect(read.at(-1)?.kind).toBe(FrameKind.End);
   });
 
-  test("are not written for responses above the maximum frame length", () => {
+  test("are not written when a response exceeds the maximum frame length", () => {
     const pieces: Uint8Array[] = [];
     const writer = writeInto(pieces, false);
     for (const body of [
@@ -183,7 +183,7 @@ describe("frames between the daemon and an isolate", () => {
     expect(readAll(pieces)).toEqual([{ kind: FrameKind.Ping, exchange: 0, payload: "" }]);
   });
 
-  test("are sent after release(), immediately or at the end of the turn", async () => {
+  test("are sent after release(), immediately or at the end of the event loop turn", async () => {
     const pieces: Uint8Array[] = [];
     const writer = writeInto(pieces, false);
     writer.hold();
@@ -204,7 +204,7 @@ describe("frames between the daemon and an isolate", () => {
     expect(readAll(pieces)).toMatchObject([{ exchange: 1 }, { exchange: 2 }, { exchange: 3 }]);
   });
 
-  test("are rejected because of the header when the length exceeds the maximum", () => {
+  test("are rejected by the header when their length exceeds the maximum", () => {
     const header = Buffer.alloc(9);
     header.writeUInt32LE(maximumPayloadBytes + 1, 0);
     expect(() => readAll([header])).toThrow("longer");

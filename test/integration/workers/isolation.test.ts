@@ -69,7 +69,7 @@ async function attempt(what: string, value = ""): Promise<{ value?: unknown; err
 }
 
 describe("a worker in its sandbox", () => {
-  test("has only the environment variables of its manifest and four of the daemon", async () => {
+  test("receives only the variables of its manifest and four variables of the daemon", async () => {
     expect(await attempt("environment")).toEqual({
       value: {
         NAME: "value",
@@ -83,13 +83,13 @@ describe("a worker in its sandbox", () => {
     expect(await attempt("env")).toEqual({ value: { NAME: "value", COUNT: "3" } });
   });
 
-  test("can read its own files and use network and built-in modules", async () => {
+  test("can read its own files and use the network and built-in modules", async () => {
     expect(await attempt("own")).toEqual({ value: "own file" });
     expect(await attempt("network")).toEqual({ value: "reached" });
     expect(((await attempt("modules")).value as string).startsWith("string,function")).toBe(true);
   });
 
-  test("has no data of the daemon in its arguments", async () => {
+  test("receives no data of the daemon in its command line", async () => {
     const { value } = await attempt("arguments");
     expect(value).not.toContain("rtk_");
     expect(value).not.toContain(ownFolder);
@@ -102,7 +102,7 @@ describe("a worker in its sandbox", () => {
     },
   );
 
-  test("cannot read other workers, other sandbox folders or the real path of its folder", async () => {
+  test("cannot read other workers, other sandbox folders or its own folder's real path", async () => {
     for (const file of [
       path.join(otherFolder, "secret.txt"),
       path.join(ownFolder, "own.txt"),
@@ -136,11 +136,11 @@ describe("a worker in its sandbox", () => {
     },
   );
 
-  test("cannot change its working directory to a folder outside of the package", async () => {
+  test("cannot change its working directory to a folder outside of its package", async () => {
     expect(await attempt("chdir")).toEqual({ error: "ERR_ACCESS_DENIED" });
   });
 
-  test("has no environment variables in process.report", async () => {
+  test("finds no environment variables in process.report", async () => {
     expect(await attempt("report")).toEqual({ value: null });
   });
 

@@ -64,13 +64,13 @@ describe("a worker module", () => {
     expect(await answer({ "index.js": source })).toBe("function");
   });
 
-  test("can be the entrypoint that the manifest names", async () => {
+  test("can be the file in the manifest's key entrypoint", async () => {
     const files = { "index.html": "page", "server/app.js": `export default () => new Response("ok")` };
     expect(await answer(files, "", { entrypoint: "server/app.js" })).toBe("ok");
   });
 });
 
-describe("the routes that a worker exports", () => {
+describe("the routes of a worker module", () => {
   const source = `export default {
     routes: {
       "/": new Response("home", { headers: { "x-kept": "1" } }),
@@ -80,7 +80,7 @@ describe("the routes that a worker exports", () => {
     },
   };`;
 
-  test("match literal patterns before named patterns, and wildcards last", async () => {
+  test("are matched in the order literal, named parameter, wildcard", async () => {
     await server.add("routed", { files: { "index.js": source } });
     expect(await server.text("/routed/")).toBe("home");
     expect(await server.text("/routed/")).toBe("home");
@@ -93,14 +93,14 @@ describe("the routes that a worker exports", () => {
     expect((await server.fetch("/routed/none")).status).toBe(404);
   });
 
-  test("pass requests without a matching route to fetch", async () => {
+  test("leave requests without a matching route to fetch", async () => {
     const files = { "index.js": `export default { routes: { "/a": () => new Response("route") }, fetch: () => new Response("fetch") }` };
     expect(await answer(files, "a")).toBe("route");
     expect(await answer(files, "b")).toBe("fetch");
   });
 });
 
-describe("a worker in TypeScript", () => {
+describe("a TypeScript worker", () => {
   test("can import its packages, JSON files and own files", async () => {
     expect(
       await answer({
@@ -130,14 +130,14 @@ describe("a worker in TypeScript", () => {
     }
   });
 
-  test("with a syntax error has the error's position in the response and the log", async () => {
+  test("causes a response and a log entry with the position of a syntax error", async () => {
     names += 1;
     await server.add(`shape-${names}`, { files: { "index.ts": "export default {\n  fetch( {" } });
     expect((await server.refusal(`/shape-${names}/`)).message).toMatch(/index\.ts:2:11: .* in: fetch\( \{$/);
     await expect.poll(() => server.log.map((line) => line.msg).join("\n")).toMatch(/index\.ts:2:10:\n +2 │ +fetch\( \{\n/);
   });
 
-  test("that crashes the compiler does not affect other workers", async () => {
+  test("does not affect other workers when it crashes the compiler", async () => {
     const nested = "[".repeat(3_000_000) + "]".repeat(3_000_000);
     await server.add("crashes-compiler", { files: { "index.ts": `export default () => Response.json(${nested});` } });
     expect(await server.refusal("/crashes-compiler/")).toMatchObject({ status: 502, code: "WORKER_START_FAILED" });
@@ -145,7 +145,7 @@ describe("a worker in TypeScript", () => {
     expect(await server.text("/compiles-later/")).toBe("fine");
   });
 
-  test("has source positions in logged stack traces", async () => {
+  test("logs stack traces with positions in its sources", async () => {
     names += 1;
     await server.add(`shape-${names}`, {
       files: { "index.ts": "interface A {}\n\n\nexport default () => { throw new Error('traced'); };" },

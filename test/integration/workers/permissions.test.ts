@@ -44,8 +44,8 @@ async function attempt(name: string, what: string, value = ""): Promise<unknown>
 
 const denied = { error: "ERR_ACCESS_DENIED" };
 
-describe("an isolate of a worker", () => {
-  test("has each permission that manifest and operator allow, and no other", async () => {
+describe("the isolate of a worker", () => {
+  test("has each permission that both manifest and operator allow, and no other", async () => {
     await server.add("runner", { files: { "index.js": prober }, manifest: { permissions: ["child-process"] } });
     await server.add("threads", { files: { "index.js": prober }, manifest: { permissions: ["worker-threads"] } });
     expect(await attempt("runner", "exec")).toEqual({ value: "ran" });
@@ -55,12 +55,12 @@ describe("an isolate of a worker", () => {
     expect(await attempt("threads", "exec")).toEqual(denied);
   });
 
-  test.runIf(process.getuid?.() === 0)("with child-process shares one process limit with the worker's other isolates", async () => {
+  test.runIf(process.getuid?.() === 0)("shares one process limit with the worker's other isolates (child-process)", async () => {
     await server.add("forker", { files: { "index.js": prober }, manifest: { permissions: ["child-process"] } });
     expect(await attempt("forker", "processes")).toEqual({ value: "2048" });
   });
 
-  test("ignores a worker's value of UV_THREADPOOL_SIZE", async () => {
+  test("ignores the worker's value of UV_THREADPOOL_SIZE", async () => {
     const code = `import { randomBytes } from "node:crypto";
 process.env.UV_THREADPOOL_SIZE = "100";
 export default { async fetch() {
@@ -72,12 +72,12 @@ export default { async fetch() {
     expect(Number(/^Threads:\t(\d+)$/m.exec(status)?.[1])).toBeLessThan(20);
   });
 
-  test("does not have permissions that only the operator allows", async () => {
+  test("has no permission that only the operator allows", async () => {
     await server.add("modest", { files: { "index.js": prober } });
     for (const what of ["exec", "thread"]) expect(await attempt("modest", what)).toEqual(denied);
   });
 
-  test.runIf(process.getuid?.() === 0)("can write to its permitted folder, and a later process can read the file", async () => {
+  test.runIf(process.getuid?.() === 0)("can write to its permitted folder, and later processes can read the file", async () => {
     // Without this mode the isolate cannot reach the folder.
     await chmod(path.dirname(data), 0o711);
     const permissions = [`fs-read:${data}`, `fs-write:${data}`];
@@ -109,7 +109,7 @@ export default { fetch() {
 });
 
 describe("a manifest permission that the operator does not allow", () => {
-  test("prevents the start with an error that names the permission and the variable", async () => {
+  test("is rejected at the start with the names of permission and variable", async () => {
     await server.add("greedy", { files: { "index.js": prober }, manifest: { permissions: ["child-process", "addons"] } });
     expect(await server.refusal("/greedy/")).toMatchObject({
       status: 502,
@@ -118,7 +118,7 @@ describe("a manifest permission that the operator does not allow", () => {
     });
   });
 
-  test("can be a path outside of each allowed path of the same kind", () => {
+  test("is rejected for a path outside of each allowed path of the same kind", () => {
     const ceiling = new PermissionPolicy(["fs-read:/srv/data"]);
     for (const permission of ["fs-read:/srv/data", "fs-read:/srv/data/", "fs-read:/srv/data/a/b"]) {
       expect(ceiling.refusal({ permissions: [permission] })).toBeUndefined();
@@ -129,7 +129,7 @@ describe("a manifest permission that the operator does not allow", () => {
   });
 
   test.runIf(!process.allowedNodeEnvironmentFlags.has("--allow-inspector"))(
-    "can be a permission that this Node.js version does not support",
+    "is rejected when this Node.js version does not support the permission",
     () => {
       expect(new PermissionPolicy(["inspector"]).refusal({ permissions: ["inspector"] })).toContain(process.version);
     },

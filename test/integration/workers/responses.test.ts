@@ -82,7 +82,7 @@ async function exchange(...requests: string[]): Promise<string> {
 }
 
 describe("the bytes of a worker's response", () => {
-  test("contain the daemon's framing headers in place of the worker's", async () => {
+  test("contain Content-Length and Transfer-Encoding of the daemon, not of the worker", async () => {
     const text = await exchange("GET /answers/framing", "GET /answers/body");
     expect(text).toContain("content-length: 6\r\n");
     expect(text).not.toMatch(/transfer-encoding: gzip|upgrade|trailer|content-length: 3/i);
@@ -91,7 +91,7 @@ describe("the bytes of a worker's response", () => {
   });
 
   test.each(["GET /answers/no-content", "GET /answers/not-modified", "HEAD /answers/body", "HEAD /answers/stream", "GET /answers/reset"])(
-    "contain no body for the request %s",
+    "end after the headers for the request %s",
     async (line) => {
       const text = await exchange(line, "GET /answers/body");
       expect(text.split("\r\n\r\n")[1]).toMatch(/^HTTP\/1\.1 200/);
@@ -99,16 +99,16 @@ describe("the bytes of a worker's response", () => {
     },
   );
 
-  test("contain the Content-Length of GET in the response to HEAD", async () => {
+  test("contain in a response to HEAD the Content-Length of GET", async () => {
     expect(await exchange("HEAD /answers/body")).toContain("content-length: 4\r\n");
     expect(await exchange("HEAD /answers/sized-head")).toContain("content-length: 1234\r\n");
   });
 
-  test("contain each cookie of the worker separately, except the session cookie", async () => {
+  test("contain each cookie of the worker separately, but not the session cookie", async () => {
     expect((await server.fetch("/answers/cookies")).headers.getSetCookie()).toEqual(["a=1", "b=2", "runtime_api_key2=mine"]);
   });
 
-  test("contain no headers that affect other workers", async () => {
+  test("contain no header that affects other workers of the host", async () => {
     const { headers } = await server.fetch("/answers/reach");
     expect([headers.get("clear-site-data"), headers.get("service-worker-allowed"), headers.get("x-own")]).toEqual([null, null, "kept"]);
     expect(headers.get("x-request-id")).toMatch(/^request-/);
@@ -130,7 +130,7 @@ async function seen(headers: Record<string, string | string[]>): Promise<Record<
 }
 
 describe("the request that a worker receives", () => {
-  test("contains no credentials of the daemon, in any spelling", async () => {
+  test("contains no credentials for the daemon, in any spelling", async () => {
     const headers = await seen({
       "X-API-Key": ourKey,
       "X-Runtime-Internal": "true",
@@ -144,7 +144,7 @@ describe("the request that a worker receives", () => {
     expect(Object.keys(await seen({ Cookie: "runtime_api_key=x" }))).not.toContain("cookie");
   });
 
-  test("contains the worker's own credentials and cookies", async () => {
+  test("contains credentials and cookies for the worker", async () => {
     expect(await seen({ Authorization: "Bearer own-token", Cookie: "session=1" })).toMatchObject({
       authorization: "Bearer own-token",
       cookie: "session=1",
@@ -152,7 +152,7 @@ describe("the request that a worker receives", () => {
     expect(await seen({ Authorization: "Basic own" })).toMatchObject({ authorization: "Basic own" });
   });
 
-  test("contains the daemon's values in place of the client's x-base and x-request-id", async () => {
+  test("contains x-base and x-request-id of the daemon, not of the client", async () => {
     const headers = await seen({
       "X-Base": "/evil",
       "X-Request-Id": "evil",
@@ -186,7 +186,7 @@ describe("the request that a worker receives", () => {
   });
 });
 
-test("sends a response without waiting for later work of the worker", async () => {
+test("sends the response without waiting for work that the worker does afterwards", async () => {
   await (await server.fetch("/answers/busy-afterwards")).text();
   const answeredMs = Date.now();
   const busyUntilMs = Number(await (await server.fetch("/answers/busy-until")).text());

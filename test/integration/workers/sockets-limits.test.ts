@@ -27,14 +27,14 @@ describe("the close code of a worker's WebSocket", () => {
     await expect.poll(async () => server.text("/app/seen")).toContain("close 1009");
   });
 
-  test("is 1011 when the worker's process exits", async () => {
+  test("is 1011 when the worker process exits", async () => {
     await server.add("crash", { fixture: "sockets" });
     const client = await WebSocketClient.open(`${server.url}/crash/crash`);
     client.send("go");
     expect((await client.closed).code).toBe(1011);
   });
 
-  test("is 1012 after the worker is replaced, and the old process exits", async () => {
+  test("is 1012 after the worker is replaced, and the old process then exits", async () => {
     const version = await server.add("replaced", { fixture: "sockets" });
     const client = await WebSocketClient.open(`${server.url}/replaced/echo`);
     await server.add("replaced", { fixture: "sockets" });
@@ -44,7 +44,7 @@ describe("the close code of a worker's WebSocket", () => {
     await retired;
   });
 
-  test("is 1013 when a worker sends much more than the client reads", async () => {
+  test("is 1013 when the client reads too slowly for the worker", async () => {
     const client = await WebSocketClient.open(app("/flood?bytes=20000000"));
     expect((await client.closed).code).toBe(1013);
   });
@@ -61,11 +61,11 @@ test("closes only the WebSocket of a client that sends invalid frames", async ()
   expect(await server.text("/app/")).toBe("ok");
 });
 
-describe("an HTTP upgrade request", () => {
+describe("a request with an Upgrade header", () => {
   test.each([
     ["h2c", "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAARAAAAAAAIAAAAA\r\n"],
     ["an unknown protocol", "Connection: upgrade\r\nUpgrade: foo/2\r\n"],
-  ])("to another protocol is ignored, and the request is served (protocol: %s)", async (_, lines) => {
+  ])("is served as a normal request for another protocol (protocol: %s)", async (_, lines) => {
     const answer = await exchange(server.url, `POST /app/ HTTP/1.1\r\nHost: a\r\n${lines}Content-Length: 5\r\n\r\nhello`);
     expect(answer).toMatchObject({ status: 200, text: "ok" });
   });
@@ -74,14 +74,14 @@ describe("an HTTP upgrade request", () => {
     ["with a request body", handshake("/echo", "Content-Length: 5\r\n") + "hello", 400],
     ["without Sec-WebSocket-Key", handshake("/echo").replace("Sec-WebSocket-Key", "X-Key"), 400],
     ["to another version of the protocol", handshake("/echo").replace("Version: 13", "Version: 8"), 426],
-  ])("is rejected with an error when invalid (request %s)", async (_, bytes, status) => {
+  ])("is rejected with an error when it is invalid (request %s)", async (_, bytes, status) => {
     const answer = await exchange(server.url, bytes);
     expect(answer.status).toBe(status);
     expect(answer.text).toContain('{"error":{"code":');
   });
 });
 
-test("a worker receives the close of 200 WebSockets that clients close or terminate", async () => {
+test("a worker detects the close of 200 WebSockets that clients close or terminate", async () => {
   const clients = await Promise.all(Array.from({ length: 200 }, () => WebSocketClient.open(app("/chat"))));
   for (const [index, client] of clients.entries()) {
     if (index % 2 === 0) client.webSocket.terminate();
@@ -90,7 +90,7 @@ test("a worker receives the close of 200 WebSockets that clients close or termin
   await expect.poll(() => server.text("/app/peers")).toBe("0");
 });
 
-test("runs the function upgradeWebSocket of Hono unchanged", async () => {
+test("supports the unchanged function upgradeWebSocket of Hono", async () => {
   const { outputFiles } = await build({
     stdin: {
       contents: `import { Hono } from "hono";

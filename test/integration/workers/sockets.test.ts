@@ -27,7 +27,7 @@ describe("a worker that accepts a WebSocket", () => {
     expect(await client.close(1000, "bye")).toEqual({ code: 1000, reason: "bye" });
   });
 
-  test("sends each type of data in the order of the send calls", async () => {
+  test("sends each data type in the order of the send() calls", async () => {
     const client = await WebSocketClient.open(app("/kinds"));
     expect(await client.next()).toBe("text ä 🙂");
     expect(await client.next()).toEqual(Buffer.from([1, 2, 3]));
@@ -48,7 +48,7 @@ describe("a worker that accepts a WebSocket", () => {
     await expect.poll(() => server.text("/app/peers")).toBe("0");
   });
 
-  test("adds its headers to the handshake response, except headers of the protocol", async () => {
+  test("adds its headers to the handshake response, except protocol headers", async () => {
     const client = new WebSocketClient(app("/headers"), [], {
       headers: { cookie: "a=1; runtime_api_key=secret", "x-api-key": "k", authorization: `Bearer ${ourKey}` },
     });
@@ -83,11 +83,11 @@ describe("a worker that accepts a WebSocket", () => {
     await plain.close();
   });
 
-  test("is called without a redirect when the path has no final slash", async () => {
+  test("receives the handshake without a redirect when the path has no final slash", async () => {
     expect((await WebSocketClient.refusal(`${server.url}/app`)).text).toBe("ok");
   });
 
-  test("has standard WebSocket objects that also have Cloudflare's attachment methods", async () => {
+  test("has standard WebSocket objects with Cloudflare's attachment methods", async () => {
     const client = await WebSocketClient.open(app("/instance"));
     expect(JSON.parse((await client.next()) as string)).toEqual([
       true,
@@ -110,7 +110,7 @@ describe("a worker that accepts a WebSocket", () => {
     expect(await server.text("/app/unaccepted")).toBe("TypeError: accept() must be called before send().");
   });
 
-  test("keeps a WebSocket open when a listener throws, and logs the error", async () => {
+  test("keeps a WebSocket open and logs the error when a listener throws", async () => {
     const client = await WebSocketClient.open(app("/handler-throws"));
     expect(await client.ask("1")).toBe("still here: 1");
     expect(await client.ask("2")).toBe("still here: 2");
@@ -129,17 +129,17 @@ describe("a worker that does not accept a WebSocket handshake", () => {
     expect(answer.headers).toMatchObject({ "www-authenticate": "Bearer", connection: "close" });
   });
 
-  test("can stream 4 MB as the response to the handshake", async () => {
+  test("can stream 4 MB as its response to the handshake", async () => {
     const answer = await WebSocketClient.refusal(app("/stream"));
     expect(answer.status).toBe(403);
     expect(answer.text).toBe("a".repeat(64 * 65_536));
   });
 
-  test("can be a static site that responds with a page", async () => {
+  test("can be a static site, which responds with a page", async () => {
     expect(await WebSocketClient.refusal(`${server.url}/site/`)).toMatchObject({ status: 200, text: "<p>page</p>" });
   });
 
-  test("causes a 504 when the response exceeds the timeout", async () => {
+  test("causes a 504 when its response exceeds the timeout", async () => {
     await server.add("slow", { fixture: "sockets", manifest: { timeout: "200ms" } });
     const answer = await WebSocketClient.refusal(`${server.url}/slow/slow`);
     expect(answer.status).toBe(504);
@@ -147,7 +147,7 @@ describe("a worker that does not accept a WebSocket handshake", () => {
   });
 
   test.each(["/no-socket", "/not-an-end", "/used", "/throw"])(
-    "causes a 502 when the worker's response is invalid (worker path %s)",
+    "causes a 502 when its response is invalid (worker path %s)",
     async (path) => {
       const answer = await WebSocketClient.refusal(app(path));
       expect(answer.status).toBe(502);
@@ -155,26 +155,26 @@ describe("a worker that does not accept a WebSocket handshake", () => {
     },
   );
 
-  test("causes a 502 when the worker returns the same end of a WebSocketPair twice", async () => {
+  test("causes a 502 when it returns the same end of a WebSocketPair twice", async () => {
     const client = await WebSocketClient.open(app("/twice"));
     await client.closed;
     expect((await WebSocketClient.refusal(app("/again"))).status).toBe(502);
   });
 
-  test("causes a 502 when a response to a request without an upgrade has a WebSocket", async () => {
+  test("causes a 502 when it returns a WebSocket for a request without an upgrade", async () => {
     expect(await server.refusal("/app/echo")).toMatchObject({ status: 502, code: "WORKER_BAD_RESPONSE" });
     await expect.poll(seen).toEqual(["error", "close 1006  false"]);
     expect(await server.text("/app/")).toBe("ok");
   });
 });
 
-describe("the close of a WebSocket", () => {
+describe("the closing of a WebSocket", () => {
   test.each([
     ["1000 and a reason", "?code=1000&reason=done", { code: 1000, reason: "done" }],
     ["1011", "?code=1011", { code: 1011, reason: "" }],
     ["4999", "?code=4999", { code: 4999, reason: "" }],
     ["no code", "", { code: 1005, reason: "" }],
-  ])("by the worker is the last message to the client (close with %s)", async (_, query, expected) => {
+  ])("sends the code and the reason of the worker to the client (close with %s)", async (_, query, expected) => {
     const client = await WebSocketClient.open(app(`/close${query}`));
     client.send("close!");
     expect(await client.closed).toEqual(expected);
@@ -190,32 +190,32 @@ describe("the close of a WebSocket", () => {
     ["2999", "InvalidAccessError"],
     ["5000", "InvalidAccessError"],
     [`1000&reason=${"ä".repeat(62)}`, "SyntaxError"],
-  ])("by the worker throws the standard's error when the close code is %s", async (query, name) => {
+  ])("throws the error of the WebSocket standard when the worker uses the code %s", async (query, name) => {
     const client = await WebSocketClient.open(app(`/close?code=${query}`));
     expect(await client.ask("close!")).toMatch(new RegExp(`^${name}: `));
     await client.close();
     await expect.poll(seen).toHaveLength(2);
   });
 
-  test("by the client reaches the worker with the code and the reason", async () => {
+  test("reaches the worker with code and reason when the client closes", async () => {
     const client = await WebSocketClient.open(app("/echo"));
     await client.close(4001, "leaving ä");
     await expect.poll(seen).toEqual(["close 4001 leaving ä true"]);
   });
 
-  test("arrives after all earlier messages of the worker", async () => {
+  test("reaches the client after all earlier messages of the worker", async () => {
     const client = await WebSocketClient.open(app("/messages?count=5000"));
     for (let index = 0; index < 5000; index += 1) expect(await client.next()).toBe(String(index));
     expect(await client.closed).toEqual({ code: 1000, reason: "all said" });
   });
 
-  test("has the code 1006 in the worker when the client's connection breaks", async () => {
+  test("has the code 1006 in the worker when the client's connection is lost", async () => {
     const client = await WebSocketClient.open(app("/echo"));
     client.webSocket.terminate();
     await expect.poll(seen).toEqual(["error", "close 1006  false"]);
   });
 
-  test("has the code 1006 when the client's connection breaks before the response", async () => {
+  test("has the code 1006 when the client's connection is lost before the response", async () => {
     const client = new WebSocketClient(app("/late"));
     await expect.poll(() => client.webSocket.readyState).toBe(0);
     setTimeout(() => client.webSocket.terminate(), 100);

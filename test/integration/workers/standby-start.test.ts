@@ -32,7 +32,7 @@ function nicenessOf(pid: number): number[] {
   return [...new Set(found)];
 }
 
-test("lowers the priority of all threads until the standby isolate is ready", async () => {
+test("runs a standby isolate's threads at low priority until the isolate is ready", async () => {
   const { start, isolate, ready, niceness } = await begin();
   expect(niceness()).toEqual([yieldedNiceness]);
   ready();
@@ -40,13 +40,13 @@ test("lowers the priority of all threads until the standby isolate is ready", as
   expect(niceness()).toEqual([ownNiceness]);
 });
 
-test("restores the priority when a call waits for the standby isolate", async () => {
+test("restores normal priority when a request waits for the standby isolate", async () => {
   const { start, niceness } = await begin();
   start.raisePriority();
   expect(niceness()).toEqual([ownNiceness]);
 });
 
-test("keeps the normal priority when a call waits before the process exists", async () => {
+test("starts with normal priority when a request waits before the process exists", async () => {
   let spawned!: (isolate: IsolateProcess) => void;
   const start = new StandbyStart(() => new Promise((resolve) => (spawned = resolve)));
   start.raisePriority();

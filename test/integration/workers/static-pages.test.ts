@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-describe("a browser navigation to a missing path of a static site", () => {
+describe("a browser's navigation to a missing path of a static site", () => {
   const withPage = { "index.html": "home", "404.html": "missing page" };
 
   test.each([
@@ -30,7 +30,7 @@ describe("a browser navigation to a missing path of a static site", () => {
     expect(await server.refusal("/bare/some/route", navigation)).toMatchObject({ status: 404, code: "NOT_FOUND" });
   });
 
-  test("receives the complete 404.html despite If-None-Match and Range", async () => {
+  test("receives the whole 404.html even with If-None-Match or Range", async () => {
     await server.add("plain", { files: withPage });
     const etag = (await server.fetch("/plain/404")).headers.get("etag") ?? "";
     const headers = { ...navigation.headers, "if-none-match": etag, range: "bytes=0-1" };
@@ -45,7 +45,7 @@ describe("the manifest setting injectBase: rewrite", () => {
 <a href="/">home</a><a href="/about">about</a><a href="/missing">route</a><a href="//cdn.example/x.js">cdn</a><img src="assets/a.png">
 <p>href="/assets/app.js"</p></body></html>`;
 
-  test("adds the base path to paths of the site's files in src and href", async () => {
+  test("adds the base path to src and href values that name files of the site", async () => {
     await server.add("built", {
       files: { "index.html": page, "about.html": "about", "assets/app.css": "", "assets/app.js": "" },
       manifest: { injectBase: "rewrite", env: { PUBLIC_X: "1" } },
@@ -64,7 +64,7 @@ describe("the manifest setting injectBase: rewrite", () => {
 });
 
 describe("the manifest setting path: full", () => {
-  test("keeps the base path in the URL that a module or a Node.js server receives", async () => {
+  test("keeps the base path in the URL for modules and for Node.js servers", async () => {
     await server.add("module", {
       files: {
         "index.js": "export default { fetch: (request) => new Response(new URL(request.url).pathname + request.headers.get('x-base')) };",

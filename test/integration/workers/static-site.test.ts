@@ -82,13 +82,13 @@ describe("a static site", () => {
     expect(Buffer.from(await (await get("large.bin")).arrayBuffer()).equals(large)).toBe(true);
   });
 
-  test("redirects a folder without a final slash, and serves its index page", async () => {
+  test("redirects a folder path without a final slash, and serves its index page", async () => {
     const response = await server.fetch("/site/docs?q=1", { redirect: "manual" });
     expect([response.status, response.headers.get("location")]).toEqual([308, "./docs/?q=1"]);
     expect(await (await get("docs?q=1")).text()).toBe("docs page");
   });
 
-  test("serves about.html at /about beside a folder without an index page", async () => {
+  test("serves about.html at /about when the folder about has no index page", async () => {
     const response = await get("about");
     expect([response.status, response.headers.get("content-type"), await response.text()]).toEqual([
       200,
@@ -106,7 +106,7 @@ describe("a static site", () => {
     expect(await response.json()).toMatchObject({ error: { code: "METHOD_NOT_ALLOWED" } });
   });
 
-  test("serves the entry page to navigations to a missing path, and 404 otherwise", async () => {
+  test("sends the entry page to navigations to a missing path, and 404 to other requests", async () => {
     expect(await (await get("deep/link", { accept: "text/html,*/*;q=0.8" })).text()).toBe(page);
     expect((await get("deep/link", { accept: "application/json" })).status).toBe(404);
     expect((await get("missing.js")).status).toBe(404);
@@ -139,7 +139,7 @@ describe("the hidden files of a static site", () => {
     "style.css/",
     "style.css/x",
     "x".repeat(5000),
-  ])("cause a 404 at the path %s", async (target) => {
+  ])("are not served at the path %s", async (target) => {
     const response = await new Promise<http.IncomingMessage>((resolve, reject) =>
       http.get({ host: "127.0.0.1", port: server.port, path: `/site/${target}` }, resolve).on("error", reject),
     );
@@ -147,13 +147,13 @@ describe("the hidden files of a static site", () => {
     expect(response.statusCode).toBe(404);
   });
 
-  test("do not include a package.json below the site's root", async () => {
+  test("do not include package.json in a subfolder", async () => {
     expect((await get("docs/package.json")).status).toBe(200);
   });
 });
 
-describe("conditional and range requests to a static site", () => {
-  test("receive a 304 for a matching If-None-Match or If-Modified-Since", async () => {
+describe("conditional requests and range requests to a static site", () => {
+  test("receive 304 for a matching If-None-Match or If-Modified-Since", async () => {
     const first = await get("style.css");
     const etag = first.headers.get("etag") ?? "";
     for (const headers of [
@@ -168,7 +168,7 @@ describe("conditional and range requests to a static site", () => {
     expect((await get("style.css", { "if-none-match": '"other"', "if-modified-since": new Date().toUTCString() })).status).toBe(200);
   });
 
-  test("receive equal responses with Connection: keep-alive and Connection: close", async () => {
+  test("receive the same response with Connection: keep-alive and Connection: close", async () => {
     const etag = (await get("style.css")).headers.get("etag") ?? "";
     for (const headers of [{}, { "if-none-match": etag }]) {
       const answers = await Promise.all(["keep-alive", "close"].map((connection) => answerOf({ ...headers, connection })));
@@ -186,7 +186,7 @@ describe("conditional and range requests to a static site", () => {
     ["bytes=0-1,4-5", 200, undefined, large],
     ["lines=1-2", 200, undefined, large],
     ["bytes=-", 200, undefined, large],
-  ] as const)("with the header Range: %s receive the status %i", async (range, status, contentRange, body) => {
+  ] as const)("receive for the header Range: %s the status %i", async (range, status, contentRange, body) => {
     const response = await get("large.bin", { range });
     expect(response.status).toBe(status);
     expect(response.headers.get("content-range")).toBe(contentRange ? `${contentRange}/${large.length}` : null);
@@ -194,13 +194,13 @@ describe("conditional and range requests to a static site", () => {
     expect(Buffer.from(await response.arrayBuffer()).equals(body)).toBe(true);
   });
 
-  test("beyond the end of the file receive a 416 with the file size", async () => {
+  test("receive 416 and the file size for a range beyond the end of the file", async () => {
     const response = await get("large.bin", { range: "bytes=99999999-" });
     expect([response.status, response.headers.get("content-range")]).toEqual([416, `bytes */${large.length}`]);
     expect((await get("empty.txt", { range: "bytes=0-" })).status).toBe(416);
   });
 
-  test("with If-Range receive a range only while the file is unchanged", async () => {
+  test("receive a range with If-Range only if the file is unchanged", async () => {
     const first = await get("style.css");
     const range = "bytes=0-3";
     expect((await get("style.css", { range, "if-range": first.headers.get("etag") ?? "" })).status).toBe(206);
@@ -210,7 +210,7 @@ describe("conditional and range requests to a static site", () => {
 });
 
 describe("the manifest setting injectBase", () => {
-  test("inserts the base path and the public variables into pages, escaped", async () => {
+  test("adds the base path and the public variables to pages, escaped", async () => {
     await server.add("injected", {
       files: { "index.html": "<!doctype html><html><HEAD data-x='1'><title>$& é</title></HEAD></html>", "a.txt": "<head>" },
       manifest: { injectBase: true, env: { PUBLIC_TEXT: "</script><b>$&", SECRET: "hidden" } },
@@ -231,14 +231,14 @@ describe("the manifest setting injectBase", () => {
     ["/near/page", "./"],
     ["/near/deep/page", "../"],
     ["/near/deep/er/", "../../"],
-  ])("inserts the relative base into the page at %s (base: %s)", async (target, base) => {
+  ])("adds the relative base to the page at %s (base: %s)", async (target, base) => {
     await server.add("near", { files: { "index.html": "<head></head>" }, manifest: { injectBase: "relative" } });
     expect(await server.text(target, { headers: { accept: "text/html" } })).toBe(`<head><base href="${base}"></head>`);
   });
 });
 
 describe("manifest settings for files of a static site", () => {
-  test("add the headers of the manifest to each file, except reserved headers", async () => {
+  test("add the manifest's headers to each file, except reserved headers", async () => {
     const headers = {
       "Content-Security-Policy": "default-src 'self'",
       "content-length": "1",
@@ -260,7 +260,7 @@ describe("manifest settings for files of a static site", () => {
     }
   });
 
-  test("permit long caching only for files in the folders that `immutable` lists", async () => {
+  test("allow long caching only for the folders in `immutable`", async () => {
     const files = { "index.html": "<p>", "assets/a-1f2e.js": "1", "assets/deep/b-3d4c.css": "2", "assets.txt": "3" };
     await server.add("kept", { files, manifest: { immutable: ["assets"] } });
     const cacheOf = async (target: string) => (await server.fetch(target)).headers.get("cache-control");

@@ -16,7 +16,7 @@ afterAll(() => server.stop());
 const send = async (headers: Readonly<Record<string, string>>) => (await server.fetch("/traced/", { headers })).text();
 
 describe("the traceparent header of a request that a worker receives", () => {
-  test("is the client's traceparent when valid", async () => {
+  test("equals the client's traceparent when that is valid", async () => {
     const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00";
     expect(await send({ traceparent })).toBe(traceparent);
   });
@@ -28,7 +28,7 @@ describe("the traceparent header of a request that a worker receives", () => {
     "ff-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
     "00-0AF7651916CD43DD8448EB211C80319C-b7ad6b7169203331-01",
     "text",
-  ])("is a new traceparent when the client's value is %j", async (invalid) => {
+  ])("is a new value when the client sends %j", async (invalid) => {
     const traceparent = await send({ traceparent: invalid, "x-request-id": "from-the-client" });
     expect(traceparent).toMatch(/^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-01$/);
     if (invalid !== "") expect(traceparent).not.toContain(invalid.slice(3, 20));

@@ -28,8 +28,8 @@ const runtime = {
   "node_modules/tiny/jsx-runtime.js": 'exports.jsx = (type, properties) => ["tiny", type, properties];',
 };
 
-describe("tsconfig.json of a TypeScript worker", () => {
-  test("resolves paths and baseUrl, with comments and trailing commas", async () => {
+describe("the tsconfig.json of a TypeScript worker", () => {
+  test("can contain paths and baseUrl, comments and trailing commas", async () => {
     const text = `// Settings\n{ "compilerOptions": { /* "paths": {} */ "baseUrl": "./src", "paths": { "@/*": ["lib/*", "other/*",], }, }, }`;
     const files = {
       "src/index.ts": page("[a, b, c]", 'import { a } from "@/a"; import { b } from "@/b"; import { c } from "c";\n'),
@@ -41,7 +41,7 @@ describe("tsconfig.json of a TypeScript worker", () => {
     expect(await response(files, "src/index.ts")).toBe('["a // no comment","b","c"]');
   });
 
-  test("extends files of the folder and of packages", async () => {
+  test("can extend files of its folder and of npm packages", async () => {
     const files = {
       "src/index.ts": page("[a, String(new Marked().mark)]", 'import { a } from "@/a"; import { Marked } from "#marked";\n'),
       "src/a.ts": 'export const a: string = "a";',
@@ -65,7 +65,7 @@ describe("tsconfig.json of a TypeScript worker", () => {
     );
   });
 
-  test("logs that emitDecoratorMetadata has no effect", async () => {
+  test("causes a log entry when emitDecoratorMetadata is set, which has no effect", async () => {
     const tsconfig = config({ experimentalDecorators: true, emitDecoratorMetadata: true });
     expect(await response({ "index.tsx": page("1"), "tsconfig.json": tsconfig })).toBe("1");
     await expect
@@ -73,7 +73,7 @@ describe("tsconfig.json of a TypeScript worker", () => {
       .toContain("tsconfig.json: esbuild does not support emitDecoratorMetadata");
   });
 
-  test("is named in the error when the file is invalid", async () => {
+  test("is named in the error when it is invalid", async () => {
     names += 1;
     await server.add(`configured-${names}`, { files: { "index.ts": page("1"), "tsconfig.json": "{ broken" } });
     expect(await server.refusal(`/configured-${names}/`)).toMatchObject({

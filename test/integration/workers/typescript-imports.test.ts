@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-test("imports text and WebAssembly files in TypeScript", async () => {
+test("imports text files and WebAssembly files in a TypeScript worker", async () => {
   const files = {
     "src/index.ts":
       'import html from "../a.html"; import module from "./b.wasm";\n' +
@@ -23,8 +23,8 @@ test("imports text and WebAssembly files in TypeScript", async () => {
   expect(await (await server.fetch("/files/")).json()).toEqual([files["a.html"], 42]);
 });
 
-describe("an optional package that is not installed", () => {
-  test("fails at run time like in Node.js", async () => {
+describe("the import of an optional package that is not installed", () => {
+  test("fails at run time, as in Node.js", async () => {
     await server.add("optional", {
       files: {
         "index.ts":
@@ -37,7 +37,7 @@ describe("an optional package that is not installed", () => {
     expect(await (await server.fetch("/optional/")).json()).toEqual(["MODULE_NOT_FOUND", "ERR_MODULE_NOT_FOUND"]);
   });
 
-  test("is an error when the worker cannot be loaded without the package", async () => {
+  test("prevents the start when the worker cannot load without the package", async () => {
     await server.add("required", {
       files: {
         "index.ts": 'import gone from "gone"; export default () => new Response(gone);',
@@ -50,7 +50,7 @@ describe("an optional package that is not installed", () => {
     });
   });
 
-  test("does not stop a NestJS worker in TypeScript", async () => {
+  test("does not prevent the start of a NestJS worker in TypeScript", async () => {
     const source = [
       'import "reflect-metadata";',
       'import { NestFactory } from "@nestjs/core";',

@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-test("an isolate differs from Node.js in web standards only by listed differences", { timeout: 60_000 }, async () => {
+test("an isolate has the web standards of Node.js, except for listed differences", { timeout: 60_000 }, async () => {
   const inIsolate = (await (await server.fetch("/web-standards/")).json()) as unknown[];
   const different: string[] = [];
   const compare = async (name: string, isolate: unknown, node: Promise<unknown>): Promise<void> => {

@@ -69,7 +69,7 @@ async function expectWholeState(file: string): Promise<number> {
   return schema;
 }
 
-test("a migration killed before its commit keeps the old schema, otherwise the new", async () => {
+test("a migration keeps the old schema if killed before its commit, else the new one", async () => {
   const file = await storeWithKeys();
 
   expect(await migrate(file, { killAt: "step" })).toBe("SIGKILL");
@@ -81,7 +81,7 @@ test("a migration killed before its commit keeps the old schema, otherwise the n
   expect((await readdir(path.dirname(file))).filter((name) => /\.backup/.test(name) && !/-(?:wal|shm)$/.test(name))).toHaveLength(1);
 });
 
-test(`a key store survives ${killDelaysMs.length} kills of a migration`, async () => {
+test(`a key store keeps all keys after ${killDelaysMs.length} kills of a migration`, async () => {
   const original = await storeWithKeys();
   const schemas: number[] = [];
   for (const killAfterMs of killDelaysMs) {
@@ -97,7 +97,7 @@ test(`a key store survives ${killDelaysMs.length} kills of a migration`, async (
   expect(schemas).toContain(current);
 }, 120_000);
 
-test("a key store migrates once when four programs start at the same time", async () => {
+test("a key store is migrated once when four programs start simultaneously", async () => {
   const file = await storeWithKeys();
   const programs = Array.from({ length: 4 }, () => {
     const child = spawn(process.execPath, [program, file], { stdio: ["ignore", "ignore", "pipe"] });

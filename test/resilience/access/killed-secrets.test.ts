@@ -63,7 +63,7 @@ async function assertValues(url: string): Promise<void> {
 }
 
 test(
-  `a daemon keeps acknowledged secrets after ${rounds} kills during secret changes`,
+  `a daemon keeps confirmed secrets after ${rounds} kills while secrets change`,
   async () => {
     for (let round = 0; round < rounds; round += 1) {
       const daemon = await startDaemon({ directory });

@@ -28,7 +28,7 @@ test.each([
   ["an incomplete entry", '{"id":17,"at":1'],
   ["a long tail without a line end", "x".repeat(200_000)],
   ["zeros, as left by a power failure", "\0".repeat(5000)],
-])("the audit log deletes an incomplete last line before the next entry (line: %s)", async (_what, torn) => {
+])("the audit log removes an incomplete last line before the next entry (line: %s)", async (_what, torn) => {
   const audit = await open();
   for (const name of ["a", "b"]) await record(audit, name);
   await audit.close();
@@ -54,7 +54,7 @@ test("the audit log ignores lines that are not valid entries", async () => {
   await audit.close();
 });
 
-test("the audit log assigns increasing entry IDs across files and clock changes", async () => {
+test("the audit log assigns rising entry IDs across files and clock changes", async () => {
   const audit = await open({ fileBytes: 2000, keptFiles: 100 });
   for (let index = 0; index < 60; index += 1) await record(audit, `first ${index} ${"x".repeat(2 * index)}`);
   await audit.close();
@@ -77,7 +77,7 @@ test("the audit log writes 300 concurrent entries in order", async () => {
   await audit.close();
 });
 
-test("the audit log keeps entries in memory until a full disk has free space", async () => {
+test("the audit log keeps entries in memory while the disk is full", async () => {
   await chmod(directory, 0o755);
   const script = path.join(import.meta.dirname, "full-disk-subject.mjs");
   const mounted = `mount -t tmpfs -o size=256k,mode=755 tmpfs ${directory} && exec "$0" "$@"`;
@@ -86,7 +86,7 @@ test("the audit log keeps entries in memory until a full disk has free space", a
   expect(JSON.parse(stdout)).toEqual({ waited: true, isQuick: true, count: 62, names: ["before", "after"] });
 });
 
-test("the audit log contains each acknowledged change after kill -9 of the daemon", async () => {
+test("the audit log contains each confirmed change after kill -9 of the daemon", async () => {
   const acknowledged: string[] = [];
   for (let round = 0; round < 5; round += 1) {
     const daemon = await startDaemon({ directory, env: { RUNTIME_AUDIT_LOG_SIZE: "4kb", RUNTIME_AUDIT_LOG_FILES: "1000" } });

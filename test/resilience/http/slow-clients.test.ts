@@ -14,7 +14,7 @@ const get = "GET /app/ HTTP/1.1\r\nHost: a\r\n\r\n";
 const postHead = (length: number) => `POST /app/ HTTP/1.1\r\nHost: a\r\nContent-Length: ${length}\r\n\r\n`;
 
 describe("a client that stops sending or reading", () => {
-  test("receives a 408 response when the client stops within a request body", async () => {
+  test("receives a 408 response when it stops within a request body", async () => {
     const url = await open((request, response) => request.resume().on("end", () => response.end("all")));
     const { socket, nextAnswer, closed } = await openConnection(url);
     socket.write(`${postHead(100)}half`);
@@ -23,7 +23,7 @@ describe("a client that stops sending or reading", () => {
     expect(await closed()).toBe("");
   });
 
-  test("is disconnected when the client stops reading a response", async () => {
+  test("is disconnected when it stops reading a response", async () => {
     const url = await open((_, response) => {
       response.writeHead(200);
       const write = () => {
@@ -47,7 +47,7 @@ describe("a client that stops sending or reading", () => {
   test.each([
     ["before its first byte", ""],
     ["within its headers", "GET /app/ HTTP/1.1\r\n"],
-  ])("is disconnected when a request stays incomplete (the client stops %s)", async (_, bytes) => {
+  ])("is disconnected when its request stays incomplete (the client stops %s)", async (_, bytes) => {
     const url = await open((_request, response) => response.end());
     const { socket, closed } = await openConnection(url);
     socket.write(bytes);
@@ -55,7 +55,7 @@ describe("a client that stops sending or reading", () => {
     expect(await closed()).toBe("");
   });
 
-  test("stays connected after an upgrade of the connection", async () => {
+  test("stays connected after an upgrade to WebSocket", async () => {
     const url = await open((_request, _response, connection) => {
       connection?.takeHead();
       connection?.socket.setTimeout(0).write("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n");
@@ -89,7 +89,7 @@ describe("a client that stops sending or reading", () => {
   });
 });
 
-test("the daemon sends an early response to a client that still sends a request body", async () => {
+test("the daemon can send a response while the client still sends the request body", async () => {
   const url = await open((_, response) => void response.writeHead(413, { "content-length": 0 }).end());
   for (let round = 0; round < 10; round += 1) {
     const request = http.request(url, { path: "/app/", method: "POST", agent: false });
@@ -100,11 +100,11 @@ test("the daemon sends an early response to a client that still sends a request 
   }
 });
 
-describe("invalid bytes that follow a complete HTTP request", () => {
+describe("invalid bytes after a complete HTTP request", () => {
   test.each([
     ["garbage", "", "garbage\r\n\r\n"],
     ["a request after Connection: close", "Connection: close\r\n", get],
-  ])("do not affect the response to the request (bytes: %s)", async (_, header, bytes) => {
+  ])("do not change the response to the request (bytes: %s)", async (_, header, bytes) => {
     const url = await open((_request, response) => void setImmediate(() => response.end("own")));
     const { socket, nextAnswer, closed } = await openConnection(url);
     socket.write(`GET /app/ HTTP/1.1\r\nHost: a\r\n${header}\r\n${bytes}`);

@@ -65,7 +65,7 @@ const archiveBombs: readonly { what: string; filename: string; build: () => Prom
   },
 ];
 
-describe("the limits for the unpacked size and entry count of an archive", () => {
+describe("the limits for unpacked size and number of entries of an archive", () => {
   let fixture: PackagesFixture;
 
   beforeAll(async () => {
@@ -91,14 +91,14 @@ describe("the limits for the unpacked size and entry count of an archive", () =>
     },
   );
 
-  test("permit a small package with a high compression ratio", async () => {
+  test("permit a small package that is highly compressed", async () => {
     const { name } = await fixture.install(
       buildTgz({ name: "manifest.yaml", content: "name: zeros\n" }, { name: "zeros", content: Buffer.alloc(30 * 1024 ** 2) }),
     );
     expect(name).toBe("zeros");
   });
 
-  test("reject an archive with one entry or byte more than the configured maximum", async () => {
+  test("reject an archive with one entry or byte above the configured maximum", async () => {
     const strict = await openPackages({ limits: { maxArchiveEntries: 3, maxExpandedSizeBytes: 1000 } });
     await expect(strict.install(smallPackage(3, 1))).rejects.toMatchObject({ code: "ARCHIVE_TOO_LARGE" });
     await expect(strict.install(smallPackage(2, 497))).rejects.toMatchObject({ code: "ARCHIVE_TOO_LARGE" });

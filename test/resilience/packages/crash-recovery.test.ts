@@ -32,7 +32,7 @@ function archiveOf(name: string, mark: string): Buffer {
   );
 }
 
-test(`packages are completely old or new after ${kills} kills during package changes`, { timeout: 240_000 }, async () => {
+test(`each package is whole, old or new, after ${kills} kills while packages change`, { timeout: 240_000 }, async () => {
   const archives = { first: archiveOf("app", "first"), second: archiveOf("app", "second"), other: archiveOf("@team/other", "other") };
   const paths = Object.fromEntries(Object.keys(archives).map((name) => [name, path.join(fixture.root, `${name}.tgz`)]));
   for (const [name, archive] of Object.entries(archives)) await writeFile(paths[name] as string, archive);
@@ -96,7 +96,7 @@ describe("an interrupted transaction of package files", () => {
     ["after the moves: cleaned up", () => (journal(), move(0), move(1)), "new"],
     ["during the deletion of the old folder: cleaned up", () => (move(0), move(1)), "new"],
   ];
-  test.for(moments)("is recovered at the next start (interruption %s)", async ([, prepare, mark]) => {
+  test.for(moments)("is completed or reverted at the next start (interruption %s)", async ([, prepare, mark]) => {
     prepare();
     await fixture.reopen();
     expect(await readFile(inUploads("app/1.0.0/mark"), "utf8")).toBe(mark);
@@ -104,7 +104,7 @@ describe("an interrupted transaction of package files", () => {
     expect(await fixture.packages.list()).toMatchObject([{ name: "app", versions: ["1.0.0"] }]);
   });
 
-  test.for([0, 1, 2, 3])("is completed when it disables latest and stopped after %d of 3 moves", async (done) => {
+  test.for([0, 1, 2, 3])("is completed when it stopped after %d of the 3 moves that disable latest", async (done) => {
     await writeFiles(fixture.uploads, {
       "app/latest/manifest.yaml": "name: app\n",
       ".staging/one/file": "enabled: false\nname: app\n",
@@ -123,7 +123,7 @@ describe("an interrupted transaction of package files", () => {
     expect(entriesOf(fixture.uploads)).toEqual(["app"]);
   });
 
-  test("keeps the new version when only the journal remains", async () => {
+  test("keeps the new version when only its journal remains", async () => {
     journal();
     move(0);
     move(1);
@@ -134,7 +134,7 @@ describe("an interrupted transaction of package files", () => {
     expect(entriesOf(fixture.uploads)).toEqual(["app"]);
   });
 
-  test("is completed when the package belongs to a new scope", async () => {
+  test("is completed when its package belongs to a new scope", async () => {
     mkdirSync(staged("wrapped"));
     renameSync(staged("content/package"), staged("wrapped/1.0.0"));
     journal([{ from: ".staging/one/wrapped", to: "fresh" }]);
@@ -143,13 +143,13 @@ describe("an interrupted transaction of package files", () => {
     expect(entriesOf(fixture.uploads)).toEqual(["app", "fresh"]);
   });
 
-  test("is cleaned up when only an empty staging folder remains", async () => {
+  test("is removed when only its empty staging folder remains", async () => {
     rmSync(staged(), { recursive: true });
     await fixture.reopen();
     expect(entriesOf(fixture.uploads)).toEqual(["app"]);
   });
 
-  test("does not delay the start by more than 15 s with 300 leftover folders", async () => {
+  test("delays the start by at most 15 s with 300 leftover folders", async () => {
     for (let index = 0; index < 300; index += 1) await writeFiles(fixture.uploads, { [`.staging/${index}/content/a/b`]: "x" });
     const startedAt = performance.now();
     await fixture.reopen();

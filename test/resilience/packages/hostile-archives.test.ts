@@ -21,7 +21,7 @@ describe("the upload of a hostile archive", () => {
   });
   afterAll(() => fixture.close());
 
-  test.for(hostileArchives)("is rejected without any change (archive: $what, code: $code)", async ({ bytes, filename, code }) => {
+  test.for(hostileArchives)("is rejected and changes nothing (archive: $what, code: $code)", async ({ bytes, filename, code }) => {
     await expect(fixture.install(bytes, filename)).rejects.toMatchObject({ code });
     expect(await treeLines(fixture.root)).toEqual(before);
     expect(entriesOf(fixture.uploads)).toEqual(["victim"]);

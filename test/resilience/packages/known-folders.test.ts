@@ -40,7 +40,7 @@ beforeEach(async () => {
   await start(daemon.directory);
 });
 
-test("the catalog cache is used at the next start and is readable only by its owner", async () => {
+test("the catalog cache is used at the next start, and only its owner can read it", async () => {
   expect(await statusOf()).toBe(200);
   await daemon.stop();
   expect(await readFile(known(), "utf8")).toContain(folder);
@@ -49,7 +49,7 @@ test("the catalog cache is used at the next start and is readable only by its ow
   expect(await statusOf()).toBe(200);
 });
 
-test("the daemon reads a package that changed while the daemon was stopped", async () => {
+test("the daemon reads a package that was changed while the daemon was stopped", async () => {
   await daemon.stop();
   // The file has the same length, so only its time differs.
   await write("name: app\nversion: 1.0.0\nenabled: false", 30);
@@ -59,7 +59,7 @@ test("the daemon reads a package that changed while the daemon was stopped", asy
   expect(await statusOf()).toBe(404);
 });
 
-test("the daemon ignores a catalog cache that is modified or damaged", async () => {
+test("the daemon ignores a catalog cache that was modified or damaged", async () => {
   await daemon.stop();
   const content = await readFile(known(), "utf8");
   for (const damaged of [content.replace('"enabled":true', '"enabled":false'), content.slice(0, 100), "", "\u0000".repeat(1000)]) {
@@ -70,7 +70,7 @@ test("the daemon ignores a catalog cache that is modified or damaged", async () 
   }
 });
 
-test("the catalog cache no longer contains a version after its deletion", async () => {
+test("the catalog cache omits a version after its deletion", async () => {
   await daemon.stop();
   await rm(path.dirname(folder), { recursive: true });
   await start(daemon.directory);

@@ -31,7 +31,7 @@ export default () => ({
   },
 });`;
 
-test(`the onRequest hook runs for each request during ${reloads} plugin reloads`, { timeout: 120_000 }, async () => {
+test(`an onRequest hook is called for each request during ${reloads} plugin reloads`, { timeout: 120_000 }, async () => {
   const app = `export default { fetch: (request) => new Response(request.headers.get("x-guarded") ?? "NOT GUARDED") };`;
   await client.workers.upload({
     file: uploadOf("app.tgz", await packFiles({ "manifest.yaml": manifestOf("app", "1.0.0"), "index.js": app })),

@@ -7,7 +7,7 @@ import { PluginServer } from "../../support/plugin-server.js";
 import { writeTree } from "../../support/write-tree.js";
 import { PluginFixture } from "../../integration/plugins/plugin-fixture.js";
 
-describe("a plugin hook that never ends", () => {
+describe("a plugin hook that never completes", () => {
   let server: PluginServer;
   beforeAll(async () => {
     server = await PluginServer.start();
@@ -15,13 +15,13 @@ describe("a plugin hook that never ends", () => {
   });
   afterAll(() => server.stop());
 
-  test("causes PLUGIN_HOOK_FAILED after 10 s when the hook is onRequest", async () => {
+  test("causes PLUGIN_HOOK_FAILED after 10 s if it is an onRequest hook", async () => {
     server.use({ onRequest: () => new Promise<void>(() => undefined) });
     expect(await server.refusal("/app/ok")).toMatchObject({ code: "PLUGIN_HOOK_FAILED" });
     expect(server.complaints[0]?.message).toContain("within 10 s");
   });
 
-  test("delays the response by at most 10 s when the hook is onResponse", async () => {
+  test("delays the response by at most 10 s if it is an onResponse hook", async () => {
     server.use({ onResponse: () => new Promise<void>(() => undefined) });
     expect(await server.text("/app/")).toBe("ok");
     expect(server.complaints[0]?.message).toContain("within 10 s");
@@ -35,7 +35,7 @@ const inManyFiles = (text: string) => ({
   ...Object.fromEntries(Array.from({ length: 300 }, (_, at) => [`data/${at}`, text])),
 });
 
-test("a plugin stays loaded when its folder is replaced during a reload", async () => {
+test("a plugin remains loaded when its folder is replaced during a reload", async () => {
   const fixture = await PluginFixture.open();
   const guard = path.join(fixture.directory, "guard");
   await fixture.add("guard", inManyFiles("0"));

@@ -38,7 +38,7 @@ async function textOf(spawned: SpawnedProcess, descriptor: number): Promise<stri
 }
 
 describe("a process that the spawner starts", () => {
-  test("has the requested sockets, an empty environment and its own working directory", async () => {
+  test("receives the passed sockets, an empty environment and its own working directory", async () => {
     const say = "process.stdout.write(JSON.stringify([Object.keys(process.env), process.cwd()]))";
     const hear = `require("net").Socket({ fd: 3 }).pipe(process.stderr)`;
     const spawned = await start(`${say}; ${hear}`, [1, 2, 3]);
@@ -50,24 +50,24 @@ describe("a process that the spawner starts", () => {
     expect(await spawned.closed).toEqual({ status: 0, signal: null });
   });
 
-  test("delivers its first output to a caller that reads late", async () => {
+  test("delivers its first output even if the caller reads late", async () => {
     const spawned = await start(`process.stdout.write("early")`, [1]);
     await spawned.ended;
     expect(await textOf(spawned, 1)).toBe("early");
   });
 
-  test("starts although the spawn timeout passes while the caller is blocked", async () => {
+  test("starts even if the spawn timeout passes while the caller is blocked", async () => {
     const spawned = await whileHeldUp(1100, () => start(`process.stdout.write("late")`, [1]));
     expect(await textOf(spawned, 1)).toBe("late");
   });
 
-  test("starts among 50 concurrent processes although the caller is often blocked", async () => {
+  test("starts among 50 other processes even if the caller is often blocked", async () => {
     const order = { file: "/bin/sh", args: ["-c", ":"], workingDirectory: "/", descriptors: [1, 2, 3] };
     const crowd = await whileHeldUp(20, () => Promise.allSettled(Array.from({ length: 50 }, () => spawnProcess(order))));
     for (const { status } of crowd) expect(status).toBe("fulfilled");
   });
 
-  test("reports an exit status or a signal to the caller", async () => {
+  test("reports its exit status or its signal to the caller", async () => {
     const exiting = await start("process.exit(7)", []);
     const endless = await start("for (;;);", []);
     endless.kill();
@@ -76,7 +76,7 @@ describe("a process that the spawner starts", () => {
     expect(existsSync(`/proc/${endless.pid}`)).toBe(false);
   });
 
-  test("causes an error when the program does not exist, and no error in other processes", async () => {
+  test("causes an error when its program does not exist; other processes still start", async () => {
     const open = readdirSync("/proc/self/fd").length;
     const spawns = Array.from({ length: 5 }, () =>
       spawnProcess({ file: "/no/such/program", args: [], workingDirectory: "/", descriptors: [1, 2] }),
@@ -88,7 +88,7 @@ describe("a process that the spawner starts", () => {
     await expect.poll(() => readdirSync("/proc/self/fd").length).toBeLessThanOrEqual(open);
   });
 
-  test("accepts no connection that lacks the random ID of the process", async () => {
+  test("ignores connections that do not send its random ID", async () => {
     const spawned = await start(`process.stdin.pipe(process.stdout)`, [0, 1]);
     const stranger = connect(socketPath());
     onTestFinished(() => void stranger.destroy());
@@ -110,7 +110,7 @@ describe("a process that the spawner starts", () => {
     expect(existsSync(`/proc/${before.pid}`)).toBe(true);
   });
 
-  test("is killed with its spawner, and the next process has a new spawner", async () => {
+  test("is killed with its spawner, and the next process uses a new spawner", async () => {
     const spawned = await start("for (;;);", [1]);
     const killed = spawner();
     process.kill(killed, "SIGKILL");
@@ -151,7 +151,7 @@ describe("a program that uses the spawner", () => {
     await expect.poll(() => readdirSync(directory)).toEqual([]);
   });
 
-  test("receives EMFILE without free file descriptors, and can spawn again later", async () => {
+  test("receives EMFILE without free file descriptors, and can start processes later", async () => {
     const { child, directory, said } = await startSubject("fill");
     const [status] = (await once(child, "close")) as [number];
     expect(said()).toMatch(/^\d+\nEMFILE: no socket to the process could be opened\n$/);

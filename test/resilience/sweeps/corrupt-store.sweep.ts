@@ -92,7 +92,7 @@ const damages: Record<string, (state: string) => Promise<void>> = {
 };
 
 test(
-  "a daemon rejects a damaged key store, and starts after a restore from a backup",
+  "a daemon rejects a damaged key store, and starts after a backup is restored",
   {
     timeout: 120_000,
   },
@@ -124,7 +124,7 @@ test(
   },
 );
 
-test("a key store keeps acknowledged keys after an incomplete write to its WAL file", async () => {
+test("a key store keeps confirmed keys after an incomplete write to its WAL file", async () => {
   const { directory, key } = await killedDaemon();
   const state = path.join(directory, "state");
   // The last transaction was being written: the checksum of its last page does not match.

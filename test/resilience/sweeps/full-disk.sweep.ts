@@ -82,7 +82,7 @@ async function digestOf(disk: SmallDisk): Promise<string> {
   return (await treeDigest(inside("workers"))) + (await treeDigest(inside("plugins")));
 }
 
-test("a daemon rejects an upload at each step on a full disk, and keeps no file", { timeout }, async () => {
+test("a daemon rejects an upload when the disk fills at any step, and keeps no file", { timeout }, async () => {
   const disk = await mountSmallDisk(size);
   const { daemon, client } = await startThere(disk);
   await client.workers.upload({ file: uploadOf("app.tgz", await appArchive("first")) });
@@ -132,7 +132,7 @@ test("a daemon completes or rejects each change of packages on a full disk", { t
   expect(await (await fetch(`${daemon.url}/teller`)).text()).toMatch(/^new /);
 });
 
-test("a daemon rejects key changes on a full disk, and later has all audit entries", { timeout }, async () => {
+test("a daemon rejects key changes on a full disk, and later writes all audit entries", { timeout }, async () => {
   const disk = await mountSmallDisk(size);
   const { daemon, client } = await startThere(disk);
   const listed = async () => (await client.keys.list()).keys.map(({ id }) => id).toSorted((a, b) => a - b);
@@ -167,7 +167,7 @@ test("a daemon rejects key changes on a full disk, and later has all audit entri
   expect((await next.client.keys.list()).keys.map(({ id }) => id).toSorted((a, b) => a - b)).toEqual(active.slice(1));
 });
 
-test("a daemon reports a full disk when the start fails, and starts with free space", { timeout }, async () => {
+test("a daemon reports a full disk and does not start until space is free", { timeout }, async () => {
   const disk = await mountSmallDisk(size);
   const first = await startThere(disk);
   const { data } = await first.client.keys.create({ body: { name: "kept", role: "viewer" } });
@@ -188,7 +188,7 @@ test("a daemon reports a full disk when the start fails, and starts with free sp
   expect((await connect(next.daemon.url, data.key).keys.list()).keys).toHaveLength(1);
 });
 
-test("a daemon serves when its log cannot be written because the disk is full", async () => {
+test("a daemon serves while a full disk prevents writes to its log", async () => {
   const socket = openListeningSocket();
   onTestFinished(socket.close);
   const full = await open("/dev/full", "w");

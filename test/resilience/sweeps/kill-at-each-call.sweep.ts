@@ -72,7 +72,7 @@ const changes: Record<string, Change> = {
 
 const totals = sweepTotals();
 
-test.for(Object.entries(changes))("a daemon completes or reverts a change when killed at any call (change: %s)", async ([, change]) => {
+test.for(Object.entries(changes))("a change is completed or reverted when the daemon is killed at any call (%s)", async ([, change]) => {
   const directory = await temporaryDirectory();
   const digests = new Map<string, string>();
   const start = async () => {

@@ -48,7 +48,7 @@ const restoreDryRun = async (file: string, home: string) => {
 };
 
 test(
-  `a killed backup or restore leaves no partial files (${kills} kills of each)`,
+  `a killed backup or restore leaves no incomplete files (${kills} kills of each)`,
   {
     timeout: 240_000,
   },

@@ -63,7 +63,7 @@ async function get(on: TestInstance, target: string): Promise<string> {
   return await (await fetch(on.url + target)).text();
 }
 
-test(`${rounds} kills of an instance during uploads do not affect another instance`, { timeout: 240_000 }, async () => {
+test(`${rounds} kills of a daemon during uploads do not affect another daemon`, { timeout: 240_000 }, async () => {
   await upload(b, "served", "served");
   const load = new CountingLoad(`${b.url}/served/`);
   const acknowledged = new Map<string, string>();
@@ -101,7 +101,7 @@ test(`${rounds} kills of an instance during uploads do not affect another instan
   expect(cut, "some kills must have cut uploads").toBeGreaterThan(0);
 });
 
-test(`an instance completes its uploads during ${starts} starts of another instance`, { timeout: 120_000 }, async () => {
+test(`a daemon completes its uploads while another daemon starts ${starts} times`, { timeout: 120_000 }, async () => {
   const uploads = { refused: 0, done: 0 };
   const abort = new AbortController();
   const uploading = uploadedNames.map(async (name) => {

@@ -61,7 +61,7 @@ const totals = sweepTotals();
 test.for([
   { title: "an installation", before: "missing", prepare: (harness: SweepHarness) => harness.remove() },
   { title: "a replacement", before: "old", prepare: (harness: SweepHarness) => harness.upload("old") },
-])("a daemon completes or rejects an upload when the unpacker is killed ($title)", async ({ before, prepare }) => {
+])("an upload is completed or rejected when its unpacker is killed ($title)", async ({ before, prepare }) => {
   const node = await WatchedNode.make();
   const directory = await temporaryDirectory();
   const daemon = await startDaemon({ directory, launcher: node.launcher });

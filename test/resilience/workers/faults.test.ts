@@ -58,9 +58,9 @@ async function offender(manifest: Record<string, unknown> = {}): Promise<string>
   return name;
 }
 
-describe("a worker that fails while another worker has requests", () => {
+describe("a worker that fails while other workers have requests", () => {
   test.each(["/throw", "/throw-null", "/throw-proxy"])(
-    "causes WORKER_BAD_RESPONSE without details of the error (path %s)",
+    "causes WORKER_BAD_RESPONSE, without details of its error (path %s)",
     async (fault) => {
       const name = await offender();
       const refusal = await server.refusal(`/${name}${fault}`);
@@ -70,14 +70,14 @@ describe("a worker that fails while another worker has requests", () => {
     },
   );
 
-  test("has the reason for its failure in its log", async () => {
+  test("has the reason for the failure in its log", async () => {
     const name = await offender();
     await server.refusal(`/${name}/throw`);
     await expect.poll(() => server.log.some((line) => line.worker === name && line.msg.includes("secret detail"))).toBe(true);
   });
 
   test.each(["/exit", "/abort", "/heap-push", "/heap-map", "/heap-fill", "/close-descriptors", "/garbage", "/forged"])(
-    "loses only its isolate and has a new isolate at the next request (path %s)",
+    "loses only its isolate, and the next request starts a new one (path %s)",
     async (fault) => {
       const name = await offender();
       const memoryBefore = process.memoryUsage().rss;
@@ -87,13 +87,13 @@ describe("a worker that fails while another worker has requests", () => {
     },
   );
 
-  test.each(["/buffers", "/wasm"])("is stopped when the worker exceeds its memory limit (path %s)", async (fault) => {
+  test.each(["/buffers", "/wasm"])("is stopped when it exceeds its memory limit (path %s)", async (fault) => {
     const name = await offender();
     expect((await server.refusal(`/${name}${fault}`)).status).toBe(502);
     expect(await server.text(`/${name}/ok`)).toBe("ok");
   });
 
-  test.each(["/loop", "/microtask-loop"])("causes WORKER_TIMEOUT and has a new isolate afterwards (path %s)", async (fault) => {
+  test.each(["/loop", "/microtask-loop"])("causes WORKER_TIMEOUT, and then serves from a new isolate (path %s)", async (fault) => {
     const name = await offender({ timeout: "500ms" });
     const pid = await server.text(`/${name}/pid`);
     expect(await server.refusal(`/${name}${fault}`)).toMatchObject({ status: 504, code: "WORKER_TIMEOUT" });
@@ -101,14 +101,14 @@ describe("a worker that fails while another worker has requests", () => {
     expect(await server.text(`/${name}/pid`)).not.toBe(pid);
   });
 
-  test("keeps its isolate when one call exceeds the timeout", async () => {
+  test("keeps its isolate when one request exceeds the timeout", async () => {
     const name = await offender({ timeout: "300ms" });
     const pid = await server.text(`/${name}/pid`);
     expect(await server.refusal(`/${name}/never`)).toMatchObject({ status: 504, code: "WORKER_TIMEOUT" });
     expect(await server.text(`/${name}/pid`)).toBe(pid);
   });
 
-  test("loses its isolate when a blocking read never ends", async () => {
+  test("loses its isolate when a read blocks the event loop permanently", async () => {
     const version = await server.add("blocked", { fixture: "faults", manifest: { timeout: "500ms" } });
     await promisify(execFile)("mkfifo", [path.join(version.folder, "fifo")]);
     expect(await server.refusal("/blocked/read-fifo")).toMatchObject({ status: 504, code: "WORKER_TIMEOUT" });
@@ -116,7 +116,7 @@ describe("a worker that fails while another worker has requests", () => {
   });
 
   test.each(["/reject-later", "/throw-later", "/promises"])(
-    "completes its response and then loses its isolate (path %s)",
+    "completes its response, and then its isolate stops (path %s)",
     async (fault) => {
       const name = await offender();
       const pid = await server.text(`/${name}/pid`);
@@ -126,7 +126,7 @@ describe("a worker that fails while another worker has requests", () => {
     },
   );
 
-  test("has between 100 and 3000 log lines after a flood of output", async () => {
+  test("has 100 to 3000 log lines after it writes without pause", async () => {
     const name = await offender();
     expect(await server.text(`/${name}/log-flood`)).toBe("logged");
     const lines = server.log.filter((line) => line.worker === name && line.source === "app");
@@ -148,10 +148,10 @@ async function giveUp(name: string, target: string, sign: string): Promise<void>
   await expect(answer).rejects.toThrow("abort");
 }
 
-describe("an isolate whose event loop is blocked when a client aborts a call", () => {
+describe("an isolate whose event loop is blocked when its client disconnects", () => {
   const blocked = "the event loop is blocked";
 
-  test("is replaced at the next request, and that request succeeds", async () => {
+  test("is replaced at the next request, which succeeds", async () => {
     const name = await offender();
     const startedAt = performance.now();
     await giveUp(name, "/announced-loop", "the loop begins");
@@ -160,13 +160,13 @@ describe("an isolate whose event loop is blocked when a client aborts a call", (
     expect(isLogged(name, blocked)).toBe(true);
   });
 
-  test("is stopped at the timeout of the aborted call without another request", async () => {
+  test("is stopped at the timeout of the cancelled request without another request", async () => {
     const name = await offender({ timeout: "500ms" });
     await giveUp(name, "/announced-loop", "the loop begins");
     await expect.poll(() => isLogged(name, blocked), { timeout: 10_000 }).toBe(true);
   });
 
-  test("keeps running until the timeout of the aborted call while no request waits", async () => {
+  test("remains until the timeout of the cancelled request while no request waits", async () => {
     const name = await offender();
     const pid = await server.text(`/${name}/pid`);
     await giveUp(name, "/announced-work?ms=2500", "the work begins");
@@ -174,7 +174,7 @@ describe("an isolate whose event loop is blocked when a client aborts a call", (
     expect(await server.text(`/${name}/pid`)).toBe(pid);
   });
 
-  test("is not replaced when the call of another client blocks the event loop", async () => {
+  test("is not replaced when another client's request blocks the event loop", async () => {
     const name = await offender();
     const pid = await server.text(`/${name}/pid`);
     const client = new AbortController();
@@ -209,7 +209,7 @@ describe("a worker that cannot start", () => {
     expect(refusal.message).not.toContain("\n");
   });
 
-  test("is started less often after repeated crashes at import", async () => {
+  test("starts less often after it crashes repeatedly while loading", async () => {
     await server.add("crash-loop", { files: { "index.js": "process.exit(1)" } });
     const answers = [];
     for (let index = 0; index < 20; index += 1) answers.push(await server.refusal("/crash-loop/"));
@@ -219,7 +219,7 @@ describe("a worker that cannot start", () => {
     expect(starts.length).toBeLessThan(12);
   });
 
-  test("causes WORKER_START_FAILED after 5 s when an import never ends", async () => {
+  test("causes WORKER_START_FAILED after 5 s when an import never completes", async () => {
     await server.add("stuck", { files: { "index.js": "await new Promise(() => {});" }, manifest: { timeout: "300ms" } });
     expect(await server.refusal("/stuck/")).toMatchObject({
       status: 502,

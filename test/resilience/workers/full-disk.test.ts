@@ -33,7 +33,7 @@ const textOf = async (url: string) => await (await fetch(`${url}/app/`)).text();
 test.each([
   ["is full", (disk: SmallDisk) => disk.leaveKilobytes(0)],
   ["has no free inode", (disk: SmallDisk) => disk.leaveNames(0)],
-])("a daemon starts isolates without free space for packages (the disk %s)", async (_, spoil) => {
+])("a daemon starts isolates when the package disk has no free space (the disk %s)", async (_, spoil) => {
   const { disk, daemon, start } = await startWithPackagesOnSmallDisk();
   await spoil(disk);
 

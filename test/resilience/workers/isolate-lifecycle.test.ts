@@ -44,8 +44,8 @@ const isolatesOf = (worker: string) => server.engine.numbers().find(({ meter }) 
 
 const restart = (version: ServedVersion) => server.engine.restart(version.folder);
 
-describe("an isolate of a worker", () => {
-  test("serves requests in sequence and 200 requests concurrently", async () => {
+describe("the isolate of a worker", () => {
+  test("serves single requests and 200 concurrent requests", async () => {
     await server.add("steady", { files: files("steady") });
     const pid = await server.text("/steady/pid");
     const answers = await Promise.all(Array.from({ length: 200 }, () => server.text("/steady/")));
@@ -68,7 +68,7 @@ describe("an isolate of a worker", () => {
     expect(await server.text("/fresh/served")).toBe("1");
   });
 
-  test("starts before the next request with ttl: 0, and stops after idleTimeout", async () => {
+  test("starts early with ttl: 0, before a request, and stops after idleTimeout", async () => {
     const version = await server.add("prepared", { files: files("prepared"), manifest: { ttl: 0, idleTimeout: "300ms" } });
     await server.text("/prepared/");
     await expect.poll(() => isolatesOf("prepared")).toBeGreaterThan(0);
@@ -78,7 +78,7 @@ describe("an isolate of a worker", () => {
     await server.engine.retire(version.folder, undefined);
   });
 
-  test("is replaced after maxRequests, and no request is lost or blocked", async () => {
+  test("is replaced after maxRequests without a lost or blocked request", async () => {
     await server.add("limited", { files: files("limited"), manifest: { maxRequests: 5 } });
     const first = await server.text("/limited/pid");
     await expect.poll(() => server.text("/limited/pid")).not.toBe(first);
@@ -86,7 +86,7 @@ describe("an isolate of a worker", () => {
     expect(new Set(await Promise.all(served))).toEqual(new Set(["limited"]));
   });
 
-  test("keeps running beyond maxRequests when the worker's changed code cannot load", async () => {
+  test("continues beyond maxRequests when the worker's new code cannot load", async () => {
     const version = await server.add("irreplaceable", { files: files("irreplaceable"), manifest: { maxRequests: 2 } });
     const pid = await server.text("/irreplaceable/pid");
     await writeFile(path.join(version.folder, "index.js"), "throw new Error('broken later');");
@@ -95,7 +95,7 @@ describe("an isolate of a worker", () => {
     expect(await server.text("/irreplaceable/pid")).toBe(pid);
   });
 
-  test("calls onIdle after idleTimeout, and onTerminate when the ttl has passed", async () => {
+  test("runs onIdle after idleTimeout, and onTerminate at the end of its ttl", async () => {
     await server.add("idle", { files: files("idle"), manifest: { idleTimeout: "100ms", ttl: "600ms" } });
     const pid = await server.text("/idle/pid");
     await expect.poll(() => logged("idle", "idle now"), { timeout: 10_000 }).toBe(true);
@@ -103,7 +103,7 @@ describe("an isolate of a worker", () => {
     expect(await server.text("/idle/pid")).not.toBe(pid);
   });
 
-  test("runs beside a second isolate when the worker is busy and has instances: 2", async () => {
+  test("runs together with a second isolate when the worker is busy and has instances: 2", async () => {
     await server.add("twins", { files: files("twins"), manifest: { instances: 2 } });
     await server.text("/twins/");
     await expect
@@ -114,7 +114,7 @@ describe("an isolate of a worker", () => {
       .toBe(3);
   });
 
-  test("completes waitUntil promises before the isolate stops", async () => {
+  test("completes waitUntil promises before it stops", async () => {
     const version = await server.add("background", { files: files("background") });
     await server.text("/background/background");
     await server.text("/background/background-fails");
@@ -131,7 +131,7 @@ describe("a worker with instances: auto", () => {
     const work = () => { const end = Date.now() + 20; while (Date.now() < end); };
     export default { fetch: (request) => { if (request.url.endsWith("/work")) work(); return new Response(String(process.pid)); } };`;
 
-  test.runIf(availableParallelism() > 1)("starts a second isolate for CPU load, and none for waiting requests", async () => {
+  test.runIf(availableParallelism() > 1)("starts a second isolate for CPU load, but not for waiting requests", async () => {
     await server.add("auto", { files: { "index.js": busy }, manifest: { instances: "auto" } });
     await Promise.all(Array.from({ length: 50 }, () => server.text("/auto/")));
     expect(isolatesOf("auto")).toBe(1);
@@ -146,7 +146,7 @@ describe("a worker with instances: auto", () => {
 });
 
 describe("the restart of a worker", () => {
-  test("serves the next request by a new isolate and completes pending requests", async () => {
+  test("starts a new isolate for the next request, and completes running requests", async () => {
     const version = await server.add("restarted", { files: files("restarted") });
     const held = server.text("/restarted/wait?ms=300");
     const pid = await server.text("/restarted/pid");
@@ -177,7 +177,7 @@ describe("the restart of a worker", () => {
     await Promise.all(clients);
   });
 
-  test("ends the backoff of a crashed worker, and does not start an idle worker", async () => {
+  test("ends the start delay of a crashed worker, and starts no idle worker", async () => {
     const version = await server.add("left-alone", { files: { "index.js": "process.exit(1)" } });
     await expect.poll(async () => (await server.refusal("/left-alone/")).code).toBe("WORKER_UNAVAILABLE");
     await writeFile(path.join(version.folder, "index.js"), "export default { fetch: () => new Response('well') }");
@@ -188,7 +188,7 @@ describe("the restart of a worker", () => {
 });
 
 describe("the pool of all isolates", () => {
-  test("starts an isolate for a new worker although all isolates are busy", async () => {
+  test("has room for a new worker even if all isolates are busy", async () => {
     const names = ["p", "q", "r", "s"];
     for (const name of [...names, "newcomer"]) await server.add(`never-idle-${name}`, { files: files(name) });
     const load = { isOver: false };
@@ -203,7 +203,7 @@ describe("the pool of all isolates", () => {
     await Promise.all(clients);
   });
 
-  test("rejects requests beyond a worker's queue of 1024 with Retry-After", async () => {
+  test("rejects requests beyond 1024 waiting requests of a worker with Retry-After", async () => {
     const gate = createServer();
     gate.listen(0, "127.0.0.1");
     await once(gate, "listening");
@@ -226,7 +226,7 @@ describe("the pool of all isolates", () => {
     await Promise.all(answers.map((answer) => answer.text()));
   });
 
-  test("stops the isolate that was idle longest, and never a busy isolate", async () => {
+  test("stops the isolate with the longest idle time, but no busy isolate", async () => {
     for (const name of ["a", "b", "c", "d", "e"]) await server.add(`pool-${name}`, { files: files(name) });
     const held = server.text("/pool-a/hold");
     // A response to the held request would show that it ended early.
@@ -238,7 +238,7 @@ describe("the pool of all isolates", () => {
     expect(await held).toBe("a");
   });
 
-  test("queues a request while all isolates are busy, and rejects it at the timeout", async () => {
+  test("delays a request while all isolates are busy, and rejects it at the timeout", async () => {
     for (const name of ["f", "g", "h", "i"]) await server.add(`pool-${name}`, { files: files(name) });
     await server.add("pool-late", { files: files("late"), manifest: { timeout: "300ms" } });
     await server.add("pool-patient", { files: files("patient") });
@@ -254,7 +254,7 @@ describe("the pool of all isolates", () => {
 });
 
 describe("a worker version that is replaced", () => {
-  test("completes old calls with the old files, while the new version serves new calls", async () => {
+  test("completes old requests with old files while the new version serves new requests", async () => {
     const old = await server.add("swap", { files: files("old") });
     const held = server.text("/swap/hold");
     const oldPid = await server.text("/swap/pid");
@@ -308,7 +308,7 @@ describe("a worker version that is replaced", () => {
   });
 });
 
-test("the pool of all isolates completes pending requests when closed", async () => {
+test("the pool of all isolates completes running requests when it closes", async () => {
   const closing = await WorkerServer.start();
   await closing.add("slow", { files: files("slow") });
   const pid = Number(await closing.text("/slow/pid"));

@@ -12,7 +12,7 @@ class Isolate {
   readonly sweep = () => false;
 }
 
-test("sends one liveness probe when an isolate is silent after a WebSocket message", async () => {
+test("sends one liveness probe when an isolate does not respond to a WebSocket message", async () => {
   const isolate = new Isolate();
   const watch = new MessageWatch(isolate);
   const sentMs = performance.now();
@@ -23,7 +23,7 @@ test("sends one liveness probe when an isolate is silent after a WebSocket messa
   expect(isolate.asked).toHaveLength(1);
 });
 
-test("sends no liveness probe when the daemon was blocked before it read the response", async () => {
+test("sends no liveness probe when the daemon was blocked before it read a reply", async () => {
   const isolate = new Isolate();
   const watch = new MessageWatch(isolate);
   watch.onMessage();

@@ -14,14 +14,14 @@ const slowToAnswer = (ms: number) =>
   `export default { fetch: () => new Promise((resolve) => setTimeout(resolve, ${ms}, new Response(String(process.pid)))) };`;
 
 describe("a daemon after its event loop was blocked", () => {
-  test("starts isolates whose first message the daemon reads late", async () => {
+  test("starts isolates even if it reads their first message late", async () => {
     const names = ["late-1", "late-2", "late-3", "late-4", "late-5"];
     for (const name of names) await server.add(name, { files: { "index.js": `export default { fetch: () => new Response("${name}") };` } });
     const answers = await whileHeldUp(200, () => Promise.all(names.map((name) => server.text(`/${name}/`))));
     expect(answers).toEqual(names);
   });
 
-  test("accepts a response that arrived before the timeout and was read later", async () => {
+  test("accepts a response that arrives before the timeout, but is read later", async () => {
     await server.add("prompt", { files: { "index.js": slowToAnswer(100) }, manifest: { timeout: "400ms" } });
     const pid = await server.text("/prompt/");
     const answers = Promise.all([server.text("/prompt/"), server.text("/prompt/")]);
@@ -30,7 +30,7 @@ describe("a daemon after its event loop was blocked", () => {
     expect(await answers).toEqual([pid, pid]);
   });
 
-  test("does not kill an isolate whose reply to a liveness probe is not yet read", async () => {
+  test("does not kill an isolate whose reply to a liveness probe is still unread", async () => {
     await server.add("alive", { files: { "index.js": slowToAnswer(600) }, manifest: { timeout: "300ms" } });
     const late = await server.refusal("/alive/");
     expect(late).toMatchObject({ status: 504, code: "WORKER_TIMEOUT" });

@@ -21,12 +21,12 @@ describe("chooseVersion", () => {
     expect(chooseVersion(facts, installed(...versions), false)).toEqual({ version: expected, origin: "assigned" });
   });
 
-  test("keeps a declared version", () => {
+  test("returns the version that the manifest declares", () => {
     const facts = { version: "1.0.0", hasDeclaredVersion: true, packageJson: undefined };
     expect(chooseVersion(facts, installed("latest", "3.0.0"), true)).toEqual({ version: "1.0.0", origin: "declared" });
   });
 
-  test("keeps an active latest without isBump, and assigns a version with isBump", () => {
+  test("returns latest when it is active, or with isBump a new version", () => {
     expect(chooseVersion(without, installed("latest", "1.0.0"), false)).toEqual({ version: "latest", origin: "latest" });
     expect(chooseVersion(without, installed("latest", "1.0.0"), true)).toEqual({ version: "1.0.1", origin: "assigned" });
   });

@@ -32,7 +32,7 @@ test.each(["profiles: [a]\n", "profiles: { home: { url: 7 } }\n", "a: [\n"])(
   },
 );
 
-test("reads profiles from the config file, or none if the file does not exist", async () => {
+test("reads profiles from the config file, or no profile without a file", async () => {
   const directory = await temporaryDirectory();
   expect(await readProfiles(directory)).toEqual({ current: undefined, profiles: new Map() });
   const config = ConfigFile.open(directory);

@@ -30,7 +30,7 @@ test.each([
   expect(endsIn(nowSeconds + seconds, nowMs)).toBe(text);
 });
 
-test("shows the time of day of a key expiry that is less than two days away", () => {
+test("shows the time of day for a key that expires in less than two days", () => {
   expect(endOn(nowSeconds + 3600, nowMs)).toBe("2026-01-31 13:00 UTC (in 1h)");
   expect(endOn(nowSeconds - 3600, nowMs)).toBe("2026-01-31 11:00 UTC (expired)");
   expect(endOn(nowSeconds + 86_400 * 10, nowMs)).toBe("2026-02-10");
@@ -38,7 +38,7 @@ test("shows the time of day of a key expiry that is less than two days away", ()
 
 const secondsAgo = (seconds: number) => Math.floor(Date.now() / 1000) - seconds;
 
-describe("times in output", () => {
+describe("times in the output of commands", () => {
   const key = { keyPrefix: "rtk_1", role: "viewer", permissions: ["workers:read"], namespaces: ["*"], createdAt: secondsAgo(86_400) };
   const file = { path: "workers/app/index.js", isDirectory: false, size: 12 };
   const entry = { id: 1, at: Date.now(), action: "key.created", outcome: "done", clientAddress: "::1", requestId: "id-1" };
@@ -71,7 +71,7 @@ describe("times in output", () => {
     ["keys show 7", /^last used +\d{4}-\d\d-\d\d \d\d:\d\d UTC \(5m ago\)$/m, new RegExp(`^last used +${dateTime}$`, "m")],
     ["files ls workers/app", / 5m ago$/m, new RegExp(`\t${dateTime}$`, "m")],
     ["audit", /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d  key\.created/m, new RegExp(`^${dateTime}\tkey\\.created`, "m")],
-  ])("are short on a terminal and in RFC 3339 format in a pipe (command: %s)", async (words, forPeople, forPrograms) => {
+  ])("are relative in a terminal and in RFC 3339 format in a pipe (command: %s)", async (words, forPeople, forPrograms) => {
     expect(await shown(words, true)).toMatch(forPeople);
     expect(await shown(words, false)).toMatch(forPrograms);
   });

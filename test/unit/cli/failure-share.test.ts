@@ -17,7 +17,7 @@ test.each([
     "degraded",
   ],
   ["a small share of failures", [{ ...none, perSecond: 1000, failedPerSecond: 1 }], 0.001, "ok"],
-])("computes the share of failed requests and the health (requests: %s)", (_what, counts, share, health) => {
+])("computes the share of failed requests and the health state (requests: %s)", (_what, counts, share, health) => {
   expect(failureShare(counts)).toBeCloseTo(share);
   expect(requestHealth(failureShare(counts))).toBe(health);
 });

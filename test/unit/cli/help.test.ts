@@ -21,8 +21,8 @@ function pages(style: { widthColumns: number; hasColor: boolean }): (readonly [w
 /** A line of one word, or a command to copy, keeps its length. */
 const isWhole = (line: string) => !line.trim().includes(" ") || /^ +(?:- run: |\S*)(?:runtimectl|curl|sudo|kubectl|npx)/.test(line);
 
-describe.each([60, 80, 100, 140])("help in a terminal of %i columns", (widthColumns) => {
-  test.each(pages({ widthColumns, hasColor: false }))("wraps the lines of runtimectl %s --help", (_, text) => {
+describe.each([60, 80, 100, 140])("help output in a terminal of %i columns", (widthColumns) => {
+  test.each(pages({ widthColumns, hasColor: false }))("wraps the lines of `runtimectl %s --help`", (_, text) => {
     const tooLong = text.split("\n").filter((line) => line.length > widthColumns && !isWhole(line));
     expect(tooLong).toEqual([]);
   });

@@ -22,7 +22,7 @@ test("marks the active version of each worker as live", async () => {
   );
 });
 
-test("marks one active version when a worker is both built-in and uploaded", async () => {
+test("marks one active version when a worker has built-in and uploaded versions", async () => {
   const rows = [
     { ...row, name: "cpanel", versions: ["1.0.0"], source: "built-in", removable: false },
     { ...row, name: "cpanel", versions: ["1.1.0"] },
@@ -31,7 +31,7 @@ test("marks one active version when a worker is both built-in and uploaded", asy
   expect(await listed(rows, ["--all"])).toBe("cpanel\t1.0.0\ton\t\tbuilt-in\ncpanel\t1.1.0\ton\tlive\tuploaded\n");
 });
 
-test("prints in JSON whether each version is active", async () => {
+test("includes in JSON whether each version is active", async () => {
   const { workers } = JSON.parse(await listed([{ ...row, name: "app", versions: ["1.1.0", "1.0.0"] }], ["--json"])) as { workers: unknown };
 
   expect(workers).toEqual([

@@ -24,7 +24,7 @@ async function create(flags: readonly string[], isTerminal: boolean, expiresAt?:
   return { daemon, home, ...(await runInProcess(words, { cwd: home, env, isTerminal })) };
 }
 
-test("prints shell variables for a new key on a terminal", async () => {
+test("prints commands that set shell variables for a new key on a terminal", async () => {
   const { daemon, stdout, stderr } = await create([], true);
 
   expect(stdout).toBe(`${key}\n`);
@@ -32,7 +32,7 @@ test("prints shell variables for a new key on a terminal", async () => {
   expect(stderr).toContain("runtimectl help ci\n");
 });
 
-test("prints the path of the key file in the shell variables with --out", async () => {
+test("prints commands with the path of the key file when --out is set", async () => {
   const { daemon, home, stderr } = await create(["--out", "ci.key"], true);
 
   expect(stderr).toContain(`\nexport RUNTIMECTL_URL=${daemon.url} RUNTIMECTL_KEY_FILE=${home}/ci.key\n`);
@@ -45,7 +45,7 @@ test.each([
   ["2w", "2 weeks"],
   ["30d", "30 days"],
   ["1y", "1 year"],
-])("prints lifetime and date of a new key with --expires %s", async (expires, lifetime) => {
+])("prints lifetime and expiry date of a new key with --expires %s", async (expires, lifetime) => {
   const { stderr } = await create(["--expires", expires], false, Date.parse("2100-12-27T00:00:00Z") / 1000);
 
   expect(stderr).toContain(`expires in ${lifetime}, on 2100-12-27\n`);
@@ -55,7 +55,7 @@ test.each([
   ["a pipe", [], false],
   ["a terminal with --json", ["--json"], true],
   ["a terminal with --quiet", ["--quiet"], true],
-] as const)("prints no shell variables (destination: %s)", async (_place, flags, isTerminal) => {
+] as const)("prints no commands for shell variables (destination: %s)", async (_place, flags, isTerminal) => {
   const { stdout, stderr } = await create(flags, isTerminal);
 
   expect(stdout).toContain(key);

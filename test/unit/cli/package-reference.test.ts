@@ -19,6 +19,6 @@ test.each(["", "@", "@team", "@team/", "App", "a b", "../a", "hello@", "hello@1.
   },
 );
 
-test("requires a version for a command that changes one version", () => {
+test("requires a version for commands that change a single version", () => {
   expect(() => parseVersionReference("@team/app")).toThrow("the version of @team/app is missing");
 });

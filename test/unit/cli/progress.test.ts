@@ -12,6 +12,6 @@ test.each([
   expect(describeProgress({ doneBytes: 10 * megabyte, totalBytes: 40 * megabyte, elapsedMs })).toBe(expected);
 });
 
-test("prints no transfer rate before the first byte", () => {
+test("prints no transfer rate before the first byte is sent", () => {
   expect(describeProgress({ doneBytes: 0, totalBytes: megabyte, elapsedMs: 5_000 })).toBe(`${"░".repeat(24)} 0 B of 1.0 MB`);
 });

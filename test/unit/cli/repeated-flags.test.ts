@@ -20,11 +20,11 @@ test.each([
   ["runtimectl --help", "runtimectl --help"],
   ["the runtimectl of another version", "the runtimectl of another version"],
   ["nothing to repeat", "nothing to repeat"],
-])("adds the flag -p prod to commands that need the flag: %j becomes %j", (text, expected) => {
+])("adds -p prod to suggested commands that need a profile: %j becomes %j", (text, expected) => {
   expect(repeatFlags(text, { profile: "prod" })).toBe(expected);
 });
 
-test("adds all connection flags of a call to suggested commands, with shell quotes", () => {
+test("adds all connection flags of the user to suggested commands, with shell quotes", () => {
   const flags = { profile: "prod", url: "https://rt.example.org", keyFile: "my keys/it's.key" };
   expect(repeatFlags("runtimectl status", flags)).toBe(
     `runtimectl -p prod --url https://rt.example.org --key-file 'my keys/it'\\''s.key' status`,

@@ -26,7 +26,7 @@ test.each([
   ["workers logs shop --tail 5", "runtimectl workers logs <name> --limit <count>"],
   ["keys revoke 1 --force", "--yes"],
   ["keys revoke 1 --constructor", "runtimectl keys revoke --help"],
-])("suggests a replacement for an unknown option (command: %s)", async (words, hint) => {
+])("suggests the right option for an unknown option (command: %s)", async (words, hint) => {
   const result = await run(words);
   expect(result.status).toBe(2);
   expect(result.stderr).toContain(hint);
@@ -41,7 +41,7 @@ test.each([
   ["logs app -n 5", "runtimectl workers logs <name> --limit <count>"],
   ["upgrade", "npm install --global ./runtimectl-VERSION.tgz"],
   ["update", "npm install --global ./runtimectl-VERSION.tgz"],
-])("suggests a replacement for a mistyped or foreign command (command: %s)", async (words, hint) => {
+])("suggests the right command for an unknown command (command: %s)", async (words, hint) => {
   const result = await run(words);
   expect(result.status).toBe(2);
   expect(result.stderr).toContain(`hint: ${hint}`);
@@ -57,13 +57,13 @@ test.each(["--help", "workers", "workers list --help"])("prints help for the arg
   expect(stdout).toContain("runtimectl workers");
 });
 
-test("prints a failure as one JSON document on stderr with --json", async () => {
+test("prints an error with --json as one JSON document on stderr", async () => {
   const { status, stdout, stderr } = await run("validate missing --json");
   expect({ status, stdout }).toEqual({ status: 6, stdout: "" });
   expect(JSON.parse(stderr)).toMatchObject({ error: { code: "PATH_NOT_FOUND", exitCode: 6 } });
 });
 
-test("returns exit code 130 and closes the connection when the abort signal fires", async () => {
+test("returns exit code 130 and closes the connection when its signal is aborted", async () => {
   const interruption = new AbortController();
   const closed = Promise.withResolvers<void>();
   // Never responds.
@@ -82,7 +82,7 @@ test("returns exit code 130 and closes the connection when the abort signal fire
   await closed.promise;
 });
 
-test("returns exit code 130 when the abort signal fired before the start", async () => {
+test("returns exit code 130 when its signal is aborted before the start", async () => {
   expect(await run("status --url http://127.0.0.1:1", { signal: AbortSignal.abort() })).toMatchObject({ status: 130, stdout: "" });
 });
 
@@ -90,7 +90,7 @@ test.each([
   ["HOME", ".config/runtimectl", (home: string) => ({ HOME: home })],
   ["XDG_CONFIG_HOME", "xdg/runtimectl", (home: string) => ({ XDG_CONFIG_HOME: path.join(home, "xdg") })],
   ["RUNTIMECTL_CONFIG_DIR", "own", (home: string) => ({ RUNTIMECTL_CONFIG_DIR: path.join(home, "own") })],
-] as const)("reads profiles from the config folder that the variable %s determines", async (_name, folder, env) => {
+] as const)("reads profiles from the config folder in the variable %s", async (_name, folder, env) => {
   const home = await temporaryDirectory();
   await writeTree(home, { [`${folder}/config.yaml`]: "profiles:\n  found:\n    url: https://found.example\n" });
 
@@ -118,7 +118,7 @@ test("colors errors only on a terminal", async () => {
 
 const countListeners = () => process.eventNames().reduce((sum, name) => sum + process.listenerCount(name), 0);
 
-test("leaves no listeners on the process and does not set process.exitCode", async () => {
+test("leaves no listeners on the process object, and does not set process.exitCode", async () => {
   await run("workers list --url http://127.0.0.1:1");
   const before = countListeners();
   for (let index = 0; index < 12; index += 1) await run("workers list --url http://127.0.0.1:1");

@@ -8,7 +8,7 @@ test("escapes control characters in text", () => {
   expect(sanitizeForTerminal(hostile)).toBe("a\\x1b[31m\\x07\\x0d\\x0a\\x9b\\u{202e}\\u{2066}\\u{200b}\\u{2028}\\u{e0001}z");
 });
 
-test("escapes control characters in JSON as ASCII sequences that JSON.parse restores", () => {
+test("escapes control characters in JSON so that JSON.parse restores them", () => {
   const text = printableJson({ name: hostile });
   expect(JSON.parse(text)).toEqual({ name: hostile });
   expect(text).toMatch(/^[\x20-\x7e]+$/);
@@ -18,7 +18,7 @@ test("escapes a tab in tab-separated output", () => {
   expect(tabSeparated([["a\tb", "c"]])).toBe("a\\x09b\tc");
 });
 
-test("aligns wide characters in a table and omits the last columns when space is short", () => {
+test("aligns wide characters in a table, and omits the last columns in a narrow table", () => {
   const rows = [
     ["名前", "1.0.0", "on"],
     ["b", "2", "off"],

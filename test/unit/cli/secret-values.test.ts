@@ -12,7 +12,7 @@ test.each([
   ["STRIPE_KEY", "0123456789"],
   ["apiKey", "x"],
   ["TOKEN", "12345678"],
-])("detects the variable %s=%s as a secret unless the value has one character", (name, value) => {
+])("treats the variable %s=%s as a secret unless the value has one character", (name, value) => {
   expect(looksSecretValue(name, value)).toBe(value.length > 1);
 });
 
@@ -26,6 +26,6 @@ test.each([
   ["PASSWORD", "change"],
   ["KEY_NAME", "the-name-of-a-key"],
   ["MONKEY", "0123456789abcdef"],
-])("does not detect the variable %s=%s as a secret", (name, value) => {
+])("does not treat the variable %s=%s as a secret", (name, value) => {
   expect(looksSecretValue(name, value)).toBe(false);
 });

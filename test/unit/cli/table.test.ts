@@ -16,13 +16,13 @@ describe("alignedTable", () => {
     expect(Math.max(...lines.map((line) => line.length))).toBe(50);
   });
 
-  test("keeps a long last column, shortened", () => {
+  test("shortens a long last column, but keeps it in the table", () => {
     const [, line = ""] = alignedTable(headings, [["shop", "failed", "a".repeat(200)]], style(60)).split("\n");
     expect(line).toMatch(/^shop {2}failed {2}a+…$/);
     expect(line).toHaveLength(60);
   });
 
-  test("omits the rightmost columns when no column can be shortened", () => {
+  test("omits the last columns when no column can be shortened", () => {
     const row = ["shop", "failed", "a".repeat(30)];
     expect(alignedTable(headings, [row], style(20))).toBe("NAME  STATE\nshop  failed");
   });

@@ -6,7 +6,7 @@ import { keys } from "../../support/terminal-window.js";
 const refusedKey = WireAnswer.refusal(401, "INVALID_KEY", "The key is not known.");
 const profiles = `current: home\nprofiles:\n  home:\n    url: http://home.test\n  prod:\n    url: http://prod.test\n    production: true\n`;
 
-test("shows the time since the daemon became unreachable and the next retry", async () => {
+test("shows how long the daemon is unreachable, and when the next request follows", async () => {
   const dashboard = await renderDashboard({ "/api/workers": [listedWorker("shop")] }, { screen: "workers" });
   await dashboard.waitFor("> shop");
   dashboard.transport.failure = unreachable();
@@ -19,7 +19,7 @@ test("shows the time since the daemon became unreachable and the next retry", as
   expect(dashboard.text()).not.toContain("away");
 });
 
-test("delays repeats of a call that failed with 503 while other calls succeed", async () => {
+test("waits before it repeats a call that failed with 503, while other calls succeed", async () => {
   const calledAtMs: number[] = [];
   const unavailable = () => {
     calledAtMs.push(Date.now());
@@ -33,13 +33,13 @@ test("delays repeats of a call that failed with 503 while other calls succeed", 
   expect(second - first).toBeGreaterThan(500);
 });
 
-test("shows when the daemon is not ready", async () => {
+test("shows that the daemon is not ready", async () => {
   const notReady = WireAnswer.refusal(503, "NOT_READY", "plugins are loading");
   const dashboard = await renderDashboard({ "/api/health/ready": notReady });
   await dashboard.waitFor(/health +not ready: plugins are loading/);
 });
 
-test("ends the session when the daemon rejects the API key, and shows the reason", async () => {
+test("ends the session when the daemon rejects the API key, and shows why", async () => {
   const dashboard = await renderDashboard({ "/api/workers": [listedWorker("shop")] }, { screen: "workers" });
   await dashboard.waitFor("> shop");
   dashboard.transport.answers["/api/workers"] = refusedKey;
@@ -64,7 +64,7 @@ test("asks for URL and API key when no profile exists, and hides the typed API k
   expect(dashboard.transport.requests).toEqual([]);
 });
 
-test("lists profiles; marks the one in use, production profiles and missing API keys", async () => {
+test("lists profiles; marks the current, production and keyless ones", async () => {
   const dashboard = await renderDashboard({}, { environment: {}, config: profiles });
   await dashboard.waitFor(/> home \(in use\) +http:\/\/home\.test +missing/);
   expect(dashboard.text()).toMatch(/prod +http:\/\/prod\.test +missing +PRODUCTION/);
@@ -72,7 +72,7 @@ test("lists profiles; marks the one in use, production profiles and missing API 
   await dashboard.waitFor("key for http://prod.test:");
 });
 
-test("polls at the interval of --refresh, and immediately when the key r is pressed", async () => {
+test("sends requests at the interval of --refresh, and immediately when r is pressed", async () => {
   const dashboard = await renderDashboard({}, { screen: "workers", refreshMs: 3_600_000 });
   await dashboard.waitFor("no workers");
   await dashboard.waitFor("ready");

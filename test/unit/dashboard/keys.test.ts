@@ -90,7 +90,7 @@ test.each([
   ["no namespace", `a${keys.tab}${keys.tab}\u0015${keys.tab}`, "the namespace is missing"],
   ["an invalid namespace", `a${keys.tab}${keys.tab}\u0015team${keys.tab}`, '"team" is not a namespace'],
   ["an invalid lifetime", `a${keys.tab.repeat(3)}\u0015soon`, '"soon" is not a lifetime'],
-])("rejects the form for an API key with %s and sends no request", async (_what, typed, reason) => {
+])("sends no request when the form for an API key has %s", async (_what, typed, reason) => {
   const dashboard = await openKeys({ rows: 30 });
   await dashboard.waitFor("c create");
   dashboard.press(`c${typed}${keys.enter}`);
@@ -98,7 +98,7 @@ test.each([
   expect(dashboard.transport.changes()).toEqual([]);
 });
 
-test("creates an API key that never expires only after a second press of enter", async () => {
+test("creates an API key without expiry only after a second press of enter", async () => {
   const dashboard = await openKeys();
   await dashboard.waitFor("c create");
   dashboard.press(`ca${keys.tab.repeat(3)}\u0015never${keys.enter}`);
@@ -111,7 +111,7 @@ test("creates an API key that never expires only after a second press of enter",
 test.each([
   ["the daemon rejects the key", WireAnswer.refusal(403, "PERMISSION_ESCALATION", "Too much for your key."), "Too much for your key."],
   ["the daemon is unreachable", unreachable(), "cannot reach http://daemon.test"],
-])("keeps the values in the form for an API key when %s", async (_when, answer, reason) => {
+])("keeps the entered values of an API key when %s", async (_when, answer, reason) => {
   const dashboard = await openKeys({}, { "POST /api/keys": answer });
   await dashboard.waitFor("c create");
   dashboard.press(`cpatient${keys.tab.repeat(3)}${keys.enter}`);
@@ -120,7 +120,7 @@ test.each([
   expect(dashboard.text()).toContain("lifetime (expires");
 });
 
-test("ignores unrelated key presses while a new API key is shown", async () => {
+test("shows a new API key until y is pressed, whatever other key is pressed", async () => {
   const dashboard = await openKeys();
   await dashboard.waitFor("c create");
   dashboard.press(`ca${keys.tab.repeat(3)}${keys.enter}`);
@@ -143,7 +143,7 @@ test("erases a displayed API key from the terminal when ctrl-c is pressed", asyn
 test.each([
   ["a viewer key", { answers: { "/api/admin/session": sessionOf(rolePermissions.viewer.concat("keys:read")) }, isReadOnly: false }],
   ["read-only mode", { answers: {}, isReadOnly: true }],
-])("prevents creating and revoking API keys with %s", async (_who, { answers, isReadOnly }) => {
+])("does not create or revoke API keys with %s", async (_who, { answers, isReadOnly }) => {
   const dashboard = await openKeys({ isReadOnly }, answers);
   await dashboard.waitFor("q quit");
   dashboard.press("cd?");
@@ -152,7 +152,7 @@ test.each([
   expect(dashboard.transport.changes()).toEqual([]);
 });
 
-test("keeps a displayed API key above other overlays, and erases it when closed", () => {
+test("shows a new API key above other dialogs, and erases it when closed", () => {
   const overlays = new Overlays();
   const shown = new OneTimeSecret(secret);
   overlays.show({ kind: "reveal", secret: shown, about: [] });

@@ -63,7 +63,7 @@ test("keeps the same row selected when the list changes", async () => {
   expect(dashboard.text()).toContain("> todos");
 });
 
-test("shows built-in workers only after b is pressed, and marks them as unchangeable", async () => {
+test("shows built-in workers when b is pressed, and marks them as unchangeable", async () => {
   const dashboard = await renderDashboard(shops, { screen: "workers", columns: 140 });
   await dashboard.waitFor("> @team/shop");
   expect(dashboard.text()).not.toContain("hello");
@@ -71,7 +71,7 @@ test("shows built-in workers only after b is pressed, and marks them as unchange
   await dashboard.waitFor("cannot be changed");
 });
 
-test("opens the details in place of the list on a narrow terminal", async () => {
+test("shows the details instead of the list on a narrow terminal", async () => {
   const dashboard = await renderDashboard(shops, { screen: "workers", columns: 60, rows: 15 });
   await dashboard.waitFor("> @team/shop");
   dashboard.press(keys.enter);
@@ -81,7 +81,7 @@ test("opens the details in place of the list on a narrow terminal", async () => 
   await dashboard.waitFor("> @team/shop");
 });
 
-test("lists only the available shortcuts of the current screen in the help", async () => {
+test("shows only the available shortcuts of the current screen in the help", async () => {
   const dashboard = await renderDashboard({}, { screen: "overview" });
   await dashboard.waitFor("ready");
   dashboard.press("?");
@@ -104,13 +104,13 @@ test.each([
   ["ui: { keys: { workers.delete: e } }", "the key e is assigned to both workers.toggle and workers.delete"],
   ["ui: { keys: { workers.remove: e } }", 'no action "workers.remove"'],
   ["ui: { refresh: often }", "ui.refresh in config.yaml: often is not a duration of at least 1s"],
-])("rejects the setting %s before the first frame", async (config, message) => {
+])("rejects the setting %s and exits before drawing the screen", async (config, message) => {
   const dashboard = await renderDashboard({}, { config });
   await expect(dashboard.ended).rejects.toThrow(message);
   expect(dashboard.screen.written()).toBe("");
 });
 
-test("rejects an unknown screen before the first frame", async () => {
+test("rejects an unknown screen and exits before drawing", async () => {
   const dashboard = await renderDashboard({}, { screen: "nowhere" });
   await expect(dashboard.ended).rejects.toThrow('there is no screen "nowhere"');
   expect(dashboard.screen.written()).toBe("");

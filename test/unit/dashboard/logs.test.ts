@@ -36,7 +36,7 @@ test("shows a hint when the log is empty", async () => {
   await dashboard.waitFor("no entries yet; new entries of talker appear here");
 });
 
-test("filters log lines, and selects matches with the shortcuts n and N", async () => {
+test("filters log lines; n and N select the next and previous match", async () => {
   const { dashboard } = await openLogs(["order one", "payment", "order two"]);
   dashboard.press(`/order${keys.enter}`);
   await dashboard.waitFor("2 lines · filter: order");
@@ -51,7 +51,7 @@ test("filters log lines, and selects matches with the shortcuts n and N", async 
   await dashboard.waitFor(/^> .*order two/m);
 });
 
-test("counts new log lines without displaying the lines while paused", async () => {
+test("counts new log lines without showing them while the log is paused", async () => {
   const { dashboard, write } = await openLogs(["before"]);
   dashboard.press("p");
   await dashboard.waitFor("paused, 0 new lines");
@@ -62,7 +62,7 @@ test("counts new log lines without displaying the lines while paused", async () 
   await dashboard.waitFor("during the pause");
 });
 
-test("keeps the selected log line in place until the user presses G", async () => {
+test("keeps the selected log line in place until G is pressed", async () => {
   const { dashboard, write } = await openLogs(Array.from({ length: 40 }, (_, index) => `line ${index} of many`));
   dashboard.press("g");
   await dashboard.waitFor(/^> .*line 0 of many/m);
@@ -73,7 +73,7 @@ test("keeps the selected log line in place until the user presses G", async () =
   await dashboard.waitFor(/^> .*a new line/m);
 });
 
-test("wraps long log lines with the shortcut w, and hides times with t", async () => {
+test("wraps long log lines when w is pressed, and hides times when t is pressed", async () => {
   const { dashboard } = await openLogs([`${"long ".repeat(30)}END`]);
   expect(dashboard.text()).not.toContain("END");
   dashboard.press("w");
@@ -83,7 +83,7 @@ test("wraps long log lines with the shortcut w, and hides times with t", async (
   await dashboard.waitFor(() => !/\d\d:\d\d:\d\d\.\d{3} info/.test(dashboard.text()));
 });
 
-test("marks a gap in the log after a lost connection", async () => {
+test("marks missing log lines after a lost connection", async () => {
   const { dashboard, stream, write } = await openLogs(["before"], { columns: 140 });
   stream.fail(unreachable());
   await dashboard.waitFor("connection lost, reconnecting");
@@ -93,7 +93,7 @@ test("marks a gap in the log after a lost connection", async () => {
   await dashboard.waitFor("after");
 });
 
-test("follows the log of the selected worker and reports an unknown worker", async () => {
+test("shows the log of the selected worker, and an error for an unknown worker", async () => {
   const [loud, quiet] = [new FakeStream([logEntry(1, "from loud")]), new FakeStream([logEntry(2, "from quiet")])];
   const answers = {
     "/api/workers": [listedWorker("loud"), listedWorker("quiet")],
@@ -114,7 +114,7 @@ test("follows the log of the selected worker and reports an unknown worker", asy
   expect(dashboard.text()).not.toContain("from loud");
 });
 
-test("reports the reason why a log cannot be followed", async () => {
+test("shows why a log cannot be followed", async () => {
   const refused = WireAnswer.refusal(403, "NAMESPACE_DENIED", "The key is not for this namespace.");
   const answers = { "/api/workers": [listedWorker("talker")], "/api/workers/_/talker/logs": refused };
   const dashboard = await renderDashboard(answers, { screen: "logs" });

@@ -13,7 +13,7 @@ async function openPalette() {
   return dashboard;
 }
 
-test("completes commands, flags, paths and worker names with the key tab", async () => {
+test("completes commands, flags, paths and worker names when tab is pressed", async () => {
   const dashboard = await openPalette();
   dashboard.press(`wo${keys.tab}`);
   await dashboard.waitFor("tab: config · delete · disable");
@@ -27,7 +27,7 @@ test("completes commands, flags, paths and worker names with the key tab", async
   await dashboard.waitFor("tab: app · app@1.0.0");
 });
 
-test("runs a command, shows the exit code, and recalls the command line with up", async () => {
+test("runs a command, shows its exit code, and shows it again when up is pressed", async () => {
   const dashboard = await openPalette();
   dashboard.press(`help exit-codes${keys.enter}`);
   await dashboard.waitFor("runtimectl help exit-codes → 0");
@@ -44,7 +44,7 @@ test.each([
   ["wrkers list", "the command does not exist", 2],
   ["tui", "the command does not exist", 2],
   [`auth login rtk_${"a".repeat(43)}`, "the command line contains an API key", 2],
-])("rejects the command %s without ending the dashboard", async (line, reason, exitCode) => {
+])("shows an error for the command %s and keeps running", async (line, reason, exitCode) => {
   const dashboard = await openPalette();
   dashboard.press(`${line}${keys.enter}`);
   await dashboard.waitFor(reason);
@@ -53,7 +53,7 @@ test.each([
   await dashboard.waitFor("> app");
 });
 
-test("does not store a command line with an API key in the history", async () => {
+test("does not store a command that contains an API key in the history", async () => {
   const dashboard = await openPalette();
   dashboard.press(`help exit-codes${keys.enter}`);
   await dashboard.waitFor("→ 0");

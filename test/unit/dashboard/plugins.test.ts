@@ -43,7 +43,7 @@ test("disables a plugin, and undo enables it", async () => {
   await dashboard.waitFor(/@team\/guard +1\.0\.0 +loaded/);
 });
 
-test("warns when an enabled plugin fails to load", async () => {
+test("shows a warning when an enabled plugin fails to load", async () => {
   const dashboard = await openPlugins();
   await dashboard.waitFor("e on/off");
   dashboard.press("jje");
@@ -53,7 +53,7 @@ test("warns when an enabled plugin fails to load", async () => {
   await dashboard.waitFor(String.raw`warning: broken is enabled, but failed to load: \x1b[2Jno database`);
 });
 
-test("names the dependent plugins before the user confirms the deletion of a plugin", async () => {
+test("names the plugins that require a plugin before the user confirms its deletion", async () => {
   const dashboard = await openPlugins({ columns: 110 });
   await dashboard.waitFor("d delete");
   dashboard.press("d");
@@ -95,7 +95,7 @@ test("shows the state of each plugin before and after a reload", async () => {
   await dashboard.waitFor("done: 1 of 1 plugin loaded");
 });
 
-test("starts a plugin upload as a command line with path completion", async () => {
+test("starts an upload of a plugin as a command line that completes paths", async () => {
   const dashboard = await openPlugins({ files: { "extra/manifest.yaml": "name: extra\n" } });
   await dashboard.waitFor("u upload");
   dashboard.press("u");

@@ -29,12 +29,12 @@ test.each([
   ["keys", /> ci-deploy +viewer +rtk_3 /],
   ["keys", /expires +2001-09-09 01:46 UTC \(expired\)/],
   ["files", /> workers\/ +workers/],
-])("the screen %s shows the daemon's data as the text %s", async (screen, expected) => {
+])("the screen %s shows the data of the daemon as the text %s", async (screen, expected) => {
   const dashboard = await renderDashboard(full, { screen });
   await dashboard.waitFor(expected);
 });
 
-test("the overview names the workers whose requests fail", async () => {
+test("the overview names workers with failed requests", async () => {
   const failing = workerMetricsOf("todos", { total: 9, failed: 9, perSecond: 0.1, failedPerSecond: 0.1 });
   const metrics = { ...(usualAnswers["/api/metrics.json"] as object), workers: [workerMetricsOf("@team/shop", { total: 9 }), failing] };
   const dashboard = await renderDashboard({ ...full, "/api/metrics.json": metrics }, { screen: "overview" });
@@ -48,7 +48,7 @@ test.each([
   ["keys", "no keys; to create one: runtimectl keys create"],
   ["files", "no package directory is configured"],
   ["logs", "no workers; to deploy a folder:"],
-])("the screen %s shows the first action when its list is empty", async (screen, expected) => {
+])("the screen %s shows what to do first when its list is empty", async (screen, expected) => {
   const nothing = successOf({ path: "", entries: [] });
   const answers = { "/api/keys": { keys: [] }, "/api/workers/files/list": nothing, "/api/plugins/files/list": nothing };
   const dashboard = await renderDashboard({ "/api/admin/session": admin, ...answers }, { screen });
@@ -61,7 +61,7 @@ test.each([
   ["keys", "/api/keys", "list"],
   ["files", "/api/workers/files/list", "list"],
   ["logs", "/api/workers", "workers"],
-])("the screen %s shows the reason when the daemon rejects the request for its list", async (screen, path, what) => {
+])("the screen %s shows why the daemon rejects the request for its list", async (screen, path, what) => {
   const dashboard = await renderDashboard({ ...full, [path]: denied }, { screen });
   await dashboard.waitFor(`cannot load the ${what}: The key has no permission for this.`);
 });
@@ -71,7 +71,7 @@ test.each([
   ["plugins", "plugins:read"],
   ["keys", "keys:read"],
   ["logs", "workers:read"],
-])("the screen %s names the missing permission %s and sends no list request", async (screen, permission) => {
+])("the screen %s names the missing permission %s, and requests no list", async (screen, permission) => {
   const session = sessionOf([], { name: "blind" });
   const dashboard = await renderDashboard({ ...full, "/api/admin/session": session }, { screen });
   await dashboard.waitFor(`This screen requires the permission ${permission}`);
@@ -79,12 +79,12 @@ test.each([
   expect(dashboard.text()).not.toMatch(/shop|guard|ci-deploy|upload|create|follow/);
 });
 
-test("the screen files names two sufficient permissions when the API key has none", async () => {
+test("the screen files names both sufficient permissions when the API key has neither", async () => {
   const dashboard = await renderDashboard({ ...full, "/api/admin/session": sessionOf([], { name: "blind" }) }, { screen: "files" });
   await dashboard.waitFor("This screen requires the permission workers:read or plugins:read");
 });
 
-test("the overview shows why a number is not available when the daemon denies access", async () => {
+test("the overview shows why a number is missing when the daemon denies access", async () => {
   const dashboard = await renderDashboard({ ...full, "/api/workers": denied });
   await dashboard.waitFor(/workers +not available: The key has no permission for this\./);
   await dashboard.waitFor(/plugins +3/);
@@ -109,7 +109,7 @@ test.each(["workers", "plugins", "keys", "files"])("the screen %s keeps its list
   expect(dashboard.text()).toContain(selected);
 });
 
-test("switches between screens with number keys and the key tab", async () => {
+test("keys with numbers and the key tab switch between screens", async () => {
   const dashboard = await renderDashboard(full);
   await dashboard.waitFor("[1 Overview]");
   dashboard.press("4");
@@ -133,7 +133,7 @@ test("escapes control characters in worker names", async () => {
 test.each([
   ["an unexpected shape", [{ name: 7 }]],
   ["a body that is not JSON", new WireAnswer(200, "<html>a proxy</html>")],
-])("keeps the last list and reports an error for a response with %s", async (_what, nonsense) => {
+])("keeps the last valid list and shows an error for a response with %s", async (_what, nonsense) => {
   const dashboard = await renderDashboard(full, { screen: "workers", columns: 140 });
   await dashboard.waitFor(/> @team\/shop/);
   dashboard.transport.answers["/api/workers"] = nonsense;

@@ -20,7 +20,7 @@ test.each([
   expect(dashboard.screen.isPasteMarked).toBe(false);
 });
 
-test("restores the terminal for ctrl-z, and redraws the dashboard when resumed", async () => {
+test("restores the terminal when ctrl-z is pressed, and redraws when resumed", async () => {
   const dashboard = await renderDashboard(answers, { screen: "workers" });
   await dashboard.waitFor("> shop");
   dashboard.press(keys.ctrlZ);
@@ -35,7 +35,7 @@ test("exits when the terminal is closed", async () => {
   await expect.poll(() => dashboard.signals.hangUps).toBeGreaterThan(0);
 });
 
-test("redraws the frame in the new size when the terminal is resized", async () => {
+test("redraws the screen when the terminal is resized", async () => {
   const dashboard = await renderDashboard(answers, { screen: "workers", columns: 140, rows: 45 });
   await dashboard.waitFor("> shop");
   dashboard.resize(60, 15);
@@ -47,7 +47,7 @@ test("redraws the frame in the new size when the terminal is resized", async () 
   expect(dashboard.screen.written()).not.toContain("\u001b[3J");
 });
 
-test("shows the required size on a small terminal and accepts only ctrl-c", async () => {
+test("shows the required terminal size, and accepts only ctrl-c, on a small terminal", async () => {
   const dashboard = await renderDashboard(answers, { screen: "workers", columns: 20, rows: 5 });
   await dashboard.waitFor(/the\s+terminal\s+is\s+too\s+small:\s+20x5,\s+required\s+60x15/);
   dashboard.press("dyq");
@@ -60,7 +60,7 @@ test("shows the required size on a small terminal and accepts only ctrl-c", asyn
   await dashboard.ended;
 });
 
-test("ignores key presses while the terminal is too small to display a prompt", async () => {
+test("ignores key presses while the terminal is too small for the open dialog", async () => {
   const dashboard = await renderDashboard(answers, { screen: "workers" });
   await dashboard.waitFor("d delete");
   dashboard.press("d");
@@ -75,7 +75,7 @@ test("ignores key presses while the terminal is too small to display a prompt", 
   expect(dashboard.transport.changes()).toEqual([]);
 });
 
-test("inserts pasted text only into text inputs and never treats text as key presses", async () => {
+test("inserts pasted text only in text inputs, and never handles it as key presses", async () => {
   const dashboard = await renderDashboard(answers, { screen: "workers" });
   await dashboard.waitFor("d delete");
   dashboard.paste("dyq\r\n:");

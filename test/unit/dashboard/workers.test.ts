@@ -49,7 +49,7 @@ test("disables a version, and undo enables it", async () => {
   expect(dashboard.transport.changes()).toEqual(["POST /api/workers/_/app/1.1.0/disable", "POST /api/workers/_/app/1.1.0/enable"]);
 });
 
-test("keeps the list and shows the reason when the daemon rejects a change", async () => {
+test("keeps the list and shows why the daemon rejects a change", async () => {
   const denied = WireAnswer.refusal(403, "PERMISSION_DENIED", "The key has no permission workers:install.");
   const dashboard = await openApp({}, { "POST /api/workers/_/app/1.1.0/disable": denied });
   await dashboard.waitFor("e on/off");
@@ -66,7 +66,7 @@ test("marks a version as failing when its requests fail", async () => {
   await dashboard.waitFor(/errors +20 failed, 100 % now/);
 });
 
-test("shows failed requests since the start, and that none failed in the last minute", async () => {
+test("shows failed requests since the start, and zero for the last minute", async () => {
   const workers = [workerMetricsOf("app", { total: 2, failed: 2, perSecond: 0, failedPerSecond: 0 })];
   const metrics = { ...(usualAnswers["/api/metrics.json"] as object), workers };
   const dashboard = await openApp({ columns: 100 }, { "/api/workers": [listedWorker("app")], "/api/metrics.json": metrics });
@@ -74,7 +74,7 @@ test("shows failed requests since the start, and that none failed in the last mi
   await dashboard.waitFor(/errors +2 failed, none now/);
 });
 
-test("shows the newest error before later entries of the log", async () => {
+test("shows the newest error first in the details, before later log entries", async () => {
   const entry = { time: Date.now(), worker: "app", version: "1.1.0", level: "error", source: "app" };
   const entries = [
     { ...entry, id: 1, text: "Error: kaput\n    at index.js:1:1" },
@@ -85,7 +85,7 @@ test("shows the newest error before later entries of the log", async () => {
   expect(dashboard.text()).toContain("Error: kaput");
 });
 
-test("shows a long name in the list on a wide terminal, and wraps it in the details", async () => {
+test("shows a long name whole in the list on a wide terminal, and wraps it in details", async () => {
   const name = "@very-long-team-name-for-tests/a-really-long-worker-name-that-goes-on-and-on-forever";
   const answers = { "/api/workers": [listedWorker("@team/a-name-of-thirty-five-letters"), listedWorker(name)] };
   const dashboard = await openApp({ columns: 140, rows: 45 }, answers);
@@ -98,7 +98,7 @@ test("shows a long name in the list on a wide terminal, and wraps it in the deta
   );
 });
 
-test("shows the installer, time and source of a version", async () => {
+test("shows who installed a version, when and from where", async () => {
   const installs = { "1.0.0": { at: Math.floor(Date.now() / 1000) - 3 * 3600, by: "ci", via: "cli" } };
   const dashboard = await openApp({ columns: 100 }, { "/api/workers": [{ ...listedWorker("app"), installs }] });
   await dashboard.waitFor(/source +uploaded 3h ago by ci, CLI/);
@@ -148,7 +148,7 @@ test("requires the typed profile name for a deletion on a production profile", a
   await dashboard.waitFor("done: app 1.1.0 deleted");
 });
 
-test("names the missing permission for each action and sends no change", async () => {
+test("names the missing permission for each action, and sends no request", async () => {
   const viewer = sessionOf(rolePermissions.viewer);
   const dashboard = await openApp({ columns: 170 }, { "/api/admin/session": viewer });
   await dashboard.waitFor("does not have workers:install, workers:restart, workers:remove");
@@ -197,7 +197,7 @@ test("shows and copies a worker's URL, and lists the equivalent commands", async
     expect(dashboard.text()).toContain(`runtimectl workers ${line}`);
 });
 
-test("previews an upload, and sends the archive only after enter", async () => {
+test("shows a preview of an upload, and uploads only after enter is pressed", async () => {
   const files = { "shop/manifest.yaml": 'name: "@team/shop"\nversion: 2.0.0\n', "shop/index.html": "shop" };
   const installed = { name: "@team/shop", version: "2.0.0", installedAt: "/srv/workers/@team/shop/2.0.0" };
   const dashboard = await openApp({ rows: 30, columns: 100, files }, { "POST /api/workers/upload": created({ worker: installed }) });
@@ -219,7 +219,7 @@ test.each([
   ["typed", "an absolute path", ""],
   ["pasted", "an absolute path", ""],
   ["typed", "a path below ~", "~"],
-])("replaces the initial ./ of the upload prompt when the user has %s %s", async (how, _what, home) => {
+])("replaces ./ in the upload prompt when the user %s %s", async (how, _what, home) => {
   const files = { "shop/manifest.yaml": 'name: "@team/shop"\nversion: 2.0.0\n', "shop/index.html": "shop" };
   const dashboard = await openApp({ rows: 30, columns: 140, files });
   await dashboard.waitFor("u upload");
@@ -233,14 +233,14 @@ test.each([
   await dashboard.waitFor("a new worker at /@team/shop/");
 });
 
-test("completes an upload path below ~", async () => {
+test("completes a path below ~ for an upload", async () => {
   const dashboard = await openApp({ files: { "shop/index.html": "shop" } });
   await dashboard.waitFor("u upload");
   dashboard.press(`u~/sh${keys.tab}`);
   await dashboard.waitFor("upload: ~/shop/");
 });
 
-test("reports why a folder cannot be uploaded and keeps the path for editing", async () => {
+test("shows why a folder cannot be uploaded, and keeps the path for correction", async () => {
   const dashboard = await openApp({ files: { "shady/readme.txt": "no manifest" } });
   await dashboard.waitFor("u upload");
   dashboard.press(`ushady${keys.enter}`);
@@ -249,7 +249,7 @@ test("reports why a folder cannot be uploaded and keeps the path for editing", a
   expect(dashboard.transport.changes()).toEqual([]);
 });
 
-test("shows a change by another client immediately, without a poll", async () => {
+test("shows a change by another client immediately, before the next request", async () => {
   const events = new FakeStream();
   const dashboard = await openApp({ refreshMs: 600_000 }, { "/api/events": events });
   await dashboard.waitFor(/app +1\.1\.0 +enabled/);

@@ -86,7 +86,7 @@ describe("pages for contributors", () => {
   });
 });
 
-test("the architecture page states the number of hops correctly for each request path", async () => {
+test("the architecture page states the right number of hops for each request path", async () => {
   const sections = (await readPage("docs/contributing/architecture.md")).split(/^## /m);
   const counts = sections.flatMap((section) => {
     const stated = /^\d+(?= hops)/m.exec(section)?.[0];

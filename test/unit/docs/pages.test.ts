@@ -64,7 +64,7 @@ describe("tutorials and how-to pages", () => {
     expect(await readPage(page)).not.toContain("npx runtimectl");
   });
 
-  test.each(guides)("the page %s shows the output of each curl command that a test runs", async (page) => {
+  test.each(guides)("the page %s shows the output of each curl command that the tests run", async (page) => {
     const silent = stepsOf(page, await readPage(page)).flatMap((step) =>
       step.kind === "command" && step.command.exception === undefined && step.command.text.startsWith("curl ") && step.command.expected.length === 0
         ? [step.command.text]
@@ -74,12 +74,12 @@ describe("tutorials and how-to pages", () => {
   });
 });
 
-test.each(exceptions)("the page $page contains the untested command $command", async ({ page, command }) => {
+test.each(exceptions)("the page $page contains the command $command, which no test runs", async ({ page, command }) => {
   const steps = stepsOf(page, await readPage(page));
   expect(steps.some((step) => step.kind === "command" && command.test(step.command.text))).toBe(true);
 });
 
-test("the limits page states the default value of each variable in its tables", async () => {
+test("the limits page states the default of each variable in its tables", async () => {
   const text = await readPage("docs/reference/limits.md");
   const rows = [...text.matchAll(/^\|.*`(RUNTIME_\w+)`.*$/gm)];
   expect(rows.length).toBeGreaterThan(5);

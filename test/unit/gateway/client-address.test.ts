@@ -53,7 +53,7 @@ describe("the client address", () => {
     ["is found behind a range of IPv6", ["2001:db8::/32"], "1.1.1.1, 2001:db8:ffff::9", "1.1.1.1"],
     ["is the peer beside a range of IPv6", ["2001:db8::/32"], "1.1.1.1, 2001:db9::9", "2001:db9:0:0:0:0:0:9"],
   ];
-  test.each(cases)("follows from X-Forwarded-For and trustedProxies (rule: the address %s)", (_what, trusted, chain, client) => {
+  test.each(cases)("is found by X-Forwarded-For and trustedProxies (rule: the address %s)", (_what, trusted, chain, client) => {
     expect(clientOf(trusted, chain)).toBe(client);
   });
 
@@ -65,7 +65,7 @@ describe("the client address", () => {
     );
   });
 
-  test("does not depend on entries before the address that a trusted proxy named", () => {
+  test("is independent of entries before the address that a trusted proxy added", () => {
     const stranger = fc.ipV4().filter((address) => !address.startsWith("10."));
     fc.assert(
       fc.property(fc.array(fc.oneof(fc.ipV4(), fc.ipV6(), headerText)), stranger, fc.nat(3), (claims, client, proxies) => {
@@ -85,7 +85,7 @@ describe("an IP address", () => {
     );
   });
 
-  test("has one canonical spelling, which is parsed to the same address", () => {
+  test("has one canonical form, which is parsed to the same address", () => {
     fc.assert(
       fc.property(fc.oneof(fc.ipV4(), fc.ipV6()), (text) => {
         const address = parseIpAddress(text);
@@ -96,7 +96,7 @@ describe("an IP address", () => {
     );
   });
 
-  test("is counted in rate limits by its /64 network if the address is IPv6", () => {
+  test("is represented in rate limits by its /64 network if it is an IPv6 address", () => {
     expect(networkOf("2001:db8:1:2:3:4:5:6")).toBe("2001:db8:1:2::/64");
     expect(networkOf("2001:db8:1:2::9")).toBe("2001:db8:1:2::/64");
     expect(networkOf("2001:db8:1:3::9")).not.toBe(networkOf("2001:db8:1:2::9"));

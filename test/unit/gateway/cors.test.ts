@@ -29,7 +29,7 @@ describe("a preflight request", () => {
     expect(Object.fromEntries(gateway.counts)).toEqual({ "gateway_preflights shop": 1 });
   });
 
-  test("from another origin receives a response without CORS headers", async () => {
+  test("receives a response without CORS headers for another origin", async () => {
     const gateway = await loadGateway({ cors: [{ origins: [page] }] });
     const answer = await gateway.send(preflight("/shop/", "https://evil.test"));
     expect(answer.status).toBe(204);
@@ -37,7 +37,7 @@ describe("a preflight request", () => {
     expect(Object.fromEntries(gateway.counts)).toEqual({ "gateway_preflights none": 1 });
   });
 
-  test("is granted any valid request headers when the rule lists no headers", async () => {
+  test("is allowed to use any valid request header when the rule lists none", async () => {
     const gateway = await loadGateway({ cors: [{ origins: ["*"] }] });
     const asking = async (names: string) =>
       (await gateway.send(preflight("/", page, { "access-control-request-headers": names }))).headers.get("access-control-allow-headers");
@@ -46,7 +46,7 @@ describe("a preflight request", () => {
     for (const invalid of ["<script>", "a b", "a,,b", "a;q=1", ","]) expect(await asking(invalid), invalid).toBeNull();
   });
 
-  test("reaches the worker when no rule matches or the preflight headers are missing", async () => {
+  test("reaches the worker when no rule matches or when it lacks preflight headers", async () => {
     const gateway = await loadGateway({ cors: [{ paths: ["/shop/**"], origins: [page] }] });
     expect(await (await gateway.send(preflight("/other", page))).text()).toBe("app");
     expect(await (await gateway.send(requestOf("/shop/", { method: "OPTIONS" }))).text()).toBe("app");
@@ -62,7 +62,7 @@ describe("a preflight request", () => {
     expect(refused.headers.get("access-control-allow-origin"), "the page can read that it was refused").toBe(page);
   });
 
-  test("is rejected by a rate limit for the method OPTIONS", async () => {
+  test("is rejected by a rate limit that lists the method OPTIONS", async () => {
     const rateLimits = [{ methods: ["OPTIONS"], limit: 1, window: "1m" }];
     const gateway = await loadGateway({ cors: [{ origins: [page] }], rateLimits });
     expect((await gateway.send(preflight("/", page))).status).toBe(204);
@@ -81,8 +81,8 @@ async function headersOf(
   return corsHeadersOf(await gateway.send(request, { answer: new Response("app", { headers: appHeaders }) }));
 }
 
-describe("a response with a CORS rule", () => {
-  test("permits pages of the rule's origins to read the response", async () => {
+describe("the response to a request that matches a CORS rule", () => {
+  test("allows pages of the rule's origins to read it", async () => {
     expect(await headersOf([{ origins: [page], credentials: true, exposedHeaders: ["x-a", "x-b"] }], page)).toEqual({
       "access-control-allow-origin": page,
       "access-control-allow-credentials": "true",
@@ -91,12 +91,12 @@ describe("a response with a CORS rule", () => {
     });
   });
 
-  test("is equal for all origins when the rule has the origin *", async () => {
+  test("is the same for all origins when the rule has the origin *", async () => {
     for (const origin of [page, "null", undefined])
       expect(await headersOf([{ origins: ["*"] }], origin)).toEqual({ "access-control-allow-origin": "*" });
   });
 
-  test("contains Vary: Origin even for requests without an Origin header", async () => {
+  test("contains Vary: Origin even if the request has no Origin header", async () => {
     expect(await headersOf([{ origins: [page] }], undefined)).toEqual({ vary: "Origin" });
     expect(await headersOf([{ origins: [page] }, { origins: ["*"] }], "https://other.test")).toEqual({
       "access-control-allow-origin": "*",
@@ -104,7 +104,7 @@ describe("a response with a CORS rule", () => {
     });
   });
 
-  test("keeps other values of the Vary header", async () => {
+  test("keeps the other values of its Vary header", async () => {
     const cases = [
       ["Accept", "Accept, Origin"],
       ["accept, origin", "accept, origin"],
@@ -113,14 +113,14 @@ describe("a response with a CORS rule", () => {
     for (const [vary, result] of cases) expect((await headersOf([{ origins: [page] }], page, { vary }))["vary"]).toBe(result);
   });
 
-  test("replaces the worker's CORS headers when a rule matches the path", async () => {
+  test("contains the rule's CORS headers instead of the worker's", async () => {
     const lavish = { "access-control-allow-origin": "https://evil.test", "access-control-allow-credentials": "true" };
     expect(await headersOf([{ origins: [page] }], "https://evil.test", lavish)).toEqual({ vary: "Origin" });
     expect(await headersOf([{ origins: [page] }], page, lavish)).toEqual({ "access-control-allow-origin": page, vary: "Origin" });
     expect(await headersOf([{ origins: [page], paths: ["/other"] }], "https://evil.test", lavish)).toEqual(lavish);
   });
 
-  test("adds CORS headers to a response with immutable headers", async () => {
+  test("contains CORS headers even if its own headers are immutable", async () => {
     const gateway = await loadGateway({ cors: [{ origins: ["*"] }] });
     const answer = await gateway.send(requestOf("/"), { answer: Response.redirect("https://example.com/", 302) });
     expect([answer.status, answer.headers.get("location"), answer.headers.get("access-control-allow-origin")]).toEqual([
@@ -132,7 +132,7 @@ describe("a response with a CORS rule", () => {
 });
 
 describe("an origin of a CORS rule", () => {
-  test("with a wildcard matches any subdomain with the same scheme and port", () => {
+  test("matches with a wildcard any subdomain with the same scheme and port", () => {
     const origins = new Origins(["https://*.example.com", "http://*.localhost:3000"]);
     for (const origin of ["https://a.example.com", "https://a.b-c.example.com", "http://x.localhost:3000"])
       expect(origins.allows(origin), origin).toBe(true);

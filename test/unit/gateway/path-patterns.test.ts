@@ -23,7 +23,7 @@ describe("a path pattern", () => {
     ["/a*b*c", "/aXbXbc"],
     ["/@team/*/x", "/@team/app/x"],
     ["/é", "/%C3%A9"],
-  ])("with the text %s matches the path %s", (pattern, path) => expect(matches(pattern, path)).toBe(true));
+  ])("matches with the text %s the path %s", (pattern, path) => expect(matches(pattern, path)).toBe(true));
 
   test.each([
     ["/shop", "/shopping"],
@@ -34,14 +34,14 @@ describe("a path pattern", () => {
     ["/**/login", "/a/login/b"],
     ["/a.b", "/aXb"],
     ["/a*b*c", "/abX"],
-  ])("with the text %s does not match the path %s", (pattern, path) => expect(matches(pattern, path)).toBe(false));
+  ])("does not match with the text %s the path %s", (pattern, path) => expect(matches(pattern, path)).toBe(false));
 
   test.each(["/%6Cogin", "//login", "/login/", "/login//", "/./login", "/a/../login", "/%2e/login", "/login?x", "/%6cogin/%"])(
-    "with the text /login/** matches the unnormalized path %s",
+    "matches with the text /login/** the unnormalized path %s",
     (path) => expect(matches("/login/**", path)).toBe(true),
   );
 
-  test("matches a worker's path with any version, unless the pattern names a version", () => {
+  test("matches a worker's path with and without a version, unless it names a version", () => {
     expect(matches("/shop/login", "/shop@1.2.0/login", shop)).toBe(true);
     expect(matches("/shop/login", "/%73hop@%5E1/login", shop)).toBe(true);
     expect(matches("/shop@1.2.0/login", "/shop@1.2.0/login", shop)).toBe(true);
@@ -70,7 +70,7 @@ describe("a path pattern", () => {
     );
   });
 
-  test.each(["", "shop", "*", "/a?b", "/a b", "/a**", "/a/**b"])("is rejected with the invalid text %j", (pattern) => {
+  test.each(["", "shop", "*", "/a?b", "/a b", "/a**", "/a/**b"])("is rejected when it has the invalid text %j", (pattern) => {
     expect(patternProblem(pattern)).toBeDefined();
   });
 });

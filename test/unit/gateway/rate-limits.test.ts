@@ -52,7 +52,7 @@ describe("a rate limit", () => {
     expect(Object.fromEntries(gateway.counts)).toEqual({ "gateway_allowed everyone": 4, "gateway_limited everyone": 4 });
   });
 
-  test("rejects requests for the block time, which further requests do not extend", async () => {
+  test("rejects requests during its block time, which more requests do not extend", async () => {
     const gateway = await loadGateway({ rateLimits: [{ limit: 1, window: "1s", block: "1m" }] });
     expect(await statuses(gateway, 2, () => requestOf("/"))).toEqual([200, 429]);
     for (let second = 0; second < 59; second += 1) {
@@ -63,7 +63,7 @@ describe("a rate limit", () => {
     expect((await gateway.send(requestOf("/"))).status).toBe(200);
   });
 
-  test("counts clients separately, and IPv6 clients by their /64 network", async () => {
+  test("counts each client separately, and IPv6 clients by their /64 network", async () => {
     const gateway = await loadGateway({ rateLimits: [{ limit: 1, window: "1m" }] });
     const from = (address: string) => async () => (await gateway.send(requestOf("/", { from: address }))).status;
     expect(await from("192.0.2.1")()).toBe(200);
@@ -86,7 +86,7 @@ describe("a rate limit", () => {
     expect(seen).toEqual([200, 429, 429]);
   });
 
-  test("counts all clients without an address as one client", async () => {
+  test("counts all clients without an address together", async () => {
     const gateway = await loadGateway({ rateLimits: [{ limit: 1, window: "1m" }] });
     expect(await statuses(gateway, 2, () => requestOf("/", { from: "unknown" }))).toEqual([200, 429]);
   });
@@ -100,7 +100,7 @@ describe("a rate limit", () => {
     expect((await gateway.send(requestOf("/shop@1.0.0/%6Cogin", { method: "POST" }))).status).toBe(429);
   });
 
-  test("with `by: key` counts requests per API key, or per client without a key", async () => {
+  test("counts requests per API key with `by: key`, or per client without a key", async () => {
     const ids = new Map([
       ["a", 1],
       ["b", 2],
@@ -115,7 +115,7 @@ describe("a rate limit", () => {
     expect([await send("", "192.0.2.1"), await send("?", "192.0.2.1"), await send("", "192.0.2.2")]).toEqual([200, 429, 200]);
   });
 
-  test("with `by: key` and `keyHeader` counts requests per value of the header", async () => {
+  test("counts requests per header value with `by: key` and `keyHeader`", async () => {
     const gateway = await loadGateway({ rateLimits: [{ by: "key", keyHeader: "X-Shop-Key", limit: 1, window: "1m" }] });
     const send = async (key: string, from = "192.0.2.1") =>
       (await gateway.send(requestOf("/", { from, headers: key === "" ? {} : { "x-shop-key": key } }))).status;
@@ -136,7 +136,7 @@ describe("a rate limit", () => {
     expect([await send("/a", "192.0.2.1"), await send("/b", "192.0.2.1")]).toEqual([429, 429]);
   });
 
-  test("counts a request together with other matching limits until a limit is exceeded", async () => {
+  test("counts a request in all matching limits until one of them is exceeded", async () => {
     const rateLimits = [
       { name: "wide", limit: 3, window: "1m" },
       { name: "narrow", paths: ["/shop/login"], limit: 1, window: "1m" },
@@ -180,10 +180,10 @@ describe("a rate limit", () => {
   });
 });
 
-describe("request counters of clients", () => {
+describe("the request counters of clients", () => {
   const options = { limit: 1, windowMs: 10_000, blockMs: 0, mostKeys: 100 };
 
-  test("are limited in number by deleting the client that was inactive longest", async () => {
+  test("are limited in number by the deletion of the client that was inactive longest", async () => {
     const limiter = new BoundedLimiter(options);
     await limiter.consume("loyal");
     for (let index = 0; index < 1000; index += 1) {
@@ -196,7 +196,7 @@ describe("request counters of clients", () => {
     expect((await limiter.consume("passer-by 0")).isRefused).toBe(false);
   });
 
-  test("are deleted when their window ends", async () => {
+  test("are deleted at the end of their window", async () => {
     const limiter = new BoundedLimiter(options);
     for (let index = 0; index < 60; index += 1) await limiter.consume(`early ${index}`);
     vi.advanceTimersByTime(10_001);

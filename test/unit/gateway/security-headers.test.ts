@@ -8,7 +8,7 @@ async function headersOf(settings: Record<string, unknown>, request = requestOf(
 const own = (): Response => new Response(null, { headers: { "x-frame-options": "DENY" } });
 
 describe("security headers", () => {
-  test("are restrictive by default and exclude Strict-Transport-Security", async () => {
+  test("are restrictive by default, without Strict-Transport-Security", async () => {
     expect(await headersOf({ securityHeaders: true })).toEqual({
       "x-content-type-options": "nosniff",
       "referrer-policy": "strict-origin-when-cross-origin",
@@ -16,7 +16,7 @@ describe("security headers", () => {
     });
   });
 
-  test("have the values that the settings specify", async () => {
+  test("have the values of the settings", async () => {
     const securityHeaders = {
       noSniff: false,
       referrerPolicy: "no-referrer",
@@ -59,7 +59,7 @@ describe("security headers", () => {
     expect([refused.status, refused.headers.get("x-content-type-options")]).toEqual([429, "nosniff"]);
   });
 
-  test("add only an onResponse hook to the plugin", async () => {
+  test("need only an onResponse hook of the plugin", async () => {
     expect(Object.keys((await loadGateway({ securityHeaders: true })).plugin).toSorted()).toEqual(["onInit", "onResponse", "onShutdown"]);
     expect(Object.keys((await loadGateway({})).plugin).toSorted()).toEqual(["onInit", "onShutdown"]);
   });

@@ -24,7 +24,7 @@ function configOf(manifest: string): Record<string, unknown> {
 
 const keysOf = (value: unknown): string[] => Object.keys(value as object).toSorted();
 
-describe("an invalid setting", () => {
+describe("an invalid setting of the gateway", () => {
   const limit = { limit: 1, window: "1m" };
   const cases: readonly (readonly [config: unknown, message: string])[] = [
     [{ rateLimits: [{ limit: 1, window: "1 fortnight" }] }, 'rateLimits[0].window: "1 fortnight" is not a duration such as 10s, 1m, 1h'],
@@ -70,11 +70,11 @@ describe("an invalid setting", () => {
     ],
     ["text", '"text" is not a map of settings'],
   ];
-  test.each(cases)("is reported with the key of the setting (settings: %j)", (config, message) =>
+  test.each(cases)("causes an error with the key of the setting (settings: %j)", (config, message) =>
     expect(problemOf(config)).toContain(message),
   );
 
-  test("is reported together with all other invalid settings", () => {
+  test("is listed together with all other invalid settings", () => {
     const problem = problemOf({ corss: [], rateLimits: [{ limit: "x", window: 0 }], trustedProxies: [3] });
     expect(problem.split("\n").slice(1).toSorted()).toEqual([
       "has no setting corss (did you mean cors?)",
@@ -86,7 +86,7 @@ describe("an invalid setting", () => {
 });
 
 describe("the built-in gateway manifest", () => {
-  test("is disabled and configures no feature", async () => {
+  test("disables the gateway and configures no feature", async () => {
     const manifest = await readFile(manifestFile, "utf8");
     expect(parse(manifest)).toMatchObject({ name: "plugin-gateway", enabled: false });
     expect(configOf(manifest)).toEqual({});

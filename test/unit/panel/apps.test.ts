@@ -27,7 +27,7 @@ const all: AppFilters = { search: "", namespace: "", state: "", source: "" };
 const namesOf = (filters: Partial<AppFilters>) => filterApps(apps, { ...all, ...filters }).map(({ name }) => name);
 
 describe("toApps", () => {
-  test("joins the rows of a worker into one app, sorted by name", () => {
+  test("joins the entries of a worker to one app, and sorts apps by name", () => {
     expect(apps.map(({ name, versions }) => [name, versions.length])).toEqual([
       ["@team/shop", 1],
       ["hello", 1],
@@ -36,7 +36,7 @@ describe("toApps", () => {
     ]);
   });
 
-  test("sets the active version, the namespace, and whether an app is built in", () => {
+  test("returns the active version, the namespace and whether an app is built in", () => {
     const [shop, hello, idle, todos] = apps;
     expect(shop).toMatchObject({ namespace: "@team", isBuiltIn: false });
     expect(hello?.isBuiltIn).toBe(true);
@@ -59,7 +59,7 @@ describe("filterApps", () => {
     expect(namesOf(filters)).toEqual(names);
   });
 
-  test("offers each namespace once, and the choice none for apps without a namespace", () => {
+  test('offers each namespace once, and "none" for apps without a namespace', () => {
     expect(namespaceChoices(apps)).toEqual([
       { value: "", label: "all" },
       { value: "-", label: "none" },
@@ -75,7 +75,7 @@ const row = (perSecond: number, memory: { rssBytes: number; pssBytes?: number })
     memory,
   }) as unknown as WorkerMetrics;
 
-test("activityOf adds up rates, counts and memory of all versions of an app", () => {
+test("activityOf adds the rates, counts and memory of all versions of an app", () => {
   expect(activityOf([row(1.5, { rssBytes: 100 }), row(2, { rssBytes: 100, pssBytes: 40 })])).toEqual({
     requestsPerSecond: 3.5,
     requests: 20,
@@ -119,11 +119,11 @@ describe("effectOf", () => {
       idle,
       "Replaces the installed version 1.0.0; no version is enabled",
     ],
-  ])("states the effect of uploading %s", (_what, uploaded, app, effect) => {
+  ])("returns the effect of the upload of %s", (_what, uploaded, app, effect) => {
     expect(effectOf(uploaded, app)).toBe(effect);
   });
 
-  test("notes that a package is a plugin, is disabled, or lacks an entrypoint or version", () => {
+  test("notes a plugin, a disabled package, or a missing entrypoint or version", () => {
     expect(notesOf(facts)).toEqual([]);
     expect(notesOf({ ...facts, isPlugin: true, entrypoint: undefined })).toEqual([expect.stringContaining("that of a plugin")]);
     const notes = notesOf({ ...facts, entrypoint: undefined, version: "latest", isEnabled: false }).join("\n");
@@ -131,7 +131,7 @@ describe("effectOf", () => {
   });
 });
 
-describe("the reason why the panel denies an upload", () => {
+describe("the reason for which the panel prevents an upload", () => {
   const target = { noun: "app", permission: "workers:install" } as const;
 
   test.each([

@@ -18,7 +18,7 @@ function archive(name: string, bytes: Buffer): File {
 const tgz = (...parts: readonly (Buffer | TarEntry)[]) => readArchive(archive("shop.tgz", buildTgz(...parts)), signal);
 
 describe("readArchive", () => {
-  test("reads metadata and file names of a gzipped tar below its single top folder", async () => {
+  test("reads metadata and file names below the top folder of a gzipped tar archive", async () => {
     const text = await tgz(
       { name: "package/", type: "5" },
       { name: "package/manifest.yaml", content: manifest },
@@ -31,12 +31,12 @@ describe("readArchive", () => {
     expect(await text.isFile("dist")).toBe(false);
   });
 
-  test("reads an archive that contains the files without a top folder", async () => {
+  test("reads an archive without a top folder", async () => {
     const text = await tgz({ name: "./manifest.yaml", content: manifest }, { name: "./index.js" });
     expect([await text.read("manifest.yaml"), await text.isFile("index.js")]).toEqual([manifest, true]);
   });
 
-  test("does not read a package.json below the package root as metadata", async () => {
+  test("ignores a package.json in a subfolder", async () => {
     const text = await tgz({ name: "manifest.yaml", content: manifest }, { name: "a/b/package.json", content: "{}" });
     expect(await text.read("a/b/package.json")).toBeUndefined();
     expect(await text.isFile("a/b/package.json")).toBe(true);
@@ -52,7 +52,7 @@ describe("readArchive", () => {
     expect(text.fileCount).toBe(2);
   });
 
-  test("joins the prefix of a ustar header with the name", async () => {
+  test("joins the prefix and the name of a ustar header", async () => {
     const text = await tgz({ name: "manifest.yaml", content: manifest }, { name: "index.js", prefix: "dist" });
     expect(await text.isFile("dist/index.js")).toBe(true);
   });
@@ -71,7 +71,7 @@ describe("readArchive", () => {
     expect([text.fileCount, await text.read("manifest.yaml"), await text.isFile("index.html")]).toEqual([2, manifest, true]);
   });
 
-  test("skips the top folder of a zip archive only when its name is package", async () => {
+  test("removes the top folder of a zip archive only if its name is package", async () => {
     const text = await readArchive(archive("a.zip", buildZip([{ name: "shop/manifest.yaml", content: manifest }])), signal);
     expect([await text.read("manifest.yaml"), await text.isFile("shop/manifest.yaml")]).toEqual([undefined, true]);
   });
@@ -105,7 +105,7 @@ const facts = (files: Readonly<Record<string, string>>, kind: "worker" | "plugin
   readPackageInfo({ read: async (path) => files[path], isFile: async (path) => Object.hasOwn(files, path) }, kind);
 
 describe("readPackageInfo", () => {
-  test("prefers fields of the manifest to fields of package.json", async () => {
+  test("prefers the manifest to package.json", async () => {
     const files = { "manifest.yaml": "name: shop\n", "package.json": '{"name":"other","version":"2.0.0"}', "index.js": "" };
     expect(await facts(files)).toMatchObject({
       name: "shop",
@@ -125,17 +125,17 @@ describe("readPackageInfo", () => {
     ["index.html before index.js", { "manifest.yaml": "name: a\n", "index.js": "", "index.html": "" }, "index.html"],
     ["main of package.json", { "package.json": '{"name":"a","main":"./lib/main"}', "lib/main.js": "" }, "lib/main.js"],
     ["nothing when the declared file is missing", { "manifest.yaml": "name: a\nentrypoint: gone.js\n", "index.js": "" }, undefined],
-  ])("selects the entrypoint (case: %s)", async (_what, files, entrypoint) => {
+  ])("returns the entrypoint (case: %s)", async (_what, files, entrypoint) => {
     expect((await facts(files)).entrypoint).toBe(entrypoint);
   });
 
-  test("detects a plugin by its manifest keys and returns the path of its module", async () => {
+  test("detects a plugin by the keys of its manifest, and returns its module path", async () => {
     const files = { "manifest.yml": "name: guard\nbase: /guard\n", "plugin.js": "" };
     expect(await facts(files, "plugin")).toMatchObject({ isPlugin: true, pluginEntry: "plugin.js", entrypoint: undefined });
     expect(await facts(files)).toMatchObject({ isPlugin: true, pluginEntry: undefined });
   });
 
-  test("reads enabled: false, and returns the version latest when no version is declared", async () => {
+  test("reads enabled: false, and returns the version latest without a version", async () => {
     expect(await facts({ "manifest.yaml": "name: a\nenabled: false\n" })).toMatchObject({ isEnabled: false, version: "latest" });
   });
 

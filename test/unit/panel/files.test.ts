@@ -28,7 +28,7 @@ describe("readText", () => {
     expect(readText(bytes)).toBeUndefined();
   });
 
-  test.each(["a\r\nb\r\n", "\uFEFFa\nb", "a"])("returns text from which toBytesText restores the file content %j", (raw) => {
+  test.each(["a\r\nb\r\n", "\uFEFFa\nb", "a"])("returns text that toBytesText converts to the original file content %j", (raw) => {
     const read = readText(encode(raw));
     expect(read && toBytesText(read)).toBe(raw);
   });
@@ -49,7 +49,7 @@ describe("folderAt", () => {
     expect(folderAt(shop, roots, path)).toEqual({ of: shop, path, isChangeable });
   });
 
-  test("permits changes in every folder below a plugin's folder", () => {
+  test("returns that files below a plugin's folder can be changed", () => {
     expect(folderAt({ ...shop, kind: "plugins" }, ["plugins/guard"], "plugins/guard/rules")?.isChangeable).toBe(true);
   });
 
@@ -61,7 +61,7 @@ describe("folderAt", () => {
   );
 });
 
-test("isWithin compares whole path segments", () => {
+test("isWithin returns false for a path that only begins with the folder's name", () => {
   expect([isWithin("a/b", "a/b"), isWithin("a/b", "a/b/c"), isWithin("a/b", "a/bc")]).toEqual([true, true, false]);
 });
 

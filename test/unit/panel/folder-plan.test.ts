@@ -15,7 +15,7 @@ async function plan(files: Readonly<Record<string, string>>) {
 }
 
 describe("planFolder", () => {
-  test("includes all files in sorted order when no rule excludes a file", async () => {
+  test("includes all files, sorted, when no rule excludes any", async () => {
     const { packed, excluded } = await plan({ "z.js": "", "a/b.js": "" });
     expect(packed).toEqual(["a/b.js", "manifest.yaml", "z.js"]);
     expect(excluded).toEqual([]);
@@ -34,7 +34,7 @@ describe("planFolder", () => {
     expect(listed).toEqual([""]);
   });
 
-  test("excludes files by .gitignore and returns the rule for each excluded file", async () => {
+  test("excludes files by .gitignore, and returns the rule for each excluded file", async () => {
     const { packed, rules } = await plan({ ".gitignore": "*.log\ntmp/\n", "debug.log": "", "tmp/x.js": "", "index.js": "" });
     expect(packed).toContain("index.js");
     expect(packed).not.toContain("tmp/x.js");
@@ -46,13 +46,13 @@ describe("planFolder", () => {
     );
   });
 
-  test("applies .runtimeignore instead of .gitignore when both exist", async () => {
+  test("uses .runtimeignore instead of .gitignore when both exist", async () => {
     const { packed } = await plan({ ".gitignore": "dist/\n", ".runtimeignore": "*.map\n", "dist/index.js": "", "dist/index.js.map": "" });
     expect(packed).toContain("dist/index.js");
     expect(packed).not.toContain("dist/index.js.map");
   });
 
-  test("includes only metadata files and the files that package.json lists", async () => {
+  test("includes only metadata and the files that package.json lists", async () => {
     const { packed } = await plan({ "package.json": '{"name":"shop","files":["dist"]}', "dist/index.js": "", "src/index.ts": "" });
     expect(packed).toEqual(["dist/index.js", "manifest.yaml", "package.json"]);
   });
@@ -75,7 +75,7 @@ describe("planFolder", () => {
     await expect(planFolder(large, "worker", signal)).rejects.toThrow(/The folder has more than [\d,]+ files/);
   });
 
-  test("rejects with the abort reason when the signal is aborted", async () => {
+  test("rejects with the reason of the signal when the signal is aborted", async () => {
     const folder = memoryFolder("shop", { "manifest.yaml": manifest });
     await expect(planFolder(folder, "worker", AbortSignal.abort(new Error("left the page")))).rejects.toThrow("left the page");
   });
@@ -87,7 +87,7 @@ test("createArchive names the archive after the package name and version", async
   expect(packageArchive).toMatchObject({ filename: "team-shop-1.0.0.tgz", fileCount: 2, excluded: [], facts: { name: "@team/shop" } });
 });
 
-test("chosenFolder lists files and folders by their relative paths", async () => {
+test("chosenFolder lists files and folders by relative paths", async () => {
   const files = ["shop/manifest.yaml", "shop/dist/a/x.js", "shop/dist/y.js"].map((webkitRelativePath) =>
     Object.assign(new File([webkitRelativePath], "file"), { webkitRelativePath }),
   );

@@ -15,7 +15,7 @@ describe("problemsOf", () => {
     ["no namespace", { namespaces: " , " }, { namespaces: "Enter at least one namespace, or * for all." }],
     ["a namespace without @", { namespaces: "@team other" }, { namespaces: "other is no namespace" }],
     ["an invalid lifetime", { expiresIn: "soon" }, { expiresIn: "whole number with d, w, m" }],
-  ])("returns the expected messages for a form with %s", (_what, part, expected) => {
+  ])("returns the messages for the invalid fields of a form with %s", (_what, part, expected) => {
     const problems = problemsOf({ ...draft, ...part });
     expect(Object.keys(problems)).toEqual(Object.keys(expected));
     for (const [field, text] of Object.entries(expected)) expect(problems[field as keyof KeyFormState]).toContain(text);
@@ -37,7 +37,7 @@ test.each([
   ["1y", 1000 + 365 * daySeconds],
   ["2 days", "malformed"],
   ["0d", "malformed"],
-])("endOf computes the expiry of a key with the lifetime %j", (expiresIn, end) => {
+])("endOf returns the expiry of a key with the lifetime %j", (expiresIn, end) => {
   expect(endOf({ expiresIn }, 1000.9)).toBe(end);
 });
 
@@ -46,11 +46,11 @@ test.each([
   [1000 + 30.5 * daySeconds, "30d"],
   [1000 + 400 * daySeconds, "90d"],
   [1000 + 60, "90d"],
-])("usualLifetime returns for a creator key with the expiry %s the lifetime %s", (expiresAt, lifetime) => {
+])("usualLifetime returns for the creator's expiry %s the lifetime %s", (expiresAt, lifetime) => {
   expect(usualLifetime({ expiresAt }, 1000)).toBe(lifetime);
 });
 
-test("mayGrant permits only permissions that the principal has itself", () => {
+test("mayGrant allows only permissions that the principal itself has", () => {
   const reader = { ...operator, permissions: ["workers:read" as const] };
   expect(mayGrant(reader, ["workers:read"])).toBe(true);
   expect(mayGrant(reader, ["workers:read", "keys:create"])).toBe(false);
@@ -61,6 +61,6 @@ test.each([
   [1000, "ended"],
   [1001, "ends soon"],
   [1000 + 14 * daySeconds, "active"],
-])("keyState returns for the expiry %s at the time 1000 the state %s", (expiresAt, state) => {
+])("keyState returns for the expiry %s, at the time 1000, the state %s", (expiresAt, state) => {
   expect(keyState({ expiresAt }, 1000)).toBe(state);
 });

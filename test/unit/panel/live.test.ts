@@ -25,7 +25,7 @@ function question() {
 const open = { isOpen: () => true, leastIntervalMs: () => 0 };
 
 describe("Observable", () => {
-  test("notifies a subscriber only of changed values, until the subscriber is removed", () => {
+  test("notifies subscribers only of changed values, and only until they unsubscribe", () => {
     const observable = new Observable(1);
     const listener = vi.fn<() => void>();
     const stop = observable.subscribe(listener);
@@ -41,7 +41,7 @@ describe("Observable", () => {
 });
 
 describe("QueryState", () => {
-  test("sends a request immediately and then at each interval until the watcher stops", async () => {
+  test("requests data immediately and at each interval, until the watcher stops", async () => {
     const [resource, { ask }] = [new QueryState<number>(open), question()];
     const leave = resource.watch(ask, 5000);
     await vi.advanceTimersByTimeAsync(0);
@@ -53,7 +53,7 @@ describe("QueryState", () => {
     expect(ask).toHaveBeenCalledTimes(3);
   });
 
-  test("keeps the data after a failure and doubles the interval after each failure", async () => {
+  test("keeps its data after a failure, and doubles the interval after each failure", async () => {
     const [resource, { ask, state }] = [new QueryState<number>(open), question()];
     resource.watch(ask, 5000);
     await vi.advanceTimersByTimeAsync(0);
@@ -76,7 +76,7 @@ describe("QueryState", () => {
     expect(ask).toHaveBeenCalledTimes(1);
   });
 
-  test("sends no request until isOpen returns true", async () => {
+  test("requests no data until isOpen returns true", async () => {
     const { ask } = question();
     let isOpen = false;
     const resource = new QueryState<number>({ ...open, isOpen: () => isOpen });
@@ -89,7 +89,7 @@ describe("QueryState", () => {
     expect(resource.state.get().data).toBe(1);
   });
 
-  test("refreshes after a change even when a request is already pending", async () => {
+  test("requests data again after a change, even during a request", async () => {
     const responses = [Promise.withResolvers<number>(), Promise.withResolvers<number>()] as const;
     const ask = vi.fn<() => Promise<number>>();
     for (const { promise } of responses) ask.mockReturnValueOnce(promise);
@@ -106,7 +106,7 @@ describe("QueryState", () => {
 });
 
 describe("Resources", () => {
-  test("returns the same resource for a name until forget is called", () => {
+  test("returns the same resource for the same name until forget() is called", () => {
     const resources = new Resources({ isOpen: () => true });
     const first = resources.of("workers");
     expect(resources.of("workers")).toBe(first);
@@ -129,7 +129,7 @@ describe("Resources", () => {
     expect(workers.ask).toHaveBeenCalledTimes(2);
   });
 
-  test("reloads only changed resources, including the files of changed packages", async () => {
+  test("reloads only changed resources, and the files of changed packages", async () => {
     const names = ["workers", "files.workers.shop", "files.roots.workers.shop", "plugins", "keys", "metrics"];
     const resources = new Resources({ isOpen: () => true });
     const questions = names.map((name) => {
@@ -159,7 +159,7 @@ function openFeed(answer: unknown) {
 const event = (id: number, type: string) => ({ id, type, at: 0 });
 
 describe("EventSubscription", () => {
-  test("reports all resources when the stream opens, then the resources of each event", async () => {
+  test("reports all resources when the stream opens, then those of each event", async () => {
     const stream = new FakeStream([event(1, "stream.opened")]);
     const { heard, feed } = openFeed(stream);
     feed.setReader(operator);
@@ -186,7 +186,7 @@ describe("EventSubscription", () => {
     feed.setReader(undefined);
   });
 
-  test("reopens a lost stream after 1 s, then 2 s", async () => {
+  test("opens a lost stream again after 1 s, then after 2 s", async () => {
     const { transport, heard, feed } = openFeed(new WireAnswer(503, "{}"));
     feed.setReader(operator);
     await vi.advanceTimersByTimeAsync(0);
@@ -209,7 +209,7 @@ describe("EventSubscription", () => {
     expect(transport.requests).toHaveLength(1);
   });
 
-  test("closes the event stream when the signed-in principal is removed", async () => {
+  test("closes the event stream when the user signs out", async () => {
     const stream = new FakeStream([event(1, "stream.opened")]);
     const { heard, feed } = openFeed(stream);
     feed.setReader(operator);
@@ -221,7 +221,7 @@ describe("EventSubscription", () => {
 });
 
 describe("Toasts", () => {
-  test("shows the last three messages, and a message with an action for up to 12 s", async () => {
+  test("shows the last three messages, and messages with an action for up to 12 s", async () => {
     const toasts = new Toasts();
     for (const text of ["one", "two", "three", "four"]) toasts.say(text);
     expect(toasts.shown.get().map(({ text }) => text)).toEqual(["two", "three", "four"]);
@@ -232,7 +232,7 @@ describe("Toasts", () => {
     expect(toasts.shown.get()).toEqual([]);
   });
 
-  test("replaces the earlier message about the same subject", () => {
+  test("replaces an earlier message about the same subject", () => {
     const toasts = new Toasts();
     toasts.say("board failed to load", { subject: "board", tone: "danger" });
     toasts.say("shop is deleted");

@@ -23,7 +23,7 @@ function follow(answer: unknown) {
   return { transport, follower: new LogFollower(createClient(transport.send, "/api", logOperations), "@team/shop", query) };
 }
 
-test("collects and counts log entries", async () => {
+test("adds and counts log entries", async () => {
   const stream = new FakeStream([entry(1), entry(2)]);
   const { follower } = follow(stream);
   await vi.advanceTimersByTimeAsync(100);
@@ -71,7 +71,7 @@ test("continues after the last received entry when the connection was lost", asy
   follower.close();
 });
 
-test("stops after a 404 response and retries after a 401 response", async () => {
+test("stops after a 404 response, and tries again after a 401 response", async () => {
   const refused = follow(WireAnswer.refusal(404, "WORKER_NOT_FOUND", "gone"));
   await vi.advanceTimersByTimeAsync(30_000);
   expect(refused.follower.state.get()).toMatchObject({ phase: "refused", error: { code: "WORKER_NOT_FOUND" } });

@@ -15,7 +15,7 @@ test.each([
   ["/board", "https://evil.test/board/", false],
   ["/board", "javascript:alert(1)", false],
   ["", "/api/keys", false],
-])("isOwnPage returns whether a plugin with the base path %j serves the path %s", (base, path, isOwn) => {
+])("isOwnPage returns whether the plugin with the base path %j serves the path %s", (base, path, isOwn) => {
   expect(isOwnPage({ base }, { path }, origin)).toBe(isOwn);
 });
 
@@ -25,11 +25,11 @@ test.each([
   [["@team"], undefined],
   [["guard", "files"], undefined],
   [[], undefined],
-])("nameIn reads a plugin name from the path segments %j", (rest, name) => {
+])("nameIn returns the plugin name in the path segments %j", (rest, name) => {
   expect(nameIn(rest)).toBe(name);
 });
 
-test("pageOf percent-encodes the path of a plugin's page in the panel's URL", () => {
+test("pageOf percent-encodes the path of a plugin's page in the URL of the panel", () => {
   expect(pageOf("@team/board", { title: "Board", path: "/board/?a=1&b=2" })).toBe("plugins/@team/board?at=%2Fboard%2F%3Fa%3D1%26b%3D2");
 });
 
@@ -69,7 +69,7 @@ const plugin = (name: string) =>
   }) as const;
 const loaded = (name: string, dependencies: string[]) => ({ name, base: "", dependencies, optionalDependencies: [], menus: [] });
 
-test("toRows returns the hook position and the dependent plugins of each plugin", () => {
+test("toRows returns each plugin's hook position and the plugins that require it", () => {
   const rows = toRows([plugin("guard"), plugin("audit"), plugin("off")], [loaded("guard", []), loaded("audit", ["guard"])]);
   expect(rows.map(({ position, neededBy }) => [position, neededBy])).toEqual([
     [1, ["audit"]],

@@ -47,7 +47,7 @@ describe("placeOf", () => {
     ["http://daemon.test/cpanel/", "/cpanel/", ""],
     ["https://example.test/x/cpanel/", "/x/cpanel/", "/x"],
     ["https://example.test/x/y/cpanel/index.html", "/x/y/cpanel/", "/x/y"],
-  ])("derives the paths of panel and daemon from the base URL %s", (baseUrl, panelPath, daemonPath) => {
+  ])("finds the paths of panel and daemon in the base URL %s", (baseUrl, panelPath, daemonPath) => {
     expect(placeOf(baseUrl)).toEqual({ panelPath, daemonPath });
   });
 });
@@ -71,7 +71,7 @@ describe("Router", () => {
     expect(open("/cpanel/apps/100%").router.route.get().segments).toEqual(["apps", "100%"]);
   });
 
-  test("adds a history entry and increments the visit number for each navigation", () => {
+  test("adds a history entry and counts a visit for each navigation", () => {
     const { browser, router } = open("/cpanel/overview");
     const onChange = vi.fn<() => void>();
     router.route.subscribe(onChange);
@@ -83,7 +83,7 @@ describe("Router", () => {
     expect(onChange).toHaveBeenCalledTimes(2);
   });
 
-  test("changes the query without adding a history entry or counting a visit", () => {
+  test("changes the query without a new history entry or visit", () => {
     const { browser, router } = open("/cpanel/apps");
     router.setSearch(new URLSearchParams({ search: "shop" }));
     expect(browser.location.href).toBe("http://daemon.test/cpanel/apps?search=shop");

@@ -54,7 +54,7 @@ describe("Connection", () => {
     expect(fetched.mock.calls[0]?.[1]).toMatchObject({ credentials: "same-origin", redirect: "error", cache: "no-store" });
   });
 
-  test("retries after 1 s, then 2 s, until an unreachable daemon responds", async () => {
+  test("repeats requests to an unreachable daemon after 1 s, then after 2 s", async () => {
     const { connection, state, fetched } = openConnection();
     state.isAway = true;
     await connection.find();
@@ -69,14 +69,14 @@ describe("Connection", () => {
     expect(connection.state.get()).toEqual({ awaySinceMs: undefined, discovery });
   });
 
-  test.each([502, 503, 504])("treats status %d from a proxy as an unreachable daemon", async (status) => {
+  test.each([502, 503, 504])("treats the status %d of a proxy as an unreachable daemon", async (status) => {
     const { connection } = openConnection({ "GET /api/workers": () => new Response("<html>", { status }) });
     await connection.find();
     await expect(connection.client(operations).workers.list()).rejects.toBeInstanceOf(DaemonAwayError);
     expect(connection.state.get()).toEqual({ awaySinceMs: expect.any(Number) as number, discovery });
   });
 
-  test("rejects with the error code of the daemon's own 503 response", async () => {
+  test("rejects with the error code when the daemon itself responds with 503", async () => {
     const { connection } = openConnection({ "GET /api/workers": () => refusal(503, "KEY_STORE_UNAVAILABLE") });
     await connection.find();
     await expect(connection.client(operations).workers.list()).rejects.toMatchObject({ code: "KEY_STORE_UNAVAILABLE" });
@@ -86,7 +86,7 @@ describe("Connection", () => {
   test.each([
     ["AUTH_REQUIRED", 1],
     ["INVALID_KEY", 0],
-  ])("reports an expired session for a 401 response (error code: %s, reports: %d)", async (code, count) => {
+  ])("reports an expired session for a 401 (error code: %s, number of reports: %d)", async (code, count) => {
     const { connection, onRefused } = openConnection({ "GET /api/workers": () => refusal(401, code) });
     await connection.find();
     await expect(connection.client(operations).workers.list()).rejects.toMatchObject({ code });
@@ -106,14 +106,14 @@ async function openSession(replies: Readonly<Record<string, Reply>>, remembered?
 const shown = () => json({ authenticated: true, principal: operator });
 
 describe("Session", () => {
-  test("sends no session request when the browser has stored no session", async () => {
+  test("sends no request for a session when the browser has not stored one", async () => {
     const { session, calls } = await openSession({});
     await session.look();
     expect(session.state.get()).toEqual({ phase: "signed-out", hasLeft: false });
     expect(calls).toEqual(["GET /.well-known/runtime"]);
   });
 
-  test("restores a stored session with its expiry", async () => {
+  test("restores a stored session and its expiry", async () => {
     const { session } = await openSession({ "GET /api/admin/session": shown }, String(nowSeconds + 60));
     await session.look();
     expect(session.state.get()).toEqual({ phase: "signed-in", principal: operator, endsAt: nowSeconds + 60, hasEnded: false });
@@ -150,7 +150,7 @@ describe("Session", () => {
     expect(storage.items.size).toBe(0);
   });
 
-  test("signs out only after the daemon has deleted the cookie", async () => {
+  test("signs out only when the daemon has deleted the cookie", async () => {
     const { session, state, storage } = await openSession({ "GET /api/admin/session": shown }, "0");
     await session.look();
     await expect(session.signOut()).rejects.toThrow("NOT_FOUND");
@@ -192,7 +192,7 @@ describe("RememberedSession", () => {
     expect(new RememberedSession({ storage, panelPath: "/cpanel/" }).endsAt).toBe(endsAt);
   });
 
-  test("reports that a session is possible when the browser blocks storage", () => {
+  test("returns that a session can exist when the browser blocks storage", () => {
     const storage = new MemoryStorage();
     storage.isBlocked = true;
     const remembered = new RememberedSession({ storage, panelPath: "/cpanel/" });
@@ -216,7 +216,7 @@ describe("Theme", () => {
     expect([storage.getItem("cpanel.theme"), element.dataset["theme"]]).toEqual([null, undefined]);
   });
 
-  test("uses the system theme for an invalid stored value, and works without storage", () => {
+  test("uses the system's theme for an invalid stored value, and without storage", () => {
     const storage = new MemoryStorage();
     storage.setItem("cpanel.theme", "purple");
     expect(new Theme(storage, root()).choice.get()).toBe("system");

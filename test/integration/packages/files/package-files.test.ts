@@ -56,7 +56,7 @@ async function openPackageFiles(): Promise<number> {
 }
 const namesIn = async (folder: string) => (await root.workerFiles.list({ query: { path: folder } })).data.entries.map(({ name }) => name);
 
-test("lists the package directories at the empty path and omits hidden entries", async () => {
+test("lists the package directories at the empty path, without hidden entries", async () => {
   await mkdir(path.join(daemon.directory, "workers", ".hidden"), { recursive: true });
   const { name } = await addWorker({ "index.html": "hello" });
 
@@ -68,7 +68,7 @@ test("lists the package directories at the empty path and omits hidden entries",
   await rejectsWith(root.workerFiles.list({ query: { path: "workers/.hidden" } }), "PATH_NOT_FOUND");
 });
 
-test("serves the new bytes of a static file before the upload call returns", async () => {
+test("serves the new content of a static file before the upload call returns", async () => {
   const { unit, name, folder } = await addWorker({ "index.html": "old", "asset.js": "old" });
   expect(await served(`/${name}/`)).toEqual([200, "old"]);
 
@@ -81,7 +81,7 @@ test("serves the new bytes of a static file before the upload call returns", asy
   expect((await stat(path.join(folder, "index.html"))).mode & 0o777).toBe(0o644);
 });
 
-test("serves new code immediately, and old code completes its pending response", async () => {
+test("runs new code immediately, while old code completes its pending request", async () => {
   const { unit, name } = await addWorker({ "index.js": slowWorker("old") });
   const begun = await request(`${daemon.url}/${name}/`);
 
@@ -91,7 +91,7 @@ test("serves new code immediately, and old code completes its pending response",
   expect(await begun.body.text()).toBe("old to the end");
 });
 
-test("applies a changed manifest before the upload call returns", async () => {
+test("applies a new manifest before the upload call returns", async () => {
   const { unit, name } = await addWorker({ "index.html": "page", "other.html": "other" });
 
   await put(unit, { "manifest.yaml": `${manifestOf(name, "1.0.0")}entrypoint: other.html\n` });
@@ -101,7 +101,7 @@ test("applies a changed manifest before the upload call returns", async () => {
   expect((await served(`/${name}/`))[0]).toBe(404);
 });
 
-test("serves a version that was created file by file, and deletes its empty folders", async () => {
+test("serves a version that was uploaded file by file, and deletes its empty folders", async () => {
   await root.workerFiles.mkdir({ body: { path: "workers/@made/by-hand/2.0.0" } });
   await put("workers/@made/by-hand/2.0.0", { "index.html": "made", "manifest.yaml": manifestOf("@made/by-hand", "2.0.0") });
   expect(await served("/@made/by-hand/")).toEqual([200, "made"]);
@@ -144,7 +144,7 @@ test("writes no file when the upload contains an invalid path", async () => {
   expect(await readdir(path.join(daemon.directory, "state", "spool"))).toEqual([]);
 });
 
-test("downloads a file completely or in byte ranges, always as an attachment", async () => {
+test("sends a file completely or in byte ranges, always as an attachment", async () => {
   const { unit, folder } = await addWorker({ "index.html": "", empty: "" });
   await writeFile(path.join(folder, 'name é".txt'), "0123456789");
   const query = `download?path=${encodeURIComponent(`${unit}/name é".txt`)}`;
@@ -171,7 +171,7 @@ test("downloads a file completely or in byte ranges, always as an attachment", a
   expect([empty.statusCode, await empty.body.text()]).toEqual([200, ""]);
 });
 
-test("keeps the ETag of a worker's source file when an isolate starts", async () => {
+test("keeps the ETag of a worker's source file after an isolate starts", async () => {
   const { unit, name } = await addWorker({ "index.js": "export default { fetch: () => new Response('ok') };" });
   const query = `download?path=${unit}/index.js`;
   const before = (await download(query, {}, "HEAD")).headers.etag;
@@ -179,7 +179,7 @@ test("keeps the ETag of a worker's source file when an isolate starts", async ()
   expect((await download(query, {}, "HEAD")).headers.etag).toBe(before);
 });
 
-test("downloads folders as valid zip archives without links", async () => {
+test("sends folders as valid zip archives without links", async () => {
   const { unit, folder } = await addWorker({ "index.html": "page", "sub/a.txt": "a", "sub/b.bin": "b".repeat(300_000) });
   await mkdir(path.join(folder, "empty"));
   await symlink("/etc/passwd", path.join(folder, "sub", "link"));
@@ -207,7 +207,7 @@ test("closes all open files when the client disconnects during a download", asyn
   await expect.poll(openPackageFiles).toBeLessThanOrEqual(before);
 });
 
-test("lists, replaces and deletes links, and never follows a link", async () => {
+test("lists, replaces and deletes links without following them", async () => {
   const { unit, folder } = await addWorker({ "index.html": "page", "real/a.txt": "a" });
   await writeFile(path.join(daemon.directory, "outside.txt"), "outside");
   await symlink(path.join(daemon.directory, "outside.txt"), path.join(folder, "file-link"));
@@ -243,7 +243,7 @@ test("reloads a plugin before the API call that changes a plugin file returns", 
   expect((await served("/greeter/"))[0]).toBe(404);
 });
 
-test("adds numbers to equal directory names and rejects changes in hidden directories", async () => {
+test("distinguishes equal directory names by numbers; denies changes to hidden folders", async () => {
   const directory = path.join(daemon.directory, "more");
   const directories = ["a/apps", "b/apps", ".image"].map((name) => path.join(directory, name));
   for (const folder of directories) await mkdir(path.join(folder, "x", "1.0.0"), { recursive: true });
@@ -276,7 +276,7 @@ async function listZip(answer: Awaited<ReturnType<typeof download>>): Promise<st
   return names.toSorted();
 }
 
-test("overwrites a file only when the file still has the ETag that the client read", async () => {
+test("overwrites a file only if the client's ETag matches the current file", async () => {
   const { unit, folder } = await addWorker({ "index.html": "as read", "other.txt": "other" });
   const file = path.join(folder, "index.html");
   const tagOf = async (name: string) => {

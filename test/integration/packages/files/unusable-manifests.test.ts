@@ -59,13 +59,13 @@ describe("an invalid worker manifest", () => {
     expect(error.message).toContain(place);
   });
 
-  test("is rejected in package.json, with the error's position, and in manifest.yml", async () => {
+  test("is rejected in package.json and manifest.yml, with the position of the error", async () => {
     const json = await refusalOf(() => write("package.json", '{\n  "name": "app",\n}'));
     expect(json.message).toContain("package.json cannot be used: it is not valid JSON (line 3, column 1)");
     expect((await refusalOf(() => write("manifest.yml", "name: [\n"))).code).toBe("INVALID_PACKAGE_METADATA");
   });
 
-  test("is rejected when a rename or move gives the file the name of a manifest", async () => {
+  test("is rejected when a client renames or moves a file to the name of a manifest", async () => {
     await client.workerFiles.remove({ body: { path: `${folder}/manifest.yaml` } }).catch(() => undefined);
     await install();
     const rename = () => client.workerFiles.rename({ body: { path: `${folder}/spare.yaml`, newName: "manifest.yml" } });
@@ -79,13 +79,13 @@ describe("an invalid worker manifest", () => {
     expect(data, "a file that is not a manifest of the package moves").toBeUndefined();
   });
 
-  test("causes the rejection of all files in the same upload", async () => {
+  test("causes the rejection of all files in its upload", async () => {
     const files = [uploadOf("manifest.yaml", Buffer.from("name: [\n")), uploadOf("index.html", Buffer.from("new"))];
     const error = await refusalOf(() => client.workerFiles.upload({ fields: { path: folder }, files }));
     expect(error.code).toBe("INVALID_PACKAGE_METADATA");
   });
 
-  test("cannot become active by the deletion of a valid manifest", async () => {
+  test("prevents the deletion of the valid manifest that overrides it", async () => {
     await write("manifest.yaml", `${good}publicRoutes: []\n`);
     const files = [uploadOf("package.json", Buffer.from('{ "name": "app", "version": "1.0" }'))];
     await client.workerFiles.upload({ fields: { path: folder }, files });
@@ -100,7 +100,7 @@ describe("an invalid worker manifest", () => {
   });
 });
 
-test("accepts repairs of an invalid package, one file per upload", async () => {
+test("accepts the repair of an invalid package by one file per upload", async () => {
   await writeTree(path.join(daemon.directory, "workers/broken/1.0.0"), {
     "manifest.yaml": "name: [\n",
     "package.json": "{",
@@ -113,7 +113,7 @@ test("accepts repairs of an invalid package, one file per upload", async () => {
   await expect.poll(async () => await (await fetch(`${daemon.url}/broken/`)).text()).toBe("mended");
 });
 
-test("rejects an invalid manifest for a plugin or a plugin override", async () => {
+test("rejects an invalid manifest of a plugin or of a plugin override", async () => {
   const plugin = {
     "manifest.yaml": manifestOf("teller", "1.0.0", "base: /teller\n"),
     "plugin.js": "export default { routes: { fetch: () => new Response('told') } };",

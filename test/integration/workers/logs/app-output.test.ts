@@ -23,7 +23,7 @@ async function run(name: string, body: string, worker: { manifest?: Record<strin
 }
 
 describe("the console output of a worker", () => {
-  test("is logged in order, with a level, in the format of Node.js", async () => {
+  test("is logged in order, with its level, in the format of Node.js", async () => {
     await run(
       "levels",
       `console.log("a %s is %d", "b", 1, { c: [1, { d: 2 }] }); console.debug("d"); console.info("i"); console.warn("w"); console.error("e");
@@ -46,7 +46,7 @@ describe("the console output of a worker", () => {
     ]);
   });
 
-  test("contains only the worker's own stack frames, with paths relative to its folder", async () => {
+  test("contains only stack frames of the worker, with paths relative to its folder", async () => {
     await run("trace", `console.trace("here")`);
     const [entry] = appEntries("trace");
     expect(entry).toMatchObject({ level: "debug", text: expect.stringMatching(/^Trace: here\n +at Object\.fetch \(index\.js:1:\d+\)/) });
@@ -64,7 +64,7 @@ describe("the console output of a worker", () => {
       .toEqual(["error err", "info out"]);
   });
 
-  test("is complete in the log when the process exits", async () => {
+  test("is logged completely when the process exits", async () => {
     await run("last", `console.error("this is the end"); process.exit(7)`);
     await expect
       .poll(() =>
@@ -79,7 +79,7 @@ describe("the console output of a worker", () => {
       ]);
   });
 
-  test("is logged in part, and the worker continues, after 100,000 lines in a loop", async () => {
+  test("is logged in part when the worker logs 100,000 lines in a loop and continues", async () => {
     await run("flood", `for (let index = 0; index < 100_000; index += 1) console.log("line " + index)`);
     await expect
       .poll(() => entriesOf("flood").some(({ text }) => text.includes("more entries were dropped")), { timeout: 5000 })
@@ -95,7 +95,7 @@ describe("an uncaught error of a worker", () => {
   const failing = `interface Visit { n: number }\n\n\nexport function fail(visit: Visit): never {\n  throw new Error("broken " + visit.n);\n}\n`;
   const entry = `import { fail } from "./fail";\nexport default { fetch(): Response { return fail({ n: 1 }); } };\n`;
 
-  test.each(["inline", "linked"] as const)("is logged with positions in the source files (source map: %s)", async (sourcemap) => {
+  test.each(["inline", "linked"] as const)("is logged with positions in its source files (source map: %s)", async (sourcemap) => {
     const result = await build({
       stdin: { contents: entry, resolveDir: "/srv/project/src", sourcefile: "/srv/project/src/index.ts", loader: "ts" },
       plugins: [
@@ -128,7 +128,7 @@ describe("an uncaught error of a worker", () => {
     ["timer", `setTimeout(() => { throw new Error("alone") })`],
     ["handler", `throw new Error("alone")`],
     ["background", `arguments[2].waitUntil(Promise.reject(new Error("alone")))`],
-  ])("is logged as one entry without a path of the machine (source: %s)", async (kind, body) => {
+  ])("is logged as one entry without absolute paths (source: %s)", async (kind, body) => {
     await run(`uncaught-${kind}`, body);
     await expect.poll(() => appEntries(`uncaught-${kind}`)).toHaveLength(1);
     const [error] = appEntries(`uncaught-${kind}`);
@@ -137,7 +137,7 @@ describe("an uncaught error of a worker", () => {
     expect(error?.text).not.toContain("file:");
   });
 
-  test("is logged with its stack when the error occurs at load time", async () => {
+  test("is logged with its stack trace when it occurs while the code loads", async () => {
     await server.add("unloadable", { files: { "index.js": `\nthrow new TypeError("no config");` } });
     await server.refusal("/unloadable/");
     expect(appEntries("unloadable")[0]).toMatchObject({
@@ -147,7 +147,7 @@ describe("an uncaught error of a worker", () => {
     expect(entriesOf("unloadable").some(({ source, level }) => source === "runtime" && level === "error")).toBe(true);
   });
 
-  test("is logged once in the daemon's log", async () => {
+  test("appears once in the daemon's log", async () => {
     await run("once", `console.log("only once")`);
     expect(server.log.filter(({ msg }) => msg === "only once")).toHaveLength(1);
   });

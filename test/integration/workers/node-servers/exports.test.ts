@@ -19,7 +19,7 @@ async function add(
   return `/export-${names}/`;
 }
 
-describe("a worker that is written for Node.js", () => {
+describe("a worker in the style of a Node.js server", () => {
   test.each<[string, string, { packages?: readonly string[]; file?: string }?]>([
     ["an http.Server", `import http from "node:http"; export default http.createServer((req, res) => res.end("ok"))`],
     ["a handler of Node", `export default (req, res) => { res.setHeader("x-a", "1"); res.end("ok"); }`],
@@ -80,7 +80,7 @@ describe("a worker that is written for Node.js", () => {
     expect(await server.text(await add(source, options))).toBe("ok");
   });
 
-  test("responds to HEAD with the function GET, and with 405 without a function", async () => {
+  test("responds to HEAD with its GET function, and with 405 for a missing function", async () => {
     const target = await add(`export const GET = () => new Response("ok"); export const POST = () => new Response("posted")`);
     expect(await server.text(`${target}any/path`, { method: "POST" })).toBe("posted");
     expect((await server.fetch(target, { method: "HEAD" })).status).toBe(200);
@@ -98,7 +98,7 @@ describe("a worker that is written for Node.js", () => {
     ],
     ["a forked server", `import { fork } from "node:child_process"; fork("./server.js");`, /cannot start other processes.*`instances`/],
     ["a server on a socket path", `import http from "node:http"; http.createServer().listen("/tmp/s");`, /cannot listen on a socket path/],
-  ])("fails to load with a reason when the worker starts %s", async (_, source, reason) => {
+  ])("fails to load, with the reason, when it starts %s", async (_, source, reason) => {
     const refusal = await server.refusal(await add(source));
     expect(refusal).toMatchObject({ status: 502, code: "WORKER_START_FAILED" });
     expect(refusal.message).toMatch(reason);

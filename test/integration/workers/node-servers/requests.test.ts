@@ -35,7 +35,7 @@ server.listen(8080, "0.0.0.0", () => events.push("callback"));
 describe("a worker that listens with node:http", () => {
   beforeAll(() => server.add("raw", { files: { "index.mjs": source } }));
 
-  test("is served at the worker's path", async () => {
+  test("serves requests at the worker's path", async () => {
     for (let count = 0; count < 3; count += 1) expect(await server.text("/raw/")).toBe("hello /raw");
   });
 
@@ -58,7 +58,7 @@ describe("a worker that listens with node:http", () => {
     expect([response.status, response.headers.getSetCookie(), response.headers.get("x-kept")]).toEqual([201, ["a=1", "b=2"], "café"]);
   });
 
-  test("sends one Date header, with the app's value if the app sets the header", async () => {
+  test("sends one Date header, and the app can set its value", async () => {
     expect(Math.abs(Date.parse((await server.fetch("/raw/")).headers.get("date") ?? "") - Date.now())).toBeLessThan(60_000);
     expect((await server.fetch("/raw/dated")).headers.get("date")).toBe("Thu, 01 Jan 2026 00:00:00 GMT");
   });
@@ -72,20 +72,20 @@ describe("a worker that listens with node:http", () => {
   test.each([
     ["small", 10],
     ["large", 3_000_000],
-  ])("returns a request body unchanged (%s body)", async (_, size) => {
+  ])("receives and returns the same request body (%s body)", async (_, size) => {
     const response = await server.fetch("/raw/echo", { method: "POST", body: "x".repeat(size) });
     expect(response.headers.get("x-length")).toBe(String(size));
     expect((await response.text()).length).toBe(size);
   });
 
-  test("returns 12 large request bodies completely, with three requests at a time", async () => {
+  test("receives and returns 12 large request bodies, three at a time", async () => {
     for (let count = 0; count < 4; count += 1) {
       const bodies = Array.from({ length: 3 }, () => server.text("/raw/echo", { method: "POST", body: "x".repeat(3_000_000) }));
       expect((await Promise.all(bodies)).map((body) => body.length)).toEqual([3_000_000, 3_000_000, 3_000_000]);
     }
   });
 
-  test("returns a request body of unknown length completely", async () => {
+  test("receives and returns a request body without Content-Length", async () => {
     const body = new ReadableStream<Uint8Array>({
       async start(controller) {
         for (let count = 0; count < 20; count += 1) {
@@ -99,11 +99,11 @@ describe("a worker that listens with node:http", () => {
     expect((await response.arrayBuffer()).byteLength).toBe(200_000);
   });
 
-  test("provides socket properties on its request objects", async () => {
+  test("provides the usual socket properties on request objects", async () => {
     expect(await (await server.fetch("/raw/socket?a=1")).json()).toEqual(["127.0.0.1", "1.1", "/socket?a=1", expect.any(Boolean)]);
   });
 
-  test("reports the port that the app requested, and PORT is 3000", async () => {
+  test("reports the port that the app passed to listen(), and sets PORT to 3000", async () => {
     expect(await (await server.fetch("/raw/address")).json()).toEqual([
       { address: "0.0.0.0", family: "IPv4", port: 8080 },
       true,
@@ -112,13 +112,13 @@ describe("a worker that listens with node:http", () => {
     ]);
   });
 
-  test("causes a 502 when the handler throws or closes the connection", async () => {
+  test("causes a 502 when its handler throws or closes the connection", async () => {
     expect(await server.refusal("/raw/throws")).toMatchObject({ status: 502, code: "WORKER_BAD_RESPONSE" });
     expect(await server.refusal("/raw/destroys")).toMatchObject({ status: 502, code: "WORKER_BAD_RESPONSE" });
     expect(await server.text("/raw/")).toBe("hello /raw");
   });
 
-  test("serves the next request after a handler that throws", async () => {
+  test("serves the next request after its handler throws", async () => {
     await server.add("throws", {
       files: {
         "index.mjs": `import http from "node:http"; let count = 0;

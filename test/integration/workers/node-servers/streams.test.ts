@@ -59,7 +59,7 @@ function open(target: string, options: http.RequestOptions = {}): http.ClientReq
 }
 
 describe("a worker that listens with node:http", () => {
-  test("streams a response while the app writes the body", async () => {
+  test("sends response chunks while the app is still writing", async () => {
     const response = await server.fetch("/streams/parts");
     const reader = (response.body as ReadableStream<Uint8Array>).getReader();
     expect(Buffer.from((await reader.read()).value as Uint8Array).toString()).toBe("first");
@@ -68,7 +68,7 @@ describe("a worker that listens with node:http", () => {
     expect((await reader.read()).done).toBe(true);
   });
 
-  test("sends the response headers before the body", async () => {
+  test("sends the response headers when the body has not started", async () => {
     const request = open("/streams/events");
     request.end();
     const [response] = (await once(request, "response")) as [http.IncomingMessage];
@@ -78,7 +78,7 @@ describe("a worker that listens with node:http", () => {
     request.destroy();
   });
 
-  test("pauses while the client does not read, and closes when the client disconnects", async () => {
+  test("stops writing while the client does not read, and closes when it disconnects", async () => {
     const request = open("/streams/flood");
     request.end();
     const [response] = (await once(request, "response")) as [http.IncomingMessage];
@@ -99,7 +99,7 @@ describe("a worker that listens with node:http", () => {
     await expect.poll(async () => (await seen()).events).toContain("flood closed false");
   });
 
-  test("slows down a client whose body the app does not read", async () => {
+  test("slows down the client's upload when the app does not read the body", async () => {
     const size = 30_000_000;
     const request = open("/streams/slow", { method: "POST", headers: { "content-length": size } });
     let sent = 0;
@@ -120,7 +120,7 @@ describe("a worker that listens with node:http", () => {
     expect(((await response.toArray()) as Buffer[]).join("")).toBe(String(size));
   });
 
-  test("responds without reading the request body", async () => {
+  test("can respond before it reads the request body", async () => {
     const response = await server.fetch("/streams/unread", { method: "POST", body: Buffer.alloc(2_000_000) });
     expect(await response.text()).toBe("unread");
     expect(await server.text("/streams/unread")).toBe("unread");
@@ -135,7 +135,7 @@ describe("a worker that listens with node:http", () => {
     await expect.poll(async () => (await seen()).events).toEqual(expect.arrayContaining(["request closed", "response closed"]));
   });
 
-  test("receives an aborted event when the client disconnects within the body", async () => {
+  test("receives an aborted event when the client disconnects during the request body", async () => {
     const request = open("/streams/slow", { method: "POST", headers: { "content-length": 1_000_000 } });
     request.write(Buffer.alloc(50_000));
     await new Promise((resolve) => setTimeout(resolve, 200));
@@ -143,7 +143,7 @@ describe("a worker that listens with node:http", () => {
     await expect.poll(async () => (await seen()).events).toContain("upload aborted");
   });
 
-  test.each(["fails", "short"])("closes the client's connection when a response ends early (path /%s)", async (route) => {
+  test.each(["fails", "short"])("closes the client's connection when the app ends a response early (path /%s)", async (route) => {
     await expect(server.text(`/streams/${route}`)).rejects.toThrow(/^(?:terminated|fetch failed)$/);
     expect(await server.text("/streams/unread")).toBe("unread");
   });
@@ -153,7 +153,7 @@ describe("a worker that listens with node:http", () => {
     expect([response.headers.get("content-length"), await response.text()]).toEqual(["10", "1234567890"]);
   });
 
-  test("receives a request body that the client sends after 100 Continue", async () => {
+  test("receives a request body that the client sends after a 100 Continue response", async () => {
     const request = open("/streams/unread", { method: "POST", headers: { expect: "100-continue", "content-length": 20_000 } });
     request.flushHeaders();
     await once(request, "continue");

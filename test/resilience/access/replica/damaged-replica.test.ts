@@ -51,7 +51,7 @@ describe("a damaged replica of the key store", () => {
     expect(store.readState()).toMatchObject({ isReadable: true, isWritable: true });
   });
 
-  test("is replaced by a copy of the primary when the files are deleted during use", async () => {
+  test("is replaced by a copy of the primary when its files are deleted during use", async () => {
     const { url } = await primary();
     const { store, stateDirectory } = await openReplicatedStore(url);
     const key = newKey();
@@ -75,7 +75,7 @@ async function overwrite(file: string, position: number): Promise<void> {
 }
 
 describe("the syncer process of a replica", () => {
-  test("is restarted after a kill, and killed when the process does not respond", async () => {
+  test("is restarted when it is killed, and killed when it does not respond", async () => {
     const { url } = await primary();
     const { store } = await openReplicatedStore(url);
     const { store: other } = await openReplicatedStore(url, { syncIntervalMs: 60_000 });
@@ -116,7 +116,7 @@ describe("a primary that requires a token", () => {
     return `${signed}.${sign(null, Buffer.from(signed), privateKey).toString("base64url")}`;
   };
 
-  test("accepts changes with a valid token; a store reports a missing or invalid token", async () => {
+  test("accepts changes with a valid token; otherwise, the store reports the problem", async () => {
     const keyFile = path.join(await temporaryDirectory(), "key.pem");
     await writeFile(keyFile, publicKey.export({ type: "spki", format: "pem" }));
     const { url } = await primary({ args: ["--auth-jwt-key-file", keyFile] });

@@ -45,7 +45,7 @@ function keysInReplica(stateDirectory: string): number {
 
 const isWritable = (store: ReplicatedKeyStore) => store.readState().isWritable;
 
-test("a key store accepts keys and rejects changes when the primary does not respond", async () => {
+test("a key store keeps its keys, but rejects changes, while the primary is stopped", async () => {
   const sqld = await primary();
   const { store } = await openReplicatedStore(sqld.url);
   const key = newKey();
@@ -78,7 +78,7 @@ test("a key store accepts keys and rejects changes when the primary does not res
   expect(next.findByHash(other.hash)).toBeDefined();
 });
 
-test("a key store rejects only changes while the primary is down, and then recovers", async () => {
+test("a key store accepts changes again when the primary responds again", async () => {
   const sqld = await primary();
   const { store } = await openReplicatedStore(sqld.url);
   const key = newKey();
@@ -97,7 +97,7 @@ test("a key store rejects only changes while the primary is down, and then recov
   expect(store.readState().replica?.renewals).toBe(0);
 });
 
-test("a key store opens while its primary is down, with or without keys of a replica", async () => {
+test("a key store opens without its primary, with the keys of a replica if one exists", async () => {
   const sqld = await primary();
   const first = await openReplicatedStore(sqld.url);
   const key = newKey();
@@ -124,7 +124,7 @@ test("a key store opens while its primary is down, with or without keys of a rep
   expect(without.store.readState()).toMatchObject({ isReadable: true });
 });
 
-test("a key store detects that its primary was restored, and adopts the restored keys", async () => {
+test("a key store detects that its primary was restored, and loads the restored keys", async () => {
   const sqld = await primary();
   const a = await openReplicatedStore(sqld.url);
   const b = await openReplicatedStore(sqld.url);
@@ -153,7 +153,7 @@ test("a key store detects that its primary was restored, and adopts the restored
   await expect.poll(() => b.store.findByHash(later.hash)).toBeDefined();
 });
 
-test("a key store keeps its keys and rejects changes when the primary becomes empty", async () => {
+test("a key store keeps its keys but rejects changes when the primary becomes empty", async () => {
   const sqld = await primary();
   const { store, stateDirectory } = await openReplicatedStore(sqld.url);
   const key = newKey();

@@ -38,7 +38,7 @@ test("a key store fails to open when the primary has a newer schema", async () =
     );
 });
 
-test("a key store keeps its keys and rejects changes after an upgrade of the primary", async () => {
+test("a key store keeps its keys but rejects changes after the primary is upgraded", async () => {
   const sqld = await primaryWithKey();
   const { store } = await openReplicatedStore(sqld.url);
   const keys = store.list();
@@ -54,7 +54,7 @@ test("a key store keeps its keys and rejects changes after an upgrade of the pri
   await expect.poll(() => store.readState().isWritable).toBe(true);
 });
 
-test("a key store fails to open a replica with a newer schema, and keeps the file", async () => {
+test("a key store does not open a replica with a newer schema, and keeps its file", async () => {
   const sqld = await primaryWithKey();
   const { store, stateDirectory } = await openReplicatedStore(sqld.url);
   const file = path.join(stateDirectory, "replica/current/keys.db");

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { actionTable, Keymap, type ActionId } from "../../../../src/cli/dashboard/keyboard/keymap.js";
 
-test("the default keymap binds a key to every action without conflicts", () => {
+test("the default keymap has one key for every action on each screen", () => {
   const keymap = new Keymap();
   expect((Object.keys(actionTable) as ActionId[]).filter((id) => keymap.keyOf(id) === "")).toEqual([]);
 });
 
-test("binding an action to another key releases the default key of the action", () => {
+test("a key that replaces the default key of an action makes this default key free", () => {
   const keymap = new Keymap({ "workers.delete": "X" });
   expect(keymap.actionsOf("X")).toEqual(["workers.delete"]);
   expect(keymap.actionsOf("d")).not.toContain("workers.delete");
@@ -17,11 +17,11 @@ test.each([
   [{ quit: "r" }, "the key r is assigned to both refresh and quit"],
   [{ "workers.delete": "j" }, "the key j is assigned to both list.down and workers.delete"],
   [{ "workers.delete": "q" }, "the key q is assigned to both workers.delete and quit"],
-])("rejects one key for two actions on a screen and names them (bindings: %j)", (changes, message) => {
+])("rejects one key for two actions of a screen, and names both (bindings: %j)", (changes, message) => {
   expect(() => new Keymap(changes)).toThrow(message);
 });
 
-test("permits the same key on different screens", () => {
+test("permits the same key on two screens", () => {
   expect(() => new Keymap({ "connect.signIn": "e" })).not.toThrow();
 });
 

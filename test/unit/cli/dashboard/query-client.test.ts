@@ -26,7 +26,7 @@ function liveData() {
   return { live, refused };
 }
 
-test("sends the first requests at once, then at most one request per second", async () => {
+test("sends the first requests immediately, then at most one request per second", async () => {
   const [{ live }, { asked, ask }] = [liveData(), daemon()];
   for (const name of ["a", "b", "c", "d", "e"]) live.resource(name, ask).subscribe(() => {});
   await vi.advanceTimersByTimeAsync(0);
@@ -38,7 +38,7 @@ test("sends the first requests at once, then at most one request per second", as
   live.close();
 });
 
-test("sends no requests for a query without subscribers", async () => {
+test("sends no requests for a query that no component shows", async () => {
   const [{ live }, { asked, ask }] = [liveData(), daemon()];
   const leave = live.resource("a", ask).subscribe(() => {});
   await vi.advanceTimersByTimeAsync(0);
@@ -61,7 +61,7 @@ test("does not notify subscribers when the response is unchanged", async () => {
   live.close();
 });
 
-test("retries an unreachable daemon after 1 to 30 s and keeps the last responses", async () => {
+test("repeats requests to an unreachable daemon after 1 to 30 s, and keeps old data", async () => {
   const [{ live, refused }, { asked, state, ask }] = [liveData(), daemon()];
   const [first, second] = [live.resource("a", ask), live.resource("b", ask)];
   first.subscribe(() => {});
@@ -88,7 +88,7 @@ test("retries an unreachable daemon after 1 to 30 s and keeps the last responses
   live.close();
 });
 
-test("refresh sends a request to an unreachable daemon at once", async () => {
+test("refresh() immediately sends a request to an unreachable daemon", async () => {
   const [{ live }, { asked, state, ask }] = [liveData(), daemon()];
   state.isThere = false;
   live.resource("a", ask).subscribe(() => {});
@@ -100,7 +100,7 @@ test("refresh sends a request to an unreachable daemon at once", async () => {
   live.close();
 });
 
-test("reports a rejected API key without marking the daemon as unreachable", async () => {
+test("reports a rejected API key, but not as an unreachable daemon", async () => {
   const { live, refused } = liveData();
   const error = new CommandError("NOT_SIGNED_IN", "no key", { exitCode: exitCodes.notAuthenticated });
   const resource = live.resource("a", () => Promise.reject(error));

@@ -17,7 +17,7 @@ const packageJson = (fields: object) => JSON.stringify({ name: "app", ...fields 
 
 describe("detectProject", () => {
   test.each(frameworks.filter(({ packages }) => packages.length > 0))(
-    "detects $name with each of its outputs",
+    "detects $name with each of its output folders",
     async ({ name, packages, outputs }) => {
       for (const { file, module } of outputs) {
         const output = file.replace("*", "app");
@@ -39,7 +39,7 @@ describe("detectProject", () => {
   test.each([
     ["TOML with single quotes", "wrangler.toml", "main = 'src/a.ts'\n[assets]\ndirectory = './public'\n"],
     ["JSON in one line", "wrangler.json", '{"name":"x","main":"src/a.ts","assets":{"directory":"./public/"}}'],
-  ])("reads main and assets of a Cloudflare Worker (%s)", async (_, file, text) => {
+  ])("reads the keys main and assets of a Cloudflare Worker (%s)", async (_, file, text) => {
     const found = await detected({ "package.json": packageJson({}), [file]: text, "src/a.ts": "" });
     expect(found).toMatchObject({ kind: "Cloudflare Worker", output: { manifest: { entrypoint: "src/a.ts" } } });
     expect(String(found?.output?.manifest["assets"])).toMatch(/^public\/?$/);
@@ -49,7 +49,7 @@ describe("detectProject", () => {
     ["node server.js", "server.js"],
     ["NODE_ENV=production node --enable-source-maps ./dist/server.mjs", "dist/server.mjs"],
     ["tsx src/server.ts", "src/server.ts"],
-  ])("reads the file of the start script %j", async (start, file) => {
+  ])("finds the file of the start script %j", async (start, file) => {
     const found = await detected({ "package.json": packageJson({ scripts: { start }, devDependencies: { gatsby: "5" } }), [file]: "" });
     expect(found).toMatchObject({ kind: "Node.js server", output: { manifest: { entrypoint: file } } });
   });
@@ -61,7 +61,7 @@ describe("detectProject", () => {
     },
   );
 
-  test("reports the expected output and the build script of a project that is not built", async () => {
+  test("returns the missing output folder and the build script of an unbuilt project", async () => {
     const found = await detected({ "package.json": packageJson({ dependencies: { vite: "8" }, scripts: { build: "vite build" } }) });
     expect(found).toMatchObject({ kind: "Vite", output: undefined, expected: ["dist"], buildScript: "build" });
   });

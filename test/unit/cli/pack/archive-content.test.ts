@@ -12,7 +12,7 @@ async function contentOf(bytes: Uint8Array) {
   return await readArchiveContent(file);
 }
 
-test.each([["package"], ["shop-1.0.0"], [""]])("lists the files of an archive relative to the top folder %j", async (prefix) => {
+test.each([["package"], ["shop-1.0.0"], [""]])("lists the files of an archive relative to its top folder %j", async (prefix) => {
   const content = await contentOf(
     await packFiles({ "manifest.yaml": manifestOf("shop", "1.2.0"), "lib/a.js": "abc", "index.html": "" }, prefix),
   );
@@ -35,7 +35,7 @@ test("rejects an archive whose metadata has no name", async () => {
   await expect(readPackageInfo(archiveSource("ready.tgz", content))).rejects.toMatchObject({ code: "MISSING_PACKAGE_NAME" });
 });
 
-test("returns undefined for an unreadable archive", async () => {
+test("returns undefined for an archive that cannot be read", async () => {
   expect(await contentOf(Buffer.from("no archive at all"))).toBeUndefined();
   expect(await contentOf((await packFiles({ "package.json": "{}" })).subarray(0, 40))).toBeUndefined();
 });

@@ -56,7 +56,7 @@ test("reports problems of package.json with line and column", async () => {
   );
 });
 
-test("warns of variables that look like secrets, without printing their values", async () => {
+test("warns about variables that look like secrets, without their values", async () => {
   const manifest = "name: shop\nenv:\n  LOG_LEVEL: debug\n  STRIPE_KEY: of-a-customer\n";
   const problems = await problemsOf({ "manifest.yaml": manifest });
   expect(problems).toEqual([
@@ -64,14 +64,14 @@ test("warns of variables that look like secrets, without printing their values",
   ]);
 });
 
-test("warns of unknown manifest keys and suggests similar keys", async () => {
+test("warns about unknown manifest keys and suggests similar keys", async () => {
   expect(await problemsOf({ "manifest.yaml": "name: app\ntimout: 5s\nquux: 1\n" })).toEqual([
     "warning UNKNOWN_KEY manifest.yaml:2:1: unknown key timout; did you mean timeout?",
     "warning UNKNOWN_KEY manifest.yaml:3:1: unknown key quux",
   ]);
 });
 
-test("reports a missing entrypoint and a package without code", async () => {
+test("reports a missing entrypoint and a package without any code", async () => {
   expect(await problemsOf({ "manifest.yaml": "name: app\nentrypoint: dist/a.js\n" })).toEqual([
     expect.stringContaining("error ENTRYPOINT_NOT_FOUND manifest.yaml:2:13: the entrypoint dist/a.js does not exist"),
   ]);
@@ -80,19 +80,19 @@ test("reports a missing entrypoint and a package without code", async () => {
   expect(await findManifestProblems(source, "plugin")).toMatchObject([{ severity: "warning", code: "NO_CODE" }]);
 });
 
-test("reports an assets folder that is empty or is the package folder", async () => {
+test("reports an assets folder that is empty or equals the package folder", async () => {
   const files = { "manifest.yaml": "name: app\nassets: dist/client\n", "index.js": "" };
   expect(findLayoutProblems(await planPack(await folderOf(files)))).toMatchObject([{ severity: "error", code: "ASSETS_NOT_FOUND" }]);
   expect(findLayoutProblems(await planPack(await folderOf({ ...files, "dist/client/a.css": "" })))).toEqual([]);
   expect((await problemsOf({ "manifest.yaml": "name: app\nassets: .\n" }))[0]).toContain("must be a folder");
 });
 
-test("reports a reserved package name and a missing package name", async () => {
+test("reports that a package name is reserved or missing", async () => {
   expect((await problemsOf({ "manifest.yaml": "name: cpanel\n" }))[0]).toContain("INVALID_PACKAGE_NAME manifest.yaml:1:7:");
   expect((await problemsOf({}))[0]).toContain("MISSING_PACKAGE_NAME");
 });
 
-test("accepts unknown keys in a plugin manifest as configuration of the plugin", async () => {
+test("accepts unknown keys in a plugin manifest as the plugin's settings", async () => {
   expect(await problemsOf({ "manifest.yaml": "name: app\nversion: 1.0.0\ntimeout: 5s\ndescription: Ours\n" })).toEqual([]);
   expect(await problemsOf({ "manifest.yaml": "name: app\nbase: /app\ngreeting: Hello\n", "plugin.js": "" })).toEqual([]);
   expect(await problemsOf({ "manifest.yaml": "name: app\nbase: app\n" })).toEqual([expect.stringContaining("manifest.yaml:2:7: base: ")]);
@@ -112,7 +112,7 @@ describe("findPackageKind", () => {
   });
 });
 
-test("reports paths that a daemon rejects, and warns of files that look like secrets", async () => {
+test("reports paths that a daemon rejects, and warns about files with likely secrets", async () => {
   const folder = await folderOf({
     "manifest.yaml": "name: a\n",
     "index.js": "",
@@ -132,8 +132,8 @@ test("reports paths that a daemon rejects, and warns of files that look like sec
 const problemsIn = async (files: Readonly<Record<string, string>>) =>
   await findSyntaxProblems(await planPack(await folderOf({ "manifest.yaml": "name: app\n", ...files })));
 
-describe("code that does not parse", () => {
-  test.each(["index.js", "index.ts"])("is an error with line, column and source line in the entrypoint %s", async (file) => {
+describe("code with a syntax error", () => {
+  test.each(["index.js", "index.ts"])("causes an error with line, column and source line in the entrypoint %s", async (file) => {
     expect(await problemsIn({ [file]: "export default { fetch( { return 1 }\n" })).toEqual([
       {
         severity: "error",
@@ -147,7 +147,7 @@ describe("code that does not parse", () => {
     ]);
   });
 
-  test("is a warning in other files, and is ignored in node_modules and static sites", async () => {
+  test("causes a warning in other files, but not in node_modules or static sites", async () => {
     const entry = { "index.js": "export default { fetch: () => new Response() };\n" };
     expect(await problemsIn({ ...entry, "other.js": "let a = ;\n", "node_modules/a/index.js": "let a = ;\n" })).toMatchObject([
       { severity: "warning", file: "other.js", line: 1 },

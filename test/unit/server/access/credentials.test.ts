@@ -6,7 +6,7 @@ import { credentialsOf } from "../../../../src/server/access/credentials.js";
 const secretsOf = (headers: IncomingHttpHeaders) => credentialsOf(headers, undefined).map(({ secret }) => secret);
 
 describe("the list of credentials", () => {
-  test("contains X-API-Key, then the bearer token, then the cookie, with their channels", () => {
+  test("contains X-API-Key, then the bearer token, then the cookie, with their sources", () => {
     expect(credentialsOf({ "x-api-key": "a", authorization: "Bearer b", cookie: "runtime_api_key=c" }, undefined)).toEqual([
       { secret: "a", channel: "header" },
       { secret: "b", channel: "header" },
@@ -32,7 +32,7 @@ describe("bearer tokens", () => {
     ["Basic cm9vdDpr", []],
     ["Token rtk_x", []],
     ["rtk_x", []],
-  ])("in the header Authorization: %s are read as %j", (authorization, expected) => {
+  ])("are read from the header Authorization: %s as %j", (authorization, expected) => {
     expect(secretsOf({ authorization })).toEqual(expected);
   });
 });
@@ -67,7 +67,7 @@ describe("session cookies", () => {
     ["__Host-runtime_api_key=; runtime_api_key=abc", ["abc"]],
     ["__host-runtime_api_key=junk; runtime_api_key=abc", ["abc"]],
     ["__Secure-runtime_api_key=junk", []],
-  ])("in the header Cookie: %s are read as %j", (cookie, expected) => {
+  ])("are read from the header Cookie: %s as %j", (cookie, expected) => {
     expect(secretsOf({ cookie })).toEqual(expected);
   });
 });

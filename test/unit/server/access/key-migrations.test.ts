@@ -68,7 +68,7 @@ test("released migration steps have consecutive numbers from 1", () => {
 });
 
 describe("a store with an older schema", () => {
-  test("is migrated in one transaction after a backup that only the owner can read", async () => {
+  test("is migrated in one transaction, after a backup that only its owner can read", async () => {
     const { directory, file, rows } = await stateWithKeys();
 
     const finished = open(file, [...newer, renameNote]);
@@ -82,7 +82,7 @@ describe("a store with an older schema", () => {
     expect(open(file, [...newer, renameNote])).toEqual([]);
   });
 
-  test("can be restored from its backup for the previous version of the program", async () => {
+  test("can be restored from its backup for the earlier version of runtimed", async () => {
     const { directory, file, rows } = await stateWithKeys();
     open(file, newer);
 
@@ -94,7 +94,7 @@ describe("a store with an older schema", () => {
     expect(store.create(newKey()).id).toBe(rows.length + 1);
   });
 
-  test("keeps changes from its write-ahead log after the migration and in the backup", async () => {
+  test("keeps changes from its write-ahead log, in the store and in the backup", async () => {
     const { directory, file } = await stateWithKeys();
     const crashed = path.join(await temporaryDirectory(), "keys.db");
     const database = openKeyDatabase(file);
@@ -120,7 +120,7 @@ describe("a store with an older schema", () => {
     expect(schemaIn(restored)).toBe(current + 1);
   });
 
-  test("causes one log line with both schema versions and the backup path", async () => {
+  test("causes one log line with both schema versions and the path of the backup", async () => {
     const { directory, file } = await stateWithKeys();
     const lines: string[] = [];
     const log = pino({ level: "info" }, { write: (line) => lines.push(line) });
@@ -132,7 +132,7 @@ describe("a store with an older schema", () => {
     ]);
   });
 
-  test("keeps an earlier backup of the same schema with different content", async () => {
+  test("keeps an earlier backup with the same schema and other content", async () => {
     const { directory, file } = await stateWithKeys();
     const earlier = path.join(directory, backupName);
     await writeFile(earlier, "of an earlier upgrade", { mode: 0o644 });
@@ -148,7 +148,7 @@ describe("a store with an older schema", () => {
 });
 
 describe("a migration step", () => {
-  test("leaves the store unchanged on failure, with step and backup in the error", async () => {
+  test("leaves the store unchanged when it fails; the error names step and backup", async () => {
     const { directory, file, rows } = await stateWithKeys();
     const before = await readFile(file);
     const backup = path.join(directory, backupName);
@@ -181,7 +181,7 @@ describe("a migration step", () => {
 });
 
 describe("a second process that opens the store during a migration", () => {
-  test("fails with database is locked, and the migration completes", async () => {
+  test('gets the error "database is locked", and the migration completes', async () => {
     const { file } = await stateWithKeys();
     const refusals: unknown[] = [];
     const openingTwice: KeyMigration = {
@@ -205,7 +205,7 @@ describe("a second process that opens the store during a migration", () => {
 });
 
 describe("a store with a newer schema", () => {
-  test("is not changed and causes an error with both schemas and the backup to restore", async () => {
+  test("remains unchanged, and the error names both schemas and the backup to restore", async () => {
     const { directory, file } = await stateWithKeys();
     open(file, newer);
     const before = await readFile(file);
@@ -220,7 +220,7 @@ describe("a store with a newer schema", () => {
     expect((await readFile(file)).equals(before)).toBe(true);
   });
 
-  test("causes an error with the restore command when no supported backup exists", async () => {
+  test("causes an error with the restore command when no suitable backup exists", async () => {
     const { directory, file } = await stateWithKeys();
     open(file, newer);
     await copyFile(path.join(directory, backupName), path.join(directory, `keys.db.schema-${current + 1}.backup`));

@@ -77,7 +77,7 @@ describe("a stored key", () => {
     expect(reopened.findByHash(hashKeySecret(secret))).toEqual(created);
   });
 
-  test("survives a crash after the store acknowledged the key", async () => {
+  test("remains after a crash when the store has confirmed the key", async () => {
     const directory = await temporaryDirectory();
     const crashed = openStore(directory);
     const secret = createKeySecret();
@@ -90,7 +90,7 @@ describe("a stored key", () => {
     expect(database.prepare("SELECT id, hash FROM keys").all()).toEqual([{ id, hash: hashKeySecret(secret) }]);
   });
 
-  test("has an ID that is not reused after its revocation", async () => {
+  test("has an ID that no later key gets, even after its revocation", async () => {
     const directory = await temporaryDirectory();
     const store = openStore(directory);
     const first = store.create(newKey(createKeySecret()));
@@ -121,7 +121,7 @@ describe("a stored key", () => {
     expect(openStore(directory).findByHash(hashKeySecret(secret))).toBeUndefined();
   });
 
-  test("is flushed to disk at each commit, even after the store is reopened", async () => {
+  test("is written to disk at each commit, even after the store is opened again", async () => {
     const file = path.join(await temporaryDirectory(), "keys.db");
     openKeyDatabase(file).close();
 
@@ -149,7 +149,7 @@ describe("a stored key", () => {
 describe("a key rotation", () => {
   const later = 1_700_000_500;
 
-  test("adds the replacement key and sets an earlier expiry for the old key", async () => {
+  test("adds the new key and sets an earlier expiry of the old key", async () => {
     const directory = await temporaryDirectory();
     const store = openStore(directory);
     const [secret, twinSecret] = [createKeySecret(), createKeySecret()];
@@ -166,7 +166,7 @@ describe("a key rotation", () => {
     expect(reopened.findByHash(hashKeySecret(twinSecret))).toEqual(twin);
   });
 
-  test("without a grace period revokes the old key in the same commit", async () => {
+  test("revokes the old key in the same commit when it has no grace period", async () => {
     const directory = await temporaryDirectory();
     const store = openStore(directory);
     const secret = createKeySecret();
@@ -181,7 +181,7 @@ describe("a key rotation", () => {
     expect(openStore(directory).list()).toEqual([twin]);
   });
 
-  test("of an ID without an active key adds no replacement key", async () => {
+  test("adds no key when the ID belongs to no active key", async () => {
     const store = openStore(await temporaryDirectory());
     const { id } = store.create(newKey(createKeySecret()));
     store.revoke(id, later);
@@ -192,7 +192,7 @@ describe("a key rotation", () => {
     expect(store.list()).toEqual([]);
   });
 
-  test("that fails leaves the old key unchanged in memory and on disk", async () => {
+  test("leaves the old key unchanged in memory and on disk when it fails", async () => {
     const directory = await temporaryDirectory();
     const store = openStore(directory);
     const [first, second] = [createKeySecret(), createKeySecret()];
@@ -214,7 +214,7 @@ describe("a key rotation", () => {
 });
 
 describe("the last use of a key", () => {
-  test("is visible immediately and is written to disk when the store closes", async () => {
+  test("is visible immediately, and written to disk when the store closes", async () => {
     const directory = await temporaryDirectory();
     const store = openStore(directory);
     const { id } = store.create(newKey(createKeySecret()));
@@ -243,7 +243,7 @@ describe("the last use of a key", () => {
 });
 
 describe("a store whose file shrank", () => {
-  test("rejects changes even after the file grows again", async () => {
+  test("rejects changes even after its file grows again", async () => {
     const directory = await temporaryDirectory();
     const file = path.join(directory, "keys.db");
     const store = openStore(directory);
@@ -281,7 +281,7 @@ test("restores the state before an interrupted change from a rollback journal", 
 });
 
 describe("an unusable key store", () => {
-  test("that is not a database causes an error with a fix and is not changed", async () => {
+  test("causes an error with a fix, and is not changed, when it is not a database", async () => {
     const directory = await temporaryDirectory();
     const file = path.join(directory, "keys.db");
     const content = Buffer.alloc(8_192, "not a database ");
@@ -293,7 +293,7 @@ describe("an unusable key store", () => {
     expect(await readdir(directory)).toEqual(["keys.db"]);
   });
 
-  test("with a damaged page is rejected and not changed", async () => {
+  test("is rejected and not changed when a page is damaged", async () => {
     const directory = await temporaryDirectory();
     const store = openStore(directory);
     for (let count = 0; count < 100; count += 1) store.create(newKey(createKeySecret()));
@@ -309,7 +309,7 @@ describe("an unusable key store", () => {
     expect((await readFile(file)).equals(damaged)).toBe(true);
   });
 
-  test("with a newer schema causes an error with upgrade advice and is not changed", async () => {
+  test("causes an error with upgrade advice, and is not changed, for a newer schema", async () => {
     const directory = await temporaryDirectory();
     const file = path.join(directory, "keys.db");
     const newer = new Database(file);
@@ -324,7 +324,7 @@ describe("an unusable key store", () => {
     expect(await readdir(directory)).toEqual(["keys.db"]);
   });
 
-  test("that another process has locked rejects changes with 503", async () => {
+  test("rejects changes with 503 when another process has locked it", async () => {
     const directory = await temporaryDirectory();
     const store = openStore(directory);
     const secret = createKeySecret();

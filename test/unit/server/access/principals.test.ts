@@ -31,7 +31,7 @@ async function openPrincipals(rootKey: string | undefined, clock = { now: create
 }
 
 describe("the root key", () => {
-  test("resolves to the root principal, which has ID 0 and all permissions", async () => {
+  test("belongs to the root principal, which has ID 0 and all permissions", async () => {
     const { principals } = await openPrincipals("the root key");
 
     expect(principals.principalOf("the root key")).toEqual({
@@ -46,7 +46,7 @@ describe("the root key", () => {
   });
 
   test.each(["", "r", "root ke", "root key ", " root key", "ROOT KEY", "root keyx", "root\0key", "root key".repeat(60), "röot"])(
-    "does not match a request that contains the key %j",
+    "is not accepted from a request that contains the key %j",
     async (wrong) => {
       const { principals } = await openPrincipals("root key");
 
@@ -54,13 +54,13 @@ describe("the root key", () => {
     },
   );
 
-  test("matches no key, not even an empty key, when no root key is configured", async () => {
+  test("is never accepted, not even when empty, when none is configured", async () => {
     const { principals } = await openPrincipals(undefined);
 
     for (const secret of ["", "undefined", "null", "root"]) expect(principals.principalOf(secret)).toBeUndefined();
   });
 
-  test("takes precedence over a stored key with the same secret", async () => {
+  test("has priority over a stored key with the same secret", async () => {
     const { principals, addKey, store } = await openPrincipals("both");
     const { id } = addKey("both");
 
@@ -70,7 +70,7 @@ describe("the root key", () => {
 });
 
 describe("stored keys", () => {
-  test("have the permissions of their role, or stored permissions with the role custom", async () => {
+  test("have the permissions of their role, or with the role custom their own", async () => {
     const { principals, addKey } = await openPrincipals(undefined);
     addKey("an editor", { role: "editor", permissions: ["keys:create"] });
     addKey("a custom", { role: "custom", permissions: ["keys:read"], namespaces: ["@team"] });
@@ -90,7 +90,7 @@ describe("stored keys", () => {
     expect(principals.principalOf("a key")).toBeUndefined();
   });
 
-  test("remain listed after their expiry, and rejected calls do not change the last use", async () => {
+  test("remain listed after expiry; rejected requests do not change their last use", async () => {
     const { principals, addKey, store, clock } = await openPrincipals(undefined);
     addKey("a key", { expiresAt: createdAt + 60 });
     clock.now = createdAt + 61;
@@ -113,7 +113,7 @@ describe("stored keys", () => {
     expect(principals.principalOf("a key") !== undefined).toBe(letsIn);
   });
 
-  test("are valid again when the system clock was too far ahead and is set back", async () => {
+  test("are valid again when a clock that was too far ahead is corrected", async () => {
     const { principals, addKey, clock } = await openPrincipals(undefined);
     addKey("a key", { expiresAt: createdAt + 60 });
     clock.now = createdAt + 31_536_000;
@@ -125,8 +125,8 @@ describe("stored keys", () => {
   });
 });
 
-describe("several credentials", () => {
-  test("resolve to the first valid credential, with its channel", async () => {
+describe("several keys in one request", () => {
+  test("are checked in order, and the first valid key determines the principal", async () => {
     const { principals, addKey } = await openPrincipals("root");
     const { id } = addKey("a key");
 

@@ -8,7 +8,7 @@ test.each([
   ["RUNTIME_PLUGIN_DIR", "RUNTIME_PLUGIN_DIRS"],
   ["RUNTIME_STATE_DIRECTORY", "RUNTIME_STATE_DIR"],
   ["RUNTIME_WORKER_UID", "RUNTIME_WORKER_UIDS"],
-])("suggests the variable with a close name for %s", (name, meant) => {
+])("suggests the most similar variable name for %s", (name, meant) => {
   expect(warningOf(name)).toBe(`${name} is set and is no variable of runtimed; is ${meant} meant?`);
 });
 

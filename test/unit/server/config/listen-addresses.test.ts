@@ -7,7 +7,7 @@ test.each(["0.0.0.0", "::1", "fe80::1%eth0", "localhost", "build-7.example.org",
   expect(read({ HOST: host }).hosts).toEqual([host]);
 });
 
-test.each(["HOST", "RUNTIME_ADMIN_HOST"])("rejects text in %s that is neither an address nor a host name", (variable) => {
+test.each(["HOST", "RUNTIME_ADMIN_HOST"])("rejects a value of %s that is neither an address nor a host name", (variable) => {
   for (const text of ["http://127.0.0.1", "127.0.0.1:8001", "300.1.1.1", "two words", "[::1]", "-"])
     expect(() => read({ [variable]: text }), text).toThrow(`${variable}=${JSON.stringify(text)} is not accepted: it takes an IP address`);
 });

@@ -17,7 +17,7 @@ async function next(stream: AsyncGenerator<RuntimeEvent[]>): Promise<string[]> {
   return ((value ?? []) as RuntimeEvent[]).map(({ type, subject }) => subject?.name ?? type);
 }
 
-test("reports dropped events of a slow reader as a gap, then sends the kept events", async () => {
+test("reports the events that a slow reader missed as a gap, then sends later events", async () => {
   const { events, tell } = eventsOf(3);
   const stream = events.follow(all, start, new AbortController().signal);
   expect(await next(stream)).toEqual(["stream.opened"]);
@@ -32,7 +32,7 @@ test("reports dropped events of a slow reader as a gap, then sends the kept even
   expect(events.followerCount).toBe(0);
 });
 
-test("resumes without a gap while all missed events are stored", async () => {
+test("continues without a gap while all missed events are still stored", async () => {
   const { events, startId, tell } = eventsOf(5);
   for (const name of ["a", "b", "c"]) tell(name);
   const from = (lastEventId: number) => next(events.follow(all, { ...start, lastEventId }, new AbortController().signal));
@@ -42,7 +42,7 @@ test("resumes without a gap while all missed events are stored", async () => {
   expect(await from(startId + 999)).toEqual(["stream.gap"]);
 });
 
-test("reports a gap to a reader that starts at a time only if events can be missing", async () => {
+test("reports a gap for a start time only when events before that time are missing", async () => {
   const { events, startId, tell } = eventsOf(5);
   for (const name of ["a", "b", "c"]) tell(name);
   const from = (sinceMs: number) => next(events.follow(all, { ...start, sinceMs }, new AbortController().signal));

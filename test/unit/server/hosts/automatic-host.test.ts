@@ -33,7 +33,7 @@ describe("the automatic host label", () => {
   });
 
   test.each(["xn--shop", "a--b--c", "v01-4-2---shop", "shop--", "--team", "", "SHOP", "v1-4---shop", "ab--team"])(
-    "cannot be the invalid text %s",
+    "is never the invalid text %s",
     (label) => {
       expect(targetOfLabel(label)).toBeUndefined();
     },
@@ -70,7 +70,7 @@ describe("a host name", () => {
     ["shop.example.org.", "shop.example.org"],
     ["münchen.example", "xn--mnchen-3ya.example"],
     [" intranet ", "intranet"],
-  ])("entered as %j is normalized to %s", (text, name) => {
+  ])("is normalized from %j to %s", (text, name) => {
     expect(normalHostName(text)).toBe(name);
   });
 
@@ -87,7 +87,7 @@ describe("a host name", () => {
     "a/b",
     "user@a.test",
     "a".repeat(64),
-  ])("entered as %j is rejected as invalid", (text) => {
+  ])("is rejected as invalid for the text %j", (text) => {
     expect(normalHostName(text)).toBeUndefined();
   });
 });

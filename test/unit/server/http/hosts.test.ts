@@ -23,12 +23,12 @@ describe("the panel's host", () => {
     ["panel.example.org", "panel.example.org/", false],
     ["[::1]", "[0:0::1]:8000", true],
     ["panel.example.org", undefined, false],
-  ])("configured as %s is compared with the header Host: %s (match: %s)", (configured, host, isMatch) => {
+  ])("is compared, as %s, with the header Host: %s (match: %s)", (configured, host, isMatch) => {
     expect(parse(configured).matches(host)).toBe(isMatch);
   });
 
   test.each(["", "https://panel.example.org", "panel.example.org/", "a b", "panel.example.org:port", "*.example.org"])(
-    "is rejected when configured as %j",
+    "is rejected with the value %j",
     (text) => {
       expect(PanelHost.parse(text)).toBeUndefined();
     },
@@ -39,7 +39,7 @@ describe("the panel's host", () => {
     ["panel.localhost", "127.0.0.1:8000", "http", "http://panel.localhost:8000/cpanel/"],
     ["panel.example.org:8443", "apps.example.org:443", "https", "https://panel.example.org:8443/cpanel/"],
     ["panel.example.org", undefined, "http", "http://panel.example.org/cpanel/"],
-  ] as const)("configured as %s redirects a request to the host %s over %s to the URL %s", (configured, host, scheme, url) => {
+  ] as const)("redirects, as %s, a request to the host %s over %s to the URL %s", (configured, host, scheme, url) => {
     expect(parse(configured).urlOf("/cpanel/", { scheme, host })).toBe(url);
   });
 });

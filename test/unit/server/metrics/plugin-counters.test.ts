@@ -19,7 +19,7 @@ async function write(plugins: readonly PluginMetrics[]): Promise<Map<string, Fam
 }
 
 describe("a plugin counter", () => {
-  test("counts equal labels together in any order", () => {
+  test("counts equal labels together even if their order differs", () => {
     const counters = new PluginCounters();
     const counter = counters.counter("p", "seen", "What was seen.");
     counter.add({ rule: "a", kind: "x" });
@@ -43,7 +43,7 @@ describe("a plugin counter", () => {
     ]);
   });
 
-  test("has one series for equal labels when label objects are reused, changed or new", () => {
+  test("has one value per set of labels, also when the object is reused or changed", () => {
     const counters = new PluginCounters();
     const counter = counters.counter("p", "seen", "");
     const kept = Object.freeze({ rule: "a" });
@@ -78,7 +78,7 @@ describe("a plugin counter", () => {
     expect(valuesOf(counters)).toEqual([]);
   });
 
-  test("keeps 200 label combinations and counts all further combinations as other", () => {
+  test('keeps 200 combinations of labels, and counts others under the label "other"', () => {
     const counters = new PluginCounters();
     const counter = counters.counter("p", "seen", "");
     for (let index = 0; index < 1000; index += 1) counter.add({ client: `c${index}` });
@@ -92,7 +92,7 @@ describe("a plugin counter", () => {
     expect(values.at(-1)).toEqual({ labels: { client: "other" }, value: 802 });
   });
 
-  test("has one series for the label value other and combinations above the limit", () => {
+  test('counts the plugin\'s own label "other" together with combinations above the limit', () => {
     const counters = new PluginCounters();
     const counter = counters.counter("p", "seen", "");
     counter.add({ client: "other" });
@@ -113,7 +113,7 @@ describe("a plugin counter", () => {
 });
 
 describe("the counters of a plugin", () => {
-  test("continue after a reload and start at zero after the plugin's deletion", () => {
+  test("continue after a reload, and start at zero after the plugin is deleted", () => {
     const counters = new PluginCounters();
     const before = counters.counter("p", "seen", "old words");
     before.add();
@@ -141,7 +141,7 @@ describe("the counters of a plugin", () => {
 });
 
 describe("the Prometheus exporter", () => {
-  test("merges counters with the same name and escapes label values", async () => {
+  test("combines counters with the same name and escapes label values", async () => {
     const counters = new PluginCounters();
     counters.counter("@team/one", "seen", "Two\n lines \\ and a slash").add({ text: 'a "quoted"\nline \\' }, 2);
     counters.counter("two", "seen", "Others").add();
@@ -162,7 +162,7 @@ describe("the Prometheus exporter", () => {
     ]);
   });
 
-  test("writes no plugin counters without plugins", async () => {
+  test("writes no plugin counters when no plugin is loaded", async () => {
     expect([...(await write([])).keys()].filter((name) => name.includes("plugin"))).toEqual([]);
   });
 });

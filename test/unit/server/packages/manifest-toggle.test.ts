@@ -35,13 +35,13 @@ test.for([
     `name: app\ndescription: ${"word ".repeat(60)}end\nenabled: true\n`,
     `name: app\ndescription: ${"word ".repeat(60)}end\nenabled: false\n`,
   ],
-])("sets the enabled flag and preserves the manifest text (case: %s)", async ([, before, after]) => {
+])("sets the key enabled without changing other text of the manifest (case: %s)", async ([, before, after]) => {
   await writeFiles(folder, { "manifest.yaml": before as string });
   expect(toggledManifest(folder, false)).toEqual({ filePath: path.join(folder, "manifest.yaml"), text: after });
 });
 
 test.for(["name: app\nenabled:\n", "{ name: app }\n", "? name\n: app\n", "&all\nname: app\n"])(
-  "rewrites a manifest whose text cannot be preserved (manifest: %j)",
+  "writes a whole manifest again when its text cannot be edited (manifest: %j)",
   async (before) => {
     await writeFiles(folder, { "manifest.yml": before });
     const { filePath, text } = toggledManifest(folder, false);
@@ -50,12 +50,12 @@ test.for(["name: app\nenabled:\n", "{ name: app }\n", "? name\n: app\n", "&all\n
   },
 );
 
-test("creates a manifest.yaml for a package with only a package.json", async () => {
+test("creates a manifest.yaml for a package that has only a package.json", async () => {
   await writeFiles(folder, { "package.json": '{"name":"app"}' });
   expect(toggledManifest(folder, false)).toEqual({ filePath: path.join(folder, "manifest.yaml"), text: "enabled: false\n" });
 });
 
-test("restores the manifest text when the enabled flag is reset", async () => {
+test("restores the original text when the key enabled is set back", async () => {
   const text = "# a\nname: app\n\nenabled: true # b\n";
   await writeFiles(folder, { "manifest.yaml": text });
   await writeFiles(folder, { "manifest.yaml": toggledManifest(folder, false).text });

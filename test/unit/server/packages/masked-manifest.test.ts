@@ -9,13 +9,13 @@ describe("the env of a displayed manifest", () => {
     ["a block", `name: app\nenv:\n  # old: ${secret}\n  KEY: ${secret} # ${secret}\n  PORT: 80\nttl: 5m\n`],
     ["a flow mapping", `name: app\nenv: { KEY: ${secret}, PORT: 80 }\nttl: 5m\n`],
     ["an explicit key", `name: app\n? "env"\n: KEY: |\n    ${secret}\n  PORT: 80\nttl: 5m\n`],
-  ])("has *** instead of values and no comments (YAML notation: %s)", (_, text) => {
+  ])("contains *** instead of values, and no comments (YAML notation: %s)", (_, text) => {
     const masked = maskEnv(text, "manifest.yaml");
     expect(masked).not.toContain(secret);
     expect(readManifest(masked).manifest?.fields).toEqual({ name: "app", env: { KEY: "***", PORT: "***" }, ttl: "5m" });
   });
 
-  test("is masked without changing text outside of env", () => {
+  test("is masked without changes to text outside of env", () => {
     expect(maskEnv(`# note\nname: app # shop\nenv: { KEY: ${secret} }\n`, "manifest.yml")).toBe(
       '# note\nname: app # shop\nenv:\n  KEY: "***"\n',
     );
@@ -38,11 +38,11 @@ describe("the env of a displayed manifest", () => {
     ["defines the anchor of env twice", `name: &key other\nhosts: [&key ${secret}]\nenv: { KEY: *key }\n`],
     ["has the env as alias of an alias", `name: &a ${secret}\nhosts: [*a]\nenv: [[{ KEY: *a }]]\n`],
     ["has an alias as key", `name: &name env\n*name : { KEY: ${secret} }\n`],
-  ])("is hidden together with the whole file (case: the file %s)", (_, text) => {
+  ])("causes the whole file to be hidden (case: the file %s)", (_, text) => {
     expect(maskEnv(text, "manifest.yaml")).toMatch(/^# Only keys that can install packages see this file/);
   });
 
-  test("is masked when aliases occur only outside of env", () => {
+  test("is masked when the manifest has aliases only outside of env", () => {
     const text = `name: &name app\ndescription: *name\nhosts: [&key other.test]\nenv: { KEY: &key ${secret} }\n`;
     const masked = maskEnv(text, "manifest.yaml");
     expect(masked).not.toContain(secret);
@@ -54,17 +54,17 @@ describe("the env of a displayed manifest", () => {
     });
   });
 
-  test("is not exposed by an alias when env redefines an earlier anchor name", () => {
+  test("does not appear through an alias when env defines an anchor name again", () => {
     const text = `name: &key other\nenv: { KEY: &key ${secret} }\ndescription: *key\n`;
     expect(maskEnv(text, "manifest.yaml")).not.toContain(secret);
   });
 
-  test("is masked when env is not a mapping", () => {
+  test("is masked when it is not a mapping", () => {
     expect(maskEnv(`env: ${secret}\n`, "manifest.yaml")).toBe('env: "***"\n');
     expect(maskEnv(`env: [${secret}]\n`, "manifest.yaml")).toBe('env: "***"\n');
   });
 
-  test("is masked in package.json", () => {
+  test("is masked in package.json too", () => {
     const text = `{ "name": "app", "e\\u006ev": { "KEY": "${secret}" }, "version": "1.0.0" }`;
     expect(JSON.parse(maskEnv(text, "package.json"))).toEqual({ name: "app", env: { KEY: "***" }, version: "1.0.0" });
     expect(maskEnv('{"name":"app"}', "package.json")).toBe('{"name":"app"}');

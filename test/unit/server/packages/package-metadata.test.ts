@@ -19,7 +19,7 @@ async function read(files: Readonly<Record<string, string>>) {
 }
 
 describe("package metadata", () => {
-  test("comes from manifest.yaml, not manifest.yml, with defaults from package.json", async () => {
+  test("is read from manifest.yaml before manifest.yml, with defaults of package.json", async () => {
     const metadata = await read({
       "manifest.yaml": "name: from-yaml\ntimeout: 5s\nversion:\n",
       "manifest.yml": "name: from-yml\nversion: 9.9.9\n",
@@ -28,18 +28,18 @@ describe("package metadata", () => {
     expect(metadata).toMatchObject({ name: "from-yaml", version: "1.2.3", enabled: false, fields: { timeout: "5s", memory: "64mb" } });
   });
 
-  test("comes from manifest.yml when manifest.yaml does not exist", async () => {
+  test("is read from manifest.yml when manifest.yaml does not exist", async () => {
     expect(await read({ "manifest.yml": "name: '@team/app'\n" })).toMatchObject({ name: "@team/app", version: "latest", enabled: true });
   });
 
-  test("comes from package.json when no manifest exists", async () => {
+  test("is read from package.json when no manifest exists", async () => {
     expect(await read({ "package.json": '{"name":"app","version":"2.0.0-beta.1+b7"}' })).toMatchObject({
       name: "app",
       version: "2.0.0-beta.1+b7",
     });
   });
 
-  test("is undefined for a folder without metadata files", async () => {
+  test("is undefined in a folder without metadata files", async () => {
     expect(await read({ "index.html": "" })).toBeUndefined();
   });
 
@@ -116,8 +116,8 @@ const refused: readonly [what: string, files: Record<string, string>, code: stri
   ["a package.json of 2 MB", { "package.json": `{"name":"app","x":"${"x".repeat(2 * 1024 * 1024)}"}` }, "INVALID_PACKAGE_METADATA"],
 ];
 
-describe("invalid or hostile metadata", () => {
-  test.for(refused)("is rejected within 4 s with the expected error code (fault: %s)", async ([, files, code, message]) => {
+describe("package metadata that is invalid or hostile", () => {
+  test.for(refused)("is rejected within 4 s with the error code of its fault (fault: %s)", async ([, files, code, message]) => {
     await writeFiles(folder, files);
     const startedAt = performance.now();
     const error = failureOf(() => readPackageMetadata(folder));
@@ -133,7 +133,7 @@ describe("invalid or hostile metadata", () => {
     expect(failureOf(() => readPackageMetadata(folder))).toMatchObject({ code: "INVALID_PACKAGE_METADATA" });
   });
 
-  test("is rejected when the manifest is a folder, a symbolic link or a named pipe", async () => {
+  test("is rejected when its file is a folder, a symbolic link or a named pipe", async () => {
     const manifest = path.join(folder, "manifest.yaml");
     await mkdir(manifest);
     expect(failureOf(() => readPackageMetadata(folder))).toMatchObject({ code: "INVALID_PACKAGE_METADATA" });
@@ -155,7 +155,7 @@ describe("invalid or hostile metadata", () => {
   });
 });
 
-test("rejects an invalid worker manifest and names the field", async () => {
+test("rejects an invalid worker manifest and names the invalid field", async () => {
   const metadata = await read({ "manifest.yaml": `${named}timeout: soon\nentrypoint: ../x\n` });
   const error = failureOf(() => parseWorkerManifest(metadata as NonNullable<typeof metadata>)) as Error;
   expect(error).toMatchObject({ code: "INVALID_PACKAGE_METADATA" });

@@ -18,7 +18,7 @@ function installed(version: string, enabled: boolean): InstalledVersion {
   };
 }
 
-describe("the active version without a range", () => {
+describe("the active version for a request without a range", () => {
   test.for([
     [["1.0.0", "latest", "9.0.0"], "latest"],
     [["1.0.0", "latest off", "9.0.0"], "9.0.0"],
@@ -27,12 +27,12 @@ describe("the active version without a range", () => {
     [["1.0.0+b1", "1.0.0+b2"], "1.0.0+b2"],
     [["1.0.0 off"], undefined],
     [[], undefined],
-  ] as const)("among the versions %j is the version %s", ([versions, expected]) => {
+  ] as const)("is, among the versions %j, the version %s", ([versions, expected]) => {
     expect(choiceOf(...versions).preferred?.version).toBe(expected);
   });
 });
 
-describe("the active version for a range", () => {
+describe("the active version for a request with a range", () => {
   const versions = ["0.9.0", "1.2.0", "1.4.2", "1.4.10", "1.5.0-beta.1", "2.0.0 off", "3.0.0-rc.1", "3.0.0-rc.2", "latest"];
   test.for([
     ["1", "1.4.10"],
@@ -55,18 +55,18 @@ describe("the active version for a range", () => {
     ["", undefined],
     ["constructor", undefined],
     ["1".repeat(10_000), undefined],
-  ] as const)("for the range @%s is the version %s", ([range, expected]) => {
+  ] as const)("is, for the range @%s, the version %s", ([range, expected]) => {
     const choice = choiceOf(...versions);
     expect(choice.pick(range)?.version).toBe(expected);
     expect(choice.pick(range)?.version).toBe(expected);
   });
 
-  test("for the range @latest is only a version named latest", () => {
+  test("is, for the range @latest, only a version with the name latest", () => {
     expect(choiceOf("1.0.0").pick("latest")).toBeUndefined();
   });
 });
 
-test("sorts versions with latest first, then in descending order", () => {
+test("sorts versions in descending order after latest", () => {
   expect(["1.9.0", "1.10.0", "latest", "2.0.0-rc.1", "2.0.0"].toSorted(newestFirst)).toEqual([
     "latest",
     "2.0.0",

@@ -29,11 +29,11 @@ describe("public routes", () => {
     ["login", "/login", true],
     ["/a/**/secret", "/a/x/secret", false],
     ["/*.js", "/app.js", false],
-  ])("with the pattern %s are compared with the path %s (match: %s)", (pattern, path, expected) => {
+  ])("are compared with the pattern %s and the path %s (match: %s)", (pattern, path, expected) => {
     expect(isPublic([pattern], path)).toBe(expected);
   });
 
-  test("for the method GET also apply to HEAD, but not to a WebSocket handshake", () => {
+  test("include HEAD when they include GET, but no WebSocket handshake", () => {
     const declared = { get: ["/a"], POST: ["/b"] };
     expect(isPublic(declared, "/a")).toBe(true);
     expect(isPublic(declared, "/a", { method: "HEAD" })).toBe(true);
@@ -68,11 +68,11 @@ describe("public routes", () => {
     "/p/x#y",
     "/p/%3fx",
     "p/x",
-  ])("never include the unsafe path %s", (path) => {
+  ])("do not include the unsafe path %s", (path) => {
     expect(isPublic(["/p/**", "**", "/*/*"], path)).toBe(false);
   });
 
-  test("below a folder never include a path that resolves outside of the folder", () => {
+  test("do not include a path that begins in their folder and leaves it", () => {
     const piece = fc.oneof(
       fc.constantFrom(
         "..",
@@ -115,7 +115,7 @@ describe("public routes", () => {
 describe("reserved paths", () => {
   const reserved = new ReservedPaths({ apiBase: "/_/api" });
 
-  test("are detected in any spelling, without reserving other paths", () => {
+  test("are detected in any spelling, and other paths are not reserved", () => {
     for (const path of [
       "/_/api",
       "/_/api/x",
@@ -150,7 +150,7 @@ describe("reserved paths", () => {
 
 const handler = () => new Response("x");
 
-describe("routes of a plugin server", () => {
+describe("the routes of a plugin server", () => {
   test.each([
     [{ x: handler }, "must start with a slash"],
     [{ "/*/x": handler }, "can have a star only at its end"],
@@ -165,7 +165,7 @@ describe("routes of a plugin server", () => {
     expect(() => new ServerRoutes(declared as never)).toThrow(message);
   });
 
-  test("match percent-encoded paths and decode their parameters", () => {
+  test("match percent-encoded paths, and their parameters are decoded", () => {
     const routes = new ServerRoutes({ "/ä/:id": handler, "/files/*": handler, "/": handler });
     expect(routes.match("GET", "/%C3%A4/a%2Fb")?.params).toEqual({ id: "a/b" });
     expect(routes.match("GET", "/files/")?.params).toEqual({ "*": "" });

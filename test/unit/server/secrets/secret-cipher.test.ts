@@ -17,11 +17,11 @@ describe("an encrypted secret", () => {
     },
   );
 
-  test("differs each time for the same value", () => {
+  test("is different each time the same value is encrypted", () => {
     expect(seal(key, "same", place).box).not.toBe(seal(key, "same", place).box);
   });
 
-  test("cannot be decrypted with another key or context, or after a bit change", () => {
+  test("cannot be decrypted with another key, another context or one changed bit", () => {
     const sealed = seal(key, "value", place);
     expect(() => unseal(toSecretsKey(randomBytes(32)), sealed, place)).toThrow();
     expect(() => unseal(key, sealed, "@other/shop STRIPE_KEY")).toThrow();
@@ -35,7 +35,7 @@ describe("an encrypted secret", () => {
       expect(() => unseal(key, { ...sealed, box: bytes.subarray(0, length).toString("base64") }, place), String(length)).toThrow();
   });
 
-  test("has a key ID that depends on all bytes of the key", () => {
+  test("contains a key ID that depends on all bytes of the key", () => {
     const bytes = randomBytes(32);
     const other = Buffer.from(bytes);
     other.writeUInt8(other.readUInt8(31) ^ 1, 31);

@@ -20,7 +20,7 @@ async function gunzip(file: string, arrival?: Arrival): Promise<Buffer> {
   return Buffer.concat(pieces);
 }
 
-test("reads a gzip file that ends at any chunk offset and rejects trailing bytes", { timeout: 60_000 }, async () => {
+test("reads a gzip file that ends at any offset in a chunk, and rejects extra bytes", { timeout: 60_000 }, async () => {
   const file = path.join(await temporaryDirectory(), "a.gz");
   const overhead = gzipSync(content.subarray(0, chunkBytes), { level: 0 }).length - chunkBytes;
   for (let excess = -2; excess <= trailerBytes + 2; excess += 1) {

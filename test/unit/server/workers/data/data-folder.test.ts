@@ -33,7 +33,7 @@ async function isolateOf(data: DataFolder, { ignoresDrain = false, isLoading = f
 }
 
 describe("a data folder", () => {
-  it("is full above its limit and writable again at or below 95 % of the limit", () => {
+  it("is full above its limit, and writable again from 95 % of its limit", () => {
     const data = openFolder();
     expect([data.note(usage(1000), 0), data.isFull]).toEqual([false, false]);
     expect([data.note(usage(1001), 0), data.isFull]).toEqual([true, true]);
@@ -41,7 +41,7 @@ describe("a data folder", () => {
     expect([data.note(usage(950), 0), data.isFull]).toEqual([true, false]);
   });
 
-  it("permits files up to the free space plus the size of the largest file", async () => {
+  it("allows files up to the free space plus the size of its largest file", async () => {
     const data = openFolder();
     expect((await data.lease()).grant).toEqual({ folder: "/data/shop", access: "write", largestFileBytes: 1000 });
     data.note(usage(600, 300), 0);
@@ -50,13 +50,13 @@ describe("a data folder", () => {
     expect((await data.lease()).grant).toMatchObject({ access: "write", largestFileBytes: 1000 });
   });
 
-  it("permits only deletion of files while the folder is full", async () => {
+  it("allows only the deletion of files while it is full", async () => {
     const data = openFolder();
     data.note(usage(2000), 0);
     expect((await data.lease()).grant).toMatchObject({ access: "remove", largestFileBytes: 0 });
   });
 
-  it("lists as writers only isolates that started before the folder was full", async () => {
+  it("has as writers only isolates that started before it was full", async () => {
     const data = openFolder();
     const before = await isolateOf(data);
     data.note(usage(2000), 0);
@@ -65,7 +65,7 @@ describe("a data folder", () => {
     expect(data.isolates).toEqual([before.isolate, after.isolate]);
   });
 
-  it("runs an action while no isolate uses the folder, and delays new isolates", async () => {
+  it("runs an action while no isolate uses it, and delays new isolates", async () => {
     const data = openFolder();
     await isolateOf(data);
     const action = Promise.withResolvers<string>();
@@ -90,7 +90,7 @@ describe("a data folder", () => {
     expect(kills).toEqual(["its data folder is paused and the isolate did not stop in time"]);
   });
 
-  it("drains a loading isolate only after the isolate has loaded its worker", async () => {
+  it("waits until a loading isolate has loaded, and then stops it", async () => {
     const data = openFolder();
     const { lease } = await isolateOf(data, { isLoading: true });
     const paused = data.pauseFor(60_000, () => Promise.resolve("done"));
@@ -100,7 +100,7 @@ describe("a data folder", () => {
     expect(await paused).toBe("done");
   });
 
-  it("permits isolates after a failed action and runs several actions in sequence", async () => {
+  it("accepts isolates after a failed action, and runs actions one after another", async () => {
     const data = openFolder();
     await expect(data.pauseFor(60_000, () => Promise.reject(new Error("disk")))).rejects.toThrow("disk");
     const order: number[] = [];

@@ -18,13 +18,13 @@ import { temporaryDirectory } from "../../../../support/temporary-directory.js";
 const kb = 1024;
 
 describe("the disk usage of a folder", () => {
-  it("is zero for a missing folder and for an empty folder", async () => {
+  it("is zero for a folder that is missing or empty", async () => {
     const folder = await temporaryDirectory();
     expect(measureDiskUsage(folder, [])).toEqual({ bytes: 0, entries: 0, largestFileBytes: 0 });
     expect(measureDiskUsage(path.join(folder, "missing"), [])).toEqual({ bytes: 0, entries: 0, largestFileBytes: 0 });
   });
 
-  it("includes the blocks of all files and 4 KB per entry", async () => {
+  it("includes the blocks of all files, and 4 KB per entry", async () => {
     const folder = await temporaryDirectory();
     mkdirSync(path.join(folder, "a/b"), { recursive: true });
     writeFileSync(path.join(folder, "a/b/file"), Buffer.alloc(100 * kb, 1));
@@ -35,7 +35,7 @@ describe("the disk usage of a folder", () => {
     expect(bytes).toBeLessThan(100 * kb + 4 * 4 * kb + 16 * kb);
   });
 
-  it("excludes holes of a sparse file, but not from the size of the largest file", async () => {
+  it("excludes the holes of a sparse file, but counts them in the largest file's size", async () => {
     const folder = await temporaryDirectory();
     const descriptor = openSync(path.join(folder, "sparse"), "w");
     ftruncateSync(descriptor, 1024 * 1024 * kb);
@@ -45,7 +45,7 @@ describe("the disk usage of a folder", () => {
     expect(largestFileBytes).toBe(1024 * 1024 * kb);
   });
 
-  it("includes a hard-linked file once and follows no symbolic link", async () => {
+  it("includes a file with two hard links once, and follows no symbolic link", async () => {
     const [folder, elsewhere] = [await temporaryDirectory(), await temporaryDirectory()];
     writeFileSync(path.join(folder, "file"), Buffer.alloc(100 * kb, 1));
     linkSync(path.join(folder, "file"), path.join(folder, "second-name"));
@@ -54,7 +54,7 @@ describe("the disk usage of a folder", () => {
     expect(measureDiskUsage(folder, []).bytes).toBeLessThan(150 * kb);
   });
 
-  it("includes deleted files that a process has open", async () => {
+  it("includes deleted files that a process still has open", async () => {
     const folder = await temporaryDirectory();
     const file = path.join(folder, "deleted");
     const descriptor = openSync(file, "w");
@@ -65,7 +65,7 @@ describe("the disk usage of a folder", () => {
     closeSync(descriptor);
   });
 
-  it("includes folders that their owner cannot read", async () => {
+  it("includes folders that even their owner cannot read", async () => {
     const folder = await temporaryDirectory();
     mkdirSync(path.join(folder, "closed"));
     writeFileSync(path.join(folder, "closed/file"), Buffer.alloc(100 * kb, 1));

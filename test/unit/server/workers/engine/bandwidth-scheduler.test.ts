@@ -14,7 +14,7 @@ function begin() {
   return { scheduler, meter, turns, createShare };
 }
 
-describe("the bandwidth of streamed bodies", () => {
+describe("the rate of streamed bodies", () => {
   test("is unlimited while no other worker has requests", () => {
     const { scheduler, meter, turns, createShare } = begin();
     const body = createShare("body");
@@ -27,7 +27,7 @@ describe("the bandwidth of streamed bodies", () => {
     expect(body.waitingBytes).toBe(0);
   });
 
-  test("is shared in turns while other workers have requests", async () => {
+  test("is limited, in turns, while other workers have requests", async () => {
     const { scheduler, turns, createShare } = begin();
     const [first, second, third, over] = ["first", "second", "third", "over"].map(createShare);
     scheduler.noteCall();

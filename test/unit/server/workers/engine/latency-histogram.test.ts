@@ -9,7 +9,7 @@ describe("latency percentiles", () => {
     ["millisecond", (share: number) => 1 + share * 40],
     ["long-tailed", (share: number) => Math.exp(share * 12 - 4)],
     ["bimodal", (share: number) => (share < 0.97 ? 2 + share : 900 + share)],
-  ])("of values with the distribution %s are within 5 percent of the exact value", (_what, durationOf) => {
+  ])("are within 5 % of the exact value for the distribution %s", (_what, durationOf) => {
     const histogram = new LatencyHistogram(0);
     const durations = Array.from({ length: 10_000 }, (_, index) => durationOf(index / 10_000));
     for (const durationMs of durations) histogram.record(durationMs, 1);
@@ -28,14 +28,14 @@ describe("latency percentiles", () => {
     }
   });
 
-  test("are undefined when no value is recorded", () => {
+  test("are undefined when no value was recorded", () => {
     const histogram = new LatencyHistogram(0);
     const nothing = { count: 0, failedCount: 0, p50Ms: undefined, p90Ms: undefined, p99Ms: undefined, maximumMs: undefined };
     expect(histogram.sinceStart()).toEqual(nothing);
     expect(histogram.recent(10 * secondMs)).toEqual({ ...nothing, windowMs: 10 * secondMs });
   });
 
-  test("are finite for extreme durations", () => {
+  test("are finite for extreme latencies", () => {
     const histogram = new LatencyHistogram(0);
     for (const durationMs of [0, 1e9, 1e15]) histogram.record(durationMs, 0);
     expect(histogram.sinceStart()).toMatchObject({ count: 3, p50Ms: expect.closeTo(2 ** 20, -6), maximumMs: 1e15 });
@@ -57,7 +57,7 @@ describe("the latency of the last minute", () => {
     expect(histogram.sinceStart()).toMatchObject({ count: 1201, maximumMs: 100 });
   });
 
-  test("counts failed requests and excludes failures older than 90 s", () => {
+  test("includes failed requests of the last 60 s and none older than 90 s", () => {
     const histogram = new LatencyHistogram(0);
     for (let second = 0; second < 10; second += 1) histogram.record(1, second * secondMs, second % 2 === 0);
     expect(histogram.recent(10 * secondMs)).toMatchObject({ count: 10, failedCount: 5 });
@@ -66,7 +66,7 @@ describe("the latency of the last minute", () => {
     expect(histogram.failedCount).toBe(5);
   });
 
-  test("is empty after minutes without requests and includes the next request", () => {
+  test("is empty after minutes without requests, and includes the next request", () => {
     const histogram = new LatencyHistogram(0);
     histogram.record(5, secondMs);
     expect(histogram.recent(2 * secondMs)).toMatchObject({ count: 1, windowMs: 2 * secondMs });
@@ -78,7 +78,7 @@ describe("the latency of the last minute", () => {
   });
 });
 
-test("returns exact counts for the Prometheus buckets", () => {
+test("returns exact counts for the buckets of Prometheus", () => {
   const boundsMs = [0.5, 1, 2.5, 5, 10, 25, 50, 100, 400, 1600, 6400, 25_600];
   const histogram = new LatencyHistogram(0);
   for (const boundMs of boundsMs) for (const factor of [0.9995, 1]) histogram.record(boundMs * factor, 0);

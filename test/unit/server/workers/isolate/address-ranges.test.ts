@@ -42,11 +42,11 @@ describe("address ranges", () => {
     ["64:ff9b::1.2.3.4", true],
     ["2001:db8:3:ffff::", true],
     ["2001:db8:4::", false],
-  ])("are searched for the address %s (contained: %s)", (address, expected) => {
+  ])("are compared with the address %s (contained: %s)", (address, expected) => {
     expect(ranges.has(address, isIP(address))).toBe(expected);
   });
 
-  test("contain the same addresses as net.BlockList, for random addresses", () => {
+  test("contain the same random addresses as net.BlockList", () => {
     for (let count = 0; count < 20_000; count += 1) {
       const address = count % 2 === 0 ? anyAddress() : [...randomBytes(4)].join(".");
       const family = isIP(address);

@@ -29,11 +29,11 @@ describe("the batch policy", () => {
     [32, [16, 16]],
     [33, [17, 16]],
     [256, [128, 128]],
-  ])("sends %i simultaneous calls in two batches of about equal size", (callCount, sizes) => {
+  ])("divides %i simultaneous calls into two batches of similar size", (callCount, sizes) => {
     expect(batches(new BatchPolicy(), callCount, 3)).toEqual(sizes);
   });
 
-  it("reduces the batch size when fewer calls arrive", () => {
+  it("uses smaller batches when fewer calls arrive", () => {
     const handOver = new BatchPolicy();
     batches(handOver, 256, 100);
     expect(batches(handOver, 4, 3), "all at the end of the turn").toEqual([4]);

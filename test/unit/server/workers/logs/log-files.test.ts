@@ -33,7 +33,7 @@ test("returns the newest matching entries of one worker in order", async () => {
   expect(await other.read("@team/app", all, { limit: 1, leastId: 0 })).toEqual([entry(3)]);
 });
 
-test("keeps a worker's log files within the size limit and readable only by the owner", async () => {
+test("limits the size of a worker's log files, which only their owner can read", async () => {
   const { directory, files } = await open(10_000);
   for (let id = 1; id <= 500; id += 1) await files.append("@team/app", [entry(id)]);
   const names = await readdir(directory);
@@ -47,7 +47,7 @@ test("keeps a worker's log files within the size limit and readable only by the 
   expect(kept).toEqual(Array.from({ length: kept.length }, (_, index) => 501 - kept.length + index));
 });
 
-test("reads lines of any length, starting at the requested entry ID", async () => {
+test("reads lines of any length from the requested entry ID", async () => {
   const { files } = await open(10_000_000);
   const lengths = [0, 1, 65_400, 65_536, 200_000, 3, 70_000, 0];
   const entries = lengths.map((length, index) => entry(index + 1, "ü€".repeat(length / 2)));
@@ -57,7 +57,7 @@ test("reads lines of any length, starting at the requested entry ID", async () =
   expect(ids(await files.read("@team/app", all, { limit: 2, leastId: 5 }))).toEqual([7, 8]);
 });
 
-test("skips an incomplete line from a crash and appends entries on a new line", async () => {
+test("skips a line that a crash left incomplete, and appends entries after it", async () => {
   const { directory, files } = await open();
   await files.append("@team/app", [entry(1)]);
   const file = path.join(directory, "%40team%2Fapp.jsonl");
@@ -68,7 +68,7 @@ test("skips an incomplete line from a crash and appends entries on a new line", 
   expect(await readFile(file, "utf8")).toMatch(/\n$/);
 });
 
-test("deletes the log entries of one worker and then accepts new entries", async () => {
+test("accepts new entries of a worker after its old entries were deleted", async () => {
   const { directory, files } = await open();
   await Promise.all([files.append("a", [entry(1)]), files.append("b", [entry(2)]), files.delete("a"), files.append("a", [entry(3)])]);
   expect(ids(await files.read("a", all, { limit: 10, leastId: 0 }))).toEqual([3]);

@@ -19,7 +19,7 @@ async function open(limits = { bytesPerWorker: 2000, totalBytes: 100_000 }) {
   return { directory, errors, logs, write };
 }
 
-test("reports a failing disk once and writes logs again when the disk works", async () => {
+test("reports a disk failure once, and writes logs again after the failure", async () => {
   const { directory, errors, logs, write } = await open();
   await writeFile(directory, "a file in the place of the folder");
   for (const text of ["one", "two", "three"]) {
@@ -35,7 +35,7 @@ test("reports a failing disk once and writes logs again when the disk works", as
   expect((await logs.read(["app"], { limit: 10 })).entries.map(({ text }) => text)).toEqual(["one", "two", "three", "four"]);
 });
 
-test("writes a notice for entries that memory dropped before the write to disk", async () => {
+test("writes a notice when entries are dropped from memory before they reach the disk", async () => {
   const { logs, write } = await open();
   for (let index = 0; index < 100; index += 1) write(`${index} ${"x".repeat(100)}`);
   await logs.close();
@@ -44,7 +44,7 @@ test("writes a notice for entries that memory dropped before the write to disk",
   expect(entries.at(-1)?.text).toMatch(/^99 /);
 });
 
-test("writes the number of lost entries when the total limit deletes a worker's log", async () => {
+test("writes the number of lost entries when the total size limit deletes a log", async () => {
   const { logs, write } = await open();
   const counts: Record<string, number> = {};
   // Each worker displaces the logs of others, and comes back before the entries are written.
@@ -69,7 +69,7 @@ test("writes the number of lost entries when the total limit deletes a worker's 
   expect(notice).toMatchObject({ worker: "app0", version: "1.0.0", source: "runtime", level: "warn", text: missing(5) });
 });
 
-test("writes a notice when output of a worker displaces its request entries", async () => {
+test("writes a notice when request entries are deleted to store output of the worker", async () => {
   const { logs, write } = await open({ bytesPerWorker: 2000, totalBytes: 2000 });
   for (let index = 0; index < 3; index += 1) logs.writeRequest({ name: "app", version: "1.0.0", level: "info", text: `${index}`, request });
   write("x".repeat(1800));
@@ -77,7 +77,7 @@ test("writes a notice when output of a worker displaces its request entries", as
   expect((await logs.read(["app"], { limit: 10 })).entries.map(({ text }) => text)).toEqual([missing(3), "x".repeat(1800)]);
 });
 
-test("reads and resumes in order across entries on disk and in memory", async () => {
+test("returns entries from disk and memory in order, also after a given entry", async () => {
   const { logs, write } = await open();
   write("output");
   for (let index = 0; index < 60; index += 1) {

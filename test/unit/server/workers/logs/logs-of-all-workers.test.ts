@@ -67,7 +67,7 @@ test.each([1, 7, 40, 299, 300])("reads all entries of all workers in pages of %i
   expect(pages.flat()).toEqual(written);
 });
 
-test("filters entries and reads only the files of the selected workers", async () => {
+test("filters entries, and opens only the files of the selected workers", async () => {
   const { logs, written, read, startMs } = await twoRuns();
   const find = async (query: Omit<LogFilter, "limit">) =>
     texts((await logs.read((name) => name !== "a", { ...query, limit: 1000 })).entries);
@@ -79,7 +79,7 @@ test("filters entries and reads only the files of the selected workers", async (
   expect(read).not.toContain("a");
 });
 
-test("skips files older than the requested entries and files of other programs", async () => {
+test("does not open files older than the requested entries, or files of other programs", async () => {
   const { logs, written, read, directory, startMs } = await twoRuns();
   const old = new Date(startMs - 10_000);
   await utimes(path.join(directory, "c.jsonl"), old, old);
@@ -95,7 +95,7 @@ test("skips files older than the requested entries and files of other programs",
   expect(read).toEqual(["empty"]);
 });
 
-test("sends all later entries to a reader that resumes after a restart", async () => {
+test("sends all later entries when a reader continues after a restart", async () => {
   const { logs, written, write } = await twoRuns();
   const all = (await logs.read(everyone, { limit: 1000 })).entries;
   const controller = new AbortController();

@@ -20,8 +20,8 @@ function follow(logs: WorkerLogs, name: string, query: Parameters<WorkerLogs["fo
   return { seen, done, stop: () => (controller.abort(), done) };
 }
 
-describe("the workers' logs", () => {
-  test("stay within their size limits, keep the newest entries and assign rising IDs", () => {
+describe("the logs of the workers", () => {
+  test("stay within their size limits, keep the newest entries and have rising IDs", () => {
     const writes = fc.array(fc.tuple(fc.constantFrom("a", "b", "c", "d"), fc.string({ maxLength: 400 })), { maxLength: 300 });
     fc.assert(
       fc.property(
@@ -59,7 +59,7 @@ describe("the workers' logs", () => {
     expect([entries.length, entries[0]?.text, entries.at(-1)?.text, hasMore]).toEqual([10_000, "2000", "11999", false]);
   });
 
-  test("drop entries of the least recently active worker above the total size limit", () => {
+  test("lose entries of the least recently active worker above the total size limit", () => {
     const logs = open({ bytesPerWorker: 1000, totalBytes: 2000 });
     for (const name of ["old", "mid", "old"]) write(logs, name, "x".repeat(700));
     write(logs, "new", "x".repeat(700));
@@ -87,15 +87,15 @@ describe("the workers' logs", () => {
     expect(read({ before: first?.id })).toEqual(["A debug (text)"]);
   });
 
-  test("truncate a long text and append the number of omitted characters", () => {
+  test("contain a long text shortened, with the number of omitted characters", () => {
     const logs = open();
     write(logs, "app", "x".repeat(100_000));
     expect(logs.readMemory(["app"], everything).entries[0]?.text).toMatch(/^x{32704}… \(67296 more characters\)$/);
   });
 });
 
-describe("following a log", () => {
-  test("starts with matching entries and continues with new entries", async () => {
+describe("a reader that follows a log", () => {
+  test("receives matching stored entries, and then new entries", async () => {
     const logs = open();
     for (const text of ["one", "two", "three"]) write(logs, "app", text);
     const reader = follow(logs, "app", { limit: 2 });
@@ -106,7 +106,7 @@ describe("following a log", () => {
     await reader.stop();
   });
 
-  test("can start before the worker has an entry", async () => {
+  test("can start before the worker has any entry", async () => {
     const logs = open();
     const reader = follow(logs, "app", { limit: 10, level: "warn" });
     write(logs, "app", "quiet");
@@ -115,7 +115,7 @@ describe("following a log", () => {
     await reader.stop();
   });
 
-  test("resumes after any entry without lost or duplicate entries", () => {
+  test("can continue after any entry without lost or duplicate entries", () => {
     const ids = fc.tuple(fc.integer({ min: 1, max: 40 }), fc.nat({ max: 40 }));
     return fc.assert(
       fc.asyncProperty(ids, async ([count, seen]) => {
@@ -133,7 +133,7 @@ describe("following a log", () => {
     );
   });
 
-  test("reports the number of skipped entries to a slow reader, in bounded memory", async () => {
+  test("receives the number of skipped entries when it reads slowly", async () => {
     const logs = open({ bytesPerWorker: 1000, totalBytes: 1000 });
     const controller = new AbortController();
     const batches = logs.follow(["app"], { limit: 10 }, { lastEventId: undefined, signal: controller.signal });
@@ -148,7 +148,7 @@ describe("following a log", () => {
     expect((await batches.next()).done).toBe(true);
   });
 
-  test("ends after the last entry when the worker is deleted", async () => {
+  test("receives the end after the last entry when the worker is deleted", async () => {
     const logs = open();
     write(logs, "app", "hello");
     const reader = follow(logs, "app", { limit: 10 });
@@ -158,7 +158,7 @@ describe("following a log", () => {
     expect([logs.readMemory(["app"], everything).entries, logs.sizeBytes]).toEqual([[], 0]);
   });
 
-  test("starts from the first entry when the requested last ID is unknown", async () => {
+  test("receives all entries when its last entry ID is unknown", async () => {
     const logs = open();
     write(logs, "app", "hello");
     const reader = follow(logs, "app", { limit: 10 }, Number.MAX_SAFE_INTEGER);
@@ -167,12 +167,12 @@ describe("following a log", () => {
   });
 });
 
-describe("request entries of the log", () => {
+describe("the request entries of a log", () => {
   const request = { method: "GET", path: "/hello", durationMs: 1.5, responseBytes: 5, requestId: "one", client: "127.0.0.1" };
   const writeRequest = (logs: WorkerLogs, name: string, status: number, more: { requestId?: string } = {}) =>
     logs.writeRequest({ name, version: "1.0.0", level: "info", text: `GET /hello ${status}`, request: { ...request, status, ...more } });
 
-  test("do not displace output entries of the worker", () => {
+  test("do not replace output entries of the worker", () => {
     const logs = open({ bytesPerWorker: 5000 });
     write(logs, "app", "hello");
     for (let index = 0; index < 1000; index += 1) writeRequest(logs, "app", 200);
@@ -212,7 +212,7 @@ describe("the logs of several workers", () => {
     });
   });
 
-  test("are followed from the first entry of a new worker, in order and without loss", () => {
+  test("are sent from the first entry of a new worker, in order and without loss", () => {
     const writes = fc.array(fc.tuple(fc.constantFrom("a", "b", "c"), fc.integer({ min: 1, max: 400 })), { minLength: 1, maxLength: 12 });
     return fc.assert(
       fc.asyncProperty(writes, async (list) => {

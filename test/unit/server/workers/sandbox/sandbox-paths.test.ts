@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { readableSystemPaths, runnableSystemPaths } from "../../../../../src/server/workers/sandbox/sandbox-paths.js";
 
-describe("readable system paths for programs of a worker", () => {
-  test("include whole system folders that contain no folder of the daemon", () => {
+describe("the system paths that programs of a worker can read", () => {
+  test("include a whole system folder that contains no folder of the daemon", () => {
     const paths = runnableSystemPaths({ allowsPrograms: true, closed: ["/srv/state"] });
     expect(paths).toEqual(expect.arrayContaining(["/usr", "/opt", "/lib"]));
   });
@@ -13,7 +13,7 @@ describe("readable system paths for programs of a worker", () => {
     for (const secret of ["/etc", "/etc/shadow", "/etc/ssl/private", "/etc/ssh"]) expect(paths).not.toContain(secret);
   });
 
-  test("exclude a folder of the daemon below a system folder", () => {
+  test("exclude a folder of the daemon inside a system folder", () => {
     const paths = runnableSystemPaths({ allowsPrograms: true, closed: ["/usr/share/doc", "/usr/lib/os-release"] });
     expect(paths).toEqual(expect.arrayContaining(["/usr/bin", "/usr/share/zoneinfo"]));
     for (const path of ["/usr", "/usr/share", "/usr/share/doc", "/usr/lib", "/usr/lib/os-release", "/lib"])

@@ -66,11 +66,11 @@ describe.each(["x64", "arm64"])("the seccomp filter for the architecture %s", (a
     },
   );
 
-  test.each(["clone3", "io_uring_setup"])("denies the system call %s with ENOSYS, so that libraries use an older call", (name) => {
+  test.each(["clone3", "io_uring_setup"])("denies the system call %s with ENOSYS, so that programs use an older call", (name) => {
     expect(judged(name)).toBe(failing(ENOSYS));
   });
 
-  test("allows threads, and denies namespaces and CLONE_PARENT", () => {
+  test("allows new threads, but no namespaces and no CLONE_PARENT", () => {
     expect(judged("clone", [0x3d_0f00])).toBe(allowed);
     for (const flag of [0x8000, 0x0002_0000, 0x0200_0000, 0x0400_0000, 0x0800_0000, 0x1000_0000, 0x2000_0000, 0x4000_0000])
       expect(judged("clone", [flag | 17])).toBe(failing(EPERM));
@@ -96,7 +96,7 @@ describe.each(["x64", "arm64"])("the seccomp filter for the architecture %s", (a
     expect(judged("socket", [16, 3, 0], { network: "none" })).toBe(failing(EACCES));
   });
 
-  test("allows bind but not listen with the permission udp", () => {
+  test("allows bind(), but not listen(), with the permission udp", () => {
     expect(judged("bind", [], { allowsUdp: true })).toBe(allowed);
     expect(judged("listen", [], { allowsUdp: true })).toBe(failing(EPERM));
   });
@@ -114,7 +114,7 @@ describe.each(["x64", "arm64"])("the seccomp filter for the architecture %s", (a
   });
 
   test.each(["prlimit64", "sched_setaffinity", "sched_setscheduler", "sched_setparam", "sched_setattr"])(
-    "allows the system call %s only for the isolate's own process",
+    "allows the system call %s only for the process of the isolate",
     (name) => {
       expect(judged(name, [0])).toBe(allowed);
       expect(judged(name, [pid])).toBe(allowed);
@@ -122,7 +122,7 @@ describe.each(["x64", "arm64"])("the seccomp filter for the architecture %s", (a
     },
   );
 
-  test("allows priority changes only for the isolate's own process", () => {
+  test("allows priority changes only for the process of the isolate", () => {
     for (const [name, kind] of [
       ["setpriority", 0],
       ["ioprio_set", 1],
@@ -133,7 +133,7 @@ describe.each(["x64", "arm64"])("the seccomp filter for the architecture %s", (a
     }
   });
 
-  test("denies the socket option SO_LINGER and allows all other options", () => {
+  test("denies the socket option SO_LINGER, but no other option", () => {
     expect(judged("setsockopt", [5, 1, 13])).toBe(failing(EPERM));
     expect(judged("setsockopt", [5, 1, 9])).toBe(allowed);
     expect(judged("setsockopt", [5, 6, 13])).toBe(allowed);
@@ -152,7 +152,7 @@ describe.each(["x64", "arm64"])("the seccomp filter for the architecture %s", (a
       expect(judged(name), name).toBe(failing(EPERM));
   });
 
-  test("denies operations that an older Landlock version cannot deny", () => {
+  test("denies operations that the kernel's Landlock version cannot deny", () => {
     expect(judged("kill", [1])).toBe(allowed);
     expect(judged("kill", [1], { landlockAbi: 5 })).toBe(failing(EPERM));
     expect(judged("kill", [pid], { landlockAbi: 5 })).toBe(allowed);
@@ -163,7 +163,7 @@ describe.each(["x64", "arm64"])("the seccomp filter for the architecture %s", (a
     expect(judged("truncate", [], { landlockAbi: 2, allowsAttributes: true })).toBe(allowed);
   });
 
-  test("denies system calls of another architecture and of x32", () => {
+  test("denies system calls of other architectures and of x32", () => {
     const program = encodeFilter(buildSeccompFilter(processor, usual));
     expect(judge(program, { number: 63, architecture: 0x4000_0003 })).toBe(failing(EPERM));
     expect(judge(program, { number: 63, architecture: processor.auditArchitecture })).toBe(allowed);

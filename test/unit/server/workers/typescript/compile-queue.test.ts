@@ -22,7 +22,7 @@ function startQueue() {
   };
 }
 
-test("compiles for two workers at once, with one job per worker", async () => {
+test("compiles for two workers at a time, with one compilation per worker", async () => {
   const queue = startQueue();
   for (const owner of ["a", "a", "a", "b", "c"]) queue.add(owner);
   await turn();
@@ -33,7 +33,7 @@ test("compiles for two workers at once, with one job per worker", async () => {
   expect(queue.running()).toEqual(["c", "a"]);
 });
 
-test("keeps one slot free for workers that had no slow compilation", async () => {
+test("reserves one slot for workers without a slow compilation", async () => {
   const queue = startQueue();
   for (const owner of ["slow-1", "slow-2"]) queue.add(owner);
   await turn();
