@@ -17,7 +17,7 @@ for (const file of files.filter((name) => /\.tsx?$/.test(name) && !name.startsWi
   const text = readFileSync(path.join(root, file), "utf8");
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
   if (file.startsWith("src/")) {
-    populations.comments.push(...commentsOf(text).map(entryOf(file)));
+    populations.comments.push(...commentsOf(source).map(entryOf(file)));
     populations["error messages"].push(...errorsOf(source).map(entryOf(file)));
   } else if (/\.(?:test|sweep)\.tsx?$/.test(file)) populations["test names"].push(...testNamesOf(source).map(entryOf(file)));
 }
@@ -30,11 +30,42 @@ function entryOf(file) {
   return (text) => `${text.replaceAll(/\s+/g, " ").trim()}  [${file}]`;
 }
 
-/** Consecutive line comments are one comment. */
-function commentsOf(text) {
-  return [...text.matchAll(/\/\*\*?([^]*?)\*\/|(?:^[ \t]*\/\/.*\n)+/gm)]
-    .map(([whole, block]) => (block ?? whole.replaceAll(/^[ \t]*\/\/ ?/gm, "")).replaceAll(/^\s*\* ?/gm, ""))
-    .filter((comment) => /[a-z]/.test(comment) && !/oxlint-disable/.test(comment));
+/** Returns the text of each comment. Line comments on consecutive lines are one comment. */
+function commentsOf(source) {
+  const { text } = source;
+  const comments = [];
+  for (const { pos, end, kind } of commentRangesOf(source)) {
+    const isLine = kind === ts.SyntaxKind.SingleLineCommentTrivia && /(?:^|\n)[ \t]*$/.test(text.slice(0, pos));
+    const last = comments.at(-1);
+    if (isLine && last?.isLine && /^\r?\n[ \t]*$/.test(text.slice(last.end, pos))) {
+      last.text += ` ${contentOf(text.slice(pos, end))}`;
+      last.end = end;
+    } else comments.push({ text: contentOf(text.slice(pos, end)), end, isLine });
+  }
+  return comments.map((comment) => comment.text).filter((comment) => /[a-z]/.test(comment) && !comment.includes("oxlint-disable"));
+}
+
+/** Returns the comments that TypeScript's scanner finds around the tokens. The text of strings, templates and JSX has no comments. */
+function commentRangesOf(source) {
+  const ranges = new Map();
+  const visit = (node) => {
+    if (node.kind === ts.SyntaxKind.JsxText) return;
+    const around = [ts.getLeadingCommentRanges(source.text, node.getFullStart()), ts.getTrailingCommentRanges(source.text, node.getEnd())];
+    for (const range of around.flatMap((found) => found ?? [])) ranges.set(range.pos, range);
+    for (const child of node.getChildren(source)) if (child.kind !== ts.SyntaxKind.JSDoc) visit(child);
+  };
+  visit(source);
+  return [...ranges.values()].toSorted((one, other) => one.pos - other.pos);
+}
+
+/** Returns the text of a comment without its delimiters. */
+function contentOf(comment) {
+  return comment.startsWith("//")
+    ? comment.slice(2)
+    : comment
+        .replace(/^\/\*\*?/, "")
+        .replace(/\*\/$/, "")
+        .replaceAll(/^\s*\* ?/gm, "");
 }
 
 function callsOf(source, isWanted) {
@@ -63,11 +94,27 @@ function testNamesOf(source) {
   });
 }
 
+/** Error messages in the form that users read: the variable of a ConfigError before its accepted values, a hint after the message. */
 function errorsOf(source) {
   return callsOf(source, (callee) => callee in messagePositions).flatMap((call) => {
-    const message = textOf(call.arguments?.[messagePositions[calleeOf(call, source)]], source);
-    return message === undefined ? [] : [message];
+    const callee = calleeOf(call, source);
+    const message = textOf(call.arguments?.[messagePositions[callee]], source);
+    if (message === undefined) return [];
+    if (callee === "ConfigError") return [`VARIABLE="value" is not accepted: it takes ${message}.`];
+    const hint = hintOf(call, source);
+    return [hint === undefined ? message : `${message} (hint: ${hint})`];
   });
+}
+
+/** Returns the hint of a CommandError or usage error, as source text if it is computed. Undefined without a hint. */
+function hintOf(call, source) {
+  if (calleeOf(call, source) === "usageError") return sourceTextOf(call.arguments[1], source);
+  const property = call.arguments?.[2]?.properties?.find(({ name }) => name?.getText(source) === "hint");
+  return sourceTextOf(property?.initializer, source);
+}
+
+function sourceTextOf(node, source) {
+  return node && (textOf(node, source) ?? `\${${node.getText(source)}}`);
 }
 
 /** Returns the text of a string or template. Undefined for other expressions. */
