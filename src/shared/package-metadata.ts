@@ -43,13 +43,13 @@ export function versionOf(fields: Fields, writtenAs: string | undefined): string
     const written = writtenAs ?? String(version);
     throw new ApiError(
       "INVALID_PACKAGE_VERSION",
-      `The version ${written} is a number to YAML, which loses digits. Quote it and write it in full, as in version: "${completed(written)}".`,
+      `The version ${written} is a number in YAML, which drops digits. Write the whole version in quotes, as in version: "${completed(written)}".`,
     );
   }
   if (typeof version === "string" && isPackageVersion(version)) return version;
   throw new ApiError(
     "INVALID_PACKAGE_VERSION",
-    `The version ${(JSON.stringify(version) ?? "").slice(0, 200)} is neither semver, such as 1.4.2, nor latest. Correct it, or leave it out for latest.`,
+    `The version ${(JSON.stringify(version) ?? "").slice(0, 200)} is not valid. Write a version such as 1.4.2, or remove the version to use latest.`,
   );
 }
 
@@ -63,5 +63,8 @@ function completed(written: string): string {
 export function enabledOf(fields: Fields): boolean {
   const enabled = fields["enabled"] ?? true;
   if (typeof enabled === "boolean") return enabled;
-  throw new ApiError("INVALID_PACKAGE_METADATA", `enabled is ${JSON.stringify(enabled)}. Write true or false, without quotes.`);
+  throw new ApiError(
+    "INVALID_PACKAGE_METADATA",
+    `The field enabled of the manifest is ${JSON.stringify(enabled)}. Write true or false, without quotes.`,
+  );
 }

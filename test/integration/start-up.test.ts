@@ -140,7 +140,7 @@ describe("a state directory that the daemon cannot use", () => {
     const run = type([], { cwd: await temporaryDirectory(), env: { RUNTIME_STATE_DIR: directory, RUNTIME_ROOT_KEY: "k".repeat(32) } });
     expect(await run.ended).toBe(78);
     expect(run.output()).toContain(
-      `runtimed: RUNTIME_STATE_DIR="${directory}" is not accepted: it takes a directory that runtimed can create and write to (${code}).`,
+      `runtimed: RUNTIME_STATE_DIR="${directory}" is not accepted: it takes a directory that runtimed can create and write to (error: ${code}).`,
     );
   });
 });

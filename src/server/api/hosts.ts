@@ -46,7 +46,10 @@ export function createHostHandlers({ hosts, isInstalled, config, now }: HostHand
     add: async ({ params: { host: name }, body, principal }) => {
       assertNamespace(principal, body.worker);
       if (body.version !== undefined && validRange(body.version) === null)
-        throw new ApiError("INVALID_REQUEST", `The version ${JSON.stringify(body.version)} is neither a version nor a semver range.`);
+        throw new ApiError(
+          "INVALID_REQUEST",
+          `The version ${JSON.stringify(body.version)} is not valid. Send a version such as 1.4.2, a range such as ^1.4.0, or no version.`,
+        );
       assertMayAdd(principal, { name, worker: body.worker, hosts, config });
       const before = hosts.get(name);
       if (before && before.worker !== body.worker) throw taken(name, before, principal);
@@ -67,7 +70,7 @@ export function createHostHandlers({ hosts, isInstalled, config, now }: HostHand
     },
     remove: async ({ params: { host: name }, principal }) => {
       const host = hosts.get(name);
-      // The error must not reveal to a key whether a host name outside its namespaces exists.
+      // Throws the same error whether or not the host name exists, so that a key cannot find out host names outside its namespaces.
       if (!host || !namespacesCover(principal.namespaces, host.worker)) throw notFound(name);
       if (!(await hosts.remove(name))) throw notFound(name);
       return { success: true };

@@ -33,7 +33,7 @@ export function readSecret(
   const credential = credentials
     ? { name: `the systemd credential ${form.credential}`, file: path.join(credentials, form.credential) }
     : undefined;
-  // The credential can be missing, because systemd sets the directory for other credentials too.
+  // Ignores a missing credential, because systemd sets the directory for other credentials too.
   const text = credential && readIfThere(credential.file);
   if (credential && text !== undefined) return { secret: soundSecret(credential.name, form, text), secretFile: credential };
   const fileVariable = `${form.variable}_FILE`;
@@ -51,7 +51,7 @@ export function readSecretFile({ name, file }: SecretFile, form: SecretForm): st
   try {
     text = readFileSync(file, "utf8");
   } catch (cause) {
-    throw new ConfigError(name, file, `the path of a file that can be read (${(cause as NodeJS.ErrnoException).code})`);
+    throw new ConfigError(name, file, `the path of a file that the daemon can read (error: ${(cause as NodeJS.ErrnoException).code})`);
   }
   return soundSecret(name, form, text);
 }

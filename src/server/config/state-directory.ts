@@ -19,6 +19,6 @@ export async function openStateDirectory(directory: string): Promise<void> {
   } catch (error) {
     const { code = "" } = error as NodeJS.ErrnoException;
     if (!lastingCodes.has(code)) throw error;
-    throw new ConfigError("RUNTIME_STATE_DIR", directory, `a directory that runtimed can create and write to (${code})`);
+    throw new ConfigError("RUNTIME_STATE_DIR", directory, `a directory that runtimed can create and write to (error: ${code})`);
   }
 }

@@ -20,7 +20,7 @@ export async function readJsonBody(context: Context, maxSizeBytes: number): Prom
     text: false,
     multipart: false,
     includeUnparsed: false,
-    // Includes DELETE, whose body koa-body ignores by default.
+    // Includes DELETE, because koa-body ignores the body of this method by default.
     parsedMethods: [HttpMethodEnum.POST, HttpMethodEnum.PUT, HttpMethodEnum.PATCH, HttpMethodEnum.DELETE],
     onError: rethrow(maxSizeBytes),
   });
@@ -31,7 +31,7 @@ export async function readJsonBody(context: Context, maxSizeBytes: number): Prom
 function rethrow(maxSizeBytes: number): (error: Error) => never {
   return (error) => {
     if ((error as { status?: number }).status === 413) throw tooLarge(maxSizeBytes);
-    throw new ApiError("INVALID_JSON", "The body is not valid JSON.", { cause: error });
+    throw new ApiError("INVALID_JSON", "The body is not valid JSON. Send a JSON document in UTF-8.", { cause: error });
   };
 }
 

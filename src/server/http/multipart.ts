@@ -35,7 +35,11 @@ export function createParser(request: IncomingMessage, { files, fields }: { file
       limits: { files, fields, parts: files + fields, fieldSize: maximumFieldSizeBytes },
     });
   } catch (cause) {
-    throw new ApiError("INVALID_MULTIPART", "The multipart body cannot be read: its Content-Type has no boundary.", { cause });
+    throw new ApiError(
+      "INVALID_MULTIPART",
+      "The multipart body cannot be read: its Content-Type has no boundary. Send Content-Type: multipart/form-data; boundary=TEXT.",
+      { cause },
+    );
   }
 }
 
@@ -57,7 +61,7 @@ export async function feed(
       request.on("close", () => {
         if (!request.complete) reject(brokenBody());
       });
-      // `pipeline` is not used, because it would destroy the request after an error, and the client would receive no response.
+      // Does not use `pipeline`, because it would destroy the request after an error, and the client would receive no response.
       request.pipe(parser);
     });
   } catch (error) {
@@ -86,7 +90,7 @@ export async function writeSpool(
   try {
     await pipeline(stream, count, sink);
   } catch (error) {
-    // Waits until the stream is closed. Otherwise a pending open would create the file again after its deletion.
+    // Waits until the stream is closed, because a pending open would create the file again after its deletion.
     if (!sink.closed) await new Promise<void>((resolve) => sink.once("close", () => resolve()));
     throw asSpoolFailure(error);
   }
@@ -113,7 +117,7 @@ function noSpace(cause: unknown): ApiError {
 }
 
 function brokenBody(cause?: unknown): ApiError {
-  return new ApiError("INVALID_MULTIPART", "The multipart body is malformed or incomplete.", { cause });
+  return new ApiError("INVALID_MULTIPART", "The multipart body is malformed or incomplete. Send the whole upload again.", { cause });
 }
 
 interface FormOptions {
@@ -163,14 +167,14 @@ async function receive(
   const begin = (refuse: (error: unknown) => void) => {
     parser.on("file", (name, stream, info) => {
       if (name !== form.files || files.length === mostPaths) {
-        // Destroying the parser also destroys the part's stream. The resulting error event needs a listener.
+        // Adds an error listener, because destroying the parser also destroys the stream of the part, which then emits an error.
         stream.on("error", () => {}).resume();
         refuse(name === form.files ? tooManyParts() : unexpectedPart(name, form));
         return;
       }
       const file = new SpoolFile(path.join(spoolDirectory, randomUUID()));
       file.filename = path.posix.basename((info.filename ?? "").replaceAll("\\", "/"));
-      // Sums the sizes of the earlier files, which are complete, because files arrive one after another.
+      // Adds the sizes of earlier files. These are complete, because files arrive one after another.
       const sizeBytes = maxUploadSizeBytes - files.reduce((sum, before) => sum + before.sizeBytes, 0);
       files.push(file);
       const writing = writeSpool(stream, file, { sizeBytes, refusal: () => tooLarge(maxUploadSizeBytes) });

@@ -60,9 +60,11 @@ export function createHttpServer({
   const problemOf = (request: IncomingMessage, hostTarget: HostTarget | undefined) => {
     const { host } = request.headers;
     const problem = problemOfHead(request);
-    // A host name of a worker needs no further check.
+    // Does not check the host name of a worker again.
     if (problem || hostTarget) return problem;
-    return isSoundHost(host) ? problemOfHost(host, allowedHosts) : new ApiError("INVALID_REQUEST", "The Host header is not a host name.");
+    return isSoundHost(host)
+      ? problemOfHost(host, allowedHosts)
+      : new ApiError("INVALID_REQUEST", "The Host header must be a host name with an optional port.");
   };
   const handle = (request: IncomingMessage, response: ServerResponse) => {
     const hostTarget = hostTargetOf(request.headers.host);
@@ -85,14 +87,14 @@ export function createHttpServer({
       requestTimeout: requestTimeoutMs,
       connectionsCheckingInterval: connectionsCheckingIntervalMs,
       keepAliveTimeout: keepAliveTimeoutMs,
-      // With Node's own check for a missing Host header, the error response would have no body.
+      // Disables Node's own check for a missing Host header, because its error response has no body.
       requireHostHeader: false,
       shouldUpgradeCallback: (request) =>
         isHandshake(request) && (hostTargetOf(request.headers.host) !== undefined || !isApi(pathOf(request))),
     },
     handle,
   );
-  // With a listener for `checkContinue`, the daemon itself sends "100 Continue", and only for requests that the daemon accepts.
+  // Listens to `checkContinue`, so that the daemon sends "100 Continue" only for requests that it accepts.
   server.on("checkContinue", handle);
   server.on("checkExpectation", (request: IncomingMessage, response: ServerResponse) =>
     refuse(request, response, new ApiError("EXPECTATION_FAILED", "The only supported Expect header is 100-continue.")),
@@ -155,7 +157,7 @@ function pathOf({ url: target = "/" }: IncomingMessage): string {
 }
 
 function refuse(request: IncomingMessage, response: ServerResponse, problem: ApiError): void {
-  // The connection must close after this response, because the start of the next request is uncertain.
+  // Closes the connection after this response, because the start of the next request is uncertain.
   response.shouldKeepAlive = false;
   sendError(response, problem, requestIdOf(request));
 }
@@ -166,11 +168,11 @@ type BrokenRequest = readonly [status: number, reason: string, code: ErrorCode, 
 function sendBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex): void {
   const answer = responseInFlight(socket);
   if (socket.writable && answer?.req.complete && error.code !== "ECONNRESET") {
-    // The invalid bytes follow a complete request, so the connection closes after the response to that request.
+    // Closes the connection after the response to the complete request that precedes the invalid bytes.
     if (answer.listenerCount("finish", endConnection) === 0) answer.once("finish", endConnection);
     return;
   }
-  // If a response is already partly sent, the client would read further bytes as part of that response.
+  // Sends no error if a response is partly sent, because the client would read the error as part of that response.
   if (!socket.writable || error.code === "ECONNRESET" || answer?.headersSent) {
     socket.destroy();
     return;
@@ -203,7 +205,7 @@ function endWith(socket: Duplex, [status, reason, code, message]: BrokenRequest)
   const headers = { ...errorHeaders(error), "content-length": Buffer.byteLength(body), connection: "close", "x-request-id": randomUUID() };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(`HTTP/1.1 ${status} ${reason}\r\n${lines.join("")}\r\n${body}`);
-  // Without this timer, a client that never closes its side would keep the connection open.
+  // Closes the connection after a timeout, because some clients never close their side.
   const timer = setTimeout(() => socket.destroy(), leftoverBodyTimeoutMs);
   socket.once("close", () => clearTimeout(timer));
 }

@@ -65,7 +65,7 @@ function sendHandshake(server: Server, { handle, stalledClientTimeoutMs }: Upgra
     return;
   }
   if (hasBody(request)) {
-    sendError(response, new ApiError("INVALID_REQUEST", "A WebSocket handshake has no body."), requestIdOf(request));
+    sendError(response, new ApiError("INVALID_REQUEST", "A WebSocket handshake must not have a body."), requestIdOf(request));
     return;
   }
   handle(request, response, { socket, takeHead: readEarly(socket, head) });
@@ -106,7 +106,7 @@ function createLastResponse(request: IncomingMessage, socket: Socket): ServerRes
     socket.removeListener("drain", onDrain);
     response.detachSocket(socket);
     socket.removeAllListeners("data");
-    // Reading must continue, because unread bytes would reset the connection and the client would lose the response.
+    // Continues to read, because unread bytes would reset the connection, and the client would lose the response.
     socket.resume();
     socket.end();
     const timer = setTimeout(() => socket.destroy(), lingerTimeoutMs);

@@ -53,7 +53,7 @@ async function spool(request: IncomingMessage, file: SpoolFile, options: UploadO
   const begin = (refuse: (error: unknown) => void) =>
     parser.on("file", (field, stream, info) => {
       if (field !== options.field || writing) {
-        // Destroying the parser also destroys the part's stream. The resulting error event needs a listener.
+        // Adds an error listener, because destroying the parser also destroys the stream of the part, which then emits an error.
         stream.on("error", () => {}).resume();
         refuse(unexpectedFile(options.field));
         return;
@@ -61,12 +61,15 @@ async function spool(request: IncomingMessage, file: SpoolFile, options: UploadO
       file.filename = path.posix.basename((info.filename ?? "").replaceAll("\\", "/"));
       writing = writeSpool(stream, file, { sizeBytes: options.maxSizeBytes, refusal: () => tooLarge(options) });
       writing.catch((error: unknown) => {
-        // A destroyed parser has already ended the file and reported its own error.
+        // Returns if the parser is destroyed, because it has already ended the file and reported its error.
         if (!parser.destroyed) refuse(error);
       });
     });
   try {
-    await feed(request, parser, { begin, limitError: () => new ApiError("INVALID_MULTIPART", "The body has too many parts.") });
+    await feed(request, parser, {
+      begin,
+      limitError: () => new ApiError("INVALID_MULTIPART", `The body has too many parts. Send one file, in a part named ${options.field}.`),
+    });
   } catch (error) {
     await writing?.catch(() => {});
     throw error;

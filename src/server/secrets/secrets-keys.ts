@@ -107,7 +107,7 @@ function readKeys({ file, name, kind }: SecretsKeySource): SecretsKey[] {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (kind === "own" && code === "ENOENT") return [];
-    throw new ConfigError(name, file, `the path of a file that can be read (${code})`);
+    throw new ConfigError(name, file, `the path of a file that the daemon can read (error: ${code})`);
   }
   const lines = text.split("\n").flatMap((line) => line.trim() || []);
   const isEmpty = lines.length === 0;

@@ -150,14 +150,14 @@ const bad: Readonly<Record<string, readonly [takes: RegExp, values: readonly str
     ["", "10.0.0.5:8080", "ws://a.example", "http://a.example/db", "http://a.example/?tls=0", "http://a.example/#x"],
   ],
   RUNTIME_AUTH_DB_SYNC_INTERVAL: [/a duration such as 500ms, 1s, 10s/, ["0", "99ms", "61s", "-1s", "often"]],
-  RUNTIME_AUTH_DB_SYNC_TOKEN_FILE: [/the path of a file that can be read \(ENOENT\)/, ["/no/such/file"]],
+  RUNTIME_AUTH_DB_SYNC_TOKEN_FILE: [/the path of a file that the daemon can read \(error: ENOENT\)/, ["/no/such/file"]],
   RUNTIME_WORKER_PERMISSIONS: [/a list, separated by commas/, ["everything", "fs-read:data", "fs-write:/a/../b", "network;wasi"]],
   RUNTIME_WORKER_NETWORK: [/public, all or none/, ["on", "PUBLIC", "private"]],
   RUNTIME_WORKER_NETWORK_ALLOW: [/host:port/, ["db", "db:", "@team=", "@team:1=x", "http://db:1", "db:70000"]],
   RUNTIME_ISOLATION: [/available or strict/, ["on", "STRICT"]],
   RUNTIME_WORKER_UIDS: [/a range of user ids/, ["on", "0-10", "999-2000", "3000-2000", "2000", "1000-4294967295"]],
   RUNTIME_LOG_LEVEL: [/one of fatal, error, warn, info, debug, trace, silent/, ["verbose", "INFO", "30"]],
-  RUNTIME_ROOT_KEY_FILE: [/the path of a file that can be read \(ENOENT\)/, ["/no/such/file"]],
+  RUNTIME_ROOT_KEY_FILE: [/the path of a file that the daemon can read \(error: ENOENT\)/, ["/no/such/file"]],
 };
 
 describe("configuration from environment variables", () => {

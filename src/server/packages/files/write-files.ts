@@ -77,7 +77,7 @@ export class FileWriter {
       check: (aside) => {
         refuseFolders();
         for (const change of rootChanges(aside)) checkMetadata(this.#keeper, caller, change);
-        // The ETags are checked last. The lock prevents further changes from here on.
+        // Checks the ETags last, because the lock prevents further changes from here on.
         for (const [index, { place }] of targets.entries()) if (etags) assertEtag(place, etags[index] as string);
       },
       hasSteps: true,
@@ -185,7 +185,7 @@ export class FileWriter {
 
   async #relocate(from: WritablePlace & { name: string }, to: WritablePlace & { name: string }, caller: FileCaller): Promise<void> {
     if (to.path.startsWith(`${from.path}/`)) {
-      throw new ApiError("INVALID_REQUEST", `${shown(from.path)} cannot be moved into itself.`);
+      throw new ApiError("INVALID_REQUEST", `The folder ${shown(from.path)} cannot be moved into itself. Choose another target folder.`);
     }
     const fromParent = from.below.slice(0, -1);
     const toParent = to.below.slice(0, -1);
@@ -269,7 +269,11 @@ function refuseOverlap(paths: readonly string[]): void {
   for (const text of paths) {
     for (let slash = text.indexOf("/"); slash !== -1; slash = text.indexOf("/", slash + 1)) {
       const folder = text.slice(0, slash);
-      if (files.has(folder)) throw new ApiError("INVALID_REQUEST", `The path ${shown(folder)} is sent as a file and as a folder.`);
+      if (files.has(folder))
+        throw new ApiError(
+          "INVALID_REQUEST",
+          `The path ${shown(folder)} is sent as a file and as a folder. Rename the file or the folder.`,
+        );
     }
   }
 }

@@ -43,7 +43,10 @@ export class IsolateChild {
     try {
       return new IsolateChild(await spawnProcess({ ...command, workingDirectory, descriptors }));
     } catch (cause) {
-      throw new ApiError("WORKER_UNAVAILABLE", "The daemon could not start a process for the worker.", { retryAfterSeconds: 1, cause });
+      throw new ApiError("WORKER_UNAVAILABLE", "The daemon could not start a process for the worker. Retry after 1 second.", {
+        retryAfterSeconds: 1,
+        cause,
+      });
     }
   }
 

@@ -33,7 +33,7 @@ export class ClientUpgrade {
   /** Returns the error of an invalid handshake; undefined when the handshake is valid. */
   static problemOf({ headers }: IncomingMessage): ApiError | undefined {
     if (headers["sec-websocket-version"] !== "13")
-      return new ApiError("UPGRADE_REQUIRED", "The server supports only Sec-WebSocket-Version 13.");
+      return new ApiError("UPGRADE_REQUIRED", "The server supports only version 13 of WebSocket. Send Sec-WebSocket-Version: 13.");
     if (!keyPattern.test(headers["sec-websocket-key"] ?? "")) return invalid("has no valid Sec-WebSocket-Key");
     const protocols = headers[protocolHeader]?.split(",").map((name) => name.trim()) ?? [];
     const isSound = protocols.every((name) => protocolPattern.test(name)) && new Set(protocols).size === protocols.length;

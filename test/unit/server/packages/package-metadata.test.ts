@@ -75,7 +75,7 @@ const refused: readonly [what: string, files: Record<string, string>, code: stri
     "a version that YAML parses as a number",
     { "manifest.yaml": `${named}version: 1.10\n` },
     "INVALID_PACKAGE_VERSION",
-    /1\.10 .*Quote.*"1\.10\.0"/,
+    /1\.10 .*in quotes.*"1\.10\.0"/,
   ],
   ["a version that is a whole number", { "manifest.yaml": `${named}version: 2\n` }, "INVALID_PACKAGE_VERSION", /"2\.0\.0"/],
   ...["../1", "1/2", ".", "", "1.0", "v1.0.0", "1.0.0\\n", "01.0.0", `1.0.0-${"x".repeat(300)}`, "Latest"].map(
