@@ -17,14 +17,14 @@ export interface CommandLine {
   readonly signal?: AbortSignal;
   /** Registers a clean-up function that runs if the process exits before the command ends. */
   readonly onExit?: (cleanUp: () => void) => void;
-  /** Rejects with an error that no code caught. The command then fails with that error. */
+  /** Rejects when an error was not caught anywhere. The command then fails with that error. */
   readonly crashed?: Promise<never>;
 }
 
 /** Runs one command line and resolves with the exit code. Reports every failure on stderr and never rejects. */
 export async function runCli(line: CommandLine): Promise<ExitCode> {
   const found = matchCommand(line.argv);
-  // Help loads none of the modules that run commands: loading the modules would double the time to the first line.
+  // Loads no module of a command for help, because this would double the time until the first line.
   if (found.kind === "help") {
     const terminal = openTerminal(line.io, readEnvironment(line.env), line.argv.includes("--no-color"));
     line.io.writeStdout(found.text(helpStyleOf(terminal)));

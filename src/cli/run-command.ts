@@ -47,7 +47,7 @@ type Surroundings = Omit<Context, "flags" | "output">;
 function surroundingsOf({ argv, env, cwd, io }: CommandLine, lifetime: Pick<Context, "signal" | "onExit">): Surroundings {
   const environment = readEnvironment(env);
   const terminal = openTerminal(io, environment, argv.includes("--no-color"));
-  // The packages for spinners and prompts read FORCE_COLOR only from the environment of the process.
+  // Sets FORCE_COLOR in the environment of the process, because the packages for spinners and prompts read it only there.
   if (!terminal.hasColor) env["FORCE_COLOR"] = "0";
   return { environment, variables: env, directories: userDirectories(env), io, terminal, workingDirectory: cwd, ...lifetime };
 }

@@ -94,8 +94,8 @@ export type RouteHandler = (request: Request, params: Readonly<Record<string, st
 /** A plugin. All members are optional. Hooks run in the order of the dependencies. Only `onShutdown` runs in reverse order. */
 export interface Plugin<Config = Readonly<Record<string, unknown>>> {
   /**
-   * Serves requests below the plugin's base path, which is removed from the path: a Hono app, or any object with `fetch`. A response with
-   * status 404 passes the request to the plugin's worker or the workers.
+   * Serves requests below the plugin's base path, without that prefix: a Hono app, or any object with `fetch`. After a response with
+   * status 404, the plugin's worker or the other workers receive the request.
    */
   readonly routes?: { fetch(request: Request): MaybePromise<Response> };
   readonly server?: {
@@ -119,12 +119,9 @@ export interface Plugin<Config = Readonly<Record<string, unknown>>> {
    * sent.
    */
   onResponse?(response: Response, app: AppInfo | undefined, request: Request): MaybePromise<Response | void>;
-  /**
-   * Called once per plugin instance after the daemon has started to listen. A plugin that is loaded later receives the call after its
-   * start.
-   */
+  /** Called once for each plugin instance when the daemon listens. For a plugin that is loaded later, called after its initialization. */
   onServerStart?(server: ServerInfo): MaybePromise<void>;
-  /** Called when the plugin is replaced or removed, when its `onInit` failed, or when the daemon stops. The time limit is 30 s. */
+  /** Called when the plugin is replaced or removed, when its `onInit` fails, or when the daemon stops. It must end within 30 s. */
   onShutdown?(): MaybePromise<void>;
   onWorkerSpawn?(worker: WorkerEvent): MaybePromise<void>;
   onWorkerTerminate?(worker: WorkerEvent): MaybePromise<void>;

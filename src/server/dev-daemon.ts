@@ -26,8 +26,8 @@ reportResponses();
 report({ kind: "listening", origin: (await runDaemon({ tellsNext: false })).admin });
 
 /**
- * Deletes the folder. Other threads still run. If a thread creates a file, rmSync throws after its retries. If a thread deletes a file,
- * such as a link in a slot, rmSync returns early without an error.
+ * Deletes the folder while other threads still run. rmSync throws if a thread creates a file meanwhile, and stops early without an error
+ * if a thread deletes a file.
  */
 function remove(): void {
   try {

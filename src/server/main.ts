@@ -92,7 +92,7 @@ export async function runDaemon({ tellsNext }: { tellsNext: boolean }): Promise<
     log.fatal({ err: error }, "uncaught error; the daemon exits");
     void end(1);
   });
-  // If stdout is a terminal, SIGHUP means that the terminal was closed, so the daemon stops.
+  // Stops the daemon on SIGHUP if stdout is a terminal, because the terminal was closed.
   if (config.prettyLog) process.on("SIGHUP", stop);
   try {
     const origins = await daemon.start();
@@ -101,7 +101,7 @@ export async function runDaemon({ tellsNext }: { tellsNext: boolean }): Promise<
     spareFullCollections();
     const keyFile = config.rootKeyFile?.file;
     if (tellsNext && config.prettyLog && keyFile === ownRootKeyFile(config.stateDirectory).file) {
-      // The next steps are printed after all log entries of the start.
+      // Prints the next steps after all log entries of the start.
       await Promise.race([daemon.isolationLogged, delay(longestWaitMs)]);
       output.write(nextSteps(origins, { panelHost: config.panelHost, keyFile, next: firstCommands(origins, keyFile) }));
     }

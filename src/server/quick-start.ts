@@ -18,7 +18,7 @@ await mkdir(runtimeDirectory, { recursive: true });
 await makeRootKeyFile(rootKeyFile);
 await chmod(rootKeyFile, 0o600);
 process.env["RUNTIME_ROOT_KEY_FILE"] ??= rootKeyFile;
-// Workers are allowed to connect to this machine, because first workers often use a local database.
+// Allows workers to connect to this machine, because a first worker often uses a local database.
 process.env["RUNTIME_WORKER_NETWORK_ALLOW"] ??= "loopback";
 // The list of host names prevents DNS rebinding by web pages. With another listen address, the daemon has other host names, so no default
 // is set.

@@ -1,7 +1,7 @@
 import type { build, BuildOptions, BuildResult, ImportKind, Metafile, OnLoadResult, Plugin, PluginBuild } from "esbuild";
 import { packageNameOf, packageFolders, type InstalledPackage } from "./installed-package.js";
 
-/** Namespaces of the modules that replace missing packages, and the error of Node.js for each. */
+/** Namespaces of the modules that replace missing packages, each with the error that Node.js would throw. */
 const missing = {
   "missing-module": { code: "MODULE_NOT_FOUND", text: "Cannot find module" },
   "missing-package": { code: "ERR_MODULE_NOT_FOUND", text: "Cannot find package" },
@@ -45,7 +45,7 @@ class OptionalImports {
   readonly #required: ReadonlySet<string>;
   readonly #optionalByFolder = new Map<string, Promise<ReadonlySet<string>>>();
 
-  /** `required`: packages that are not replaced, so that esbuild reports each import. */
+  /** `required`: names of packages whose imports esbuild reports as errors if they are not installed. Other missing packages are replaced. */
   constructor(readPackageOf: ReadPackageOf, required: ReadonlySet<string> = new Set()) {
     this.#readPackageOf = readPackageOf;
     this.#required = required;

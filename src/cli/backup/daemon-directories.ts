@@ -7,7 +7,7 @@ import { readFileIfThere } from "../config/read-file-if-there.js";
 import { serviceMode } from "../systemd/service-mode.js";
 import { serviceUnit } from "../systemd/unit-files.js";
 
-/** The flags of the commands that read or write the files of a daemon on this machine. */
+/** The flags of the commands that read or write the daemon's files on this machine. */
 export const directoryOptions = [
   { flags: "--state-dir <folder>", description: "The daemon's state directory (default: RUNTIME_STATE_DIR or the daemon's default)" },
   { flags: "--worker-dirs <folders>", description: 'The daemon\'s worker directories, separated by ":" (default: RUNTIME_WORKER_DIRS)' },

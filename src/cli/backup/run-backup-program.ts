@@ -7,7 +7,7 @@ import { exitCodes, type ExitCode } from "../command/exit-codes.js";
 import { installedFile } from "../installed-file.js";
 import type { BackupJob, BackupOutcome, BackupResults } from "../../shared/backup-program.js";
 
-/** The backup program. Part of the daemon, because the storage formats of keys and packages are part of the daemon's code. */
+/** Path of the backup program. It is part of the daemon, because only the daemon's code reads the storage formats of keys and packages. */
 const program = installedFile("dist/server/backup/main.js");
 
 const afterEarlyEnd = {

@@ -63,7 +63,7 @@ export function connectionFailure({ origin, proxy }: Destination, error: unknown
 function tlsProblem(origin: string, error: unknown, code: string): readonly [reason: string, hint?: string] | undefined {
   const { reason } = error as { readonly reason?: unknown };
   if (typeof reason !== "string" || !(code === "EPROTO" || code.startsWith("ERR_SSL_"))) return undefined;
-  // A server without TLS causes this error: the first bytes of its response are not a TLS record.
+  // OpenSSL reports this error for a server without TLS, because the first bytes of its response are not a TLS record.
   if (reason === "wrong version number") return ["this port uses http, not https", `--url ${origin.replace(/^https:/, "http:")}`];
   return [`the TLS handshake failed: ${reason}`, "runtimectl doctor"];
 }

@@ -11,7 +11,10 @@ import type { HttpResponse } from "./http-client.js";
 import { HttpTransport } from "./http-transport.js";
 
 const readingMethods: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
-/** Matches a path at the daemon's origin: no `//host`, no URL, no `..`. A discovery document must not redirect the key to another host. */
+/**
+ * Matches a path without `//host`, a URL or `..`. The API path in a discovery document must have this form, because another path could
+ * send the key to another host.
+ */
 const apiBasePattern = /^(?:\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$/;
 
 export interface Connection<Offered extends Operations> {
@@ -26,8 +29,8 @@ export interface Connection<Offered extends Operations> {
 }
 
 /**
- * Connects to the daemon's API for the given operations. Sends the key only to an origin with a valid discovery document; for read-only
- * operations, the document received at sign-in is sufficient. Throws NOT_SIGNED_IN without a key.
+ * Connects to the daemon's API for the given operations. Sends the key only to an origin whose discovery document is valid. Read-only
+ * operations use the document received at sign-in. Throws NOT_SIGNED_IN without a key.
  */
 export async function connect<Offered extends Operations>(context: Context, offered: Offered): Promise<Connection<Offered>> {
   const connection = await connectAnonymously(context, offered);
@@ -76,7 +79,7 @@ export async function connectAnonymously<Offered extends Operations>(
     context.onExit(() => transport.close());
     return { settings, origin, discover, call, client };
   } catch (error) {
-    // If connecting fails, the dashboard tries again every few seconds. Without close(), each failed attempt would leave its sockets open.
+    // Closes the sockets of a failed attempt, because the dashboard tries to connect again every few seconds.
     transport.close();
     throw error;
   }
@@ -101,8 +104,8 @@ function onlyReads(offered: Operations): boolean {
 }
 
 /**
- * Returns a transport without a discovery request: it uses the API path stored at sign-in. If the response is not from the API, the
- * transport discovers the path and retries.
+ * Returns a transport that uses the API path stored at sign-in. If the API does not respond there, it requests the discovery document and
+ * sends the request again.
  */
 function readingBelow(apiBase: string, call: Transport, discover: () => Promise<Discovery>): Transport {
   return async (request) => {

@@ -6,7 +6,7 @@ import type { TransportResponse } from "../../shared/client.js";
 import { CommandError } from "../command/command-error.js";
 import { exitCodes } from "../command/exit-codes.js";
 
-/** Disables undici's time limits, because the caller aborts a request with a signal. */
+/** Disables undici's time limits, because each caller has its own time limit and aborts the request with a signal. */
 const unlimited = { headersTimeout: 0, bodyTimeout: 0 };
 
 /** A complete request to one origin. `headers` includes the header with the key. */

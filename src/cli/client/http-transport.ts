@@ -4,8 +4,8 @@ import { connectionFailure, timeoutFailure } from "./connection-failure.js";
 import { HttpClient, refuseRedirect, toResponse, type ConnectSettings, type OutgoingRequest, type HttpResponse } from "./http-client.js";
 
 /**
- * Time limit for the response to an upload. Longer than for other calls, because the daemon unpacks and installs the archive before it
- * responds.
+ * Time limit for the response to an upload. It is longer than for other calls, because the daemon unpacks and installs the archive before
+ * it responds.
  */
 const uploadAnswerTimeoutMs = 10 * 60_000;
 /**

@@ -1,4 +1,4 @@
-/** Aliases of nouns, for users of similar tools. Completion shows only the nouns themselves. */
+/** Aliases of nouns such as `app`, for users of similar tools. Shell completion suggests only the nouns. */
 export const nounAliases: Readonly<Record<string, string>> = {
   worker: "workers",
   app: "workers",
@@ -8,8 +8,8 @@ export const nounAliases: Readonly<Record<string, string>> = {
 };
 
 /**
- * Aliases of verbs, each with a list of verbs. An alias selects the first listed verb that the noun has, unless the noun has a verb with
- * the alias's own name.
+ * Aliases of verbs, each with a list of verbs. An alias stands for the first verb in its list that exists for the noun. A verb with the
+ * same name as the alias has priority.
  */
 export const verbAliases: Readonly<Record<string, readonly string[]>> = {
   ls: ["list"],
@@ -19,7 +19,7 @@ export const verbAliases: Readonly<Record<string, readonly string[]>> = {
   remove: ["delete", "revoke", "rm"],
 };
 
-/** Command names of other tools, each with the command that runs instead and its first arguments. */
+/** Command names of other tools. Each entry contains the runtimectl command that runs instead, with its first arguments. */
 export const commandAliases: Readonly<Record<string, readonly string[]>> = {
   rollback: ["workers", "rollback"],
   list: ["workers", "list"],

@@ -77,8 +77,8 @@ export interface CommandDefinition {
   /** Further information for the help, one fact per line. */
   readonly notes?: string;
   /**
-   * Returns the error for a command line with more arguments than `arguments` defines. Without this function, the error states the number
-   * of arguments.
+   * Returns the error for a command line with too many arguments. If this function is missing, the error states only the number of
+   * arguments.
    */
   refuseExcess?(given: readonly string[]): Error;
   /** Runs the command and resolves with its exit code; undefined means 0. Rejects if the command fails. */

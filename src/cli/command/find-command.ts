@@ -9,7 +9,7 @@ export type CommandMatch =
   | { readonly kind: "command"; readonly words: string; readonly summary: string; readonly rest: readonly string[] }
   | { readonly kind: "help"; readonly text: (style: HelpStyle) => string }
   | { readonly kind: "version" }
-  /** A shell requests completion candidates for the last word. */
+  /** Kind of the result if a shell requests completion candidates for the last word. */
   | { readonly kind: "completion"; readonly words: readonly string[] }
   | {
       readonly kind: "unknown";
@@ -64,7 +64,7 @@ function ownValue<Value>(table: Readonly<Record<string, Value>>, word: string): 
   return Object.hasOwn(table, word) ? table[word] : undefined;
 }
 
-/** Matches a command line that is empty or has only flags. */
+/** Returns the result for a command line that is empty or contains only flags. */
 function withoutWords(given: readonly string[]): CommandMatch {
   if (given.includes("-V") || given.includes("--version")) return { kind: "version" };
   if (given.length === 0 || given.includes("-h") || given.includes("--help")) return { kind: "help", text: rootHelp };

@@ -46,7 +46,7 @@ export function paragraphs(text: string, style: HelpStyle, indent = "  "): strin
     .join("\n");
 }
 
-/** Wraps lines that have an indentation and a list number of their own. Commands and lines of a file to copy keep their length. */
+/** Wraps lines, each with its own indentation and list number. Does not wrap commands and lines of a file that the user copies. */
 export function listLines(text: string, style: HelpStyle): string {
   return text
     .split("\n")

@@ -57,7 +57,7 @@ function hintOf({ code, message }: CommanderError, words: string): string {
 
 /** Returns the error message of the package commander, without its prefix and on one line. */
 function sentenceOf({ code, message }: CommanderError): string {
-  // The message omits the excess arguments, because an argument can be the value of a secret.
+  // The error message omits the additional arguments, because one of them can be the value of a secret.
   const text = code === "commander.excessArguments" ? message.replace(/( but got \d+):.*$/s, "$1") : message;
   return text.replace(/^error: /, "").replace(/\n/g, " ");
 }

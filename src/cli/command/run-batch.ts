@@ -9,7 +9,7 @@ export interface Target {
   readonly label: string;
   /** Fields that identify the item in the JSON document, such as `{ id: 7 }`. */
   readonly fields: object;
-  /** Text of the note after the action succeeded, if it differs from the participle and the label. */
+  /** Text of the note after the action succeeded. Default: the participle and the label, such as `revoked key 7`. */
   readonly doneText?: string | undefined;
 }
 

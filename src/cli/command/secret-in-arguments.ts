@@ -1,6 +1,6 @@
 import { usageError } from "./command-error.js";
 
-/** Matches a key of the daemon, or at least 20 characters after `rtk_`. A shorter prefix is safe to show. */
+/** Matches an API key: `rtk_` and at least 20 more characters. Shorter texts are not secret. */
 export const keyPattern = /rtk_[A-Za-z0-9_-]{20,}/;
 const userInfoPattern = /^[a-z][a-z0-9+.-]*:\/\/[^/?#@]+@/i;
 

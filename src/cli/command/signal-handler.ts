@@ -34,10 +34,10 @@ export class SignalHandler {
     this.#controller.abort(new CommandError(word.toUpperCase(), word, { exitCode }));
   }
 
-  /** Ends the process with SIGHUP. On a normal exit, Node.js resets the terminal and aborts if the terminal is closed. */
+  /** Ends the process by SIGHUP. With a normal exit, Node.js would reset the closed terminal and abort. */
   #onTerminalClosed(): void {
     this.#cleanUps.run();
-    // Removes all listeners, because Ink also has a SIGHUP listener and SIGHUP ends a process only without listeners.
+    // Removes the SIGHUP listeners of this program and of Ink, because SIGHUP ends a process only without listeners.
     process.removeAllListeners("SIGHUP");
     process.kill(process.pid, "SIGHUP");
   }

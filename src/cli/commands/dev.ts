@@ -83,7 +83,7 @@ function noteIfAny({ output }: Context, text: string | undefined): void {
   if (text !== undefined) output.note(text);
 }
 
-/** Whether the worker served a request. The other requests are API requests of `runtimectl dev` itself. */
+/** Whether the worker served the request. The other requests are API requests that `runtimectl dev` itself sends. */
 function ofWorker({ target }: Answered): boolean {
   return !target.startsWith(`${apiBase}/`);
 }
@@ -129,8 +129,8 @@ async function serve(
   try {
     return await ended;
   } finally {
-    // Stops the daemon, which makes a running reload fail, and waits for the reload. The reload must not write files while the folder is
-    // deleted.
+    // Stops the daemon, which makes a running reload fail, and waits for the end of the reload. Otherwise the reload would write files
+    // while the folder is deleted.
     const closed = reloader?.close();
     await daemon.stop();
     await closed;

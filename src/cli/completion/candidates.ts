@@ -7,9 +7,7 @@ import { connect } from "../client/connection.js";
 import { uploadedWorkers } from "../uploaded-workers.js";
 import { readProfiles } from "../config/read-profiles.js";
 
-/**
- * A word that matches no command. When the word to complete is replaced with this word, matching returns all candidates for its position.
- */
+/** A word that no command contains. In place of the word to complete, it selects all candidates for that position. */
 const noCommand = "\0";
 
 const kindsOfNouns: Readonly<Record<string, ValueKind>> = {

@@ -23,7 +23,7 @@ export async function complete(
   const output = new Output({ ...terminal, writeStdout: () => undefined, writeStderr: () => undefined }, { format: "plain", quiet: true });
   const context = { ...surroundings, output, flags: connectionFlags(words.slice(0, -1)), signal };
   const candidates = candidatesFor(context, words, modules).catch(() => []);
-  // The delay is needed because the signal does not abort every operation, such as a DNS lookup.
+  // Waits for the time limit in addition to the signal, because the signal does not abort every operation, such as a DNS lookup.
   const found = await Promise.race([candidates, delay(longestMs, [])]);
   const typed = words.at(-1) ?? "";
   const lines = found

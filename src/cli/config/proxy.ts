@@ -27,7 +27,8 @@ function parseProxy(text: string, source: string): string {
 }
 
 /**
- * Whether NO_PROXY exempts the host from the proxy. Entries are `*`, or a host that includes its subdomains, each with an optional port.
+ * Whether NO_PROXY contains the host, so that no proxy is used. Entries are `*`, or a host that includes its subdomains, each with an
+ * optional port.
  */
 function isExempt({ hostname, port }: { hostname: string; port: string }, list: string): boolean {
   return list

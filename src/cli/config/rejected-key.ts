@@ -24,8 +24,8 @@ export function isRejectedKey(error: unknown): error is CommandError {
 }
 
 /**
- * Returns the fix for a rejected key from this source. For a variable or flag, signing in again would not help: both override the stored
- * key.
+ * Returns the fix for a rejected key from this source. A key from a variable or flag overrides the stored key, so signing in again does
+ * not fix it.
  */
 function hintFor(source: string): string {
   if (source === "RUNTIMECTL_KEY" || source === "RUNTIMECTL_KEY_FILE") return `unset ${source}, or set it to a key of this daemon`;

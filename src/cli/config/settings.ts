@@ -90,7 +90,7 @@ function chooseOrigin({ flags, environment }: Context, chosen: { name: string; p
   return { value: parseOrigin(chosen.profile.url, source), source };
 }
 
-/** Returns the origin of a URL. Rejects a URL with a path, query or user, because that part would be ignored. */
+/** Returns the origin of a URL. Throws a usage error for a URL with a path, query or user, because these parts would be ignored. */
 export function parseOrigin(text: string, source: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || (url.protocol !== "http:" && url.protocol !== "https:"))

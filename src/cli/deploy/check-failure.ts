@@ -66,7 +66,7 @@ async function codeFrame(texts: readonly string[], checked: CheckedPackage): Pro
   return [];
 }
 
-/** Reads a line of a packed file, or of a source file of the folder, to which source maps lead. */
+/** Returns a line of a packed file, or of a source file to which a source map refers. */
 async function lineOf(file: string, line: number, { folder, files }: CheckedPackage): Promise<string | undefined> {
   const source = files.find((each) => each.path === file)?.source ?? path.join(folder, file);
   const text = await readFile(source, "utf8").catch(() => "");

@@ -5,21 +5,21 @@ import type { PackageInfo } from "../pack/package-info.js";
 
 /** Version of the first deployment of a worker without a version. */
 const firstVersion = "0.1.0";
-/** The version in package.json of projects that are not published. */
+/** The version 0.0.0 in package.json, which marks projects that are not published. */
 const unusedVersion = "0.0.0";
 
 export interface ChosenVersion {
   readonly version: string;
   /**
-   * `declared`: from the command line or the manifest. `assigned`: the next free version. `latest`: the worker is installed as `latest`,
-   * which the deployment replaces.
+   * `declared`: the command line or the manifest contains the version. `assigned`: `deploy` chose the next free version. `latest`: the
+   * deployment replaces the installed version `latest`.
    */
   readonly origin: "declared" | "assigned" | "latest";
 }
 
 /**
- * Returns the version of a deployment. Without a declared version, it is `latest` if that is the active version, otherwise one patch (or
- * prerelease) above the highest installed version, or the version of package.json if that is higher. `isBump` excludes `latest`.
+ * Returns the declared version, else `latest` if that is active (unless `isBump`). Else returns the version of package.json if it is the
+ * highest, otherwise one patch or prerelease above the highest installed version.
  */
 export function chooseVersion(
   { version, hasDeclaredVersion = false, packageJson }: Pick<PackageInfo, "version" | "hasDeclaredVersion" | "packageJson">,

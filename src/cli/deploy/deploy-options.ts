@@ -43,16 +43,16 @@ export interface DeployOptions {
   readonly identity: PackageIdentity;
   readonly message: string | undefined;
   readonly bundle: boolean;
-  /** Packages that are not bundled. */
+  /** Names of the packages in `--external`, which are not bundled. */
   readonly externals: readonly string[];
   readonly isDryRun: boolean;
   readonly hasExitCode: boolean;
   readonly onlyIfChanged: boolean;
   readonly mayReplace: boolean;
-  /** Whether the next version is assigned and `latest` is disabled. */
+  /** Whether `--bump` is set: `deploy` assigns the next version and disables `latest`. */
   readonly isBump: boolean;
   readonly isOff: boolean;
-  /** Whether the daemon loads the code once before the version is served. */
+  /** Whether the daemon loads the code once, as a check, before it serves the version. */
   readonly isChecked: boolean;
   readonly check: HealthCheck | undefined;
   readonly rollsBack: boolean;

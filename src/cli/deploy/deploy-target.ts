@@ -1,7 +1,7 @@
 import type { ChosenVersion } from "./choose-version.js";
 import type { UploadSource } from "../../shared/contract/endpoint.js";
 
-/** The URL of a deployed version, and the load error if the version failed to load. */
+/** The URL of a deployed version. If the version failed to load, also the error. */
 export interface Located {
   readonly url: string;
   readonly trouble?: string | undefined;
@@ -13,7 +13,7 @@ export interface DeployTarget {
   readonly existing: { readonly isEnabled: boolean; readonly digest: string | undefined } | undefined;
   /** The version of the deployment. */
   readonly version: string;
-  /** Where the version comes from. A plugin has the version of its manifest. */
+  /** Origin of the version number. The version of a plugin is always from its manifest. */
   readonly versionOrigin: ChosenVersion["origin"];
   /** Content digest of the active version. Undefined if it is unknown. */
   readonly activeDigest: string | undefined;
@@ -21,7 +21,7 @@ export interface DeployTarget {
   readonly before: string | undefined;
   /** The reason why the state before the upload cannot be restored. Undefined if a rollback is possible. */
   readonly loss: string | undefined;
-  /** Returns the target for the version whose content equals the package, when nothing is uploaded. */
+  /** Returns the target for an installed version with the same content as the package. Used when `deploy` uploads nothing. */
   forInstalledVersion(): DeployTarget;
   /** Uploads the package. With `isChecked`, the daemon first loads the worker's code once and rejects the upload if loading fails. */
   upload(source: UploadSource, options: { readonly isChecked: boolean }): Promise<void>;

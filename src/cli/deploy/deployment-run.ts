@@ -124,7 +124,7 @@ export class DeploymentRun {
     return outcome;
   }
 
-  /** Rolls back if `--rollback-on-fail` is set. Always throws the error that ends the command. */
+  /** Reverts the deployment if `--rollback-on-fail` is set. Always throws the error with which the command ends. */
   async #fail(reason: string): Promise<never> {
     const { action, deployable, options, target } = this.#parts;
     const { name, version } = deployable.plan.facts;

@@ -24,7 +24,7 @@ export interface Deployable {
   readonly digest: string;
   /** Whether the version is installed disabled, because of `--no-enable` or its manifest. */
   readonly isOff: boolean;
-  /** Whether the deployment assigns the version. The content digest then does not include the version. */
+  /** Whether `deploy` assigns the version. If so, the version is not part of the content digest. */
   readonly isAssigned: boolean;
 }
 
@@ -142,8 +142,8 @@ async function withDeployment(
 }
 
 /**
- * Returns the text of the manifest for the content digest, normalized by the YAML writer: without the deployment record and an assigned
- * version. Empty if the manifest contains nothing else.
+ * Returns the manifest text for the content digest, as the YAML writer formats it: without the deployment record and without an assigned
+ * version. Empty if nothing else remains.
  */
 function digestedText(document: Document, isAssigned: boolean): string {
   const copy = document.clone();

@@ -83,7 +83,7 @@ export class WorkerTarget implements DeployTarget {
   get lines(): DeployTarget["lines"] {
     const { name, version } = this.#identity;
     const on = `runtimectl workers enable ${name}@${version}`;
-    // An enabled `latest` has precedence over every other version.
+    // An enabled `latest` is active, whatever other versions are enabled.
     const isLatestDisabled = this.#isBump && this.before === latestVersion;
     return {
       off: isLatestDisabled ? `runtimectl workers enable ${name}@${latestVersion}` : `runtimectl workers disable ${name}@${version}`,

@@ -75,7 +75,7 @@ async function run(context: Context, folder: string, words: readonly [command: s
   };
   context.signal.addEventListener("abort", interrupt, { once: true });
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (text: Buffer) => context.io.stderr.write(text));
-  // Waits for "exit", because a program in the background can keep the pipes open and thereby delay the event "close".
+  // Waits for the event "exit". The event "close" can come much later, because a background program can keep the pipes open.
   const code = await once(child, "exit").then(
     ([exitCode]) => exitCode as number | null,
     (error: Error) => error,
@@ -87,7 +87,10 @@ async function run(context: Context, folder: string, words: readonly [command: s
   throw new CommandError("BUILD_FAILED", `${words.join(" ")} failed (${reason}); nothing was uploaded`, { exitCode: exitCodes.failed });
 }
 
-/** Removes the variables of runtimectl, which can contain an API key: the build runs code of other authors. */
+/**
+ * Removes the variables of runtimectl from the environment of the build, because they can contain an API key and the build runs code of
+ * other authors.
+ */
 function withoutCredentials(variables: Context["variables"]): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(variables).filter(([name]) => !name.startsWith("RUNTIMECTL_")));
 }

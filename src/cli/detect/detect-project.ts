@@ -15,13 +15,13 @@ const codeExtensions = ["js", "mjs", "cjs", "ts", "mts", "tsx"];
 const startScriptPattern = /^(?:[A-Z_]+=\S+ +)*(?:node|tsx|ts-node|bun(?: run)?) +(?:-\S+ +)*(\S+\.[cm]?[jt]sx?)$/;
 const wranglerFiles = ["wrangler.jsonc", "wrangler.json", "wrangler.toml"];
 
-/** A project without a manifest: how it was recognized, and the manifest that serves its output. */
+/** A project without a manifest: its framework, and the manifest that serves its output. */
 export interface DetectedProject {
   /** The framework or kind of the project, such as `Vite`. */
   readonly kind: string;
   /** The deployed output, and the manifest for it. Undefined if the project has to be built first. */
   readonly output: DetectedOutput | undefined;
-  /** Paths that builds of this framework create. */
+  /** Output paths that builds of this framework create, for the error message. */
   readonly expected: readonly string[];
   /** Name of the script in package.json that builds the project. */
   readonly buildScript: string | undefined;
@@ -30,7 +30,7 @@ export interface DetectedProject {
 
 export interface DetectedOutput extends Pick<FrameworkOutput, "copies" | "module"> {
   readonly manifest: Readonly<Record<string, unknown>>;
-  /** The only folders that are packed. Undefined if the usual packing rules apply to the whole project. */
+  /** The only folders to pack. Undefined if the usual packing rules apply to the whole project. */
   readonly packed: readonly string[] | undefined;
 }
 
@@ -109,7 +109,7 @@ async function readFields(source: PackageSource): Promise<PackageFields | undefi
     const fields: unknown = JSON.parse(text);
     return typeof fields === "object" && fields !== null ? fields : undefined;
   } catch {
-    // Ignores an invalid package.json here, because the later validation reports it.
+    // Ignores an invalid package.json here, because the validation of the package reports it later.
     return undefined;
   }
 }
@@ -123,7 +123,10 @@ async function findFramework(source: PackageSource, fields: PackageFields | unde
   return undefined;
 }
 
-/** Returns the manifest of a Node.js server or a Cloudflare Worker whose files name their entry. */
+/**
+ * Returns the manifest of a Node.js server or a Cloudflare Worker. Its entrypoint is the file that the start script or wrangler's
+ * configuration names.
+ */
 async function findServer(
   source: PackageSource,
   fields: PackageFields | undefined,

@@ -1,14 +1,17 @@
-/** The output of a build: the file that shows that the build has run, and the manifest that serves the output. */
+/** One possible output of a build: a file that proves that the build has run, and the manifest that serves the output. */
 export interface FrameworkOutput {
   /** Path below the project. `*` stands for one folder name. */
   readonly file: string;
-  /** Folders that the package needs besides package.json. Installed packages are packed only with `node_modules` in this list. */
+  /**
+   * Folders that the package contains in addition to package.json. Installed packages are included only if the list contains
+   * `node_modules`.
+   */
   readonly packed: readonly string[];
-  /** Fields of the manifest besides `entrypoint`, which is `file`. */
+  /** Fields of the manifest in addition to `entrypoint`, whose value is `file`. */
   readonly manifest?: Readonly<Record<string, unknown>>;
-  /** Folders that the archive contains below another path. Missing folders are skipped. */
+  /** Folders that are copied to another path in the archive. Missing folders are skipped. */
   readonly copies?: readonly { readonly from: string; readonly to: string }[];
-  /** A module that the archive contains in addition. It replaces `file` as the entrypoint. */
+  /** Text of a generated module in the archive. It replaces `file` as the entrypoint. */
   readonly module?: { readonly path: string; readonly text: string };
 }
 
@@ -18,9 +21,9 @@ export interface Framework {
   readonly packages: readonly string[];
   /** File names. The project uses this framework if one of these files exists. */
   readonly configFiles?: readonly string[];
-  /** Known outputs. `deploy` uses the first output whose file exists. */
+  /** Possible outputs in search order. `deploy` uses the first one whose file exists. */
   readonly outputs: readonly FrameworkOutput[];
-  /** Setting of the framework with which a build produces one of the outputs, shown to the user if the build produced none. */
+  /** Setting of the framework that produces one of the outputs. The user sees it if none of the outputs exists. */
   readonly advice?: string;
 }
 
@@ -76,7 +79,7 @@ export const frameworks: readonly Framework[] = [
       {
         file: "build/index.js",
         packed: ["build", "node_modules"],
-        // SvelteKit reads the origin of a form post from these headers.
+        // SvelteKit determines the origin of a submitted form by these headers.
         manifest: { env: { PROTOCOL_HEADER: "x-forwarded-proto", HOST_HEADER: "x-forwarded-host" } },
       },
       site("build", { immutable: ["_app/immutable"] }),
@@ -121,5 +124,5 @@ export const frameworks: readonly Framework[] = [
   { name: "MkDocs", packages: [], configFiles: ["mkdocs.yml"], outputs: [site("site")] },
 ];
 
-/** Outputs of builds of unknown tools. */
+/** Outputs of projects without a known framework. */
 export const usualOutputs: readonly FrameworkOutput[] = ["dist", "build", "out", "public", "_site"].map((folder) => site(folder));

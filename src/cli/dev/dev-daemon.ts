@@ -65,8 +65,8 @@ export class DevDaemon {
         RUNTIME_STATE_DIR: path.join(directory, "state"),
         RUNTIME_CHECK_UPLOADS: "true",
         RUNTIME_WORKER_NETWORK_ALLOW: "loopback",
-        // Disables users for isolates, because other users cannot enter the folder with the worker's variables. Without this value, a
-        // daemon that runs as root logs a warning.
+        // Disables system users for isolates, because other users cannot enter the private folder of `runtimectl dev`. The value also
+        // prevents a warning when the daemon runs as root.
         RUNTIME_WORKER_UIDS: "off",
         // The level `debug` includes debug output of workers.
         RUNTIME_LOG_LEVEL: "debug",
@@ -106,7 +106,7 @@ export function daemonEnded(words: string): CommandError {
 }
 
 /**
- * Returns the port in `--port` if the port is free. Without `--port`, returns the default port or the next free port. `taken` is the
+ * Returns the port in `--port`, or throws if it is in use. Without `--port`, returns the default port or the next free one. `taken` is the
  * default port if another program uses it.
  */
 export async function choosePort(host: string, given: string | undefined): Promise<{ port: number; taken: number | undefined }> {

@@ -44,7 +44,7 @@ export function describeLogLine(line: string): string | undefined {
   const { worker, level, msg, source, err, path, requestId } = entry;
   if (typeof msg !== "string") return undefined;
   if (worker !== undefined && source === "app") return msg;
-  // Skips failed API requests, which have a path or only a request id: the dev command sent them and reports the failure.
+  // Skips log lines about failed API requests, because the dev command sent these requests and reports their failure itself.
   const isCall = path !== undefined || (requestId !== undefined && worker === undefined);
   if (typeof level !== "number" || level < warnLevel || isCall) return undefined;
   const cause = (err as { message?: unknown } | undefined)?.message;

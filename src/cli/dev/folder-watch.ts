@@ -55,7 +55,7 @@ export class FolderWatch {
         if (entry.isDirectory() && !isIgnored(below)) this.#visit(below, isIgnored, found);
       }
     } catch (error) {
-      // Ignores a folder that was deleted during the walk: the deletion causes a change event.
+      // Ignores a folder that was deleted while the folders were listed, because the deletion itself is reported as a change.
       const { code, message } = error as NodeJS.ErrnoException;
       if (code === "ENOSPC" || code === "EMFILE") this.problem = message;
     }

@@ -19,9 +19,9 @@ import { findSyntaxError } from "../validate/syntax-errors.js";
 
 /** Delay before packing again after a file changed while it was packed. */
 const retryMs = 100;
-/** Error codes that no code change can fix: the folder or a flag is wrong. */
+/** Error codes that a change of the code cannot fix, because the folder or a flag is wrong. */
 const hopeless = new Set(["MISSING_PACKAGE_NAME", "USAGE"]);
-/** Folders that are never watched, even if they are packed. */
+/** Names of folders that are not watched, even if their files are packed. */
 const unwatched = new Set(["node_modules", ".git"]);
 
 interface ReloaderOptions {
@@ -66,7 +66,7 @@ export class Reloader {
     this.#watch = new FolderWatch(options.folder, () => this.request("changed"));
   }
 
-  /** Starts a reload now, or after the running reload. A reload uploads unchanged content only if it is `forced`. */
+  /** Starts a reload now, or after the running reload. Uploads unchanged content only if `forced` is true. */
   request(reason: "changed" | "forced"): void {
     if (this.#isEnding) return;
     if (this.#wanted !== "forced") this.#wanted = reason;

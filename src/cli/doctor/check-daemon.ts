@@ -20,8 +20,8 @@ const keyWarningDays = 14;
  * server is not a runtimed daemon.
  */
 export async function* checkDaemon(context: Context, settings: Settings): AsyncGenerator<Finding> {
-  // Discovery runs without the key, because the server can be another program. The checks change nothing, so read-only profiles are
-  // allowed.
+  // Requests the discovery document without the key, because the server can be another program. No check changes data, so read-only
+  // profiles are allowed.
   const withoutKey = { ...settings, key: undefined, isReadOnly: false };
   const discovery = await attempt("discovery", async () => {
     const anonymous = await connectAnonymously(context, {}, withoutKey);
@@ -46,7 +46,7 @@ export async function* checkDaemon(context: Context, settings: Settings): AsyncG
   yield* checks.filter(({ name }) => name.startsWith("isolation:")).map(checkIsolation);
   yield* checks.flatMap(warningOf);
   yield* checks.filter(({ name }) => name === "secrets-key").map(checkSecretsKey);
-  // Tests the Origin check only: without a credential, the request deletes no session.
+  // Sends a sign-out without a credential to test only the Origin check. Such a request ends no session.
   yield (await attempt("origin", async () => ({ finding: checkOrigin(settings, await send("DELETE", `${api}/admin/session`)) }))).finding;
   const key = await attempt("key", async () => ({
     finding: await checkKey(settings, async () => (await signIn()).client.session.show()),
@@ -102,7 +102,10 @@ const fixes: Readonly<Record<string, string>> = {
   "worker-data": "delete files through the worker, or deploy a version with a larger `data`; see runtimectl data list",
 };
 
-/** Returns a finding if one of the checks in `fixes` fails: a setting lets keys exceed their permissions, or a data folder is full. */
+/**
+ * Returns a finding if one of the checks in `fixes` fails. These checks report settings that let keys exceed their permissions, or a full
+ * data folder.
+ */
 function warningOf({ name, status, message = status }: HealthCheck): Finding[] {
   const fix = fixes[name];
   return fix === undefined || status === "ok" ? [] : [warn(name, message, fix)];

@@ -23,7 +23,7 @@ const maximumCheckedHosts = 100;
 /** Number of hosts that are checked at the same time. Limits the load on the name server. */
 const concurrentChecks = 10;
 
-/** Checks the DNS record and certificate of hosts that operators added. Yields one finding per host. */
+/** Checks DNS record and certificate of the hosts that operators added. Yields one finding per host. */
 export async function* checkAddedHosts(hosts: readonly string[], settings: Settings, port = 443): AsyncGenerator<Finding> {
   const checked = hosts.slice(0, maximumCheckedHosts);
   yield* Readable.from(checked).map((host: string) => checkAddedHost(host, settings, port), { concurrency: concurrentChecks });

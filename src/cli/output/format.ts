@@ -22,7 +22,7 @@ export function timeFields(name: string, unixSeconds: number | undefined): Recor
   return unixSeconds === undefined ? {} : { [name]: toDateTime(unixSeconds), [`${name}Seconds`]: unixSeconds };
 }
 
-/** Formats the time since a moment in its largest unit: `now`, `5m ago`, `2h ago`, `3d ago`. */
+/** Formats the age of a time in its largest unit: `now`, `5m ago`, `2h ago`, `3d ago`. */
 export function ago(unixSeconds: number, nowMs: number): string {
   const seconds = Math.max(0, Math.floor(nowMs / 1000) - unixSeconds);
   return seconds < minute ? "now" : `${inLargestUnit(seconds)} ago`;

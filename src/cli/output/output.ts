@@ -125,7 +125,7 @@ export class Output {
     this.#terminal.writeStdout(this.isJson ? `${printableJson(fields ? withFields(document, fields) : document)}\n` : `${text}\n`);
   }
 
-  /** Writes bytes unchanged to stdout. Must not be used with `--json`. */
+  /** Writes bytes unchanged to stdout. Do not call it with `--json`. */
   raw(bytes: Uint8Array): void {
     this.#terminal.writeStdout(bytes);
   }
@@ -153,8 +153,8 @@ export class Output {
   }
 
   /**
-   * Prints a note that contains a new key. Prints nothing unless stdout and stderr are terminals. All other output to stderr contains no
-   * keys.
+   * Prints a note that contains a new key. Prints nothing unless stdout and stderr are terminals. In all other output to stderr, keys are
+   * replaced.
    */
   reveal(text: string): void {
     const { stdoutIsTty, stderrIsTty } = this.#terminal;

@@ -2,7 +2,7 @@ import { isatty } from "node:tty";
 import type { Io } from "./io.js";
 import { writeSync } from "node:fs";
 
-/** Node.js streams by file descriptor. Used if a synchronous write would block. */
+/** Node.js streams by file descriptor. A stream is used only when a synchronous write would block. */
 const streams = { 1: () => process.stdout, 2: () => process.stderr } as const;
 
 /** Returns the standard streams of this process. Creates process.stdin, stdout and stderr only on first use, to start faster. */
@@ -40,7 +40,7 @@ export function writeAll(descriptor: 1 | 2, text: string | Uint8Array): void {
     if (code !== "EAGAIN") throw error;
     const stream = streams[descriptor]();
     stream.on("error", () => process.exit());
-    // The write is complete when this call returns: Node's streams for pipes are synchronous on Linux.
+    // The write is complete when this call returns, because Node's streams for pipes write synchronously on Linux.
     stream.write(rest);
   }
 }

@@ -2,7 +2,7 @@ import { formatSize } from "../../shared/size.js";
 import type { Context } from "../command/command.js";
 
 const barWidth = 24;
-/** Minimum elapsed time before the progress bar shows a rate. Earlier rates are not representative. */
+/** Minimum time before the progress bar shows a transfer rate. Rates over a shorter time vary too much. */
 const firstRateMs = 1000;
 
 export interface ProgressOptions {

@@ -18,7 +18,8 @@ export function canAsk({ terminal, flags, environment }: Context): boolean {
 const promptContext = ({ io, signal }: Context) => ({ input: io.stdin, output: io.stderr, signal });
 
 /**
- * Prompts for a secret and shows an asterisk per character. Shows no tick after the input, because the secret is not yet checked. `instead` is the flag that the error suggests if prompts are not possible.
+ * Prompts for a secret and shows an asterisk per character. Shows no check mark afterwards, because the secret is not verified yet.
+ * `instead` is the flag that the error suggests if prompts are not possible.
  */
 export async function askSecret(context: Context, question: string, instead: string): Promise<string> {
   if (!canAsk(context)) throw usageError(`cannot prompt (${question}): this run is not interactive`, `use ${instead}`);
@@ -65,7 +66,7 @@ export async function confirmDestruction(context: Context, { consequence, name, 
   if (!canAsk(context))
     throw usageError(`${sanitizeForTerminal(consequence)}: a confirmation is required, but this run is not interactive`, `add ${instead}`);
   const { input } = await import("@inquirer/prompts");
-  // A name from a server can contain control characters, so the user types the escaped form.
+  // A name from a server can contain control characters, so the user types the form with these characters escaped.
   const typedName = sanitizeForTerminal(expected);
   const what = profile === undefined ? `Type ${typedName} to confirm` : `This is PRODUCTION. Type the profile name (${profile}) to confirm`;
   const typed = await input({ message: `${sanitizeForTerminal(consequence)}. ${what}:` }, promptContext(context));

@@ -4,7 +4,7 @@ import { stateNames, stateStyle, styled } from "./styles.js";
 const wideCharacter =
   /\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]/u;
 const columnGap = "  ";
-/** Width in columns below which a table column is not shortened. */
+/** Width in columns below which no table column is shortened. */
 const shortestColumn = 20;
 
 export interface TableStyle {
@@ -39,7 +39,7 @@ export function alignedTable(headings: readonly string[], rows: readonly (readon
     .join("\n");
 }
 
-/** Reduces the widest column by one until the table fits, or until no column is wider than `shortestColumn`. */
+/** Shortens the widest column, one character at a time, until the table fits or no column is wider than `shortestColumn`. */
 function shortenedWidths(contentWidths: readonly number[], widthColumns: number): number[] {
   const widths = [...contentWidths];
   for (let excess = totalWidth(widths) - widthColumns; excess > 0; excess -= 1) {

@@ -2,7 +2,7 @@ import { buffer } from "node:stream/consumers";
 import { list, type ReadEntry } from "tar";
 import { openPromise } from "yauzl";
 
-/** Maximum size of a manifest or package.json that is read from an archive. The limit restricts the memory for a hostile archive. */
+/** Maximum size of a manifest or package.json that is read from an archive. It limits the memory that a hostile archive can use. */
 const maximumMetadataBytes = 64 * 1024;
 const metadataFiles = new Set(["manifest.yaml", "manifest.yml", "package.json"]);
 /** Top-level folder of a zip file that the daemon removes from paths. The daemon removes no other folder name. */

@@ -9,17 +9,15 @@ import { mkdir, realpath, writeFile } from "node:fs/promises";
 import * as yaml from "yaml";
 import { readFileIfThere } from "../config/read-file-if-there.js";
 
-/** The folder with source maps in a package. The daemon does not serve the folder and hides it from the worker. */
+/** The folder for source maps in a package. The daemon does not serve this folder and does not show it to the worker. */
 const sourceMapsFolder = ".source-maps";
-/**
- * Folder names in an isolate. The worker sees its files in `app`. The complete package, with source maps, is in `package` next to `app`.
- */
+/** Names of folders in an isolate: `app` contains the worker's files, and `package` contains the complete package with its source maps. */
 const [seenFolder, wholeFolder] = ["app", "package"];
 const codePattern = /\.[cm]?[jt]sx?$/;
 
 export interface BundleOptions extends Pick<PackOptions, "source" | "only" | "added"> {
   readonly identity?: PackageIdentity;
-  /** Packages that stay in node_modules, with their dependencies. */
+  /** Packages that are packed in node_modules, with their dependencies, instead of in the bundle. */
   readonly externals?: readonly string[];
 }
 
@@ -129,7 +127,7 @@ export function readManifestOf({ facts, files }: PackPlan): { file: string; docu
   const name = facts.metadataFiles.find((file) => file.startsWith("manifest.")) ?? "manifest.yaml";
   const packed = files.find((file) => file.path === name);
   const document: yaml.Document = yaml.parseDocument((packed && readFileIfThere(packed.source)) ?? "");
-  // An empty document needs a map with the schema of the document, so that nested keys can be set.
+  // Sets an empty map with the schema of the YAML document in an empty document, so that nested keys can be set.
   document.contents ??= document.createNode({});
   return { file: name, document };
 }

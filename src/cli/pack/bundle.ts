@@ -19,13 +19,13 @@ interface BundleRequest {
   readonly entrypoint: string;
   /** Path of the bundle in the archive. */
   readonly output: string;
-  /** Packages that are not bundled, so that the bundle imports them at run time. */
+  /** Packages that the bundle imports at run time instead of containing them. */
   readonly externals: readonly string[];
 }
 
 interface Bundle {
   readonly code: string;
-  /** The source map. Its sources are relative to the packed folder. The code has no comment that refers to the map yet. */
+  /** The source map, whose sources are relative to the packed folder. The code of the bundle does not refer to the map yet. */
   readonly map: SourceMap;
   /** The bundled files, relative to the folder. */
   readonly inputs: readonly string[];
@@ -124,7 +124,7 @@ function inputsOf({ inputs }: Metafile): string[] {
  * bundle, which is a comment, so that the source map stays valid.
  */
 function prelude(code: string, hasZippedModules: boolean): string {
-  // `var`, because modules of the bundle declare the same variables.
+  // Uses `var`, because modules of the bundle can declare the same variables again.
   const zipped = hasZippedModules
     ? "var __module_url = import.meta.url, __module_filename = import.meta.filename, __module_dirname = import.meta.dirname; "
     : "";

@@ -19,7 +19,7 @@ interface ExternalPackages {
   readonly missing: readonly string[];
 }
 
-/** Returns the packages of `--external`. Throws a usage error for anything but names of packages, and without `--bundle`. */
+/** Returns the valid package names in `--external`. Throws a usage error for other values, and if `--bundle` is missing. */
 export function parseExternals({ bundle = false, external = [] }: { bundle?: boolean; external?: readonly string[] }): readonly string[] {
   const invalid = external.find((name) => packageNameOf(name) !== name);
   if (invalid !== undefined) throw usageError(`--external: ${JSON.stringify(invalid)} is not the name of a package`, "--external sharp");
@@ -51,7 +51,7 @@ async function firstOf(folders: readonly string[], add: (folder: string) => Prom
   return false;
 }
 
-/** Chooses the folder of each package like npm: the top node_modules, or below the package that needs another version. */
+/** Chooses the folder of each package like npm: the top-level node_modules, or the folder of the package that needs another version. */
 class PackageLayout {
   readonly #root: string;
   readonly #placed = new Map<string, PlacedPackage>();
@@ -76,8 +76,8 @@ class PackageLayout {
 
   /** Places the dependencies of all packages. Optional dependencies can be missing, and optional peer dependencies are not placed. */
   async complete(): Promise<PlacedPackage[]> {
-    // Visits packages level by level, including packages that the loop adds. Therefore, no package that is placed later hides a package
-    // that an import has already found in a parent folder.
+    // Visits packages level by level, including packages that the loop adds. Therefore a package that is placed later never hides a
+    // package that an earlier import has found.
     for (const parent of this.#placed.values()) {
       const { dependencies, optionalDependencies, peerDependencies, peerDependenciesMeta } =
         (await readInstalledPackage(parent.source)) ?? {};

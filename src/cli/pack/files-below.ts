@@ -10,8 +10,8 @@ interface FileBelow {
 }
 
 /**
- * Returns the regular files below a folder. Follows no links, because they can lead outside of the folder or in circles, and skips names
- * that are never packed. `isExcluded` gets the relative path of each entry.
+ * Returns the regular files below a folder, without links and without files that are never packed. `isExcluded` receives the relative path
+ * of each entry. Links could lead outside of the folder or in circles.
  */
 export function filesBelow(folder: string, isExcluded: (name: string) => boolean = () => false): FileBelow[] {
   const files: FileBelow[] = [];

@@ -4,7 +4,7 @@ import type { Location, Message, Plugin } from "esbuild";
 import { packageFolderOf } from "./installed-package.js";
 import { packageNameOf } from "../../shared/installed-package.js";
 
-/** Files that are not code. The scan does not read them. */
+/** Matches files that contain no code. Their imports are not searched. */
 const otherExtensions = [".css", ".html", ".md", ".node", ".sql", ".svg", ".txt", ".wasm", ".png", ".jpg", ".webp", ".woff2"];
 const ownModules = new Set(["cloudflare:workers"]);
 const skipped = Symbol("skipped");
@@ -18,7 +18,7 @@ export interface PackageImport {
   readonly folder: string | undefined;
   /** Path of the importing module, relative to the scanned folder. */
   readonly importer: string;
-  /** Whether the code can run without the package: `require` and `import()` can be in a `try` block. */
+  /** Whether the code can run without the package. True for `require` and `import()`, which can be in a `try` block. */
   readonly isOptional: boolean;
 }
 
@@ -34,8 +34,8 @@ export interface ModuleImports {
 }
 
 /**
- * Follows the imports of a module to all files of the folder, and returns the packages that they import. `text` is set for a generated
- * module. Ignores files with other errors.
+ * Follows the imports of a module to all its files in the folder. Returns the packages that these files import. `text` is the code of a
+ * generated module. Ignores files with other errors.
  */
 export async function readImports(folder: string, entrypoint: string, text?: string): Promise<ModuleImports> {
   const { build } = await import("esbuild");

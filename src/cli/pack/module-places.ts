@@ -25,8 +25,8 @@ const besidePatterns = [
 ];
 
 /**
- * Lets each bundled module find files beside its original location, and collects those of installed packages. In the archive, files from
- * outside of the folder are in `node_modules/.outside-N`, where N counts the parent folders.
+ * Adapts file paths in bundled modules, so that each module finds files beside its original location. Collects those files of installed
+ * packages. Files outside of the folder are in `node_modules/.outside-N`, for N parent folders.
  */
 export class ModulePlaces {
   readonly #root: string;
@@ -46,7 +46,7 @@ export class ModulePlaces {
     return [...this.#files.values()];
   }
 
-  /** Whether bundled modules come from zip files of Yarn. The location of the bundle replaces the location of such modules. */
+  /** Whether bundled modules come from Yarn's zip files. The location of the bundle then replaces the location of these modules. */
   get hasZippedModules(): boolean {
     return this.#hasZippedModules;
   }
@@ -121,7 +121,10 @@ export class ModulePlaces {
     return names.filter((name) => name.endsWith(".wasm")).map((name) => path.join(folder, name));
   }
 
-  /** Collects a file of a package. Ignores files outside of the package: a dependency must not select files of this machine. */
+  /**
+   * Adds a file of a package to the files to pack. Ignores a file outside of the package, because a dependency must not select files of
+   * this machine.
+   */
   async #keepWithin(packageFolder: string, file: string): Promise<boolean> {
     const [folder, source] = await Promise.all([packageFolder, file].map((each) => realpath(each).catch(() => undefined)));
     if (folder === undefined || source === undefined || !source.startsWith(folder + path.sep)) return false;
@@ -159,7 +162,7 @@ async function readUnzipped(file: string): Promise<string | undefined> {
   }
 }
 
-/** Whether a path, relative to the folder, belongs to an installed package. The packing rules apply to all other files. */
+/** Whether a path, relative to the folder, belongs to an installed package. For all other files, the packing rules decide. */
 function isInstalled(relative: string): boolean {
   return relative.startsWith("..") || /(?:^|[\\/])node_modules[\\/]/.test(relative);
 }

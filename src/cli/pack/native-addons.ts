@@ -3,7 +3,9 @@ import path from "node:path";
 import type { Plugin } from "esbuild";
 import { bundleFailure } from "./bundle-failure.js";
 
-/** Rejects imports of native addons. The resolved file decides, because names of modules and packages can also end in `.node`. */
+/**
+ * Rejects imports of native addons. Checks the name of the resolved file, because names of modules and packages can also end in `.node`.
+ */
 export function refuseAddons(root: string): Plugin {
   return {
     name: "refuse-addons",
@@ -15,7 +17,7 @@ export function refuseAddons(root: string): Plugin {
   };
 }
 
-/** Rejects packages that load an addon by a path computed at run time, which the compiler cannot detect. */
+/** Rejects packages that load a native addon by a path that they compute at run time, because the compiler cannot detect this. */
 export async function refuseAddonPackages(root: string, inputs: readonly string[]): Promise<void> {
   const folders = new Set(inputs.flatMap((input) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(input)?.[0] ?? []));
   for (const folder of folders) {

@@ -20,7 +20,7 @@ const pluginKeys = ["pluginEntry", "base", "dependencies", "optionalDependencies
 const pluginModules = ["plugin.js", "plugin.mjs"];
 /** Names of the plugins that the daemon contains. Only their settings can be changed. */
 const builtInPlugins: ReadonlySet<unknown> = new Set(["plugin-gateway"]);
-/** File names. Every package contains at least one of these files, except detected projects, whose manifest is generated. */
+/** Names of files, of which every package contains at least one. Exception: the manifest of a detected project is generated. */
 const packageMarkers = [...manifestFileNames, "package.json", ...pluginModules];
 const workerFiles = ["index.html", "index.js", "index.mjs", "index.ts"];
 

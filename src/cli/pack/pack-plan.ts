@@ -17,7 +17,7 @@ import type { ModuleImports } from "./module-imports.js";
 import { archiveStem } from "./write-archive.js";
 import { openSelection, type Selection, type Verdict } from "../../shared/packing/selection.js";
 
-/** Maximum number of files in a package. The limit is above any limit of the daemon, and ends the walk through cyclic links. */
+/** Maximum number of files in a package. It is above every limit of the daemon, and ends the walk through links that form a circle. */
 const maximumFiles = 200_000;
 
 export interface PackedFile {
@@ -29,7 +29,7 @@ export interface PackedFile {
   readonly rule: string;
   /** Whether the file is executable. Defined only for files of an existing archive. */
   readonly executable?: boolean;
-  /** Text that replaces the file content in the content digest. An empty text omits the file from the digest. */
+  /** Text that replaces the file's content in the content digest. With an empty text, the digest does not contain the file. */
   readonly digestedAs?: string;
 }
 
@@ -55,9 +55,9 @@ export interface PackOptions {
   readonly identity?: PackageIdentity;
   /** Excludes every node_modules, and the packages of Yarn Plug'n'Play, regardless of the folder's rules. */
   readonly withoutPackages?: boolean;
-  /** Source from which name, version and entrypoint are read, in place of the folder: for example with a generated manifest. */
+  /** Source from which name, version and entrypoint are read instead of the folder, such as a generated manifest. */
   readonly source?: PackageSource;
-  /** The only folders that are packed, besides package.json and the manifest. */
+  /** The only folders to pack, in addition to package.json and the manifest. */
   readonly only?: readonly string[] | undefined;
   /** Generated files that the package contains in addition. */
   readonly added?: readonly PackedFile[];
@@ -138,7 +138,7 @@ class Walk {
     };
   }
 
-  /** Visits all entries of a folder. `chain` contains the real paths of all parent folders, to detect link loops. */
+  /** Visits all entries of a folder. `chain` contains the real paths of all its parent folders, so that links in a circle are detected. */
   async #visitFolder(directory: string, source: string, chain: readonly string[]): Promise<void> {
     // Reads the folder synchronously: for thousands of small files, awaiting each call takes longer than the call itself.
     for (const entry of readdirSync(source, { withFileTypes: true })) {
@@ -154,8 +154,8 @@ class Walk {
   }
 
   /**
-   * Returns the reason to exclude a file if it is an earlier archive of this package. Otherwise, each archive would contain the previous
-   * archive.
+   * Returns the reason to exclude a file that is an earlier archive of this package. Otherwise each archive would contain the previous
+   * one.
    */
   #ownArchiveReason(relativePath: string): string | undefined {
     const isOwn = relativePath.endsWith(".tgz") && !relativePath.includes("/") && relativePath.startsWith(this.#ownArchives);

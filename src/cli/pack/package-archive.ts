@@ -86,7 +86,7 @@ async function packFolder(context: Context, { facts, files }: PackPlan, director
   return { file, filename: archiveName(facts), ...(await packWithProgress(context, files, file)) };
 }
 
-/** Returns the plan of an existing archive. Undefined if the archive cannot be read on this machine. */
+/** Returns the plan of an existing archive. Undefined if this program cannot read the archive. */
 async function planArchive(file: string, kind: PackageKind): Promise<PackPlan | undefined> {
   const content = await readArchiveContent(file);
   if (content === undefined) return undefined;

@@ -18,7 +18,7 @@ const Manifest = z.object({
   version: z.unknown().optional(),
   entrypoint: z.string().optional(),
   pluginEntry: z.string().optional(),
-  // Ignores invalid host names, because the validation reports them with their position in the file.
+  // Ignores invalid host names, because the validation reports each with its position in the file.
   hosts: z.array(z.string()).optional().catch(undefined),
   assets: z.unknown().optional(),
 });
@@ -29,7 +29,7 @@ export type PackageKind = "worker" | "plugin";
 export interface PackageInfo {
   readonly name: string;
   readonly version: string;
-  /** Whether the command line or the manifest declares the version. The version of package.json does not count. */
+  /** Whether the command line or the manifest contains the version. A version in package.json does not count. */
   readonly hasDeclaredVersion?: boolean;
   /** File names of the manifest and package.json, as far as the files exist. */
   readonly metadataFiles: readonly string[];

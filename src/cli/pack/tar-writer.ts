@@ -6,8 +6,8 @@ import type { ContentDigest } from "./write-archive.js";
 import type { PackedFile } from "./pack-plan.js";
 
 /**
- * Modification time of all files in an archive. npm uses the same time, which is valid in every archive format and makes archives
- * reproducible.
+ * Modification time of all files in an archive. A fixed time makes archives reproducible. npm uses the same time, which every archive
+ * format can store.
  */
 const fixedTime = new Date("1985-10-26T08:15:00Z");
 const prefix = "package/";
@@ -103,8 +103,8 @@ function headerOf({ path, executable = false }: PackedFile, sizeBytes: number): 
 }
 
 /**
- * Opens a file for packing. Fails for a symbolic link, because the plan has resolved all links. Throws FILE_CHANGED if the path is no
- * longer a regular file.
+ * Opens a file for packing. Fails for a symbolic link, because the plan contains only resolved paths. Throws FILE_CHANGED if the path is
+ * no longer a regular file.
  */
 function openFile(file: PackedFile): { descriptor: number; sizeBytes: number } {
   const descriptor = openSync(file.source, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);

@@ -49,8 +49,8 @@ class Target {
   }
 
   /**
-   * Creates the file of an archive entry and returns a function that writes its chunks; `undefined` ends the file. Returns undefined for a
-   * folder.
+   * Creates the file or folder of an archive entry. For a file, returns a function to call with each chunk, and with `undefined` at the
+   * end. For a folder, returns undefined.
    */
   enter({ name, kind, executable }: Entering): ((piece: Uint8Array | undefined) => void) | undefined {
     if (kind === "link" || kind === "device") throw unsupportedEntry(name, `a ${kind}`);
@@ -76,7 +76,7 @@ class Target {
     if (this.#files.length === 0) throw invalidArchive("it contains no files");
     const root = this.#tree.packageRoot(format);
     const below = root === "" ? "" : `${root}/`;
-    // Omits the installation record, because the daemon writes its own record.
+    // Skips the installation record, because the daemon writes a new record for each upload.
     const packed = this.#files.filter(({ name }) => name !== below + installationFileName);
     const files = packed.map(({ name, sizeBytes, executable }) => ({
       path: name.slice(below.length),

@@ -6,7 +6,7 @@ import { createGzip } from "node:zlib";
 import type { PackedFile } from "./pack-plan.js";
 import { createTarStream } from "./tar-writer.js";
 
-/** Maximum number of bytes that wait for compression. The limit restricts memory when reading is faster than compression. */
+/** Maximum number of bytes that wait for compression. It limits memory when files are read faster than they are compressed. */
 const readAheadBytes = 1024 * 1024;
 /** Offset of the OS byte in a gzip header (RFC 1952). Operating systems write different values, so it is set to "unknown". */
 const gzipSystemOffset = 9;
@@ -35,7 +35,7 @@ export async function writeArchive(
   const digest = new ContentDigest();
   const fingerprint = new Fingerprint();
   const pieces = Readable.from(pluralize(createTarStream(files, digest), onBytes), { highWaterMark: 1 });
-  // Chunks are larger than zlib's default of 16 kB, because each output chunk interrupts the main thread.
+  // Uses larger chunks than zlib's default of 16 kB, because each output chunk interrupts the main thread.
   const gzip = createGzip({ chunkSize: 128 * 1024, writableHighWaterMark: readAheadBytes } as Parameters<typeof createGzip>[0]);
   await pipeline(pieces, gzip, fingerprint, createWriteStream(target, { flags: "wx", mode: 0o600 }), { signal });
   return { sizeBytes: fingerprint.sizeBytes, sha256: fingerprint.hex(), digest: digest.hex() };
@@ -74,7 +74,7 @@ export class ContentDigest {
   readonly #hash = createHash("sha256");
   #isReplaced = false;
 
-  /** Starts a file. The following calls of `update` pass its content. */
+  /** Begins a file. The next calls of `update` contain its content. */
   begin({ path, digestedAs }: PackedFile, sizeBytes: number): void {
     this.#isReplaced = digestedAs !== undefined;
     if (digestedAs === undefined) this.#hash.update(`${path}\0${sizeBytes}\0`);

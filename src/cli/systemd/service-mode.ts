@@ -37,7 +37,7 @@ export function serviceMode(isUser: boolean, home: string, root = "/"): ServiceM
       stateDirectories: [at("/var/lib/private/runtimed"), at("/var/lib/runtimed")],
       systemctlFlags: root === "/" ? [] : [`--root=${root}`],
     };
-  // The paths are those in the unit, which uses systemd's %h and ignores XDG_CONFIG_HOME.
+  // Uses systemd's %h for the home folder and ignores XDG_CONFIG_HOME, because the unit does the same.
   return {
     name: "user",
     template: "user/runtimed.service",

@@ -5,7 +5,7 @@ import { exitCodes } from "../command/exit-codes.js";
 import type { Variables } from "../config/user-directories.js";
 import type { ServiceMode } from "./service-mode.js";
 
-/** Path that exists if systemd is the machine's init system. sd_booted(3) checks only this path. */
+/** Path that exists if systemd is the machine's init system. The function sd_booted(3) checks the same path. */
 const bootedMark = "/run/systemd/system";
 /** Time limit for systemctl. Starting the service takes up to 300 s (TimeoutStartSec of the unit), until the daemon is ready. */
 const systemctlTimeoutMs = 330_000;

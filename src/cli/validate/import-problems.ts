@@ -4,8 +4,8 @@ import type { PackPlan } from "../pack/pack-plan.js";
 import type { Problem } from "./problem.js";
 
 /**
- * Returns the imports that a worker cannot resolve: files that do not exist, and packages that are not packed. Errors for the entrypoint,
- * whose imports are always loaded, and warnings for other modules.
+ * Returns the imports that a worker cannot resolve: missing files, and packages that are not packed. They are errors in the entrypoint,
+ * whose imports are always loaded, and warnings in other modules.
  */
 export function findImportProblems(plan: PackPlan): Problem[] {
   const { imports, facts } = plan;

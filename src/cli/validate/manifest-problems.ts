@@ -123,7 +123,7 @@ class Metadata {
     ];
   }
 
-  /** Returns one problem per field that the schema rejects. Skips fields that the schema `known` has already checked. */
+  /** Returns one problem for each field that the schema rejects. Skips the fields of `known`, a schema that was checked before. */
   #issues(schema: z.ZodObject, fields: Fields, known?: z.ZodObject): Problem[] {
     const issues = schema.safeParse(fields).error?.issues ?? [];
     return issues

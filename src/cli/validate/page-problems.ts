@@ -6,13 +6,13 @@ import type { Problem } from "./problem.js";
 
 /** Maximum size of a script that is read, which limits the time of the check. */
 const mostScriptBytes = 2 * 1024 * 1024;
-/** A quoted or bracketed URL path in a script or style sheet, such as `"/assets/a.png"`. */
+/** Matches a URL path in quotes or brackets in a script or style sheet, such as `"/assets/a.png"`. */
 const rootUrlPattern = /["'`(](\/[\w./@-]{1,200})(?=["'`)#?])/g;
 /** Matches the parts of a page that load no file by an attribute: comments, and the text of scripts. */
 const notRendered = /<!--[^]*?-->|(<script\b[^<>]*>)[^]*?<\/script>/gi;
 /** Maximum number of pages that are read, which limits the time of the check. */
 const mostPages = 50;
-/** Elements that load a file when the page opens, and the URL of the file. */
+/** Matches elements that load a file when the page opens, with the URL of the file. */
 const loadedFilePattern = /<(?:script|link|img|source|iframe)\b[^<>]*?\s(?:src|href)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]+))/gi;
 
 /**
@@ -31,7 +31,7 @@ export async function findPageProblems(plan: PackPlan): Promise<Problem[]> {
   return [...problems.flat(), ...(await scriptProblems(plan, root))];
 }
 
-/** Returns warnings for scripts and style sheets with root-absolute URLs of packed files, which no setting of the daemon rewrites. */
+/** Returns warnings for root-absolute URLs of packed files in scripts and style sheets. No setting of the daemon rewrites these URLs. */
 async function scriptProblems(plan: PackPlan, root: string): Promise<Problem[]> {
   const packed = new Set(plan.files.map(({ path: file }) => file));
   const scripts = plan.files.filter(

@@ -1,7 +1,7 @@
-/** Patterns of values that are certainly credentials. */
+/** Patterns of values that are always credentials. */
 const credentialPatterns = [
   /-----BEGIN [A-Z ]*PRIVATE KEY-----/,
-  /\b[rs]k_(?:live|test)_[0-9A-Za-z]{10,}/, // Stripe
+  /\b[rs]k_(?:live|test)_[0-9A-Za-z]{10,}/, // Secret keys of Stripe.
   /\bgh[opsur]_[0-9A-Za-z]{30,}|\bgithub_pat_\w{20,}/,
   /\bglpat-[\w-]{15,}/,
   /\bxox[abprs]-[\w-]{10,}/, // Slack

@@ -24,10 +24,7 @@ interface SyntaxError {
   readonly failure: TransformFailure;
 }
 
-/**
- * Returns the first syntax error in the files. Used because Node.js reports no position for a module with a syntax error. Undefined if all
- * files can be parsed.
- */
+/** Returns the first syntax error in the files, because Node.js reports no position for it. Undefined if all files can be parsed. */
 export async function findSyntaxError(folder: string, files: readonly PackedFile[]): Promise<CommandError | undefined> {
   for await (const { failure } of syntaxErrors(files))
     return bundleFailure(failure, folder, { code: "SYNTAX_ERROR", message: "the code has a syntax error" });

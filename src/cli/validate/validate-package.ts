@@ -28,9 +28,9 @@ interface Validation {
 
 interface ValidationOptions {
   readonly bundle?: boolean;
-  /** Packages that are not bundled. */
+  /** Names of packages that are not bundled. */
   readonly externals?: readonly string[];
-  /** Overrides name and version of the manifest. */
+  /** Name and version that override the manifest. */
   readonly identity?: PackageIdentity;
 }
 

@@ -24,7 +24,10 @@ const randomByteCount = 32;
 /** Number of characters of a key that lists and logs show, including the prefix `rtk_`. */
 const shownCharacterCount = 12;
 
-/** Source of a credential. A key in a header skips plugin hooks. The root key in a header also skips the Origin check. */
+/**
+ * Place of a credential in the request: header or cookie. A key in a header skips plugin hooks. The root key in a header also skips the
+ * Origin check.
+ */
 export type CredentialChannel = "header" | "cookie";
 
 export interface Credential {
@@ -89,7 +92,7 @@ function decoded(value: string): string | undefined {
   }
 }
 
-/** Creates the secret of a new key: `rtk_` and 43 base64url characters. */
+/** Creates a new key: `rtk_` and 43 base64url characters. */
 export function createKeySecret(): string {
   return keyPrefixLiteral + randomBytes(randomByteCount).toString("base64url");
 }

@@ -29,7 +29,7 @@ class DamagedStoreError extends Error {}
 export interface KeyDatabaseOptions {
   /** Migrations to apply instead of `keyMigrations`. Only tests set this option. */
   readonly migrations?: readonly KeyMigration[];
-  /** Called after a migration is committed. */
+  /** Called after a migration was committed. */
   readonly onMigrated?: (migration: FinishedMigration) => void;
 }
 
@@ -44,10 +44,10 @@ export function openKeyDatabase(file: string, { migrations = keyMigrations, onMi
     chmodSync(file, 0o600);
     assertSoundFile(file, schemaOf(migrations));
     database = new Database(file, { timeout: busyTimeoutMs });
-    // The file is checked before this point, because these statements change the file.
+    // Runs only after the file was checked, because these statements change the file.
     database.pragma("trusted_schema = OFF");
     database.pragma("journal_mode = WAL");
-    // Without `synchronous = FULL`, a reopened WAL database uses NORMAL, which loses confirmed commits on a power failure.
+    // Sets `synchronous = FULL`, because a reopened WAL database otherwise uses NORMAL, which loses confirmed commits on a power failure.
     database.pragma("synchronous = FULL");
     const migration = migrateKeyDatabase(database, migrations);
     if (migration) onMigrated?.(migration);
@@ -59,7 +59,10 @@ export function openKeyDatabase(file: string, { migrations = keyMigrations, onMi
   }
 }
 
-/** Returns advice for the operator after a failed opening. For a full disk, the advice must not recommend restoring an older store. */
+/**
+ * Returns advice for the operator after the key store could not be opened. For a full disk, it must not recommend restoring an older
+ * store.
+ */
 function advice(cause: unknown): string {
   if (cause instanceof FailedMigrationError)
     return `It still has schema ${cause.from}, and ${cause.backup} is a copy of it. Make sure that its disk has room, and start again; if that fails, start the previous version of runtimed.`;
@@ -161,7 +164,7 @@ function finishRollback(file: string): void {
  * write-ahead log when it closes.
  */
 function assertSoundFile(file: string, supportedSchema: number): void {
-  // runtimed never creates an empty key store file. SQLite would treat an empty file as a new database.
+  // Rejects an empty file, because runtimed never creates one and SQLite would treat it as a new database.
   if (statSync(file).size === 0) throw new DamagedStoreError("it was emptied: the file has 0 bytes");
   assertLogSound(file);
   finishRollback(file);

@@ -99,7 +99,7 @@ export function migrateKeyDatabase(database: Database.Database, migrations: read
   const to = schemaOf(migrations);
   if (readSchema(database) === to) return undefined;
   const migrate = database.transaction(() => {
-    // Another process can have migrated the store before this connection received the write lock.
+    // Checks the schema again, because another process can have migrated the store before this connection received the write lock.
     const from = readSchema(database);
     assertSupported(database, to);
     if (from === to) return undefined;
@@ -185,8 +185,8 @@ function writeDurably(file: string, content: Buffer): void {
 }
 
 /**
- * Renames an earlier backup, unless its content is equal. Equal content remains from a crash before the commit. Other content means that
- * the store was restored from another backup meanwhile.
+ * Renames an earlier backup, unless its content is equal. Equal content is from a crash before the commit. Different content shows that
+ * the store was restored from another backup in between.
  */
 function keepEarlier(backup: string, content: Buffer): void {
   if (!existsSync(backup) || readFileSync(backup).equals(content)) return;

@@ -63,7 +63,7 @@ export interface KeyStore {
   readonly keyCount: number;
   create(key: NewKey): StoredKey | Promise<StoredKey>;
   /**
-   * Adds the replacement key `twin` and sets the expiry of the old key to `endsAt`. If `endsAt` has passed, the old key expires
+   * Adds the replacement key `twin` and sets the expiry of the old key to `endsAt`. If `endsAt` is in the past, the old key expires
    * immediately. Returns the replacement, or undefined if no active key has this id.
    */
   rotate(id: number, twin: NewKey, endsAt: number): StoredKey | undefined | Promise<StoredKey | undefined>;

@@ -34,12 +34,15 @@ export class LocalKeyStore implements KeyStore {
   readonly #usageTimer: NodeJS.Timeout;
   /** Largest size of the key store's file since the start, in bytes. The daemon never shrinks the file, so a smaller file is damaged. */
   #fileBytes: number;
-  /** Description of the damage after the file became smaller. Kept when the file grows again, because the lost content is still missing. */
+  /**
+   * Description of the damage, set when the file became smaller. Kept when the file grows again, because the lost content is still
+   * missing.
+   */
   #shrinkage: string | undefined;
   #isDamageLogged = false;
   /**
-   * Read-only connection to the key store. While it is open, SQLite does not checkpoint or delete the write-ahead log when the writable
-   * connection closes, so that a damaged file and its log stay unchanged.
+   * Read-only connection to the key store. While it is open, SQLite keeps the write-ahead log when the writable connection closes, so that
+   * a damaged file and its log remain unchanged.
    */
   readonly #reader: Database.Database;
   readonly records: LocalRecordStore;
@@ -56,7 +59,7 @@ export class LocalKeyStore implements KeyStore {
       onMigrated: (migration) => this.#log.info(migration, "key store migrated to a newer schema"),
     });
     this.#reader = new Database(this.#file, { readonly: true, fileMustExist: true });
-    // A connection uses the write-ahead log only after its first read.
+    // Reads once, because a connection uses the write-ahead log only after its first read.
     this.#reader.prepare("SELECT count(*) FROM keys").get();
     this.#fileBytes = statSync(this.#file).size;
     this.records = new LocalRecordStore({ database: this.#database, write: (change) => this.#write(change) });
@@ -130,7 +133,7 @@ export class LocalKeyStore implements KeyStore {
   close(): void {
     clearInterval(this.#usageTimer);
     this.#writeUses();
-    // For a damaged store, the read-only connection stays open until the process exits, so that the files stay unchanged.
+    // Keeps the read-only connection of a damaged store open until the process exits, so that the files remain unchanged.
     if (this.#damage() === undefined) this.#reader.close();
     this.#database.close();
   }
@@ -173,7 +176,7 @@ export class LocalKeyStore implements KeyStore {
     const insert = this.#database.prepare<unknown[], KeyRow>(
       `INSERT INTO keys (${newKeyColumns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING *`,
     );
-    // `get()` would stop at the first row, before the commit, so a failed commit would not be reported.
+    // Uses `all()`, because `get()` would stop at the first row, before the commit, and would not report a failed commit.
     const [row] = insert.all(...valuesOf(key));
     return fromRow(row as KeyRow);
   }
@@ -213,7 +216,8 @@ export class LocalKeyStore implements KeyStore {
       })();
       this.#table.forgetUses(uses);
     } catch (error) {
-      // Ignores the error, because a request must not fail if the use of its key cannot be recorded. The next batch contains the use again.
+      // Ignores the error, because a request must not fail when the use of its key cannot be recorded. The next batch contains the use
+      // again.
       this.#log.warn({ err: error }, "the last use of keys could not be written");
     }
   }

@@ -151,7 +151,7 @@ export function assertMayGrant(principal: Principal, grant: Grant): void {
 
 /** Throws PERMISSION_ESCALATION (403) if the key to revoke or rotate has permissions or namespaces that the principal lacks. */
 export function assertMayRevoke(principal: Principal, key: Pick<Grant, "permissions" | "namespaces">): void {
-  // The namespaces are checked first, so that the message does not describe a key that the principal is not allowed to see.
+  // Checks the namespaces first, so that the message does not describe a key that the principal is not allowed to see.
   if (!namespacesWithin(key.namespaces, principal.namespaces))
     throw new ApiError(
       "PERMISSION_ESCALATION",

@@ -27,7 +27,7 @@ export class StateLock {
 function take(file: string): ProcessLock | undefined {
   try {
     closeSync(openSync(file, "a", privateMode));
-    // Earlier versions created a lock file that other users could read.
+    // Restricts the mode of the lock file, because earlier versions created it readable for other users.
     chmodSync(file, privateMode);
     return ProcessLock.take(file);
   } catch (cause) {

@@ -19,10 +19,10 @@ export function assertLogSound(databaseFile: string): void {
   const file = `${databaseFile}-wal`;
   const { size = 0 } = statSync(file, { throwIfNoEntry: false }) ?? {};
   if (size === 0) return;
-  // SQLite deletes the write-ahead log of an empty database.
+  // Accepts an empty database without a log, because SQLite deletes the log of an empty database.
   if (statSync(databaseFile).size === 0) throw new DamagedLogError("the key store is empty, but its log is not");
   const log = readFileSync(file);
-  // A log of zeros is valid: SQLite has extended the file and written nothing yet.
+  // Accepts a log that contains only zeros: SQLite has extended the file, but has not written to it yet.
   if (log.every((byte) => byte === 0)) return;
   const checksum = readHead(log);
   if (!checksum) throw new DamagedLogError(`the header of its log ${file} is damaged`);

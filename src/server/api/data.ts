@@ -51,7 +51,7 @@ export function createDataHandlers({ storage, limitOf }: DataHandlersOptions): R
 
   function describe({ name, usage, isFull }: Awaited<ReturnType<DataHandlersOptions["storage"]["list"]>>[number]): DataFolder {
     const limitBytes = limitOf(name);
-    // The size of a folder that cannot be measured is infinite, which JSON cannot express.
+    // Returns the largest safe integer as the size of a folder that cannot be measured, because JSON cannot express an infinite size.
     const sizeBytes = Number.isFinite(usage.bytes) ? usage.bytes : Number.MAX_SAFE_INTEGER;
     return { worker: name, sizeBytes, entries: usage.entries, ...(limitBytes !== undefined && { limitBytes }), full: isFull };
   }

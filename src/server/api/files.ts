@@ -45,7 +45,7 @@ export function createFileHandlers({
   onChanged = async () => undefined,
 }: {
   files: PackageFilesPort;
-  /** A key without this permission sees `***` in place of the values of `env` in manifests. */
+  /** Masks the values of `env` in manifests by `***` for a key without this permission. */
   permissionToSeeValues: Permission;
   onChanged?: () => Promise<unknown>;
 }): ResourceHandlers<"workerFiles"> & ResourceHandlers<"pluginFiles"> {

@@ -86,8 +86,8 @@ function newKey(
 }
 
 /**
- * Returns the lifetime of a replacement key in seconds: the lifetime of the old key, counted from now. The replacement of a key that
- * rotates itself expires when the old key would have expired.
+ * Returns the lifetime of a replacement key in seconds: that of the old key, counted from now. If a key rotates itself, the replacement
+ * expires when the old key would have expired.
  */
 function twinLifetimeSeconds(
   { expiresAt, createdAt: oldCreatedAt }: StoredKey,

@@ -50,7 +50,7 @@ export function createMetricsHandlers({ metrics, exposition, history, isInstalle
       const workers: WorkerMetrics[] = [];
       for (const [index, reading] of readings.entries()) {
         workers.push(toWorkerMetrics(reading, performance.now()));
-        // Lets the event loop handle requests in between, because summarizing many workers takes long.
+        // Pauses between two groups of workers, so that the event loop can handle requests.
         if (index % batchSize === batchSize - 1) await setImmediate();
       }
       const wantsAll = query.detail === "workers" && query.worker === undefined;

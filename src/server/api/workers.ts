@@ -63,7 +63,7 @@ export function createWorkerHandlers({
   return {
     list: async ({ principal: { namespaces } }) => {
       const workers = await packages.list();
-      // The list without a filter is a frozen object, whose JSON text is cached.
+      // Returns a frozen object for the list without a filter, because the JSON text of frozen objects is cached.
       return namespaces.includes("*") ? workers : workers.filter(({ name }) => namespacesCover(namespaces, name));
     },
     health: ({ query: { worker }, principal: { namespaces } }) =>

@@ -168,7 +168,7 @@ async function* fileEntry(
       yield piece;
     }
     const isWhole = leftBytes === 0;
-    // The tar header contains the number of bytes, so a truncated file is filled with zeros.
+    // Fills a truncated file with zeros, because the tar header already contains the number of bytes.
     for (; leftBytes > 0; leftBytes -= pieceBytes) yield Buffer.alloc(Math.min(pieceBytes, leftBytes));
     yield paddingOf(sizeBytes);
     return isWhole ? hash.digest("hex") : undefined;

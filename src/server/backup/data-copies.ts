@@ -20,8 +20,7 @@ export interface DataCopy {
 export async function copyDataFolder(stateDirectory: string, name: string): Promise<DataCopy | undefined> {
   const folder = openSync(stateDirectory, "r");
   try {
-    // The socket's path uses /proc/self/fd, because the path of the state directory can be longer than a socket address, which has at most
-    // 107 bytes.
+    // Connects by /proc/self/fd, because the path of the state directory can be longer than the 107 bytes of a socket address.
     const socket = createConnection(`/proc/self/fd/${folder}/${copySocketName}`);
     try {
       await once(socket, "connect");
@@ -33,7 +32,7 @@ export async function copyDataFolder(stateDirectory: string, name: string): Prom
       const response = JSON.parse(line) as CopyResponse;
       if ("error" in response) throw notCopied(name, response.error);
       const release = (): void => void socket.destroy();
-      // Without `folder`, the data folder was deleted meanwhile. The backup then skips the path `removed`, which does not exist.
+      // Returns the path `removed`, which does not exist, if the data folder was deleted meanwhile. The backup then skips the path.
       return { folder: response.folder ?? path.join(stateDirectory, "removed"), release };
     }
     throw notCopied(name, "the daemon stopped");

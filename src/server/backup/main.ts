@@ -9,7 +9,7 @@ import { writeBackup } from "./write-backup.js";
 
 type Outcome = { readonly result: BackupResults[keyof BackupResults] } | { readonly error: BackupFailure };
 
-// The mode of written files does not depend on the caller's umask.
+// Sets the umask, so that the mode of written files does not depend on the caller.
 process.umask(0o022);
 process.once("SIGTERM", () => process.exit(143));
 process.once("SIGINT", () => process.exit(130));

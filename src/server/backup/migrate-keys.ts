@@ -34,7 +34,7 @@ export async function migrateKeys(
     });
     if (isDryRun) return { ...moved, primary: source.url, keptAs: undefined };
     const keptAs = path.join(stateDirectory, `keys-moved-${new Date().toISOString().replaceAll(/[:.]/g, "-")}.db`);
-    // The write-ahead log is merged into the file first, because the log would keep the old name.
+    // Merges the write-ahead log into the file first, because the log would keep the old name.
     settleKeyDatabase(file);
     renameSync(file, keptAs);
     await syncFolder(stateDirectory);

@@ -45,7 +45,7 @@ export async function finishRestore(stateDirectory: string): Promise<boolean> {
       else if (!exists(to)) throw new Error(`${from} is missing`);
     }
     for (const folder of new Set(moves.flatMap(({ from, to }) => [path.dirname(from), path.dirname(to)]))) await syncFolder(folder);
-    // The file is deleted first, because the remaining steps are only a clean-up.
+    // Deletes the file of steps first, because all remaining steps are only a clean-up.
     await rm(file);
     await syncFolder(stateDirectory);
     for (const target of discarded) await rm(target, { recursive: true, force: true });

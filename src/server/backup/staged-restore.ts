@@ -37,7 +37,7 @@ export class StagedRestore implements BackupSink {
         if (name.startsWith(restorePrefix)) await rm(path.join(staging, name), { recursive: true });
       const stage = this.stageOf(directory);
       await mkdir(path.join(stage, "content"), { recursive: true, mode: dotMode });
-      // The daemon completes an interrupted restore, so its user must own these folders.
+      // Sets the owner of these folders to the daemon's user, because the daemon completes an interrupted restore.
       await giveTo(directory, [staging, stage, path.join(stage, "content")]);
     }
     await rm(this.keyStoreFile, { force: true });

@@ -23,7 +23,7 @@ import { uploadDirectories } from "./package-places.js";
 export async function writeBackup(directories: Directories, file: string): Promise<WrittenBackup> {
   const local = path.join(directories.stateDirectory, "keys.db");
   const replica = path.join(directories.stateDirectory, "replica", "current", "keys.db");
-  // After a migration of the keys to a primary, only the replica exists.
+  // Reads the replica if the keys were migrated to a primary, because no other file contains the keys then.
   const isReplicated = !existsSync(local) && existsSync(replica);
   const keyStore = isReplicated ? replica : local;
   if (!existsSync(keyStore))
@@ -52,7 +52,7 @@ export async function writeBackup(directories: Directories, file: string): Promi
     directories: uploadDirectories(directories),
     copyData: (name) => copyDataFolder(directories.stateDirectory, name),
   });
-  // The option `flush` syncs the file before the rename.
+  // Uses the option `flush` to sync the file before the rename.
   await pipeline(Readable.from(pieces.all()), createGzip(), createWriteStream(archive, { flags: "wx", mode: 0o600, flush: true }));
   const { size: sizeBytes } = await stat(archive);
   await rename(archive, file).catch((error: unknown) => {

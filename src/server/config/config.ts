@@ -36,7 +36,7 @@ export interface Config {
   readonly panelHost: PanelHost | undefined;
   /** Host names that the daemon accepts in requests. Undefined accepts any host name. */
   readonly allowedHosts: AllowedHosts | undefined;
-  /** Domain of the automatic host names of workers. Undefined disables automatic host names. */
+  /** Domain of the automatic host names of workers. If undefined, workers have no automatic host names. */
   readonly appDomain: string | undefined;
   readonly hostSuffixes: readonly HostSuffix[];
   /** Host names of the daemon itself, at which the first path segment selects the worker. These override automatic host names. */

@@ -71,7 +71,7 @@ export function readSource(environment: Readonly<Record<string, string | undefin
 }
 
 function readUrl(text: string): string {
-  // Tools of libSQL print URLs with the scheme `libsql`.
+  // Accepts the scheme `libsql`, because tools of libSQL print URLs with this scheme.
   const url = URL.canParse(text) ? new URL(text.replace(/^libsql:/, "https:")) : undefined;
   const isOrigin = url !== undefined && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`;
   if (isOrigin) return url.origin;

@@ -43,7 +43,7 @@ export function ownRootKeyFile(stateDirectory: string): RootKeyFile {
 
 /** Writes a new root key to a file that only its user can read. Keeps an existing file. */
 export async function makeRootKeyFile(file: string): Promise<void> {
-  // Uses the flag "wx", which fails for an existing file, because clients can already use the key in it.
+  // Uses the flag "wx", which fails for an existing file, because clients can already use the existing key.
   await writeFile(file, `${randomBytes(keyBytes).toString("base64url")}\n`, { flag: "wx", mode: 0o600 }).catch(
     (error: NodeJS.ErrnoException) => {
       if (error.code !== "EEXIST") throw error;

@@ -28,7 +28,7 @@ export function secretsKeySource(
 ): SecretsKeySource {
   const credentials = environment["CREDENTIALS_DIRECTORY"];
   const credential = credentials && path.join(credentials, credentialName);
-  // The credential can be missing, because systemd sets the directory for other credentials too.
+  // Ignores a missing credential, because systemd sets the directory for other credentials too.
   if (credential && existsSync(credential)) return { file: credential, name: `systemd credential ${credentialName}`, kind: "credential" };
   const file = environment[fileVariable];
   if (file) return { file: path.resolve(cwd, file), name: fileVariable, kind: "file" };

@@ -29,7 +29,8 @@ export function readServiceEnvironment(
 ): ServiceEnvironment {
   const isOurs = (variable: string) => environment[variable] === String(pid);
   const listenCount = isOurs("LISTEN_PID") ? Math.min(mostListenFds, wholeNumber(environment["LISTEN_FDS"])) : 0;
-  // Without WATCHDOG_PID, the watchdog applies to any process of the service. Inherited sockets always have LISTEN_PID.
+  // Ignores a missing WATCHDOG_PID, because the watchdog then applies to any process of the service. LISTEN_PID is always set for
+  // inherited sockets.
   const isWatched = environment["WATCHDOG_PID"] === undefined || isOurs("WATCHDOG_PID");
   const watchdogMs = isWatched ? wholeNumber(environment["WATCHDOG_USEC"]) / 1000 : 0;
   return {

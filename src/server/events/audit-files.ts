@@ -40,7 +40,7 @@ export class AuditFiles {
       await current.file.appendFile(bytes);
       if (isSynced) await current.file.datasync();
     } catch (error) {
-      // A partial line would make the next line unreadable, so the file is truncated to its previous size.
+      // Truncates the file to its previous size after a failed write, because a partial line would make the next line unreadable.
       await current.file.truncate(current.sizeBytes).catch(() => this.#leave());
       throw error;
     }

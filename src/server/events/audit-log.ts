@@ -60,7 +60,7 @@ export class AuditLog {
   private constructor(options: AuditLogOptions, files: AuditFiles, lastId: number) {
     this.#options = options;
     this.#files = files;
-    // The ids increase even if the clock was set back.
+    // Creates rising ids even if the clock was set back.
     this.#nextId = Math.max(options.now() * 1000, lastId + 1);
     this.#recent = new EntryBuffer({ most: keptEntries, before: this.#nextId - 1 });
   }

@@ -40,7 +40,7 @@ export class RuntimeEvents {
     this.#now = now;
     this.#onPublished = onPublished;
     this.#startedAtMs = now();
-    // The ids are higher than those of previous daemon processes, so that a follower that reconnects detects possible gaps.
+    // Starts with an id above those of previous daemon processes, so that a follower that reconnects can detect missing events.
     this.#nextId = this.#startedAtMs * 1000;
     this.#recent = new EntryBuffer({ most: kept, before: this.#nextId - 1 });
   }
@@ -95,7 +95,7 @@ export class RuntimeEvents {
   #begin({ lastEventId, sinceMs }: EventStart): { seenId: number; notice?: RuntimeEvent } {
     const { newestId, droppedThroughId } = this.#recent;
     if (lastEventId !== undefined) {
-      // The follower sent an id that is not assigned yet. Therefore, the daemon cannot know which events the follower has received.
+      // Reports a gap for an id that is not assigned yet, because the daemon cannot know which events the follower has received.
       if (lastEventId > newestId) return { seenId: newestId, notice: this.#notice("stream.gap", newestId) };
       return { seenId: lastEventId };
     }

@@ -7,7 +7,7 @@ import type { HostTarget } from "../web/http-exchange.js";
 /** Maximum number of cached Host headers. The limit is necessary because clients choose these headers. */
 const maximumKnownHeaders = 4096;
 const recordKind = "host";
-/** Target for a host name below the app domain that belongs to no worker. */
+/** Target of a host name below the app domain for which no worker exists. */
 const noWorker: HostTarget = { name: "", range: undefined };
 
 interface HostTableOptions {

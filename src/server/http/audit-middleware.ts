@@ -41,7 +41,7 @@ export function recordChanges(
   }: { changes: ChangesPort; principals: Principals; keys: KeysPort; config: { readonly panelHost: PanelHost | undefined } },
 ): Middleware {
   return async (context, next) => {
-    // The key is read before the call, because a revoked key is not found afterwards.
+    // Reads the key before the call, because a revoked key cannot be found afterwards.
     const keyId = nounOf(type) === "key" ? keyIdIn(paramsOf(context)) : undefined;
     const key = keyId === undefined ? undefined : keys.find(keyId);
     try {
@@ -49,7 +49,8 @@ export function recordChanges(
     } catch (cause) {
       const { status, code } = toApiError(cause);
       const who = principals.resolve(credentialsOf(context.req.headers, config.panelHost))?.principal;
-      // A caller that is not allowed to see a key must not learn from the record of a failed attempt that the key exists.
+      // Omits the key from the record of a failed attempt if the caller is not allowed to see the key, so that the record does not reveal
+      // that the key exists.
       const isVisible = key && who && namespacesWithin(key.namespaces, who.namespaces);
       changes.attempted(
         describe(type, context, { who, key: isVisible ? key : undefined }),
@@ -59,7 +60,7 @@ export function recordChanges(
       throw cause;
     }
     const { principal, result } = context.state as CallState;
-    // For a sign-in, the principal is in the result of the operation.
+    // Takes the principal of a sign-in from the result of the operation.
     const who = principal ?? (result as { principal?: ChangePrincipal } | undefined)?.principal;
     await changes.made(describe(type, context, { who, key }));
   };

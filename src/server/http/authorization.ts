@@ -39,7 +39,7 @@ export function authorise(
   const isInternal = request.headers["x-runtime-internal"] === "true";
   if (endpoint.method !== "GET" && !isInternal && !isRootInHeader) {
     assertOwnOrigin(request.headers);
-    // Sign-in and sign-out need no scheme check: both are public and need no session that another page could misuse.
+    // Does not check the scheme for sign-in and sign-out: both are public and use no existing session.
     if (endpoint.access !== "public") assertOwnScheme(request.headers);
   }
   return caller?.principal;

@@ -53,7 +53,7 @@ export class Connections {
     this.#idleSinceMs = performance.now();
     this.#server.prependListener("request", (_request, response) => (response.shouldKeepAlive = false));
     const timer = setTimeout(() => this.#destroyAll(), timeoutMs);
-    // The check runs after the event loop has read the sockets, so that a connection with new input does not count as idle.
+    // Runs after the event loop has read the sockets, so that a connection with new input does not count as idle.
     const sweeper = setInterval(() => setImmediate(() => this.#closeIdle(idleGraceMs)), sweepIntervalMs);
     this.#awaitResponses();
     await stopAccepting();
@@ -70,7 +70,8 @@ export class Connections {
     this.#awaitResponses();
     if (performance.now() - this.#idleSinceMs < idleGraceMs) return;
     const sockets = [...this.#sockets];
-    // Skips the call while a response is not completely sent, because Node.js would also close connections whose response has ended.
+    // Skips the call until each response is completely sent, because Node.js would also close connections with the unsent rest of a
+    // response.
     if (!sockets.some((socket) => responseInFlight(socket)?.writableEnded)) this.#server.closeIdleConnections();
     // Closes quiet connections without a request, which Node.js does not close. A client that does not read must not delay the stop.
     for (const socket of sockets) if (!responseInFlight(socket) && !this.#upgraded.has(socket) && this.#isQuiet(socket)) socket.destroy();
@@ -138,7 +139,7 @@ export async function listen(server: Server, { hosts: [host, ...furtherHosts], p
     await begin(listener, { fd: further });
     listeners.push(listener);
   }
-  // Further addresses use the port of the first address, because the operating system can have chosen that port.
+  // Uses the port of the first address for further addresses, because the operating system can have chosen it.
   const address = server.address();
   if (fd === undefined && address !== null && typeof address !== "string") {
     for (const further of furtherHosts) {

@@ -64,7 +64,7 @@ function sendRefusal(
   const error = toApiError(cause);
   context.status = error.status;
   context.set(errorHeaders(error));
-  // Cookies that a worker's page has set would also fail at the next attempt, so the response deletes these cookies.
+  // Deletes the session cookies that a worker's page possibly set, because the next attempt would fail because of them too.
   if (error.status === 401 && hasSeveralSessionCookies(context.req.headers)) context.set("Set-Cookie", clearSessionCookies(context.req));
   context.body = JSON.stringify(error.toBody());
   if (error.status < 500) return;

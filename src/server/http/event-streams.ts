@@ -88,7 +88,7 @@ export class EventStreams {
     } finally {
       clearInterval(heartbeat);
       response.end();
-      // A slow reader must not delay the close. The reader receives the missed events after a reconnect.
+      // Closes the connection of a slow reader after a time limit. The reader receives the missed events after a reconnect.
       const cut = setTimeout(() => response.destroy(), lastWriteTimeoutMs);
       response.once("close", () => clearTimeout(cut));
     }

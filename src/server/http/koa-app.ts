@@ -70,7 +70,7 @@ function compressResponses(): Middleware {
     await compressResponse(context, next);
     const isShort = context.length === undefined || context.length < leastCompressedBytes;
     if (context.method !== "HEAD" || isShort || !preferredCoding(context.req.headers["accept-encoding"])) return;
-    // A HEAD response must not contain the length of the uncompressed text, because the length of the compressed body is not known.
+    // Removes Content-Length from a HEAD response, because the length of the compressed body is not known.
     context.remove("Content-Length");
     context.respond = false;
     context.res.end();

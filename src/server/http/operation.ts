@@ -85,7 +85,7 @@ export function createOperation(options: OperationOptions): Middleware {
       else answer(context, responseOptions, body, result);
     } finally {
       if (file) {
-        // A client that still sends its body possibly does not read an early response, so the daemon waits for the complete upload.
+        // Waits for the complete upload before the response, because a client that still sends possibly reads no early response.
         await file.arrival?.whole.catch(() => undefined);
         await rm(file.path, { force: true });
       }
@@ -100,7 +100,7 @@ const proxyFields = ["forwarded", "via", "x-forwarded-for", "x-forwarded-host", 
 /** Throws NOT_FOUND unless the request was sent without a proxy, and from this machine or to the admin listener. */
 function assertLocal(request: IncomingMessage, { adminListener }: Config): void {
   const address = request.socket.remoteAddress ?? "";
-  // If an admin listener exists, no other listener serves the API.
+  // Rejects other listeners if an admin listener exists, because only the admin listener serves the API then.
   const isLocal = adminListener !== undefined || /^(?:::ffff:)?127\.|^::1$/.test(address);
   const isForwarded = Object.keys(request.headers).some((name) => proxyFields.includes(name) || name.startsWith("x-forwarded-"));
   if (!isLocal || isForwarded) throw new ApiError("NOT_FOUND", "Nothing is served at this path.");

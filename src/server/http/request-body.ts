@@ -36,13 +36,14 @@ export function sendContinue(request: IncomingMessage, response: ServerResponse)
 export function discardLeftoverBody(request: IncomingMessage, response: ServerResponse): void {
   if (request.complete || request.destroyed || !hasBody(request)) return;
   if (awaitsContinue(request)) {
-    // A client with `Expect: 100-continue` sends no body after an error, so the daemon cannot know where the next request begins.
+    // Closes the connection of a client with `Expect: 100-continue`. It sends no body after an error, so the daemon cannot know where the
+    // next request begins.
     response.setHeader("connection", "close");
     return;
   }
   const isLastRequest = !response.shouldKeepAlive;
-  // Node.js would close the connection immediately after the response. Bytes that arrive later would reset the connection, and the client
-  // would lose the response.
+  // Prevents Node.js from closing the connection immediately after the response. Otherwise later bytes would reset the connection, and the
+  // client would lose the response.
   response.shouldKeepAlive = true;
   discardBody(request);
   response.once("finish", () => awaitEnd(request, { isLastRequest, timeoutMs: leftoverBodyTimeoutMs }));
@@ -52,9 +53,9 @@ export function discardLeftoverBody(request: IncomingMessage, response: ServerRe
 export function keepOpenForBody(request: IncomingMessage, response: ServerResponse): void {
   if (!hasBody(request)) return;
   const isLastRequest = !response.shouldKeepAlive;
-  // If `shouldKeepAlive` were false, Node.js would close the connection while bytes of the body still arrive.
+  // Sets `shouldKeepAlive`, because Node.js would otherwise close the connection while bytes of the body still arrive.
   response.shouldKeepAlive = true;
-  // This listener must run before Node's own `finish` listener.
+  // Adds this listener first, because it must run before the `finish` listener of Node.js.
   response.prependOnceListener("finish", () => {
     if (!request.complete) discardBody(request);
     awaitEnd(request, { isLastRequest, timeoutMs: workerBodyTimeoutMs });

@@ -71,7 +71,7 @@ function pathsAbove(url: string): string[] {
     .split("/")
     .slice(1)
     .filter((segment) => segment !== "");
-  // The path of a cookie cannot contain a semicolon.
+  // Skips paths with a semicolon, which the path of a cookie cannot contain.
   const end = segments.findIndex((segment) => segment.includes(";"));
   const usable = end === -1 ? segments : segments.slice(0, end);
   const paths = usable.map((_, index) => `/${usable.slice(0, index + 1).join("/")}`);

@@ -135,7 +135,7 @@ export class CatalogPoll {
       if (retired === undefined) this.#again.push(look);
       else {
         for (const folder of retired) this.#onRetired(folder);
-        // The changed folder can contain new folders that are not watched yet.
+        // Starts a new round of checks, because the changed folder can contain new folders that are not watched yet.
         if (isSure) this.#isRoundDue = true;
         this.#watch(look);
       }
@@ -150,7 +150,7 @@ export class CatalogPoll {
     for (const folder of folders ?? []) {
       const state = this.#watches.watch(folder, look.path);
       if (state === "impossible") this.#isBlind = true;
-      // The folder can have changed between the check and the start of the watch.
+      // Checks the folder again, because it can have changed between the check and the start of the watch.
       if (state === "begun") this.#touched.add(look.path);
     }
   }

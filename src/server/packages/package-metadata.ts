@@ -59,8 +59,8 @@ function readRegularFile(filePath: string, maxBytes: number, fileName: string): 
 
 /** Opens a file without following links and without waiting for the writer of a named pipe. Returns undefined if the file is missing. */
 function openIfThere(filePath: string): number | undefined {
-  // Most package folders lack two of the three metadata files. An exception for a missing file would take longer than the rest of this
-  // function.
+  // Does not use an exception for a missing file, because most package folders lack two of the three metadata files and an exception would
+  // take longer than the rest.
   if (!lstatSync(filePath, { throwIfNoEntry: false })) return undefined;
   try {
     return openSync(filePath, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);

@@ -21,7 +21,7 @@ export function plainManifest(text: string): Record<string, unknown> | undefined
     if (!isInBlock) inBlock = undefined;
     if (!addPair(inBlock ?? fields, isInBlock ? line.slice(indentation.length) : line)) return undefined;
   }
-  // YAML reads a block without lines as null.
+  // Returns null for a block without lines, as YAML does.
   const isBlockEmpty = fields[block] !== undefined && Object.keys(fields[block] as object).length === 0;
   return Object.keys(fields).length > 0 && !isBlockEmpty ? fields : undefined;
 }

@@ -23,8 +23,8 @@ export class ForwardedMessage extends IncomingMessage {
   constructor(handedOn: HandedOn) {
     const { original, request } = handedOn;
     super(original.socket);
-    // `new Request(url)` has the method GET by default. A HEAD request that a plugin forwards in this way stays HEAD, because its response
-    // must have no body.
+    // Keeps HEAD if a plugin forwards a HEAD request by `new Request(url)`, which has the method GET by default, because the response must
+    // have no body.
     this.method = original.method === "HEAD" && request.method === "GET" ? "HEAD" : request.method;
     this.url = handedOn.target;
     this.httpVersion = original.httpVersion;
@@ -34,7 +34,7 @@ export class ForwardedMessage extends IncomingMessage {
     this.rawHeaders = lines.flat();
     // Uses an object with one value per name, because each header name occurs only once in `lines`.
     this.headers = Object.fromEntries(lines);
-    // Prevents an uncaught exception. The readers of the message also receive the error.
+    // Adds an error listener to prevent an uncaught exception. The readers of the message also receive the error.
     this.on("error", () => undefined);
     this.#reader = request.body?.getReader();
     if (this.#reader) return;

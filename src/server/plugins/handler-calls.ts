@@ -100,7 +100,7 @@ export class HandlerCalls {
   #isPass({ answer }: FoundResponse): boolean {
     if (answer.status !== 404 || !this.#travelling.isWhole) return false;
     dropResponse(answer);
-    // A handler can have read a copy of the request. Later handlers receive the original, whose body is unread.
+    // Passes the original request to the next handler, because a handler can have read a copy while the original is unread.
     this.#travelling.settle();
     return true;
   }

@@ -100,12 +100,12 @@ export class PluginCode {
   /** Imports the module `entry` from a copy of the folder. `hash` is the code hash of the folder. Rejects with the error of the import. */
   async load({ name, folder, hash, entry }: { name: string; folder: string; hash: string; entry: string }): Promise<unknown> {
     const copy = this.#copies.get(hash) ?? this.#makeCopy(name, folder, hash);
-    // The daemon's `Request` is installed before the import. Otherwise a module could store the native `Request` or `fetch`, which do not
-    // accept the daemon's requests.
+    // Installs the daemon's `Request` before the import, because a module could store the native `Request` or `fetch`, which do not accept
+    // the daemon's requests.
     installRequest();
     const module = copy.modules.get(entry) ?? copy.made.then(() => importFrom(copy.path, entry));
     copy.modules.set(entry, module);
-    // A failed import can be retried from a new copy, because Node also caches failed imports.
+    // Uses a new copy after a failed import, because Node.js also caches failed imports.
     module.catch(() => this.#delete(hash, copy));
     return await module;
   }

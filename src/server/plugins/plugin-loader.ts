@@ -50,7 +50,7 @@ function checked(value: unknown, what: string): Plugin {
   if (typeof value !== "object" || value === null || Array.isArray(value))
     throw new TypeError(`${what} ${describe(value)} instead of an object with hooks`);
   const plugin = value as Record<string, unknown>;
-  // A promise in place of a plugin object is an error, because the promise possibly never settles.
+  // Rejects a promise in place of a plugin object, because the promise possibly never settles.
   if (typeof plugin["then"] === "function") throw new TypeError(`${what} a promise instead of an object with hooks`);
   assertHooks(plugin);
   for (const name of functionHooks) assertKind(plugin[name], "function", name);
@@ -75,7 +75,7 @@ function assertHooks(plugin: Readonly<Record<string, unknown>>): void {
 
 function assertKind(value: unknown, kind: "function" | "object" | "boolean", name: string): void {
   if (value === undefined) return;
-  // A Hono app is an object. Other routers export functions with a `fetch` method.
+  // Accepts functions with a `fetch` method, because some routers export these. A Hono app is an object.
   const isObject = kind === "object" && value !== null && (typeof value === "object" || typeof value === "function");
   if (isObject || (kind !== "object" && typeof value === kind)) return;
   throw new TypeError(`${name} is ${describe(value)} instead of ${kind === "object" ? "an" : "a"} ${kind}`);

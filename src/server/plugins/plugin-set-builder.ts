@@ -110,13 +110,13 @@ export class PluginSetBuilder {
     { folder, entry, codeHash, before }: { folder: string; entry: string | undefined; codeHash: string; before: RunningPlugin | undefined },
   ): Promise<RunningPlugin> {
     const { code, log } = this.#options;
-    // Logged before the import, so that this is the last log entry if the plugin blocks the daemon.
+    // Logs before the import, so that this is the last log entry if the plugin blocks the daemon.
     if (entry !== undefined) log.info({ plugin: plugin.name, folder: plugin.folder }, "plugin is loading");
     const exported = entry === undefined ? {} : exportOf(await code.load({ name: plugin.name, folder, hash: codeHash, entry }));
     const hooks = await makePlugin(exported, plugin.config);
     const active = this.#activate(plugin, hooks, codeHash);
     if (before?.active.hooks === hooks) {
-      // One object cannot have two instances. Therefore, the running plugin is shut down and then initialized again.
+      // Shuts the running plugin down before it is initialized again, because one object cannot have two instances.
       this.ended.add(before);
       await endPlugin(before);
     }

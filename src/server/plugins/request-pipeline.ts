@@ -63,14 +63,14 @@ export class RequestPipeline {
     const target = request.url ?? "/";
     const normal = normalTarget(target);
     this.#isUnambiguous = normal === target;
-    // Hooks decide by the normalized URL, so the daemon must serve the same normalized URL.
+    // Replaces the target by the normalized URL, because hooks decide by this URL and the daemon must serve the same one.
     if (!this.#isUnambiguous) request.url = normal;
     this.#travelling = new PluginRequest(host, exchange);
   }
 
   begin(): void {
     try {
-      // The API and the panel are not available at a worker's host name.
+      // Reserves the paths of API and panel except at a worker's host name, where neither is available.
       if (!this.#exchange.hostTarget) {
         if (!this.#isUnambiguous && this.#isApi()) return this.#refuse(notFound());
         if (this.#host.reserved.isPanel(pathOf(this.#travelling.target))) return this.#toPanel();
@@ -151,10 +151,10 @@ export class RequestPipeline {
 
   /** Reports a failed hook; returns true when the request continues without it. */
   #outlives({ hooks, complain }: ActivePlugin, error: unknown): boolean {
-    // The hook failed because the client disconnected, so no response is needed.
+    // Sends no response if the hook failed because the client disconnected.
     if (this.#exchange.response.destroyed) return false;
     complain("onRequest", error);
-    // A request whose body was read cannot continue, even with `onRequestFailOpen`.
+    // Rejects a request whose body was read, even with `onRequestFailOpen`.
     if (hooks.onRequestFailOpen === true && this.#travelling.isWhole) return true;
     this.#refuse(error instanceof ApiError ? error : hookFailed(error));
     return false;
@@ -174,7 +174,7 @@ export class RequestPipeline {
   #route(): void {
     const { connection, hostTarget } = this.#exchange;
     const set = this.#set;
-    // Plugin handlers serve paths only at the daemon's own host names. At a worker's host name, the worker serves every path.
+    // Calls plugin handlers only at the daemon's own host names. At a worker's host name, the worker serves every path.
     const handlers =
       !hostTarget && set.withServerRoutes.length + set.withServerFetch.length + set.withBase.length > 0
         ? new HandlerCalls({
@@ -184,7 +184,7 @@ export class RequestPipeline {
             isGone: () => this.#exchange.response.destroyed,
           })
         : undefined;
-    // Plugin handlers cannot respond with 101 to a handshake.
+    // Calls no plugin handlers for a handshake, because they cannot respond with 101.
     if (!handlers || connection) return this.#toApps(handlers?.owner);
     this.#askHandlers(handlers).catch((error: unknown) => this.#refuse(error));
   }
@@ -217,7 +217,8 @@ export class RequestPipeline {
         addressOf(owner, this.#travelling.target),
       );
     }
-    // The hooks were skipped because of the plugin's public route. That route does not apply to a worker with the same name.
+    // Serves no worker with the plugin's name here: hooks were skipped because of the plugin's public route, which does not apply to a
+    // worker.
     if (owner && this.#isPublic) return this.#refuse(notFound());
     this.#host.workers.handle({ ...this.#exchange, request, response: answer });
   }

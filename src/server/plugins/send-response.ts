@@ -74,7 +74,7 @@ async function passOn(taken: ResponseInterceptor, { set, client, requestId, abou
   const isBodyAsCame = shown === answer && isWhole ? true : shown.body === body && isSendable(shown);
   if (isBodyAsCame && !isReframed) return taken.sendAs(shown.status, isHeadAsCame ? pairs : changedPairs(shown, { pairs, requestId }));
   if (!isSendable(shown)) throw new TypeError("the body of the response was already read");
-  // The new response does not use the original body.
+  // Discards the original body, which the new response does not use.
   if (body && !body.locked && shown.body !== body) taken.drop();
   await writeResponse(client, shown, { requestId, isLengthTrue: shown === answer && !isReframed });
 }
@@ -204,7 +204,7 @@ function room(to: ServerResponse): Promise<void> {
 
 /** Returns the headers that the daemon is allowed to send to the client, and the declared body length. */
 function headOf(answer: Response, isLengthTrue: boolean): { pairs: string[]; length: number | undefined } {
-  // `fetch` decodes the body, so its `Content-Encoding` and `Content-Length` no longer describe the body.
+  // Omits `Content-Encoding` and `Content-Length` of a `fetch` response, because `fetch` has decoded the body.
   const isFetched = answer.url !== "" && answer.headers.has("content-encoding");
   const pairs: string[] = [];
   for (const [name, value] of answer.headers) {

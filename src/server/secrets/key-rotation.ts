@@ -6,9 +6,12 @@ import { seal, unseal, type SecretsKey } from "./secret-cipher.js";
 import { placeOf, putSecret, type SecretRecord, type SecretRecords, type StoredSecret } from "./secret-records.js";
 import type { SecretsKeys } from "./secrets-keys.js";
 
-/** Number of records that are encrypted again in one transaction. Their values have at most about 1 MB. */
+/** Number of records that are encrypted again in one transaction. Their values have at most about 1 MB in total. */
 const batchRecords = 32;
-/** Pause between two passes over the records. 50 passes last longer than the sync interval of a daemon's replica. */
+/**
+ * Pause between two attempts to encrypt the records that other daemons changed meanwhile. All 50 attempts together take longer than a
+ * replica needs to receive such a change.
+ */
 const passDelayMs = 200;
 const maximumPasses = 50;
 
@@ -110,7 +113,8 @@ export class KeyRotation {
     for (let pass = 1; pass <= maximumPasses; pass += 1) {
       const outdated = this.#outdated(key.id);
       if (outdated.length === 0) return count;
-      // Another daemon changed a record that this daemon read before. The replica receives the change within its sync interval.
+      // Waits and repeats: another daemon changed a record after this daemon read it, and the replica receives the change within its sync
+      // interval.
       if (pass > 1) await delay(passDelayMs);
       for (let start = 0; start < outdated.length; start += batchRecords) {
         const part = outdated.slice(start, start + batchRecords);

@@ -67,8 +67,8 @@ export interface EndpointDefinition {
   /** Whether the operation changes plugin code, which runs in the daemon. `RUNTIME_PLUGIN_UPLOADS` restricts such operations. */
   readonly changesPlugin?: boolean;
   /**
-   * True if a successful response contains a key. Such a response is never compressed, because the compressed length could reveal the key
-   * (BREACH).
+   * True if a successful response contains a key. Such a response is not compressed, because its compressed length could reveal parts of
+   * the key (BREACH).
    */
   readonly returnsKey?: true;
   /** Effect of a successful call on the session cookie: `issue` sets it for the key in the request body, `clear` removes it. */

@@ -92,7 +92,10 @@ async function loginSettings(context: Context, config: ConfigFile, profile: stri
   return resolveSettings({ ...context, flags, environment });
 }
 
-/** Rejects a key from an environment variable. Storing that key must be explicit, and the variable would override the stored key. */
+/**
+ * Throws a usage error for a key in an environment variable: the variable would override the stored key, so the user must store this key
+ * explicitly.
+ */
 function refuseVariable({ flags, environment }: Context, settings: Settings, { keyStdin = false }: Options): void {
   if (keyStdin || flags.keyFile !== undefined) return;
   const variable = (["RUNTIMECTL_KEY", "RUNTIMECTL_KEY_FILE"] as const).find((name) => environment[name] !== undefined);

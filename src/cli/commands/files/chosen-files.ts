@@ -10,7 +10,7 @@ export const pluginsOption: OptionDefinition = {
   description: "Use the plugin directories instead of the worker directories",
 };
 
-/** Returns the file operations for workers, or with `--plugins` for plugins. Both sets of operations differ only in their paths. */
+/** Returns the file operations for workers, or with `--plugins` those for plugins. */
 export function chosenFiles({ plugins }: SurfaceOptions): typeof workerFiles {
   return plugins ? (pluginFiles as unknown as typeof workerFiles) : workerFiles;
 }

@@ -10,7 +10,7 @@ import { connect } from "../../client/connection.js";
 import { askText } from "../../output/prompts.js";
 import { outOption, showNewKey, newKeyFields } from "./new-key-output.js";
 
-/** Common kinds of keys, each with the fewest permissions for its purpose. */
+/** The values of `--preset`: common kinds of keys, each with only the permissions that its purpose requires. */
 export const keyPresets = {
   ci: {
     meaning: "for a pipeline that uploads workers of one namespace",

@@ -91,7 +91,7 @@ function lifetimeText(lifetime = ""): string {
   return noun === undefined ? "" : `in ${pluralize(Number(count), noun)}, on `;
 }
 
-/** The file for a new key. The file is created before the key, so that an unwritable path cannot lose a key. */
+/** The file for a new key. It is created before the key, so that no key is lost when the path is not writable. */
 class KeyFile {
   readonly path: string;
   readonly #handle: FileHandle;

@@ -26,7 +26,7 @@ export interface SecretOwner {
   /** Name of the worker or namespace, such as `@team/shop` or `@team`. */
   readonly name: string;
   readonly settings: Settings;
-  /** Resolves with whether the worker is known to be not installed. False for a namespace. */
+  /** Resolves with true if the worker is certainly not installed. Resolves with false for a namespace. */
   isMissing(): Promise<boolean>;
   list(): Promise<SecretList>;
   set(name: string, value: string): Promise<Secret>;

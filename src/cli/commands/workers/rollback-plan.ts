@@ -72,10 +72,7 @@ export class VersionTransaction {
     await this.#switch("disable", version);
   }
 
-  /**
-   * Reverts all changes, the last change first, even if the command was interrupted. Returns commands that revert the changes that failed
-   * to revert.
-   */
+  /** Reverts all changes in reverse order, even after an interruption. Returns the commands that revert the remaining changes by hand. */
   async undo(): Promise<string[]> {
     const { signal } = this.#context;
     const connection = signal.aborted ? await this.#connectAfresh().catch(() => this.#connection) : this.#connection;
@@ -88,8 +85,8 @@ export class VersionTransaction {
   }
 
   async #switch(verb: Verb, version: string): Promise<void> {
-    // Records the change before the request, because the change can happen although its response is lost. After a 4xx response, the change
-    // did not happen.
+    // Records the change before the request, because the daemon can make the change although its response is lost. A 4xx response proves
+    // that the daemon did not make the change.
     this.#done.push({ verb, version });
     await this.#call(this.#connection, verb, version).catch((error: unknown) => {
       if (error instanceof ApiError && error.status < 500) this.#done.pop();
@@ -101,7 +98,7 @@ export class VersionTransaction {
     await client.workers[verb]({ params: { ...toPathSegments(this.#name), version } });
   }
 
-  /** Connects with a new signal, because the signal of an interrupted command aborts every request. */
+  /** Connects with another signal, because an interruption has aborted the signal of the command. */
   #connectAfresh(): Promise<Switching> {
     return connect({ ...this.#context, signal: new AbortController().signal }, { workers: { enable, disable } });
   }

@@ -42,7 +42,7 @@ export function copyReplica(file: string, target: string): number {
       for (const row of rows) insert.run(...row);
       for (const record of records) insertRecord.run(...record);
     })();
-    // The copied file must be complete without a WAL file.
+    // Disables the WAL, so that the copied file is complete by itself.
     store.pragma("journal_mode = DELETE");
   } finally {
     store.close();

@@ -11,7 +11,7 @@ import { PrimaryError, Primary, type SqlRow } from "./primary-client.js";
 import { createRecordTable, insertMovedRecords, type RecordRow } from "./record-sql.js";
 import { assertSupportedPrimary, createTables, insertRows, readHead, selectMoved, underMark } from "./primary-sql.js";
 
-/** Time limit for the transaction. The limit is long because one transaction contains all keys. */
+/** Time limit for the transaction. It is long, because one transaction contains all keys. */
 const moveDeadlineMs = 60_000;
 /** Time after which the primary rejects the transaction, so that a transaction that failed here cannot succeed later. */
 const acceptanceMs = 50_000;
@@ -79,7 +79,7 @@ async function askHead(primary: Primary): Promise<SqlRow | undefined> {
   }
 }
 
-/** Reads the rows of the key store from a copy. A migration then changes only the copy. */
+/** Reads the rows of the key store from a copy, so that a migration changes only the copy. */
 async function readRows(file: string): Promise<StoreRows> {
   const folder = await mkdtemp(path.join(tmpdir(), "runtimectl-keys-"));
   try {

@@ -168,16 +168,16 @@ function fromHrana(value: HranaValue | undefined): SqlValue {
 }
 
 type PrimaryErrorKind =
-  /** The primary did not respond. It possibly committed the transaction. */
+  /** Kind of error: the primary did not respond, and possibly committed the transaction. */
   | "unreachable"
   | "late"
-  /** The primary responded and changed nothing. */
+  /** Kind of error: the primary responded and changed nothing. */
   | "unauthorised"
   | "refused"
   | "without-tables"
-  /** The primary is executing a change of another client. */
+  /** Kind of error: the primary is executing a change of another client. */
   | "busy"
-  /** The response does not come from a working libSQL server. */
+  /** Kind of error: the response does not come from a working libSQL server. */
   | "unexpected";
 
 /** Error of a transaction on the primary. The message completes a sentence that begins with "the primary". */

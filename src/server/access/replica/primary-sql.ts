@@ -6,7 +6,7 @@ import { NewerStateError } from "../../config/newer-state-error.js";
 const keptRevisions = 10_000;
 
 const nowMs = "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)";
-/** SQL for the revision of the running change. If the change is too late, no revision exists and the statements have no effect. */
+/** SQL for the revision of the running change. If the change is too late, it has no revision, and the statements have no effect. */
 export const thisRevision = "(SELECT revision FROM key_revisions WHERE mark = ?1)";
 /** Schema number of the primary's tables that this version creates and supports. */
 const primarySchemaVersion = 1;

@@ -43,7 +43,7 @@ export class ReplicaSyncer {
     this.#child = undefined;
     if (!child || child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
     const exited = once(child, "exit");
-    // `ref` prevents an exit of the daemon before the syncer has exited, for example during a start with inherited sockets.
+    // Keeps the daemon's process running with `ref` until the syncer has exited, for example during a start with inherited sockets.
     child.ref();
     child.kill("SIGKILL");
     await exited;
@@ -60,7 +60,7 @@ export class ReplicaSyncer {
     child.on("exit", () => {
       if (this.#child === child) this.#child = undefined;
     });
-    // `unref` lets the daemon exit while the syncer process still runs.
+    // Allows the daemon with `unref` to exit while the syncer process still runs.
     child.unref();
     child.channel?.unref();
     child.send(this.#job, () => undefined);
@@ -85,7 +85,7 @@ export class ReplicaSyncer {
       const onExit = (code: number | null, signal: string | null) =>
         settle(() => reject(new Error(`the syncer process exited (${signal ?? code})`)));
       let bytes = this.#bytesWritten();
-      // A syncer can be silent only while it fetches a whole replica. The replica's file grows during that time.
+      // Treats growth of the replica's file as activity, because the syncer sends no message while it fetches a whole replica.
       const timer = setInterval(() => {
         const bytesBefore = bytes;
         bytes = this.#bytesWritten();

@@ -49,7 +49,7 @@ export class ReplicatedRecordStore implements RecordStore {
   /** Replaces all records by the records of a replica. No other process is allowed to write the replica meanwhile. */
   async load(reader: ReplicaReader, { isDiverged }: { isDiverged: boolean }): Promise<void> {
     const { revision } = reader.readPosition();
-    // A diverged primary no longer contains the earlier changes of this daemon, so these are discarded.
+    // Discards the earlier changes of this daemon, because a diverged primary no longer contains them.
     if (isDiverged) this.#ahead.clear();
     const loaded = new Map<string, StoredRecord>();
     await readInto(loaded, reader, 0);

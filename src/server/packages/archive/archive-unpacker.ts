@@ -52,7 +52,7 @@ export class ArchiveUnpacker {
    * the folder contains only some of the files, and no process writes to it.
    */
   async unpack({ path, arrival }: UploadedFile, format: ArchiveFormat, folder: string): Promise<UnpackedPackage> {
-    // An upload from a slow client can take long. Therefore, the last free unpacker slot accepts only completely uploaded archives.
+    // Reserves the last free unpacker for completely uploaded archives, because an upload from a slow client can take long.
     if (this.#freeSlots < 2) await arrival?.whole;
     await this.#takeSlot();
     try {

@@ -38,7 +38,7 @@ export async function* gunzipFile(path: string, maxStreamBytes: number, arrival?
   const options: ZlibOptions & TransformOptions = { chunkSize: inflatedChunkBytes, writableHighWaterMark: readAheadBytes };
   const inflate = createInflateRaw(options);
   const ahead = new PassThrough({ objectMode: true, highWaterMark: chunksAhead });
-  // No error callback is needed, because the last stream of the pipeline emits the errors of all streams.
+  // Passes no error callback, because the last stream of the pipeline emits the errors of all streams.
   pipeline(gzip.data(), inflate, ahead, () => undefined);
   let crc = 0;
   let expandedBytes = 0;

@@ -9,9 +9,9 @@ import { Arrival, type UnpackJob, type UnpackResult } from "./unpack-job.js";
 import { TreeWriter } from "./folder-writer.js";
 import { unpack } from "./unpack.js";
 
-// stdin closes when the daemon exits. The unpacker then exits too, because no process needs the result.
+// Exits when stdin closes, because the daemon has exited and no process needs the result.
 process.stdin.on("close", () => process.exit(1));
-// The mode of unpacked files does not depend on the daemon's umask.
+// Sets the umask, so that the mode of unpacked files does not depend on the daemon.
 process.umask(0o022);
 
 const arrival = Arrival.toldBy(process.stdin);
@@ -20,11 +20,11 @@ process.stdout.write(JSON.stringify(result), () => process.exit(0));
 
 async function run(job: UnpackJob): Promise<UnpackResult> {
   try {
-    // With relative paths, the kernel looks up fewer folders per file.
+    // Changes to the target folder, because the kernel looks up fewer folders for relative paths.
     process.chdir(job.folder);
     const writer = new TreeWriter(".");
     const root = await unpack({ ...job, arrival, writer });
-    // The archive is deleted before the sync, so that its bytes need not be written to the disk.
+    // Deletes the archive before the sync, so that its bytes need not be written to the disk.
     await rm(job.archivePath, { force: true });
     const [metadata] = await Promise.all([readMetadata(path.join(job.folder, root)), writer.sync()]);
     if (metadata) return { root, metadata };

@@ -17,7 +17,7 @@ export interface TarHeader {
 export function parseTarHeader(block: Buffer): TarHeader {
   checkSum(block);
   const type = block[156] === 0 ? "0" : String.fromCharCode(block[156] as number);
-  // GNU tar stores other fields at the position of the POSIX name prefix.
+  // Ignores the field in the GNU format, which stores other data at the position of the POSIX name prefix.
   const isPosix = block.toString("latin1", 257, 263) === "ustar\0";
   const prefix = isPosix ? textField(block, 345, 155) : "";
   const name = textField(block, 0, 100);
@@ -38,18 +38,18 @@ function checkSum(block: Buffer): void {
   let sum = 0;
   let signedSum = 0;
   for (let index = 0; index < block.length; index += 1) {
-    // The checksum is calculated as if its own field contained eight spaces.
+    // Counts the checksum field as eight spaces, as tar does.
     const byte = index >= 148 && index < 156 ? 0x20 : (block[index] as number);
     sum += byte;
     signedSum += byte > 127 ? byte - 256 : byte;
   }
   const stored = numberField(block, 148, 8);
-  // Early tar programs calculated the checksum with signed characters.
+  // Also accepts a checksum over signed characters, as early tar programs calculated it.
   if (stored !== sum && stored !== signedSum) throw invalidArchive("the checksum of a tar header is wrong");
 }
 
 function textField(block: Buffer, start: number, length: number): string {
-  // A fast path: two of the three text fields of most headers are empty.
+  // Returns early for an empty field, because two of the three text fields of most headers are empty.
   if (block[start] === 0) return "";
   const field = block.subarray(start, start + length);
   const end = field.indexOf(0);

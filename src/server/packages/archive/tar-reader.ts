@@ -143,7 +143,7 @@ async function* piecesOf(source: ByteSource, byteCount: number): AsyncGenerator<
 function kindOf(type: string, name: string): ArchiveEntry["kind"] {
   switch (type) {
     case "0":
-      // Before POSIX, tar marked a folder by a trailing slash.
+      // Treats a name with a trailing slash as a folder, as tar did before POSIX.
       return name.endsWith("/") ? "directory" : "file";
     case "1":
       return "hard link";

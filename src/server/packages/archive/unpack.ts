@@ -28,7 +28,7 @@ export async function unpack(options: {
   limits: ArchiveLimits;
 }): Promise<string> {
   const { archivePath, arrival, format, writer, limits } = options;
-  // The list of entries is at the end of a zip file, so the complete file is needed.
+  // Waits for the complete zip file, because its list of entries is at the end.
   await arrival?.reach(format === "zip" ? Infinity : magic.tar.length);
   await expectMagic(archivePath, format);
   const entries = await entriesOf(format, { archivePath, arrival, limits });
@@ -106,7 +106,7 @@ function unpackEntry(
 
 function refuseLeadingOut(link: ArchiveEntry): void {
   const name = entrySegments(link.name, "file").join("/");
-  // The target of a symbolic link is relative to the link's folder. The target of a hard link is relative to the archive's root.
+  // Resolves the target of a symbolic link from the link's folder, and the target of a hard link from the archive's root.
   const from = link.kind === "symbolic link" ? name : name.split("/", 1).join("");
   if (linkLeavesPackage(from, link.target ?? "")) throw pathTraversal(`${link.name} -> ${link.target}`);
 }

@@ -7,7 +7,7 @@ import { archiveTooLarge, invalidArchive, unsupportedEntry } from "../../../shar
 import { decodeUtf8 } from "./tar-header.js";
 import { open } from "node:fs/promises";
 
-/** The maximum compression ratio of deflate is 1,032 to 1. */
+/** Maximum compression ratio of deflate: 1,032 to 1. */
 const highestDeflateRatio = 1032;
 /** Length in bytes of the longest data descriptor, which can follow an entry. */
 const longestDescriptorBytes = 24;
@@ -57,8 +57,8 @@ async function locateEntries(zip: ZipFile, centralDirectoryEnd: number): Promise
     if (!agree(entry, local)) throw invalidArchive("its central directory and its entries disagree");
     located.push({ entry, name: nameOf(entry), dataEnd: local.fileDataStart + entry.compressedSize });
   }
-  // yauzl reads only the stated number of entries. Further hidden entries are detected because the final read position is not the
-  // directory's end.
+  // Checks that the reading ended at the end of the directory, because yauzl reads only the stated number of entries and would miss
+  // further ones.
   if (Number(zip.readEntryCursor) !== centralDirectoryEnd)
     throw invalidArchive("its central directory contains more or fewer entries than stated");
   checkSpans(located);
@@ -112,7 +112,7 @@ function nameOf(entry: Entry): string {
 
 function archiveEntry(zip: ZipFile, entry: Entry, name: string): ArchiveEntry {
   const madeOn = entry.versionMadeBy >>> 8;
-  // In zip files from Unix and macOS, the upper 16 bits contain the file mode. Other systems use these bits differently.
+  // Uses the upper 16 bits as the file mode only for zip files from Unix and macOS. Other systems use these bits differently.
   const mode = madeOn === 3 || madeOn === 19 ? entry.externalFileAttributes >>> 16 : 0;
   const kind = kindOf(name, mode);
   if (kind === "directory" && entry.uncompressedSize > 0) throw invalidArchive("a folder in it has content");

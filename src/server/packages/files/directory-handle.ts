@@ -35,7 +35,7 @@ export class DirectoryHandle {
         const isNew = options.isMade === true && inner.#makeFolder(segment);
         if (isNew) made.push(inner.pathOf(segment));
         inner = inner.enter(segment);
-        // Isolates can run as other users and must be able to read the folder, whatever the daemon's umask is.
+        // Sets the mode regardless of the daemon's umask, because isolates can run as other users and must be able to read the folder.
         if (isNew) fchmodSync(inner.#descriptor, folderMode);
       }
       return inner;

@@ -16,7 +16,7 @@ export function etagOf({ ino, size, mtimeNs }: Pick<BigIntStats, "ino" | "size" 
 
 /** Throws PRECONDITION_FAILED unless the file has this ETag. */
 export function assertEtag({ mount, below, path }: FilePlace, etag: string): void {
-  // A proxy that compresses a response makes its ETag weak. Therefore, a weak ETag is accepted too.
+  // Also accepts a weak ETag, because a proxy that compresses a response makes its ETag weak.
   if (currentEtag(mount.path, below) === etag.replace(/^W\//, "")) return;
   throw new ApiError(
     "PRECONDITION_FAILED",

@@ -17,7 +17,7 @@ export function metadataFileAt(below: readonly string[]): MetadataFileName | und
 /** Reads a metadata file and replaces the values of `env` by `***`. Does not close the descriptor. */
 export function readMasked(descriptor: number, fileName: MetadataFileName): Buffer {
   const { size } = fstatSync(descriptor);
-  // The daemon does not accept a longer file as metadata.
+  // Limits the length, because the daemon does not accept a longer file as metadata.
   if (size > longestBytes(fileName)) return Buffer.from(hidden);
   const bytes = Buffer.alloc(size);
   const length = readSync(descriptor, bytes, 0, size, 0);

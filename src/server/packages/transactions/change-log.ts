@@ -61,7 +61,7 @@ export class ChangeLog {
     const text = `${JSON.stringify(line)}\n`;
     const size = statSync(this.#file, { throwIfNoEntry: false })?.size ?? 0;
     if (size > mostBytes) this.#beginAnew(text);
-    // The line break ends an incomplete line that a crash left. Readers skip such a line.
+    // Begins with a line break, which ends an incomplete line that a crash left. Readers skip such a line.
     else this.#write(size > this.#offset ? `\n${text}` : text);
     this.#number += 1;
   }

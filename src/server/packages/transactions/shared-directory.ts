@@ -107,7 +107,7 @@ export class SharedDirectory {
       const lock = this.#tryToTake();
       if (lock) return lock;
       if (performance.now() > giveUpAtMs) throw busy();
-      // The delay is random, so that waiting daemons do not retry at the same time.
+      // Uses a random delay, so that waiting daemons do not try again at the same time.
       await delay(shortestPauseMs + Math.random() * (longestPauseMs - shortestPauseMs));
     }
   }

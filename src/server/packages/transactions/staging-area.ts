@@ -179,11 +179,12 @@ export class StagingArea {
     this.#shared.marks.forgetDead();
     const isAlone = this.#shared.marks.others().length === 0;
     const names = this.#staged();
-    // An interruption between two folder operations of a change can leave an empty folder `.staging`.
+    // Deletes an empty folder `.staging`, which an interruption between two folder operations can leave.
     if (names.length === 0) this.#removeOwnFolderIfPossible();
     for (const name of names) {
       const folder = path.join(this.#folder, name);
-      // A decided restore still needs its folder. Exception: a starting daemon without peers has already completed the restore.
+      // Keeps the folder of a decided restore, which still needs it, unless this daemon has started without peers and completed the
+      // restore.
       if (isOfRestore(name) && !(isStart && isAlone)) continue;
       if (this.#takenOver.has(name) || this.#shared.marks.isAlive(instanceOf(name))) continue;
       this.#takenOver.add(name);

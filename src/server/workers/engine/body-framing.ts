@@ -4,7 +4,7 @@ import { BodyKind } from "../protocol/frames.js";
 
 /** Returns the `BodyKind` of a request from its method and headers: `None` or `Stream`. `WorkerCall` changes a small body to `Inline`. */
 export function bodyKindOf(request: IncomingMessage): number {
-  // A body of GET has no defined semantics, and the `Request` constructor rejects it.
+  // Ignores the body of GET, because it has no defined semantics and the `Request` constructor rejects it.
   if (request.method === "GET" || request.method === "HEAD") return BodyKind.None;
   return hasBody(request) ? BodyKind.Stream : BodyKind.None;
 }

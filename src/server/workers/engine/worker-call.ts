@@ -101,7 +101,7 @@ export class WorkerCall {
    * Receives a small request body, then calls `onReady`. Rejects a body that is too large. Ends the call when the client disconnects first.
    */
   prepare(onReady: (call: WorkerCall) => void): void {
-    // If the client disconnected before this call added its listener, the event "close" was already emitted.
+    // Checks whether the client has already disconnected, because the event "close" is not emitted again.
     if (this.response.closed) return this.#release(false);
     if (this.#bodyKind === BodyKind.None) return onReady(this);
     this.request.once("close", this.#onRequestClose);
@@ -256,7 +256,7 @@ export class WorkerCall {
   }
 
   readonly #onRequestClose = (): void => {
-    // Does nothing after `start`: the isolate then receives an Abort frame for the body and sends a response.
+    // Does nothing after `start`, because the isolate then receives an Abort frame for the body and sends a response.
     if (this.#channel || this.request.complete) return;
     this.fail(new ApiError("INVALID_REQUEST", "The request body ended before it was complete."));
   };

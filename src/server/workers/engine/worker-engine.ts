@@ -288,7 +288,7 @@ export class WorkerEngine {
     const { address, request, upgrade } = exchange;
     this.#bandwidthScheduler.noteCall();
     if (address.path !== "") return app.handle(exchange);
-    // WebSocket clients do not follow redirects, so an upgrade request is not redirected.
+    // Does not redirect an upgrade request, because WebSocket clients do not follow redirects.
     if (!upgrade && (request.method === "GET" || request.method === "HEAD")) return redirectToBase(app, exchange);
     app.handle({ ...exchange, address: { ...address, path: "/" } });
   };

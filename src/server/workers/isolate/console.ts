@@ -2,7 +2,7 @@ import { Console } from "node:console";
 import { Writable } from "node:stream";
 import { LogCode } from "../protocol/frames.js";
 
-/** Log levels of console methods that do not write at `info`. `console.trace` is a debugging aid, so it does not write at `error`. */
+/** Log levels of console methods that do not log at `info`. `console.trace` is a debugging aid, so its level is not `error`. */
 const codeOfMethod = { debug: LogCode.Debug, trace: LogCode.Debug, warn: LogCode.Warn, error: LogCode.Error } as const;
 
 /** Maximum number of unread bytes in stdout or stderr. Further output is dropped. */

@@ -209,7 +209,7 @@ export class Exchange {
   #done(): void {
     this.#isDone = true;
     this.addCredit(0);
-    // The abort settles a pending read of the request body.
+    // Aborts the request body, which settles a pending read.
     this.abortBody();
     this.#onDone(this.#id);
   }

@@ -14,7 +14,7 @@ const closedNetworks =
   "ff00::/8";
 const loopbackNetworks = "127.0.0.0/8 ::1/128";
 
-// Functions are captured before worker code can replace them. Arrays are read by index because worker code can replace their iterator.
+// Stores functions before worker code can replace them. Reads arrays by index, because worker code can replace their iterator.
 const { apply } = Reflect;
 const { isIP } = net;
 const accessDenied = -constants.errno.EACCES;

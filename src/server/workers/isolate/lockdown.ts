@@ -69,15 +69,16 @@ export function lockDown({
   servers,
   report,
 }: LockdownOptions): void {
-  // Node loads an addon with `process.dlopen`.
+  // Removes `process.dlopen`, by which Node.js loads native addons.
   for (const name of [...takenFromProcess, ...(allowsAddons ? [] : ["dlopen"])]) {
     Object.defineProperty(process, name, { value: undefined, writable: false, configurable: false, enumerable: false });
   }
   restrictProcessReport();
   os.setPriority = () => unavailable("os.setPriority");
-  // Some V8 flags make V8 write files outside the permission model. V8 also freezes its flags, so a later change would abort the process.
+  // Disables `v8.setFlagsFromString`, because some flags make V8 write files outside the permission model. V8 also freezes its flags, so a
+  // later change would abort the process.
   v8.setFlagsFromString = () => unavailable("v8.setFlagsFromString");
-  // Both functions below write files. `createTracing` would hang if the permission model denied the file.
+  // Disables both functions, because they write files. `createTracing` would hang if the permission model denied the file.
   v8.setHeapSnapshotNearHeapLimit = () => unavailable("v8.setHeapSnapshotNearHeapLimit");
   traceEvents.createTracing = () => unavailable("trace_events.createTracing");
   // Returns an empty list. Otherwise Node.js would throw an error, because the kernel denies the system call.
@@ -109,7 +110,7 @@ function unavailable(name: string): never {
  * port would receive the operator's session.
  */
 function denyListening({ pipe, allowsUdp }: { pipe: net.Socket; allowsUdp: boolean }): void {
-  // `connect` creates the handle immediately; the socket is destroyed before it connects.
+  // Destroys the socket before it connects, because `connect` creates the handle immediately.
   const socket = new net.Socket().connect({ host: "127.0.0.1", port: 1 });
   for (const prototype of [prototypeOfHandle(pipe), prototypeOfHandle(socket)]) {
     replaceMethods(prototype, ["listen"], () => throwDenied(listenMessage, "listen"));

@@ -28,7 +28,7 @@ const terminateGraceMs = 1000;
 
 /** The isolate program: waits for a worker, imports it, and serves requests with it. */
 function runIsolate({ slot, settings }: { slot: string; settings: IsolateSettings }): void {
-  // libuv creates its thread pool, with four threads, at the first task. Without this early task, the worker could enlarge the pool with
+  // Starts a task early, so that libuv creates its thread pool with four threads. Otherwise the worker could enlarge the pool with
   // UV_THREADPOOL_SIZE.
   stat(import.meta.filename, () => undefined);
   const exit = process.exit.bind(process);
@@ -136,7 +136,7 @@ function runIsolate({ slot, settings }: { slot: string; settings: IsolateSetting
         return exchanges.get(id)?.cancel();
       case FrameKind.Ping:
         writer.empty(FrameKind.Pong, 0);
-        // The Pong frame is flushed immediately, because a long computation can follow.
+        // Flushes the Pong frame immediately, because a long computation can follow.
         return writer.flush();
       case FrameKind.Load:
         return void load(JSON.parse(buffer.toString("utf8", start, end)) as LoadOrder);
@@ -164,8 +164,8 @@ function runIsolate({ slot, settings }: { slot: string; settings: IsolateSetting
   for (const stream of [process.stdout, process.stderr]) {
     boundOutput(stream, () => log.write(LogCode.Warn, "Output is dropped: the worker writes faster than the daemon reads."));
   }
-  // A terminal or service manager sends these signals to all processes. The isolate ignores them, because the daemon stops isolates after
-  // their requests.
+  // Ignores these signals, which a terminal or service manager sends to all processes, because the daemon stops isolates after their
+  // requests.
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => undefined);
   lockDown({ ...settings, channel: channel.socket, servers, report: (text) => log.write(LogCode.Error, text) });
   installRequest();

@@ -44,7 +44,7 @@ export class SourcePositions {
       try {
         return this.#origin(place, Number(line), Number(column)) ?? whole;
       } catch {
-        // Without a valid source map, the trace keeps the position in the bundle.
+        // Keeps the position in the bundle if no valid source map exists.
         return whole;
       }
     });

@@ -106,7 +106,7 @@ function adoptSocket(socket: Socket, onread: OnReadOpts): Socket {
   const adopted = new Socket(options);
   // oxlint-disable-next-line no-underscore-dangle -- one handle has one socket
   inner._handle = null;
-  // Closes the original socket too, because Node.js reports the child process as closed only after this close.
+  // Also closes the original socket, because Node.js reports the child process as closed only after this close.
   adopted.once("close", () => socket.destroy());
   return adopted;
 }

@@ -93,7 +93,7 @@ export class IsolateCommand {
       "--permission",
       // `--allow-net` exists in Node.js 25 and later. The permission model of earlier versions does not restrict the network.
       ...(options.allowsNetwork && process.allowedNodeEnvironmentFlags.has("--allow-net") ? ["--allow-net"] : []),
-      // Freezes V8 flags after the start, because some flags write files outside the permission model.
+      // Freezes V8 flags after the start, because some flags make V8 write files outside the permission model.
       "--freeze-flags-after-init",
       "--preserve-symlinks",
       "--preserve-symlinks-main",
@@ -116,8 +116,7 @@ export class IsolateCommand {
       ...options.permissions.flatMap((permission) => isolateFlag(permission) ?? []),
       `--max-old-space-size=${Math.max(16, Math.floor(options.memoryBytes / 1024 / 1024))}`,
       ...readablePaths(options.slot).map((readable) => `--allow-fs-read=${readable}`),
-      // If the `app` folder is a symbolic link, the isolate's working directory is the target of the link. Node.js resolves relative paths
-      // at this target.
+      // Allows reading the target if `app` is a symbolic link, because Node.js then resolves relative paths at this target.
       ...(options.folder !== undefined && options.hidden === undefined ? [`--allow-fs-read=${path.join(options.folder, "*")}`] : []),
       `--allow-fs-read=${path.dirname(isolateProgram)}`,
       ...writablePaths(options).map((writable) => `--allow-fs-write=${writable}`),
@@ -132,7 +131,7 @@ export class IsolateCommand {
 
   async #sandbox(needs: IsolateOptions): Promise<string[]> {
     const layers = await this.#layers;
-    // Each layer that the kernel supports is required. Otherwise a worker could make the setup of a layer fail and run without the layer.
+    // Requires each layer that the kernel supports. Otherwise a worker could make the setup of a layer fail and run without the layer.
     const required = layerNames.filter((name) => this.#isStrict || layers[name].isActive);
     if (required.length === 0) return [];
     const hasOwnUser = needs.user !== undefined && needs.sharing !== "workers";
@@ -149,7 +148,7 @@ export class IsolateCommand {
 
   #privileges(user: number | undefined): string[] {
     if (this.#setpriv === undefined) return [];
-    // The kernel kills the isolate when the daemon exits. The worker's code cannot prevent this.
+    // Makes the kernel kill the isolate when the daemon exits, which the worker's code cannot prevent.
     return [this.#setpriv, "--pdeathsig", "KILL", "--no-new-privs", ...(user === undefined ? rootFlags() : userFlags(user)), "--"];
   }
 

@@ -73,7 +73,7 @@ export function watchIdleness(isolate: IsolateProcess, { idleTimeout, ttl }: { i
       notifiedAtMs = isolate.lastUsedMs;
       isolate.notifyIdle();
     }
-    // After a notification, the next notification is due after another `idleTimeout` at the earliest.
+    // Sends the next notification after another `idleTimeout` without requests at the earliest.
     const untilNotificationMs = idleMs < idleTimeout ? idleTimeout - idleMs : idleTimeout;
     timer = setTimeout(check, Math.max(1, Math.min(ttl - idleMs, untilNotificationMs, longestTimerMs))).unref();
   };

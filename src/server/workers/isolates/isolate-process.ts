@@ -221,7 +221,7 @@ export class IsolateProcess {
         this.events?.onRoom(this);
       },
       onViolation: (reason) => this.kill(reason),
-      // A worker can close the channel without exiting. The daemon then kills the isolate because it is unusable.
+      // Kills the isolate if its channel closes, because a worker can close the channel without exiting.
       onClose: () => setTimeout(() => this.isTerminating || this.kill("the isolate closed its channel"), finalOutputTimeoutMs),
     });
   }
@@ -296,7 +296,7 @@ export class IsolateProcess {
     this.#state = "exited";
     this.#background.end();
     this.#channel.close();
-    // A program that the worker started can keep the output sockets open. Without this close, `exited` would never resolve.
+    // Closes the output sockets, because a program that the worker started can keep them open. Otherwise `exited` would never resolve.
     this.#child.closeOutput();
     this.#step.failToEnd(end);
     this.#sockets.failAll();

@@ -92,7 +92,7 @@ export class IsolateSet {
   pick(): IsolateProcess | undefined {
     if (this.#isEphemeral) return this.#unused()[0];
     const isolate = this.#leastBusy();
-    // Killing a blocked isolate fails all calls of the isolate. A new call therefore waits for a responsive isolate.
+    // Makes a new call wait for an isolate that responds, because killing a blocked isolate fails all its calls.
     return isolate?.isResponsive() ? isolate : undefined;
   }
 

@@ -97,7 +97,7 @@ export class IsolateStarter {
     } catch (error) {
       void isolate.terminate();
       if (isolate.hasCrashed) throw error;
-      // Calls that cannot wait fail with this error until the next start.
+      // Stores the error for calls that cannot wait for the next start.
       this.#lastError = (bundle === undefined && (await this.#findSyntaxError(error, events))) || toApiError(error);
       throw this.#lastError;
     } finally {

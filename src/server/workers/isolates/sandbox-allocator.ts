@@ -68,7 +68,7 @@ export class SandboxAllocator {
 
   async allocate({ permissions, name, folder, hidden, data }: IsolateNeeds): Promise<SandboxAllocation> {
     const { slots, users } = await this.#ready;
-    // Two isolates must never share a slot: each isolate could read the other's code, and the first isolate to exit would delete the slot.
+    // Two isolates must not share a slot: each could read the other's code, and the first one that exits would delete the slot.
     const slotName = String((this.#slots += 1));
     const keepsFiles = permissions.some((permission) => permission.startsWith("fs-")) || folder !== undefined || data !== undefined;
     const user = keepsFiles ? users?.takeNamed(name) : users?.take();
@@ -100,7 +100,7 @@ export class SandboxAllocator {
 
   async close(): Promise<void> {
     const { slots } = await this.#ready;
-    // Without this wait, processes that workers started could continue after the daemon has exited.
+    // Waits until these processes have exited, because they could otherwise continue after the daemon.
     await Promise.all(this.#endings);
     await slots.remove();
   }

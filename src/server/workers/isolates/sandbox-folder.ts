@@ -65,8 +65,8 @@ export class SandboxFolder {
     await mkdir(folder, { mode: 0o700 });
     const slot = new SandboxFolder(folder);
     try {
-      // Node.js searches each folder above a module for a package.json, and fails at a file that it cannot read. This package.json ends the
-      // search.
+      // Creates a package.json that ends Node's search. Node.js searches each folder above a module and fails at a file that it cannot
+      // read.
       await writeReadable(path.join(folder, "package.json"), "{}");
       await mkdir(slot.temporaryFolder, { mode: 0o700 });
       if (reader !== undefined) {

@@ -52,7 +52,7 @@ export class StandbyIsolates {
   async take(needs: IsolateNeeds): Promise<IsolateProcess | undefined> {
     if (needs.memoryBytes !== this.#needs.memoryBytes || needs.permissions.length > 0) return undefined;
     if (needs.folder !== undefined || needs.data !== undefined) return undefined;
-    // A standby isolate can exit before it is used, for example when the kernel kills it for lack of memory.
+    // Skips a standby isolate that has exited, for example because the kernel killed it for lack of memory.
     this.#ready = this.#ready.filter((isolate) => !isolate.hasExited);
     const ready = this.#ready.shift();
     if (!ready) this.#noteShortage();

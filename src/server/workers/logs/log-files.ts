@@ -41,7 +41,7 @@ export class LogFiles {
       await mkdir(this.#options.directory, { recursive: true, mode: 0o700 });
       const currentBytes = await sizeOf(current);
       if (currentBytes > 0 && currentBytes + Buffer.byteLength(text) > this.#options.bytesPerWorker / 2) await rename(current, previous);
-      // A line break before the first text ends a line that a crash left incomplete.
+      // Begins with a line break, which ends a line that a crash left incomplete.
       const isFirst = !this.#appended.has(name);
       this.#appended.add(name);
       await appendFile(current, isFirst ? `\n${text}` : text, { mode: 0o600 });

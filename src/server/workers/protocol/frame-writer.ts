@@ -106,7 +106,7 @@ export class FrameWriter {
   answer(exchange: number, status: number, head: string, body: string | Uint8Array): boolean {
     if (body.length > inlineResponseBytes) return false;
     const fixed = 6 + head.length;
-    // A UTF-16 unit needs at most three bytes in UTF-8. Reserving three bytes per unit avoids counting the bytes first.
+    // Reserves three bytes per UTF-16 unit, the most in UTF-8, to avoid counting the bytes first.
     const room = typeof body === "string" ? Math.min(body.length * 3, inlineResponseBytes) : 0;
     if (room > copyBytes * 3 && !this.#hasRoom(frameHeaderBytes + fixed + room)) {
       return this.answer(exchange, status, head, Buffer.from(body as string));
@@ -213,7 +213,7 @@ export class FrameWriter {
   /** Returns whether a slab has `needed` free bytes, or a new slab can be allocated within the limit. */
   #hasRoom(needed: number): boolean {
     if (this.#end + needed <= this.#slab.length) return true;
-    // If the socket sends all bytes, this flush frees the slab.
+    // Flushes first: if the socket sends all bytes, the slab is free again.
     this.flush();
     if (this.#end + needed <= this.#slab.length || this.#freeSlabs.some((slab) => slab.length >= needed)) return true;
     return this.#lentSlabs.length + this.#freeSlabs.length < maximumSlabs - 1;

@@ -37,7 +37,7 @@ export async function openKernel(): Promise<Kernel> {
   const { default: koffi } = await import("koffi");
   const libc = koffi.load(null);
   const filterProgram = koffi.struct({ len: "uint16", filter: "void *" });
-  // Each combination of argument types needs its own declaration, because syscall(2) is variadic.
+  // Declares each combination of argument types separately, because syscall(2) is variadic.
   const prctl = libc.func("int prctl(int, unsigned long, unsigned long, unsigned long, unsigned long)");
   const fcntl = libc.func("int fcntl(int, int, int)");
   const exit = libc.func("void _exit(int)");

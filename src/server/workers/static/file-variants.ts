@@ -65,7 +65,7 @@ export class FileVariants {
 
   #variationFor({ request, address }: WorkerExchange, file: StaticFile): Variation | undefined {
     const base = this.#injection && file.body && file.type.startsWith("text/html") ? baseOf(this.#injection, address) : undefined;
-    // A range request receives the uncompressed file, because clients combine parts of different responses.
+    // Sends the uncompressed file for a range request, because clients combine parts of different responses.
     const takesCoding = file.isCompressible && request.headers.range === undefined;
     const coding = takesCoding ? preferredCoding(request.headers["accept-encoding"]) : undefined;
     return base === undefined && coding === undefined ? undefined : { base, coding };

@@ -83,8 +83,8 @@ export async function readStaticFile(folder: SiteFolder, file: string): Promise<
     const facts = { path: relative, modifiedMs: stats.mtimeMs, type, marks, isCompressible: isCompressible(type, stats.size, marks) };
     if (stats.size > inMemoryBytes) {
       isHandedOn = true;
-      // Archives can have constant modification times. Therefore the ETag of a small file uses the content. The ETag of a large file uses
-      // the generation of the package folder.
+      // Uses the content for the ETag of a small file, because archives can have constant modification times. Uses the generation of the
+      // package folder for a large file.
       const etag = etagOf(`${folder.generation} ${stats.size} ${stats.mtimeMs}`);
       return withValidators({ ...facts, body: undefined, handle, sizeBytes: stats.size, etag });
     }
@@ -106,7 +106,7 @@ async function openBelow(root: string, file: string): Promise<{ handle: FileHand
     try {
       const stats = await handle.stat();
       const realPath = await realPathOf(handle, file);
-      // For a deleted file, the system reports no valid path.
+      // Returns undefined for a deleted file, for which the system reports no valid path.
       const isThere = stats.nlink > 0;
       if (isThere && realPath !== undefined && isPathWithin(realPath, root)) return { handle, stats, realPath };
     } catch (error) {
@@ -136,7 +136,7 @@ export function inCoding(file: StaticFile, coding: ContentCoding, compressed: Bu
 
 function isCompressible(type: string, sizeBytes: number, { headers }: FileMarks): boolean {
   if (sizeBytes < leastCompressedBytes || sizeBytes > mostCompressedBytes) return false;
-  // A file of unknown type is not compressed, because such a file is often compressed already.
+  // Does not compress a file of unknown type, because such a file is often compressed already.
   if (type === unknownType || compressible(type) !== true) return false;
   return !headers.some(([name, value]) => name === "content-encoding" || (name === "cache-control" && value.includes("no-transform")));
 }

@@ -189,7 +189,7 @@ export class StaticFiles {
       }
     }
     if (relative === "" || relative.endsWith("/")) return undefined;
-    // A static export of Next.js writes the page /about to about.html, next to a folder about/ without an index.
+    // Also serves /about from about.html, because a static export of Next.js writes this file next to a folder about/ without an index.
     const page = await this.#read(`${relative}.html`);
     return page === "directory" ? undefined : page;
   }
@@ -231,7 +231,7 @@ function injectionOf({ injectBase, env, envPrefix }: WorkerManifest): PageInject
 }
 
 function redirectToSlash({ response, requestId, address }: WorkerExchange): void {
-  // The redirect is relative to the last path segment. Therefore no request path can redirect to another host.
+  // Redirects relative to the last path segment, so that no request path can redirect to another host.
   const last = address.path.slice(address.path.lastIndexOf("/") + 1);
   response.writeHead(308, ["location", `./${last}/${address.query}`, "content-length", "0", "x-request-id", requestId]);
   response.end();

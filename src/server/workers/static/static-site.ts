@@ -45,7 +45,7 @@ export class StaticSite implements VersionHandler {
 
   handle(exchange: WorkerExchange): void {
     const { request } = exchange;
-    // The request body is discarded because an unread body would block the connection.
+    // Discards the request body, because an unread body would block the connection.
     discardBody(request);
     if (request.method !== "GET" && request.method !== "HEAD") {
       const message = `A static site accepts GET and HEAD, not ${request.method}.`;

@@ -109,7 +109,7 @@ async function readPackageWithin(root: string, module: string): Promise<Installe
 async function problemOf(error: unknown, root: string): Promise<CompileProblem> {
   const errors = (error as { errors?: Message[] }).errors ?? [];
   const [first] = errors;
-  // When there are no messages, esbuild's process was killed.
+  // Assumes that esbuild was killed if it returned no message.
   if (!first) return { problem: "The compiler exceeded its time or memory limit.", tookTooMuch: true };
   const withoutRoot = (text: string) => text.replaceAll(`${root}/`, "");
   const { location, text } = first;
@@ -117,7 +117,7 @@ async function problemOf(error: unknown, root: string): Promise<CompileProblem> 
   const isOutside = (message: Message) => message.location !== null && !isPathWithin(path.resolve(root, message.location.file), root);
   if (errors.some(isOutside)) return { problem: leadsOut.text };
   const place = location ? `${location.file}:${location.line}:${location.column + 1}: ` : "";
-  // Errors of the plugin `contained` need no source line.
+  // Omits the source line from errors of the plugin `contained`.
   const line = location?.lineText.trim() && first.pluginName === "" ? ` in: ${location.lineText.trim().slice(0, 200)}` : "";
   const report = (await formatMessages(errors, { kind: "error" })).join("").trimEnd();
   return { problem: withoutRoot(`${place}${text}${line}`).split("\n", 1)[0]?.slice(0, 1000) ?? "", report: withoutRoot(report) };

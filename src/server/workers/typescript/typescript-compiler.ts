@@ -211,7 +211,7 @@ class CompilerSandbox {
         ...readableSystemPaths({ allowsPrograms: false }),
       ],
       runnable: [...runnableSystemPaths({ allowsPrograms: false }), ...this.#programs],
-      // Node connects a child's standard streams with Unix socket pairs.
+      // Allows Unix sockets, because Node.js connects a child's standard streams with Unix socket pairs.
       allowsUnixSockets: true,
       allowsPrograms: true,
       required,

@@ -4,10 +4,10 @@ import Database from "libsql";
 
 // The syncer process, which writes the replica's file. libsql can block without limit, so the daemon must be able to kill this process.
 
-// New files are private, regardless of the daemon's umask.
+// Makes new files private, whatever umask the daemon has.
 process.umask(0o077);
 process.on("disconnect", () => process.exit(0));
-// Ctrl-C in a terminal sends SIGINT to all processes. The syncer ignores SIGINT, because the daemon stops the syncer.
+// Ignores SIGINT, which Ctrl-C sends to all processes of a terminal, because the daemon stops the syncer.
 process.on("SIGINT", () => undefined);
 new Worker(new URL("parent-watch.js", import.meta.url), { workerData: process.ppid, stdout: true, stderr: true }).unref();
 
@@ -27,7 +27,7 @@ function responseTo(sync: () => void): SyncResponse {
   }
 }
 
-// Only this file uses the package libsql.
+// Imports the package libsql, which no other file does.
 
 /** Types of a replica that the type declarations of the package libsql lack. */
 interface SyncedDatabase {

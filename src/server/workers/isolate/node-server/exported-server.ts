@@ -19,14 +19,14 @@ export async function toServer(exported: unknown): Promise<Server | undefined> {
   if (typeof exported === "function") return isRequestListener(exported) ? http.createServer(exported as RequestListener) : undefined;
   if (typeof exported !== "object" || exported === null) return undefined;
   const app = exported as Bag;
-  // The exported value is a Fastify app.
+  // Detects an app of Fastify.
   if (app["server"] instanceof http.Server && isMethod(app, "ready") && isMethod(app, "inject")) {
     await call(app, "ready");
     return app["server"];
   }
-  // The exported value is a Koa app.
+  // Detects an app of Koa.
   if (Array.isArray(app["middleware"]) && isMethod(app, "callback")) return http.createServer(call(app, "callback") as RequestListener);
-  // The exported value is a NestJS app.
+  // Detects an app of NestJS.
   if (isMethod(app, "getHttpServer") && isMethod(app, "init")) {
     await call(app, "init");
     const server = call(app, "getHttpServer");
@@ -42,7 +42,7 @@ export async function toServer(exported: unknown): Promise<Server | undefined> {
 function isRequestListener(exported: object): boolean {
   const app = exported as Bag & { readonly length: number };
   if (isMethod(app, "fetch")) return false;
-  // Apps of Express and connect have the methods `handle` and `use`.
+  // Detects apps of Express and connect by their methods `handle` and `use`.
   if (isMethod(app, "handle") && isMethod(app, "use")) return true;
   if (app.length < 2) return false;
   const source = Function.prototype.toString.call(exported);

@@ -1,4 +1,4 @@
-/** The streamed body of a server's response. The server can write further bytes after the reader has taken the previous bytes. */
+/** The streamed body of a server's response. The server can write more bytes only after the reader has taken the previous ones. */
 export class ServerResponseStream {
   readonly readable: ReadableStream<Uint8Array>;
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
