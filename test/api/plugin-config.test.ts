@@ -126,7 +126,7 @@ describe("the settings of an uploaded plugin", () => {
 });
 
 describe("the settings of the built-in gateway", () => {
-  test("are rejected by the plugin itself without a trace", async () => {
+  test("cause an error and no new file when the plugin rejects them", async () => {
     await expect(change({ rateLimits: [{ limit: 1, window: "1 fortnight" }] }, { params: gateway })).rejects.toMatchObject({
       code: "INVALID_PACKAGE_METADATA",
       details: { fields: [{ name: "rateLimits", message: expect.stringContaining("fortnight") }] },
@@ -135,7 +135,7 @@ describe("the settings of the built-in gateway", () => {
     expect(await readdir(path.join(daemon.directory, "plugins"))).not.toContain("plugin-gateway");
   });
 
-  test("are stored in a manifest that overrides its own; of two changes at once, one wins", async () => {
+  test("are stored in an override manifest, and one of two simultaneous changes fails", async () => {
     const { etag, schema, fields } = await show(root, gateway);
     expect(Object.keys(schema?.["properties"] ?? {})).toEqual(fields.map(({ name }) => name));
 
