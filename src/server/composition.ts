@@ -107,7 +107,7 @@ export async function openServices(
   const tools = new PackageTools(limits);
   const workerPlaces = {
     directories: config.workerDirectories,
-    // Omits the directory of built-in workers without the panel, because the panel is the only built-in worker.
+    // The panel is the only built-in worker, so the directory is not needed without the panel.
     builtInDirectory: config.servesPanel ? path.join(config.builtInDirectory, "workers") : undefined,
   };
   const pluginPlaces = { directories: config.pluginDirectories, builtInDirectory: path.join(config.builtInDirectory, "plugins") };
@@ -240,7 +240,7 @@ export async function openServices(
     },
     log,
   });
-  // Skips earlier changes of other daemons, because the first reload below includes them.
+  // Earlier changes of other daemons need no reload, because the first reload below includes them.
   reloadForOthers = async (told) => {
     await plugins
       .reload({ isFresh: () => false })

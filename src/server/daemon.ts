@@ -51,7 +51,7 @@ import { readSettings } from "./settings.js";
 export class Daemon {
   readonly #config: Config;
   readonly #log: Log;
-  /** Loader of plugin code. Created before the services, because errors in plugin code can occur while the services are opened. */
+  /** Loader of plugin code. Created before the services, because plugin code can already fail while the services are opened. */
   readonly #pluginCode: PluginCode;
   #isolationLogged: Promise<void> = Promise.resolve();
   #phase: "starting" | "ready" | "draining" = "starting";
@@ -82,8 +82,8 @@ export class Daemon {
     };
     const listeners = new Listeners({ apiBase, handlers: handlers, config: this.#config });
     this.#listeners = listeners;
-    // Accepts connections of inherited sockets only when the daemon is ready. Until then, clients wait in the queue of the socket instead
-    // of receiving 503.
+    // Connections of inherited sockets are accepted only when the daemon is ready. Until then, clients wait in the queue of the socket
+    // instead of receiving 503.
     if (!listeners.isHandedOver) await listeners.listen();
     const isStopping = () => this.#phase === "draining";
     const services = await openServices(this.#config, this.#log, { lock, code: this.#pluginCode, kernelLayers, networkMode, isStopping });
@@ -148,7 +148,7 @@ export class Daemon {
       missing.length === 0
         ? "all isolation layers are active"
         : `isolation layers are missing: ${missing.map(({ name }) => name).join(", ")}`;
-    // Logs a missing own-user layer at `info`, because this layer needs a daemon that runs as root. Logs other missing layers at `warn`.
+    // A missing own-user layer is logged at `info`, because it needs a daemon that runs as root. Other missing layers are logged at `warn`.
     if (missing.some(({ name }) => name !== "own-user")) this.#log.warn({ isolation }, text);
     else this.#log.info({ isolation }, text);
   }

@@ -18,13 +18,15 @@ interface Props {
   readonly onSuspend: () => void;
 }
 
-/** The root component. In a terminal below the minimum size, shows the required size. The hidden screens keep their state. */
+/**
+ * The root component. If the terminal is smaller than the minimum, shows the required size and hides the screens, which keep their state.
+ */
 export function App({ dashboard, firstScreen, terminalSize, keyboard, onSuspend }: Props) {
   const size = useSyncExternalStore(terminalSize.subscribe, terminalSize.current);
   const { sessions } = dashboard;
   const state = useSyncExternalStore(sessions.subscribe, sessions.state);
   const isTooSmall = size.columns < leastSize.columns || size.rows < leastSize.rows;
-  // Uses all rows of the terminal except one, because the terminal would scroll for a frame of its full height.
+  // Uses one row less than the terminal has, because a frame of the full height would scroll.
   const room = isTooSmall ? leastSize : { columns: size.columns, rows: size.rows - 1 };
   return (
     <DashboardContext.Provider value={dashboard}>

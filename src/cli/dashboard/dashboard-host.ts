@@ -19,7 +19,8 @@ export interface DashboardHost {
   /** Writes a text synchronously, so that the process can exit immediately after the call. */
   readonly writeNow: (text: string) => void;
   /**
-   * Ends the process by SIGHUP after its terminal was closed, because the kernel sends this signal only to some processes of the session.
+   * Ends the process by SIGHUP after its terminal was closed, because the kernel signals only the session leader and the foreground
+   * processes.
    */
   readonly onTerminalClosed: () => void;
   /** Stops the process group (ctrl-z) until the shell continues it. */

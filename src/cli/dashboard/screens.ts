@@ -22,7 +22,10 @@ export const screens = [
   { id: "connect", title: "Connect", action: "screen.connect", component: ConnectScreen, needsNoSession: true },
 ] as const satisfies readonly Screen[];
 
-/** Screens that show a selected item. `tab` is the screen from which the user opens them. They have no shortcut and no tab. */
+/**
+ * Screens that show a selected item. They have no shortcut and no tab of their own. `tab` is the screen from which the user opens the
+ * screen.
+ */
 export const innerScreens = [{ id: "secrets", component: SecretsScreen, tab: "workers" }] as const;
 
 interface Screen {

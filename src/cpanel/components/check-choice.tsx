@@ -7,7 +7,7 @@ export interface CheckChoiceProps extends Omit<CheckboxProps, "className" | "sty
   readonly note?: ReactNode;
 }
 
-/** A checkbox with a label and an optional note below. */
+/** A checkbox with a label and an optional note. */
 export function CheckChoice({ children, note, ...props }: CheckChoiceProps) {
   return (
     <Checkbox {...props} className="choice">

@@ -34,7 +34,7 @@ export class Metrics {
   async workers(isWanted: (name: string) => boolean): Promise<WorkerReading[]> {
     const pids = this.#numbers(isWanted).flatMap(({ currentLoad }) => currentLoad?.pids ?? []);
     const samples = await this.#sampler.sample(pids);
-    // Reads the numbers again after the process samples, so that all counts are from the same time and exited isolates are excluded.
+    // The numbers are read again after the samples, so that all counts are from the same time and exited isolates are excluded.
     return this.#numbers(isWanted).map(({ meter, currentLoad }) => this.#reading(meter, currentLoad, samples));
   }
 

@@ -61,8 +61,8 @@ export class ProcessSampler {
 
 async function readSample(pid: number): Promise<ProcessSample | undefined> {
   const stat = await readFile(`/proc/${pid}/stat`, "utf8");
-  // Starts after the last parenthesis, because the process name in parentheses can contain any characters. The field after it has number 3
-  // (proc(5)).
+  // The process name in parentheses can contain any characters. Therefore, the fields from number 3 on (proc(5)) start after the last
+  // parenthesis.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const [user, system, startTicks] = [fields[11], fields[12], fields[19]];
   const memory = await readMemory(pid);

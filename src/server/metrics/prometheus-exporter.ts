@@ -28,7 +28,7 @@ export class PrometheusExporter {
     for (const family of workerFamilies) parts.push(await writeFamily(family, labelled));
     for (const family of daemonFamilies) parts.push(await writeFamily(family, [numbers.daemon]));
     for (const family of pluginFamilies(numbers.plugins)) parts.push(await writeFamily(family, numbers.plugins));
-    // Includes process metrics only for keys without a namespace restriction.
+    // Process metrics are only for keys without a namespace restriction.
     if (numbers.daemon.process) parts.push(withStandardNaN(await this.#defaults.metrics()));
     return parts.join("");
   }

@@ -23,8 +23,8 @@ export interface Action<Target> {
   /** Returns the reason why the action is not possible for the target. Undefined if the action is possible. */
   readonly refusal?: (target: Target) => string | undefined;
   /**
-   * Returns the consequence that the user must confirm, and the name to type. Without a name, the user presses `y`. A production profile
-   * always requires the profile name. Undefined if no confirmation is needed.
+   * Returns the consequence of an action that the user must confirm, and the name that the user types to confirm. Without a name, the user
+   * confirms with `y`; on a production profile always with the name of the profile. Undefined if the action needs no confirmation.
    */
   readonly confirmation?: (target: Target, isProduction: boolean) => { readonly consequence: string; readonly name?: string } | undefined;
   /** Text shown while a slow action runs. */

@@ -40,7 +40,7 @@ export function HelpOverlay({ valid, onClose }: Props) {
   );
 }
 
-/** Headings for the groups of shortcuts that several screens have. */
+/** Headings for the groups of shortcuts that work on more than one screen. */
 const headings: Readonly<Record<string, string>> = { everywhere: "Everywhere", lists: "Lists" };
 
 function rank(where: string): number {

@@ -116,7 +116,7 @@ export function ListScreen<Item>({
           />
         )}
       </Box>
-      {/* In the narrow layout, the detail is mounted although it is hidden, because it registers the shortcuts for the selected item. */}
+      {/* The narrow layout hides the detail but mounts its component, because that component registers the shortcuts for the selected item. */}
       {layout === "narrow" ? <Box display="none">{shownDetail}</Box> : shownDetail}
     </Box>
   );
@@ -128,10 +128,7 @@ function wideListWidth<Item>(columns: readonly Column<Item>[], items: readonly I
   return Math.min(Math.max(Math.floor(width * 0.55), widthWithName(columns, longestName)), Math.floor(width * 0.7));
 }
 
-/**
- * Returns a note that the list is outdated. Returns an empty text while the daemon is unreachable, because the status line then shows
- * that.
- */
+/** Returns a note that the list is outdated. Empty while the daemon is unreachable, because the status line then shows that state. */
 function reservation(error: Error | undefined, isStale: boolean): string {
   return error === undefined || isStale ? "" : `  not up to date: ${error.message}`;
 }

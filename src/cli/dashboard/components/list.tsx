@@ -66,7 +66,7 @@ export function List<Item>({ items, columns, keyOf, selectedIndex, firstIndex, h
 }
 
 interface RowProps {
-  /** The cells joined to one string, so that React does not render an unchanged row again. */
+  /** The cells joined to one string, so that React skips an unchanged row. */
   readonly cells: string;
   readonly colors: string;
   readonly isSelected: boolean;
@@ -110,10 +110,7 @@ interface Options<Item> {
   /** Number of visible rows. */
   readonly height: number;
   readonly canOpen: boolean;
-  /**
-   * Identifier of the item that is selected at first, as `keyOf` returns it. If the value changes, the item with the new identifier is
-   * selected.
-   */
+  /** Identifier, as `keyOf` returns it, of the item that is selected first. A new value selects another item. */
   readonly firstKey?: string | undefined;
   /** Called for the selected item when the user presses enter. Without it, enter shows the detail. */
   readonly onOpen?: ((item: Item) => void) | undefined;

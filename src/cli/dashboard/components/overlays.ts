@@ -3,7 +3,7 @@ import type { OneTimeSecret } from "../keys/one-time-secret.js";
 
 const toastMs = 8000;
 
-/** Content of a confirmation dialog, which is shown instead of the screen until the user confirms or cancels. */
+/** Content of a confirmation dialog. The dialog replaces the screen until the user confirms or cancels. */
 export interface Question {
   /** Consequence of the action, with the number of affected items. */
   readonly consequence: string;

@@ -39,7 +39,7 @@ interface Options {
   readonly onChange?: (text: string) => void;
   readonly onSubmit: (text: string) => void;
   readonly onCancel: () => void;
-  /** Returns the new text of the input after a key press. Default: the text so far, followed by the typed text. */
+  /** Combines the text so far with typed text. By default, appends the typed text. */
   readonly afterTyping?: (before: string, typed: string) => string;
   /** Handles further key presses. Returns true if it handled the key press. */
   readonly onKey?: (key: string, text: string, setText: (text: string) => void) => boolean;

@@ -112,7 +112,7 @@ export function useOpenFile(): (item: FileItem) => void {
     try {
       const lines = await readText(session, item);
       overlays.say("done", `${item.entry.path} loaded`);
-      // Keeps an overlay that the user opened while the file was loaded.
+      // Does not replace an overlay that the user opened while the file was loaded.
       if (overlays.state().overlay === undefined) overlays.show({ kind: "lines", title: item.entry.path, lines });
     } catch (error) {
       overlays.say("failed", reasonOf(error));

@@ -8,11 +8,11 @@ export type Handlers = Readonly<Partial<Record<ActionId, () => void>>>;
 /** The key presses that a component handles while it is mounted. */
 interface KeyScope {
   readonly handlers: Handlers;
-  /** Handlers of shortcuts that only show why their action is not possible. Footer and help omit these shortcuts. */
+  /** Handlers of shortcuts that show why an action is not possible. Footer and help do not list these shortcuts. */
   readonly refusals?: Handlers;
   /** Command lines that are equivalent to the screen and its actions. */
   readonly lines?: readonly string[];
-  /** Whether this key scope is modal: key scopes below it receive no key presses. */
+  /** Whether this key scope keeps all key presses from the key scopes below it. */
   readonly isModal?: boolean;
   /** Called with every key press before the handlers. Returns true for a handled key press. */
   readonly takeKey?: ((key: string) => boolean) | undefined;
@@ -51,7 +51,7 @@ export class KeyDispatcher {
     (meaning(layers.map(({ handlers }) => handlers)) ?? meaning(layers.map(({ refusals }) => refusals)))?.();
   }
 
-  /** Updates the available actions after the key scopes have changed. */
+  /** Determines the available actions again after a change in the key scopes. */
   changed(): void {
     const offered = this.#reachable().flatMap(({ handlers }) => Object.keys(handlers) as ActionId[]);
     if (offered.length === this.#valid.length && offered.every((id, index) => id === this.#valid[index])) return;
@@ -84,7 +84,7 @@ export class KeyDispatcher {
 export function useKeyScope(layer: KeyScope): void {
   const { dispatcher } = useDashboard();
   const latest = useRef(layer);
-  // Layout effects run before drawing, so that footer and screen change in the same frame.
+  // Layout effects run before drawing, so that the footer changes in the same frame as the screen.
   useLayoutEffect(() => dispatcher.add(latest), [dispatcher]);
   useLayoutEffect(() => {
     latest.current = layer;

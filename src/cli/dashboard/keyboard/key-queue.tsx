@@ -4,14 +4,14 @@ import type { Keyboard } from "./keyboard.js";
 
 interface Props {
   readonly keyboard: Keyboard;
-  /** Whether only ctrl-c and ctrl-z are handled, because the terminal is too small for the screen. */
+  /** Whether all key presses except ctrl-c and ctrl-z are ignored, because the terminal is too small to show the screen. */
   readonly isBlocked: boolean;
   readonly onSuspend: () => void;
 }
 
 /**
- * Handles each key press after React has rendered the previous one, so that in a pasted `/shop` the text `shop` reaches the filter. Must
- * be the last component in the tree, so that its effect runs last.
+ * Dispatches each key press after React has rendered the changes of the previous one. After a paste of `/shop`, `shop` then goes to the
+ * filter. Must be the last component in the tree, so that its effect runs after all others.
  */
 export function KeyQueue({ keyboard, isBlocked, onSuspend }: Props) {
   const { dispatcher, quit } = useDashboard();

@@ -60,7 +60,7 @@ export class Keyboard {
       const pasted = this.#pasted ?? "";
       this.#pasted = undefined;
       return [pastedKey(pasted)];
-      // Treats ctrl-c inside a paste as a key press, because terminals remove control characters from pasted text.
+      // Pasted text cannot contain ctrl-c, because terminals remove control characters from it. So the user pressed ctrl-c.
     } else if (this.#pasted === undefined || (key.ctrl && key.name === "c")) return keyNames(text, key);
     else if (this.#pasted.length < longestPaste) this.#pasted += key.sequence ?? "";
     return [];

@@ -68,7 +68,7 @@ export const actionTable = {
   quit: { keys: ["q"], label: "quit", where: "everywhere" },
 } as const satisfies Record<string, ActionEntry>;
 const actionIds = Object.keys(actionTable) as ActionId[];
-/** Keys that the user cannot assign to another action, so that ctrl-c always quits the dashboard. */
+/** Keys that the user cannot assign to other actions, so that ctrl-c always quits. */
 const reservedKeys = ["ctrl-c", "ctrl-z"];
 
 interface ActionEntry {

@@ -14,7 +14,7 @@ type KeyField = "name" | "role" | "permissions" | "namespaces" | "lifetime";
 export interface KeyForm {
   readonly draft: KeyFormState;
   readonly field: KeyField;
-  /** The roles of which the current API key has all permissions, so that it can grant them. */
+  /** The roles that the current API key can grant, because it has all permissions of the role. */
   readonly grantableRoles: readonly Role[];
   /** The validation error, or the warning that the user must confirm. */
   readonly message: string | undefined;

@@ -24,7 +24,7 @@ export function LogTail(props: Props) {
   return isSettled && props.height > 0 ? <LiveTail {...props} /> : null;
 }
 
-/** Returns the newest lines. If none of them is an error, the first returned line is the newest error, so that the user sees it. */
+/** Returns the newest lines. If they contain no error, the newest error is the first one, so that its cause is visible. */
 function tailOf(lines: readonly LogLine[], height: number): readonly LogLine[] {
   const newest = lines.slice(-height);
   const error = lines.findLast(({ entry, isFirst }) => isFirst && entry.level === "error" && entry.source !== "request");

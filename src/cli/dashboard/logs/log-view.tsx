@@ -43,7 +43,7 @@ const LogRow = memo(
     JSON.stringify(before.columns) === JSON.stringify(after.columns),
 );
 
-/** Selects the lines to show: all lines, only console output and messages of the daemon, or only requests. */
+/** Selects the shown lines: all lines, only output of workers and daemon, or only requests. */
 const lineKinds = ["all lines", "output", "requests"] as const;
 type LineKind = (typeof lineKinds)[number];
 

@@ -21,7 +21,7 @@ export function OverviewScreen() {
   const { rows } = useSize();
   const [daemon, traffic] = [useDaemonFacts(), useTrafficFacts()];
   useActions([], undefined, "runtimectl status");
-  // Omits the first facts on a terminal with few rows, because the header also shows them.
+  // Omits the first facts if there are too few rows, because the header also shows these facts.
   if (layout !== "wide" && daemon.length + traffic.length + headingRows > rows)
     return <Detail facts={[...daemon.slice(2), ...traffic].slice(0, rows)} isStale={isStale} />;
   return (

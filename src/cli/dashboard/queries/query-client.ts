@@ -2,7 +2,7 @@ import { isNamedIn } from "../../../shared/touched-resources.js";
 import { isAway } from "./is-away.js";
 import { QueryState } from "./query-state.js";
 
-/** Minimum time between two polling requests. It limits the load on the daemon for any number of queries. */
+/** Minimum time between two polling requests. It limits the load on the daemon, regardless of the number of queries. */
 const pauseMs = 1000;
 /**
  * Polling interval for queries that events also refresh. Polling finds folders that were changed by hand, for which the daemon sends no
@@ -20,8 +20,8 @@ type Contact =
   | { readonly kind: "away"; readonly sinceMs: number; readonly nextTryAtMs: number; readonly error: Error };
 
 /**
- * Runs a query when a component mounts it or an event changes its data. Also polls, with at most one request per second. While the daemon
- * is unreachable, repeats one query after 1 to 30 s.
+ * Runs the queries of mounted components immediately when mounted or changed by an event, then by polling at most one request per second.
+ * While the daemon is unreachable, retries one query with backoff from 1 s to 30 s.
  */
 export class QueryClient {
   readonly #refreshMs: number;
@@ -38,7 +38,7 @@ export class QueryClient {
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
-  /** `onRefused` is called for each error of a query that does not mean that the daemon is unreachable. */
+  /** `onRefused` is called for every error of a query, except when the daemon is unreachable. */
   constructor(options: {
     readonly refreshMs: number;
     readonly onRefused: (error: Error) => void;
@@ -75,7 +75,7 @@ export class QueryClient {
     this.#schedule();
   }
 
-  /** Sets whether the event stream is connected. While it is, the queries in `fedNames` are polled less often. */
+  /** Sets whether the event stream is connected. While it is connected, polls the queries in `fedNames` less often. */
   setFed(isFed: boolean): void {
     this.#isFed = isFed;
     this.#schedule();
@@ -155,8 +155,8 @@ export class QueryClient {
 
   /** Handles a response. `missCount` is the value of `#missCount` at the time of the request. */
   #answered(missCount: number): void {
-    // Ignores the response to a request that was sent before the failure, because it does not prove that the daemon is reachable.
-    // Otherwise the failing query would be repeated without a delay.
+    // Ignores the response to a request sent before the failure: such a response does not prove that the daemon is reachable. Otherwise,
+    // the failing query would be retried without backoff.
     if (this.#contact.kind === "away" && missCount !== this.#missCount) return;
     this.#failures = 0;
     if (this.#contact.kind === "live") return;
@@ -168,11 +168,11 @@ export class QueryClient {
     this.#missCount += 1;
     const now = Date.now();
     const isKnown = this.#contact.kind === "away";
-    // Counts parallel requests that fail as one failure, because all of them fail for the same reason.
+    // Counts parallel requests that fail as one failure, because they fail for the same reason.
     if (isKnown && this.#contact.kind === "away" && this.#contact.nextTryAtMs > now) return;
     const stepMs = Math.min(longestBackOffMs, pauseMs * 2 ** this.#failures);
     this.#failures += 1;
-    // Adds a random delay, so that several dashboards do not send their requests at the same time.
+    // Adds jitter, because several dashboards must not retry at the same time.
     const waitMs = Math.max(pauseMs, stepMs * (0.5 + Math.random() / 2));
     this.#setContact({
       kind: "away",

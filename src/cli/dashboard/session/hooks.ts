@@ -22,7 +22,7 @@ export function useSession(): Session {
   return session;
 }
 
-/** The item that the screen shows, and a function that switches to another screen. */
+/** The current item of the screen, and a function that switches to another screen. */
 export interface Navigation {
   /** The item that the screen shows first, such as a worker name. */
   readonly subject: string | undefined;

@@ -65,7 +65,7 @@ export class Session {
 interface SessionOptions {
   readonly refreshMs: number;
   readonly connect: typeof connect;
-  /** Called for each error of a query that does not mean that the daemon is unreachable. */
+  /** Called for every error of a query, unless the daemon is unreachable. */
   readonly onRefused: (error: Error) => void;
 }
 

@@ -32,7 +32,7 @@ export class TerminalPainter {
   /** Receives a frame from Ink. Draws only the last frame of each turn of the event loop. */
   write(frame: string): boolean {
     this.#frame = frame;
-    // Draws the first frame immediately, so that it appears before the first request to the daemon.
+    // Draws the first frame immediately, before the first request to the daemon.
     if (this.#shown.length === 0) this.#paint();
     else this.#schedule();
     return true;

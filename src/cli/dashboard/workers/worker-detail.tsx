@@ -15,7 +15,7 @@ import { Detail, titleRows, type Fact } from "../components/detail.js";
 import { LogTail } from "../logs/log-tail.js";
 
 const actions = [toggleVersion, rollbackWorker, restartVersion, deleteVersion, deleteWorker];
-/** Minimum number of visible log lines. If fewer lines fit below the list of versions, all versions are shown in one line. */
+/** Minimum number of visible log lines. If they do not fit below the versions, all versions share one line. */
 const leastLogRows = 3;
 
 interface Props {
