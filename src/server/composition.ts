@@ -17,7 +17,7 @@ import { WorkerHealthMonitor } from "./health/worker-health-monitor.js";
 import type { Log } from "./log/log.js";
 import type { WorkerManifest } from "../shared/worker-manifest.js";
 import { namespaceOf } from "../shared/namespace.js";
-import { MetricsHistory } from "./metrics/history/metrics-history.js";
+import type { MetricsHistory } from "./metrics/history/metrics-history.js";
 import { PluginCounters } from "./metrics/plugin-counters.js";
 import { createDiskSpace, createLogRetention, openKeyStore, openMetricsHistory } from "./open-stores.js";
 import type { Services } from "./services.js";
