@@ -39,6 +39,7 @@ process.stdout.write(
       `http://hello.localhost:${new URL(origins.address).port}/ is the same worker at a host of its own, in a browser`,
       "npx runtimectl status",
       "npx runtimectl workers upload samples/hello     after a change",
+      "npx runtimectl deploy --build ../my-app         an app of yours, such as one with Vite or Express",
       `${origins.admin}/api/docs describes the API; continue with docs/tutorials/first-worker.md`,
     ],
   }),

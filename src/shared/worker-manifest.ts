@@ -133,7 +133,7 @@ export const WorkerManifest = z.object({
     .union([z.boolean(), z.enum(["relative", "rewrite"])], "must be true, false, relative or rewrite")
     .default(false)
     .describe(
-      "Inserts `<base href>` into HTML pages, so that relative links work below the worker's base path; `relative` = in the form `../`, which also works behind a proxy that changes the path; `rewrite` = no `<base>`, but the base path before the paths of the site's files in `src` and `href`, for pages that were built for `/`.",
+      "Inserts `<base href>` into HTML pages, so that relative links work below the worker's base path; `relative` = in the form `../`, which also works behind a proxy that changes the path; `rewrite` = no `<base>`, but the base path before URLs in pages, scripts and style sheets that begin with `/` and name a file of the site, for builds that assume `/`.",
     ),
   path: z
     .enum(["below", "full"], "must be below or full")

@@ -3,6 +3,7 @@ import path from "node:path";
 import * as yaml from "yaml";
 import { manifestFileNames } from "../../shared/metadata-file-names.js";
 import { isPackageName } from "../../shared/package-name.js";
+import { rootUrlsOfPage } from "../../shared/root-urls.js";
 import { usualEntrypoints } from "../../shared/packing/main-files.js";
 import { folderSource, isAnyFile, type PackageSource } from "../pack/package-info.js";
 import { usualPluginEntries } from "../../shared/plugin-manifest.js";
@@ -59,14 +60,20 @@ export async function detectProject(folder: string): Promise<DetectedProject | u
   }
   if (server) return { ...noBuild, kind: server.kind, output: named({ manifest: server.manifest, packed: undefined }, name) };
   if (await isAnyFile(source, entrypointsOf(fields))) {
-    if (Object.keys(name).length === 0) return undefined;
-    const kind = (await source.isFile("index.html")) ? "static site" : "module";
-    return { ...noBuild, kind, output: named({ manifest: {}, packed: undefined }, name) };
+    const page = await source.read("index.html");
+    const manifest = page !== undefined && hasRootUrls(page) ? { injectBase: "rewrite" } : {};
+    if (Object.keys({ ...manifest, ...name }).length === 0) return undefined;
+    return { ...noBuild, kind: page === undefined ? "module" : "static site", output: named({ manifest, packed: undefined }, name) };
   }
   const output = await findOutput(folder, usualOutputs, source);
   if (!output && buildScript === undefined) return undefined;
   const expected = usualOutputs.map(({ file }) => path.posix.dirname(file));
   return { kind: "static site", output: output && named(output, name), expected, buildScript, advice: undefined };
+}
+
+/** Whether a page loads files from `/`, so that it was built for the root of a host. */
+function hasRootUrls(page: string): boolean {
+  return [...rootUrlsOfPage(page)].some(({ path: url }) => url !== undefined);
 }
 
 /** Whether builds of the framework have no server. */

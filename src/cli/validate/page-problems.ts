@@ -1,18 +1,29 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
+import { mostRewrittenBytes, rootUrlsOfScript } from "../../shared/root-urls.js";
 import { readManifestOf } from "../pack/bundle-plan.js";
 import type { PackPlan, PackedFile } from "../pack/pack-plan.js";
 import type { Problem } from "./problem.js";
 
 /** Maximum size of a script that is read, which limits the time of the check. */
-const mostScriptBytes = 2 * 1024 * 1024;
-/** Matches a URL path in quotes or brackets in a script or style sheet, such as `"/assets/a.png"`. */
-const rootUrlPattern = /["'`(](\/[\w./@-]{1,200})(?=["'`)#?])/g;
+const mostScriptBytes = 16 * 1024 * 1024;
+/** Packages whose router starts at `/` if no base path is configured. */
+const routers = [
+  "react-router-dom",
+  "react-router",
+  "vue-router",
+  "@tanstack/react-router",
+  "vitepress",
+  "@docusaurus/core",
+  "gatsby",
+  "nuxt",
+  "next",
+];
 /** Matches the parts of a page that load no file by an attribute: comments, and the text of scripts. */
 const notRendered = /<!--[^]*?-->|(<script\b[^<>]*>)[^]*?<\/script>/gi;
 /** Maximum number of pages that are read, which limits the time of the check. */
 const mostPages = 50;
-/** Matches elements that load a file when the page opens, with the URL of the file. */
+/** Elements that load a file when the page opens, and the URL of the file. */
 const loadedFilePattern = /<(?:script|link|img|source|iframe)\b[^<>]*?\s(?:src|href)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]+))/gi;
 
 /**
@@ -28,30 +39,87 @@ export async function findPageProblems(plan: PackPlan): Promise<Problem[]> {
     (file) => file.path.endsWith(".html") && isBelow(file.path, root) && !file.path.includes("node_modules/"),
   );
   const problems = await Promise.all(pages.slice(0, mostPages).map((page) => problemsOf(page, { plan, root, isRewritten })));
-  return [...problems.flat(), ...(await scriptProblems(plan, root))];
-}
-
-/** Returns warnings for root-absolute URLs of packed files in scripts and style sheets. No setting of the daemon rewrites these URLs. */
-async function scriptProblems(plan: PackPlan, root: string): Promise<Problem[]> {
-  const packed = new Set(plan.files.map(({ path: file }) => file));
-  const scripts = plan.files.filter(
-    ({ path: file, sizeBytes }) => /\.(?:m?js|css)$/.test(file) && isBelow(file, root) && sizeBytes <= mostScriptBytes,
+  const scripts = plan.files.filter(({ path: file }) => /\.(?:m?js|css)$/.test(file) && isBelow(file, root));
+  const texts = await Promise.all(
+    scripts
+      .filter(({ sizeBytes }) => sizeBytes <= mostScriptBytes)
+      .slice(0, mostPages)
+      .map(async (script) => ({ script, text: await readFile(script.source, "utf8") })),
   );
-  const problems: Problem[] = [];
-  for (const script of scripts.slice(0, mostPages)) {
-    const text = await readFile(script.source, "utf8");
-    const urls = [...text.matchAll(rootUrlPattern)].map(([, url = ""]) => url).filter((url) => packed.has(path.posix.join(root, url)));
-    if (urls.length === 0) continue;
-    const message = `loads ${listed(urls)}, outside of the base path /${plan.facts.name}/: build with relative URLs (Vite: --base ./), or give the worker a host name`;
-    problems.push({ severity: "warning", code: "OUTSIDE_BASE_PATH", message, file: script.path });
-  }
-  return problems;
+  const router = texts.some(({ text }) => text.includes("baseURI")) ? [] : await routerProblems(plan, entrypoint);
+  return [...problems.flat(), ...texts.flatMap((read) => scriptProblems(read, { plan, root, isRewritten })), ...router];
 }
 
-async function problemsOf(
-  page: PackedFile,
-  { plan, root, isRewritten }: { plan: PackPlan; root: string; isRewritten: boolean },
-): Promise<Problem[]> {
+interface Site {
+  readonly plan: PackPlan;
+  /** Folder of the entry page, relative to the package. */
+  readonly root: string;
+  /** True if the daemon rewrites the URLs of files up to `mostRewrittenBytes`. */
+  readonly isRewritten: boolean;
+}
+
+/** Returns warnings for the URLs of a script or style sheet that fail below the base path. */
+function scriptProblems({ script, text }: { script: PackedFile; text: string }, { plan, root, isRewritten }: Site): Problem[] {
+  const packed = new Set(plan.files.map(({ path: file }) => file));
+  const base = `the base path /${plan.facts.name}/`;
+  const urls = [...rootUrlsOfScript(text)].map(({ path: url }) => url ?? "/");
+  const folders = new Set(urls.map(unfinishedFolder).filter((folder) => folder !== undefined));
+  const unfinished = [...folders].filter((folder) => [...packed].some((file) => file.startsWith(path.posix.join(root, folder))));
+  const isTooLarge = script.sizeBytes > mostRewrittenBytes;
+  const whole = isRewritten && !isTooLarge ? [] : urls.filter((url) => url === "/" || packed.has(path.posix.join(root, fileOf(url))));
+  const remedy = isTooLarge ? "build with relative URLs (Vite: --base ./), or give the worker a host name" : rewriteRemedy;
+  const warning = (message: string): Problem => ({ severity: "warning", code: "OUTSIDE_BASE_PATH", message, file: script.path });
+  return [
+    ...(whole.length === 0 ? [] : [warning(`loads ${listed(whole)}, outside of ${base}: ${remedy}`)]),
+    ...(unfinished.length === 0
+      ? []
+      : [warning(`composes URLs below ${listed(unfinished)} at run time, outside of ${base}: give the worker a host name`)]),
+  ];
+}
+
+const rewriteRemedy = "set injectBase: rewrite in the manifest, or build with relative URLs (Vite: --base ./)";
+
+/** Returns the folder of a URL that the script completes at run time, such as `/img/` of `/img/` or of `/img/${name}.png`. */
+function unfinishedFolder(url: string): string | undefined {
+  const [start = ""] = url.split("${");
+  const folder = start === url && !url.endsWith("/") ? "/" : start.slice(0, start.lastIndexOf("/") + 1);
+  return folder === "/" ? undefined : folder;
+}
+
+function fileOf(url: string): string {
+  try {
+    return decodeURIComponent(url);
+  } catch {
+    return url;
+  }
+}
+
+/** Returns a warning for a client-side router, unless the page was built for its base path. */
+async function routerProblems({ files, facts }: PackPlan, entrypoint: string): Promise<Problem[]> {
+  const [packageJson, page] = [files.find((file) => file.path === "package.json"), files.find((file) => file.path === entrypoint)];
+  if (!packageJson || !page || (await readFile(page.source, "utf8")).includes(`"/${facts.name}/`)) return [];
+  const fields = parsedObject(await readFile(packageJson.source, "utf8"));
+  const router = routers.find((name) => [fields["dependencies"], fields["devDependencies"]].some((list) => hasKey(list, name)));
+  if (router === undefined) return [];
+  const message = `${router} routes from /, so it may find no page at the base path /${facts.name}/: give the worker a host name, or set the base path of the router`;
+  return [{ severity: "warning", code: "ROUTER_BASE_PATH", message, file: entrypoint }];
+}
+
+function hasKey(list: unknown, name: string): boolean {
+  return typeof list === "object" && list !== null && Object.hasOwn(list, name);
+}
+
+/** Returns the fields of a JSON object. Empty for other text, which the validation of the metadata reports. */
+function parsedObject(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null ? { ...value } : {};
+  } catch {
+    return {};
+  }
+}
+
+async function problemsOf(page: PackedFile, { plan, root, isRewritten }: Site): Promise<Problem[]> {
   const text = (await readFile(page.source, "utf8")).replaceAll(notRendered, "$1");
   const isPacked = (file: string) => plan.files.some((each) => each.path === file || each.path === `${file}/index.html`);
   const base = `/${plan.facts.name}/`;
@@ -73,12 +141,7 @@ async function problemsOf(
     ...(missing.length === 0 ? [] : [warning("FILE_NOT_PACKED", `the page loads ${listed(missing)}, which the package does not contain`)]),
     ...(outside.length === 0
       ? []
-      : [
-          warning(
-            "OUTSIDE_BASE_PATH",
-            `the page loads ${listed(outside)}, outside of its base path ${base}: set injectBase: rewrite in the manifest, or build with relative URLs (Vite: --base ./)`,
-          ),
-        ]),
+      : [warning("OUTSIDE_BASE_PATH", `the page loads ${listed(outside)}, outside of its base path ${base}: ${rewriteRemedy}`)]),
   ];
 }
 

@@ -12,6 +12,9 @@ const named = (fields = "") => ({ "manifest.yaml": `name: app\n${fields}` });
 
 const page = (body: string) => ({ "manifest.yaml": "name: page", "index.html": `<!doctype html>${body}` });
 
+/** A site whose URLs the daemon rewrites. */
+const rewritten = { "manifest.yaml": "name: page\ninjectBase: rewrite", "index.html": "<!doctype html>" };
+
 let daemon: TestDaemon;
 let shell: ShellSession;
 
@@ -174,6 +177,21 @@ describe("`deploy` with a warning", () => {
       { ...page('<script src="./a.js"></script><img src="/page/b.png">'), "a.js": 'x = "/b.png";', "b.png": "" },
       /warning: a\.js: loads \/b\.png, outside of the base path \/page\/(?![^]*does not contain)/,
     ],
+    [
+      "whose script composes URLs outside of its base path",
+      { ...rewritten, "a.js": "x = '/b.png'; y = `/img/${x}.png`; z = '/none/' + x;", "b.png": "", "img/c.png": "" },
+      /warning: a\.js: composes URLs below \/img\/ at run time, outside of the base path \/page\/(?![^]*loads)/,
+    ],
+    [
+      "whose script is too large to be rewritten",
+      { ...rewritten, "a.js": `x = '/b.png'; /*${"x".repeat(4 * 1024 * 1024)}*/`, "b.png": "" },
+      /warning: a\.js: loads \/b\.png, outside of the base path \/page\/: build with relative URLs/,
+    ],
+    [
+      "with a client-side router",
+      { ...rewritten, "package.json": '{ "dependencies": { "vue-router": "5" } }' },
+      /warning: index\.html: vue-router routes from \/, so it may find no page at the base path \/page\//,
+    ],
     ["whose page loads a missing file", page('<link href="./style.css">'), /loads \.\/style\.css, which the package does not contain/],
     [
       "whose module imports a missing package only optionally",
@@ -195,6 +213,14 @@ describe("`deploy` with a warning", () => {
     const { run } = await deploy(files);
     expect(run, run.stderr).toMatchObject({ status: 0 });
     expect(run.stderr).toMatch(expected);
+  });
+
+  test("prints no warning for rewritten URLs and a router that reads its base path", async () => {
+    const script = "x = '/b.png'; y = new URL(document.baseURI);";
+    const packageJson = '{ "dependencies": { "vue-router": "5" } }';
+    const { run } = await deploy({ ...rewritten, "a.js": script, "b.png": "", "package.json": packageJson });
+    expect(run, run.stderr).toMatchObject({ status: 0 });
+    expect(run.stderr).not.toContain("warning");
   });
 
   test("installs a project without a build script despite --build", async () => {

@@ -24,6 +24,11 @@ interface Project {
 const projects: readonly Project[] = [
   { kind: "a static site", files: { "index.html": "TEXT" }, detected: "static site, name: static-site" },
   {
+    kind: "a site for the root",
+    files: { "index.html": "<script src='/assets/a.js'></script>", "assets/a.js": "/* TEXT */ x = '/assets/a.js';" },
+    detected: "static site, injectBase: rewrite, name: site-for-the-root",
+  },
+  {
     kind: "a module",
     files: { "index.js": "export default { fetch: () => new Response('TEXT') };" },
     detected: "module, name: module",

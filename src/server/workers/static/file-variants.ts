@@ -1,36 +1,48 @@
+import { mostRewrittenBytes } from "../../../shared/root-urls.js";
 import { preferredCoding, type ContentCoding } from "../../web/content-coding.js";
 import type { WorkerExchange } from "../engine/worker-exchange.js";
+import { findInsertions, insertedBase, rewrittenKind, withBasePath, type ContainsFile } from "./base-path.js";
 import type { CompressedFiles } from "./compressed-files.js";
-import { injectIntoPage, type PageBase, type PageInjection } from "./page-injection.js";
+import { injectIntoPage, type PageInjection } from "./page-injection.js";
 import { inCoding, withContent, type CacheShelf, type StaticCache, type StaticFile } from "./static-file.js";
+
+/** Maximum number of files of a site whose insertions are kept in memory. The insertions of one file need up to 80 KB. */
+const mostKnownFiles = 500;
 
 /** Differences between the file that is sent and the file on disk. */
 interface Variation {
-  /** Base path that is injected into a page; undefined for other files. */
-  readonly base: PageBase | undefined;
+  /** URL of the `<base>` element that is inserted into a page. */
+  readonly href: string | undefined;
+  /** Base path that is inserted before URLs of the site's files; empty at a host name. */
+  readonly prefix: string;
+  /** True for a page that gets the public variables. */
+  readonly hasVariables: boolean;
   readonly coding: ContentCoding | undefined;
 }
 
-/** Variants of one site's files: HTML pages with an injected base path and variables, and compressed files. */
+interface Insertions {
+  readonly etag: string;
+  /** Positions in bytes in the file. */
+  readonly at: Uint32Array;
+}
+
+/** Variants of one site's files: files with an injected base path, pages with variables, and compressed files. */
 export class FileVariants {
   readonly #cache: StaticCache;
   readonly #compressed: CompressedFiles;
   readonly #injection: PageInjection | undefined;
-  readonly #exists: (file: string) => Promise<boolean>;
+  readonly #contains: ContainsFile;
   readonly #shelf: CacheShelf = new Map();
+  /** By path in the site, oldest first. They do not depend on the base path, which a client chooses by its version range. */
+  readonly #insertions = new Map<string, Insertions>();
+  readonly #underWay = new Map<string, Promise<StaticFile | undefined>>();
   #isRetired = false;
 
-  /** `exists` returns whether the site contains a file. */
-  constructor(options: {
-    cache: StaticCache;
-    compressed: CompressedFiles;
-    injection: PageInjection | undefined;
-    exists: (file: string) => Promise<boolean>;
-  }) {
+  constructor(options: { cache: StaticCache; compressed: CompressedFiles; injection: PageInjection | undefined; contains: ContainsFile }) {
     this.#cache = options.cache;
     this.#compressed = options.compressed;
     this.#injection = options.injection;
-    this.#exists = options.exists;
+    this.#contains = options.contains;
   }
 
   /** Returns the variant of a file for this request, if the variant is the file itself or is in memory; otherwise undefined. */
@@ -48,54 +60,103 @@ export class FileVariants {
     const key = keyOf(file, variation);
     let variant: StaticFile | undefined;
     try {
-      variant = this.#shelf.get(key)?.file ?? (await this.#make(file, variation));
-    } finally {
-      if (variant !== file) await file.handle?.close();
+      variant = this.#shelf.get(key)?.file ?? (await this.#makeOnce(key, file, variation));
+    } catch (error) {
+      await file.handle?.close();
+      throw error;
     }
+    if (!variant) return file;
+    await file.handle?.close();
     // Stores a variant in the cache at each use. The cache evicts the entry whose last check is oldest, and only the file itself is checked
     // every second.
-    if (variant !== file && !this.#isRetired) this.#cache.set(this.#shelf, key, variant);
+    const learned = this.#variationFor(exchange, file);
+    if (learned && !this.#isRetired) this.#cache.set(this.#shelf, keyOf(file, learned), variant);
     return variant;
   }
 
   retire(): void {
     this.#isRetired = true;
+    this.#insertions.clear();
     this.#cache.deleteAll(this.#shelf);
   }
 
   #variationFor({ request, address }: WorkerExchange, file: StaticFile): Variation | undefined {
-    const base = this.#injection && file.body && file.type.startsWith("text/html") ? baseOf(this.#injection, address) : undefined;
-    // Sends the uncompressed file for a range request, because clients combine parts of different responses.
+    const { href, prefix, hasVariables } = this.#injectionFor(address, file);
+    // A range request receives the uncompressed file, because clients combine parts of different responses.
     const takesCoding = file.isCompressible && request.headers.range === undefined;
     const coding = takesCoding ? preferredCoding(request.headers["accept-encoding"]) : undefined;
-    return base === undefined && coding === undefined ? undefined : { base, coding };
+    const isFile = href === undefined && prefix === "" && !hasVariables && coding === undefined;
+    return isFile ? undefined : { href, prefix, hasVariables, coding };
   }
 
-  async #make(file: StaticFile, { base, coding }: Variation): Promise<StaticFile> {
-    const whole = base === undefined ? file : await this.#inject(file, base);
-    if (!coding) return whole;
-    const content = whole.body ?? (await whole.handle?.readFile());
-    const compressed = content && (await this.#compressed.compress(content, coding));
-    return compressed ? inCoding(whole, coding, compressed) : whole;
+  #injectionFor(address: WorkerExchange["address"], file: StaticFile): Omit<Variation, "coding"> {
+    const kind = this.#injection && file.sizeBytes <= mostRewrittenBytes ? rewrittenKind(file.type) : undefined;
+    if (!this.#injection || kind === undefined) return nothing;
+    const { base, variables } = this.#injection;
+    const isPage = kind === "page";
+    const hasVariables = isPage && Object.keys(variables).length > 0;
+    if (base !== "rewrite") return isPage ? { href: hrefOf(base, address), prefix: "", hasVariables } : nothing;
+    const known = this.#insertions.get(file.path);
+    const isUnchanged = !isPage && known?.etag === file.etag && known.at.length === 0;
+    return { href: undefined, prefix: isUnchanged ? "" : insertedBase(address.base), hasVariables };
   }
 
-  async #inject(file: StaticFile, base: PageBase): Promise<StaticFile> {
-    const variables = this.#injection?.variables ?? {};
-    const html = await injectIntoPage(file.body?.toString("utf8") ?? "", base, { variables, exists: this.#exists });
-    return withContent(file, Buffer.from(html));
+  /** Creates a variant once for all concurrent requests. Undefined: the variant is the file itself. */
+  async #makeOnce(key: string, file: StaticFile, variation: Variation): Promise<StaticFile | undefined> {
+    const underWay = this.#underWay.get(key);
+    if (underWay) return underWay;
+    const making = this.#make(file, variation);
+    this.#underWay.set(key, making);
+    try {
+      return await making;
+    } finally {
+      this.#underWay.delete(key);
+    }
+  }
+
+  async #make(file: StaticFile, variation: Variation): Promise<StaticFile | undefined> {
+    const content = file.body ?? (await file.handle?.readFile());
+    if (!content) return undefined;
+    const injected = await this.#inject(file, content, variation);
+    const whole = injected === content ? file : withContent(file, injected);
+    const { coding } = variation;
+    const compressed = coding && (await this.#compressed.compress(injected, coding));
+    if (coding && compressed) return inCoding(whole, coding, compressed);
+    return whole === file ? undefined : whole;
+  }
+
+  async #inject(file: StaticFile, content: Buffer, { href, prefix, hasVariables }: Variation): Promise<Buffer> {
+    const kind = rewrittenKind(file.type) ?? "script";
+    const at = prefix === "" ? undefined : await this.#insertionsOf(file, content, kind);
+    const based = at && (kind === "page" || at.length > 0) ? withBasePath(content, kind, { base: prefix, at }) : content;
+    if (href === undefined && !hasVariables) return based;
+    return Buffer.from(injectIntoPage(based.toString("utf8"), href, this.#injection?.variables ?? {}));
+  }
+
+  async #insertionsOf({ path, etag }: StaticFile, content: Buffer, kind: "page" | "script"): Promise<Uint32Array> {
+    const known = this.#insertions.get(path);
+    const at = known?.etag === etag ? known.at : await findInsertions(content, kind, this.#contains);
+    this.#insertions.delete(path);
+    if (!this.#isRetired) this.#insertions.set(path, { etag, at });
+    for (const oldest of this.#insertions.keys()) {
+      if (this.#insertions.size <= mostKnownFiles) break;
+      this.#insertions.delete(oldest);
+    }
+    return at;
   }
 }
+
+const nothing = { href: undefined, prefix: "", hasVariables: false } as const;
 
 /** Returns the cache key of a variant. The ETag identifies the content of the file. */
-function keyOf({ path, etag }: StaticFile, { base, coding }: Variation): string {
-  return [path, etag, base?.href, base?.prefix, coding].join("\n");
+function keyOf({ path, etag }: StaticFile, { href, prefix, coding }: Variation): string {
+  return [path, etag, href, prefix, coding].join("\n");
 }
 
-/** Returns the base path to inject into the page at a request's address. */
-function baseOf({ base }: PageInjection, { base: prefix, path }: WorkerExchange["address"]): PageBase {
-  if (base === "rewrite") return { href: undefined, prefix };
+/** Returns the URL of the `<base>` element for the page at a request's address. */
+function hrefOf(base: "absolute" | "relative", { base: prefix, path }: WorkerExchange["address"]): string {
   const depth = path.split("/").length - 2;
-  return { href: base === "relative" ? "../".repeat(depth) || "./" : `${prefix}/`, prefix: undefined };
+  return base === "relative" ? "../".repeat(depth) || "./" : `${prefix}/`;
 }
 
 /** Returns the environment variables that pages can read: the variables whose names start with one of the prefixes. */

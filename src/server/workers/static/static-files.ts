@@ -86,9 +86,10 @@ export class StaticFiles {
       cache: options.cache,
       compressed: options.compressed,
       injection: injectionOf(manifest),
-      exists: async (file) => {
-        const pages = [file, `${file}.html`, `${file}/index.html`].map((name) => isFile(path.join(root, name)));
-        return (await Promise.all(pages)).includes(true);
+      contains: async (file, { isLink }) => {
+        const names = isLink ? [file, `${file}.html`, path.posix.join(file, "index.html")] : [file];
+        const found = names.filter((name) => !options.isExcluded(name)).map((name) => isFile(path.join(root, name)));
+        return (await Promise.all(found)).includes(true);
       },
     });
   }
@@ -225,8 +226,10 @@ export function fileHeadersOf({ headers }: WorkerManifest): (readonly [name: str
     .filter(([name, value]) => mayWorkerRespondWith(name, value, { ownsOrigin: true }) && !describedByUs.has(name));
 }
 
-function injectionOf({ injectBase, env, envPrefix }: WorkerManifest): PageInjection | undefined {
-  if (!injectBase) return undefined;
+/** Returns the injection of a site. Undefined for files that are compressed already, according to the manifest's headers. */
+function injectionOf(manifest: WorkerManifest): PageInjection | undefined {
+  const { injectBase, env, envPrefix } = manifest;
+  if (!injectBase || fileHeadersOf(manifest).some(([name]) => name === "content-encoding")) return undefined;
   return { base: injectBase === true ? "absolute" : injectBase, variables: publicVariables(env, envPrefix) };
 }
 

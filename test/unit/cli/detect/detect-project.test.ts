@@ -36,6 +36,12 @@ describe("detectProject", () => {
     expect(await detected(files)).toBeUndefined();
   });
 
+  test("detects a site with a package name only if its page loads files from /", async () => {
+    const files = { "package.json": packageJson({}), "index.html": '<script src="/a.js"></script>' };
+    expect(await detected(files)).toMatchObject({ kind: "static site", output: { manifest: { injectBase: "rewrite" } } });
+    expect(await detected({ ...files, "index.html": '<script src="a.js"></script>' })).toBeUndefined();
+  });
+
   test.each([
     ["TOML with single quotes", "wrangler.toml", "main = 'src/a.ts'\n[assets]\ndirectory = './public'\n"],
     ["JSON in one line", "wrangler.json", '{"name":"x","main":"src/a.ts","assets":{"directory":"./public/"}}'],
