@@ -230,7 +230,8 @@ export function headLines(headers: Headers): string {
   return head;
 }
 
-function toHeaders(head: string): Headers {
+/** Returns the headers of text lines of the frame protocol. */
+export function toHeaders(head: string): Headers {
   const headers = new Headers();
   const lines = head === "" ? [] : head.split(lineFeed);
   for (let index = 0; index + 1 < lines.length; index += 2) headers.append(lines[index] as string, lines[index + 1] as string);

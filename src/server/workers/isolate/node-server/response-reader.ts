@@ -1,19 +1,9 @@
+import type { ResponseHead, ResponseHeads } from "./response-head.js";
+
 const headEnd = Buffer.from("\r\n\r\n");
 const lineEnd = Buffer.from("\r\n");
-const statusLine = /^HTTP\/1\.[01] (\d{3})(?: |$)/;
 /** Maximum size of a response head and of a chunk-size line; the daemon rejects longer heads. */
 const maximumHeadBytes = 256 * 1024;
-/**
- * Tolerance for comparing a `Date` header with the current time. Node.js writes dates in whole seconds and updates the date once per
- * second.
- */
-const nowToleranceMs = 2500;
-
-export interface ResponseHead {
-  readonly status: number;
-  /** Lower-case names and values alternately, without headers about the connection such as `keep-alive`. */
-  readonly headers: readonly string[];
-}
 
 /** The rule that determines the end of the body. */
 type Framing = { kind: "none" | "chunked" | "untilClose" } | { kind: "length"; rest: number };
@@ -27,6 +17,7 @@ export class ResponseReader {
   /** Body length in bytes from the `Content-Length` header; -1 = unknown. */
   length = -1;
   readonly #method: string;
+  readonly #heads: ResponseHeads;
   #waiting: Buffer = Buffer.alloc(0);
   #framing: Framing = { kind: "none" };
   /**
@@ -36,8 +27,10 @@ export class ResponseReader {
   #chunkRest = -1;
   #body: Buffer[] = [];
 
-  constructor(method: string) {
+  /** `method`: method of the request. */
+  constructor(method: string, heads: ResponseHeads) {
     this.#method = method;
+    this.#heads = heads;
   }
 
   /** Bytes after the head of a 101 response. */
@@ -73,34 +66,18 @@ export class ResponseReader {
         if (this.#waiting.length > maximumHeadBytes) throw new Error("The response of the server has too many headers.");
         return false;
       }
-      const lines = this.#waiting.toString("latin1", 0, end).split("\r\n");
-      const status = Number(statusLine.exec(lines[0] as string)?.[1]);
-      if (!status) throw new Error("The server wrote bytes that are not an HTTP response.");
+      const head = this.#heads.read(this.#waiting.toString("latin1", 0, end));
       this.#waiting = this.#waiting.subarray(end + headEnd.length);
-      if (status < 200 && status !== 101) continue;
-      this.#takeHeaders(status, lines);
+      if (head.status < 200 && head.status !== 101) continue;
+      this.#takeHead(head);
       return true;
     }
   }
 
-  #takeHeaders(status: number, lines: readonly string[]): void {
-    const headers: string[] = [];
-    let length: number | undefined;
-    let isChunked = false;
-    for (let index = 1; index < lines.length; index += 1) {
-      const line = lines[index] as string;
-      const colon = line.indexOf(":");
-      const name = line.slice(0, colon).toLowerCase();
-      const value = line.slice(colon + 1).trim();
-      if (name === "connection") {
-        if (value.toLowerCase() === "close") this.isPersistent = false;
-      } else if (name === "transfer-encoding") isChunked = value.toLowerCase() === "chunked";
-      else if (name !== "keep-alive" && name !== "trailer" && !(name === "date" && isNow(value))) {
-        if (name === "content-length") length = Number(value);
-        headers.push(name, value);
-      }
-    }
-    this.head = { status, headers };
+  #takeHead(head: ResponseHead): void {
+    const { status, length, isChunked, isPersistent } = head;
+    this.head = head;
+    this.isPersistent = isPersistent;
     if (this.#method === "HEAD" || status === 204 || status === 304) this.#framing = { kind: "none" };
     else if (isChunked) this.#framing = { kind: "chunked" };
     else if (length === undefined) this.#framing = { kind: "untilClose" };
@@ -156,18 +133,4 @@ export class ResponseReader {
     this.#waiting = this.#waiting.subarray(end + lineEnd.length);
     return line;
   }
-}
-
-let latestDate = "";
-
-/**
- * Returns whether `date` is the date that Node.js adds to each response. The daemon adds a `Date` header itself, which costs less than
- * forwarding the header.
- */
-function isNow(date: string): boolean {
-  // Node.js writes the same text for one second, so each text is parsed only once.
-  if (date === latestDate) return true;
-  const isOfNode = Math.abs(Date.now() - Date.parse(date)) < nowToleranceMs;
-  if (isOfNode) latestDate = date;
-  return isOfNode;
 }

@@ -1,26 +1,25 @@
 import type { Server } from "node:http";
 import type { LazyRequest } from "../../../web/lazy-request.js";
-import { PlainResponse } from "../plain-response.js";
+import { PlainResponse, toHeaders } from "../plain-response.js";
 import { PairedWebSocket } from "../web-socket.js";
+import { ResponseHeads } from "./response-head.js";
 import { ServerConnection } from "./server-connection.js";
 
 /** Maximum number of idle connections that are kept for later requests, which limits memory. */
 const maximumIdleConnections = 64;
 /** Headers of a 101 response that the daemon writes itself. */
-const handshakeHeaders = new Set(["upgrade", "sec-websocket-accept", "sec-websocket-extensions"]);
+const handshakeHeaders = ["upgrade", "sec-websocket-accept", "sec-websocket-extensions"];
 
 /** Returns a handler that passes requests to an `http.Server`. `report` receives the errors of WebSocket listeners. */
 export function serveWith(server: Server, report: (error: unknown) => void): (request: LazyRequest) => unknown {
   const idle: ServerConnection[] = [];
   const options = {
     server,
-    openWebSocket: (headers: readonly string[]) => {
+    heads: new ResponseHeads(),
+    openWebSocket: (lines: string) => {
       const [client, end] = PairedWebSocket.pair(report);
-      const sent = new Headers();
-      for (let index = 0; index < headers.length; index += 2) {
-        const name = headers[index] as string;
-        if (!handshakeHeaders.has(name)) sent.append(name, headers[index + 1] as string);
-      }
+      const sent = toHeaders(lines);
+      for (const name of handshakeHeaders) sent.delete(name);
       const init = { status: 101, headers: sent, webSocket: client };
       return { response: new PlainResponse(null, init) as unknown as Response, server: end };
     },

@@ -1,5 +1,4 @@
-import { lineFeed } from "../../protocol/frames.js";
-import type { ResponseHead } from "./response-reader.js";
+import type { ResponseHead } from "./response-head.js";
 
 /** The response of an `http.Server`, with its headers as the server wrote them. */
 export class ServerAnswer {
@@ -10,9 +9,9 @@ export class ServerAnswer {
   /** Length of a streamed body in bytes; -1 = unknown. */
   readonly length: number;
 
-  constructor({ status, headers }: ResponseHead, body: Uint8Array | ReadableStream<Uint8Array>, length = -1) {
+  constructor({ status, lines }: ResponseHead, body: Uint8Array | ReadableStream<Uint8Array>, length = -1) {
     this.status = status;
-    this.head = headers.join(lineFeed);
+    this.head = lines;
     this.body = body;
     this.length = length;
   }

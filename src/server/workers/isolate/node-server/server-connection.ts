@@ -2,16 +2,21 @@ import type { Server } from "node:http";
 import { LazyRequest, lineFeed, type LazyBody } from "../../../web/lazy-request.js";
 import type { PairedWebSocket } from "../web-socket.js";
 import { MemorySocket } from "./memory-socket.js";
-import { ResponseReader, type ResponseHead } from "./response-reader.js";
+import type { ResponseHead, ResponseHeads } from "./response-head.js";
+import { ResponseReader } from "./response-reader.js";
 import { ServerResponseStream } from "./server-response-stream.js";
 import { ServerAnswer } from "./server-answer.js";
 import { WebSocketBridge } from "./web-socket-bridge.js";
 
-/** Opens a WebSocket for the client. Returns the 101 response with one end of a WebSocketPair, and the other end as `server`. */
-export type OpenWebSocket = (headers: readonly string[]) => { response: Response; server: PairedWebSocket };
+/**
+ * Opens a WebSocket for the client. `lines`: headers of the server's 101 response, as in `ResponseHead`. Returns the 101 response with one
+ * end of a WebSocketPair, and the other end as `server`.
+ */
+export type OpenWebSocket = (lines: string) => { response: Response; server: PairedWebSocket };
 
 interface ServerConnectionOptions {
   readonly server: Server;
+  readonly heads: ResponseHeads;
   readonly openWebSocket: OpenWebSocket;
   /** Called when the connection can carry another request. */
   readonly onIdle: (connection: ServerConnection) => void;
@@ -51,7 +56,7 @@ export class ServerConnection {
   request(request: LazyRequest): unknown {
     const { head, body } = LazyRequest.partsOf(request);
     const { method, text, isChunked } = requestText(head, body);
-    const reader = new ResponseReader(method);
+    const reader = new ResponseReader(method, this.#options.heads);
     let answer: unknown;
     let failure: Error | undefined;
     this.#reader = reader;
@@ -122,7 +127,7 @@ export class ServerConnection {
   }
 
   #switchProtocols(reader: ResponseReader, head: ResponseHead, done: () => void): void {
-    const { response, server } = this.#options.openWebSocket(head.headers);
+    const { response, server } = this.#options.openWebSocket(head.lines);
     this.#bridge = new WebSocketBridge(this.#socket, server);
     this.#answer(response);
     this.#bridge.onOutput([reader.rest], done);
