@@ -121,8 +121,7 @@ export class PluginSetBuilder {
       await endPlugin(before);
     }
     const { dependencies, optionalDependencies } = plugin.manifest;
-    const provided = (name: string) => this.#find(name)?.provided ?? this.#options.current(name);
-    const context = createPluginContext(plugin, this.#options, provided);
+    const context = createPluginContext(plugin, this.#options, readerOfProvided(this.running, this.#options.current));
     try {
       await withinTimeLimit(hooks.onInit?.(context), lifeTimeLimitMs, "onInit");
       return {
@@ -141,7 +140,7 @@ export class PluginSetBuilder {
 
   #activate(plugin: InstalledPlugin, hooks: ActivePlugin["hooks"], codeHash: string): ActivePlugin {
     const { name, version, manifest, app } = plugin;
-    const { log } = this.#options;
+    const { log, code } = this.#options;
     const routes = hooks.server?.routes && new ServerRoutes(hooks.server.routes);
     const refusal = routes && this.#claims.refusal(name, routes);
     if (refusal !== undefined) throw new Error(refusal);
@@ -163,16 +162,26 @@ export class PluginSetBuilder {
       },
       info: Object.freeze({ kind: "plugin", name, version, base: manifest.base ?? "", visibility: app?.visibility ?? "public" }),
       failures,
+      // A reference to the builder would keep the previous plugins in memory.
       complain: (hook, error) => {
-        failures.note(hook, error, this.#options.code.positionOf(error));
+        failures.note(hook, error, code.positionOf(error));
         log.error({ plugin: name, hook, err: error }, "plugin hook failed");
       },
     };
   }
 
   #find(name: string): RunningPlugin | undefined {
-    return this.running.find(({ active }) => active.name === name);
+    return findIn(this.running, name);
   }
+}
+
+function findIn(running: readonly RunningPlugin[], name: string): RunningPlugin | undefined {
+  return running.find(({ active }) => active.name === name);
+}
+
+/** Returns `getPlugin` of a context. Does not refer to the builder, because a plugin that keeps its context would keep all previous ones. */
+function readerOfProvided(running: readonly RunningPlugin[], current: (name: string) => unknown): (name: string) => unknown {
+  return (name) => findIn(running, name)?.provided ?? current(name);
 }
 
 function absenceOf(plugin: InstalledPlugin | undefined): string {

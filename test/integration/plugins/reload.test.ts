@@ -199,7 +199,9 @@ describe("a reload of plugins", () => {
 
   test("does not increase memory after 200 reloads of unchanged code", async () => {
     const fixture = await PluginFixture.open();
-    await fixture.add("big", `const held = new Array(50_000).fill("x".repeat(20)); export default () => ({ provides: () => [...held] });`);
+    const code = `const held = new Array(50_000).fill("x".repeat(20));
+      export default () => ({ onInit(context) { this.context = context; }, provides: () => [...held] });`;
+    await fixture.add("big", code);
     for (let count = 0; count < 20; count += 1) await fixture.load({ fresh: true });
     const before = heapBytes();
     for (let count = 0; count < 200; count += 1) await fixture.load({ fresh: true });
