@@ -28,6 +28,7 @@ export class HistoryStore {
   readonly #options: HistoryStoreOptions;
   readonly #files: HistoryFiles;
   readonly #workers = new Map<string, HistorySeries>();
+  /** Whether a write has failed since the last compaction, so that rows are only in memory. */
   #isFailing = false;
   #isStopping = false;
   #hasWarned = false;
@@ -99,11 +100,14 @@ export class HistoryStore {
     await this.#reportFailure(() => this.#files.delete(name));
   }
 
-  /** Moves rows to the files if the journal is large enough, or if the memory limit is exceeded. `otherBytes` are counted as well. */
+  /**
+   * Moves rows to the files if the journal is large enough, if the memory limit is exceeded, or if a write has failed. `otherBytes` are
+   * counted as well.
+   */
   async maintain(otherBytes: number): Promise<void> {
     this.#otherBytes = otherBytes;
-    const isDue = this.daemon.minutes.length >= compactionMinutes + sparklineMinutes || this.#files.journalBytes >= journalTargetBytes;
-    if (isDue) await this.#reportFailure(() => this.#compact());
+    const hasManyRows = this.daemon.minutes.length >= compactionMinutes + sparklineMinutes;
+    if (this.#isFailing || hasManyRows || this.#files.journalBytes >= journalTargetBytes) await this.#reportFailure(() => this.#compact());
     if (this.#reservedBytes + newSeriesBytes > this.#options.sizeBytes) await this.#limitMemory();
     this.#roomBytes = this.#options.sizeBytes - this.#reservedBytes;
   }
@@ -122,6 +126,7 @@ export class HistoryStore {
       await this.#writeFile(series);
     }
     await this.#files.deletePreviousJournal();
+    this.#isFailing = false;
     await this.#files.deleteOlder(Date.now() - longestRangeMs, (name) => this.#workers.has(name) || this.#options.isInstalled(name));
     const oldest = (this.daemon.minutes.newestSlot ?? 0) - sparklineMinutes;
     for (const { name, minutes } of this.#workers.values()) if ((minutes.newestSlot ?? 0) <= oldest) this.#workers.delete(name);
@@ -174,11 +179,13 @@ export class HistoryStore {
     return Math.max(this.#usedBytes, this.#workers.size * newSeriesBytes);
   }
 
-  /** Logs only the first failure until a write succeeds, so that a full disk does not fill the daemon's log as well. */
+  /**
+   * Logs only the first failure until a compaction has written all rows: on a full disk, small writes can succeed between failures, and the
+   * daemon's log must not fill it as well.
+   */
   async #reportFailure(write: () => Promise<void>): Promise<void> {
     try {
       await write();
-      this.#isFailing = false;
     } catch (error) {
       if (!this.#isFailing)
         this.#options.log.warn({ err: error }, "the metrics history could not be written to disk; free space in the state directory");

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { appendFile, readdir, stat, truncate, writeFile } from "node:fs/promises";
+import { appendFile, readdir, rm, stat, truncate, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { minuteMs, openHistory, startMs } from "../../../../support/history-harness.js";
@@ -192,6 +192,25 @@ describe("the metrics history", () => {
     expect(markers).toEqual(expect.arrayContaining([deploy, restart, ...starts]));
     const ofDaemon = await harness.history.read(undefined, "1h");
     expect(ofDaemon.markers).toEqual(expect.arrayContaining([{ ...deploy, worker: "shop" }, { ...restart, worker: "shop" }, ...starts]));
+  });
+
+  test("logs one warning while its directory cannot be written, and writes all points afterwards", async () => {
+    const harness = await openHistory();
+    await writeFile(harness.directory, "");
+    for (let minute = 0; minute < 3; minute += 1) {
+      harness.request("shop");
+      await harness.minute();
+    }
+    expect(harness.warnings).toEqual([expect.stringContaining("could not be written")]);
+
+    await rm(harness.directory);
+    await harness.minute();
+    await harness.restart();
+    expect(await harness.requestsOf("shop")).toEqual([...[1, 2, 3].map((minute) => [minute, 1]), [4, 0]]);
+    await rm(harness.directory, { recursive: true });
+    await writeFile(harness.directory, "");
+    await harness.minute();
+    expect(harness.warnings).toHaveLength(2);
   });
 
   test("records nothing with a limit of 0", async () => {
