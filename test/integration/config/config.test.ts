@@ -170,7 +170,9 @@ describe("configuration from environment variables", () => {
     const documented = Object.fromEntries(variables.map(({ name, fallback }) => [name, fallback]));
 
     expect(read({})).toEqual(read(empty));
-    expect(read({})).toEqual(read(documented));
+    // Only the origin of the values differs.
+    expect({ ...read(documented), variables: read({}).variables }).toEqual(read({}));
+    expect(read({}).variables.map(({ name, value }) => [name, value ?? ""])).toEqual(Object.entries(documented));
     expect(read({})).toMatchObject({
       hosts: ["127.0.0.1", "::1"],
       port: 8_000,
