@@ -74,8 +74,10 @@ describe("the event stream", () => {
       "worker.answering @team/app",
       "worker.installed @team/app",
       "worker.answering @team/app",
+      "worker.health @team/app",
       "worker.disabled @team/app",
       "worker.answering @team/app",
+      "worker.health @team/app",
       "worker.enabled @team/app",
       "worker.restarted @team/app",
       "worker.answering @team/app",
@@ -119,8 +121,11 @@ describe("the event stream", () => {
     await install("crasher");
     const reader = await follow(root, { worker: "crasher" });
     await (await fetch(`${daemon.url}/crasher/die`)).text();
-    await expect.poll(() => reader.shown()).toEqual(["worker.crashed crasher"]);
-    expect(reader.seen.at(-1)).toMatchObject({ subject: { version: "1.0.0" }, message: expect.stringMatching(/^The isolate .*3.*\.$/) });
+    await expect.poll(() => reader.shown()).toEqual(["worker.crashed crasher", "worker.health crasher"]);
+    expect(reader.seen.slice(-2)).toMatchObject([
+      { subject: { version: "1.0.0" }, message: expect.stringMatching(/^The isolate .*3.*\.$/) },
+      { subject: { version: "1.0.0" }, message: "100 % of requests failed since 1.0.0." },
+    ]);
     const archive = await packFiles({ "manifest.yaml": manifestOf("crasher", "1.1.0"), "index.js": "throw new Error('not today')" });
     await root.workers.upload({ file: uploadOf("worker.tgz", archive) });
     await (await fetch(`${daemon.url}/crasher/`)).text();
