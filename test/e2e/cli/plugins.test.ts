@@ -53,10 +53,10 @@ test("runtimectl plugins can upload, disable, enable, reload and delete a plugin
 
   const upload = succeeded(await shell.run("plugins upload guard"));
   expect(upload.stdout).toMatch(/^@team\/guard 1\.2\.0 (loaded|waiting)\n$/);
-  expect(await rowOf("@team/guard")).toMatch(/^@team\/guard\t1\.2\.0\t(loaded|waiting)\tuploaded\t$/);
+  expect(await rowOf("@team/guard")).toMatch(/^@team\/guard\t1\.2\.0\t(loaded|waiting)\tuploaded\t\tok$/);
 
   succeeded(await shell.run("plugins disable @team/guard"));
-  expect(await rowOf("@team/guard")).toBe("@team/guard\t1.2.0\tdisabled\tuploaded\t");
+  expect(await rowOf("@team/guard")).toBe("@team/guard\t1.2.0\tdisabled\tuploaded\t\tdisabled");
   const off = JSON.parse(succeeded(await shell.run("plugins list --json")).stdout) as { plugins: { name: string; path: string }[] };
   const installed = off.plugins.find(({ name }) => name === "@team/guard");
   expect(installed).toMatchObject({ enabled: false, status: "disabled", removable: true });
