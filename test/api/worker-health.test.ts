@@ -175,3 +175,20 @@ describe("worker health", () => {
     ]);
   });
 });
+
+test("is failing again after a restart of the daemon with the first failed requests", async () => {
+  await install("restarted", throwing);
+  await install("unstartable", `throw new Error("no start");`);
+  await get("/restarted/", 4);
+  await get("/unstartable/");
+  await daemon.stop();
+  daemon = await startDaemon({ directory: daemon.directory });
+  root = connect(daemon.url, daemon.rootKey);
+  expect([await healthOf("restarted"), await healthOf("unstartable")]).toMatchObject([{ state: "idle" }, { state: "idle" }]);
+  await get("/restarted/");
+  expect(await healthOf("restarted")).toMatchObject({ state: "degraded", reason: "The last request failed." });
+  await get("/restarted/", 3);
+  await get("/unstartable/");
+  expect(await healthOf("restarted")).toMatchObject({ state: "failing", lastError: { message: "Error: no basket", line: 3 } });
+  expect(await healthOf("unstartable")).toMatchObject({ state: "failing", reason: expect.stringContaining("no start") });
+});
