@@ -32,7 +32,7 @@ export class ResponseSchema {
   }
 
   nullable(): ResponseSchema {
-    return new ResponseSchema((value, path) => (value === null ? undefined : this.problemOf(value, path)));
+    return nullable(this);
   }
 
   default(): ResponseSchema {
@@ -118,6 +118,10 @@ export function optional(schema: ResponseSchema): ResponseSchema {
   return new ResponseSchema((value, path) => (value === undefined ? undefined : schema.problemOf(value, path)));
 }
 
+export function nullable(schema: ResponseSchema): ResponseSchema {
+  return new ResponseSchema((value, path) => (value === null ? undefined : schema.problemOf(value, path)));
+}
+
 export function array(schema: ResponseSchema): ResponseSchema {
   return new ResponseSchema((value, path) => {
     if (!Array.isArray(value)) return `${path} is not a list`;
@@ -167,7 +171,7 @@ export function lazy(schemaOf: () => ResponseSchema): ResponseSchema {
 export function describe(): undefined {
   return undefined;
 }
-export { describe as regex, describe as minimum, describe as maxLength };
+export { describe as regex, describe as minimum, describe as minLength, describe as maxLength };
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);

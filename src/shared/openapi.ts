@@ -66,7 +66,7 @@ function toOperation(id: string, resource: string, endpoint: EndpointDefinition)
   };
 }
 
-function parametersOf(place: "path" | "query", schema: z.ZodObject | undefined): Json[] {
+function parametersOf(place: "path" | "query", schema: z.core.$ZodObject | undefined): Json[] {
   if (!schema) return [];
   const { properties = {}, required = [] } = toJsonSchema(schema, "input") as { properties?: Record<string, Json>; required?: string[] };
   return Object.entries(properties).map(([name, property]) => ({

@@ -12,7 +12,7 @@ import type { Principal } from "../../shared/contract/principal.js";
  */
 export type EventFeed<Event> = (signal: AbortSignal) => AsyncIterable<readonly Event[]>;
 
-type OutputOf<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined;
+type OutputOf<Schema> = Schema extends z.core.$ZodType ? z.output<Schema> : undefined;
 
 type FieldsOf<Definition extends EndpointDefinition> = Definition["form"] extends FormDefinition
   ? z.output<Definition["form"]["fields"]>

@@ -1,4 +1,4 @@
-import type * as z from "zod";
+import * as z from "zod";
 import { ApiError } from "../../shared/api-error.js";
 import type { EndpointDefinition } from "../../shared/contract/endpoint.js";
 import type { ErrorCode } from "../../shared/errors.js";
@@ -11,9 +11,14 @@ export interface InputProblem {
 }
 
 /** Parses one part of an operation's input. Throws one error that lists every problem. */
-export function parseInput(endpoint: EndpointDefinition, part: InputProblem["in"], schema: z.ZodType | undefined, value: unknown): unknown {
+export function parseInput(
+  endpoint: EndpointDefinition,
+  part: InputProblem["in"],
+  schema: z.core.$ZodType | undefined,
+  value: unknown,
+): unknown {
   if (!schema) return undefined;
-  const parsed = schema.safeParse(value);
+  const parsed = z.safeParse(schema, value);
   if (parsed.success) return parsed.data;
   const problems = parsed.error.issues.map((issue) => ({ in: part, path: issue.path.join("."), message: issue.message }));
   const first = parsed.error.issues[0];

@@ -40,7 +40,7 @@ export interface EndpointDefinition {
   /** Whether the path contains a package name (`:scope/:name`, or `:name` with the scope). Keys of other namespaces are rejected. */
   readonly namespaced?: boolean;
   readonly params?: z.ZodObject;
-  readonly query?: z.ZodObject;
+  readonly query?: z.core.$ZodObject;
   /** Schema of the JSON request body. */
   readonly body?: z.ZodType;
   /** Error codes that replace INVALID_REQUEST for invalid input fields, by field name. */
@@ -82,13 +82,13 @@ export function endpoint<const Definition extends EndpointDefinition>(definition
   return definition;
 }
 
-type InputOf<Schema> = Schema extends z.ZodType ? z.input<Schema> : undefined;
+type InputOf<Schema> = Schema extends z.core.$ZodType ? z.input<Schema> : undefined;
 
 /** The input of a client call: `params`, `query`, `body`, `file`, `fields` and `files`, as far as the operation accepts them. */
 export type CallInput<Definition extends EndpointDefinition> = (Definition["params"] extends z.ZodType
   ? { params: InputOf<Definition["params"]> }
   : unknown) &
-  (Definition["query"] extends z.ZodType ? { query?: InputOf<Definition["query"]> } : unknown) &
+  (Definition["query"] extends z.core.$ZodType ? { query?: InputOf<Definition["query"]> } : unknown) &
   (Definition["body"] extends z.ZodType ? { body: InputOf<Definition["body"]> } : unknown) &
   (Definition["upload"] extends string ? { file: UploadSource } : unknown) &
   (Definition["form"] extends FormDefinition ? { fields: z.input<Definition["form"]["fields"]>; files: readonly UploadSource[] } : unknown);

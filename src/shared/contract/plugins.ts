@@ -21,7 +21,7 @@ export const PluginHealth = z.object({
     .describe("failing: it failed to load; degraded: a hook failed in the last 10 minutes, or a change waits for a reload"),
   since: Timestamp.describe("Unix time in seconds at which this state began"),
   reason: z.string().optional().describe("One sentence about the cause; for failing and degraded"),
-  lastError: LastError.optional(),
+  lastError: z.optional(LastError),
 });
 export type PluginHealth = z.output<typeof PluginHealth>;
 
