@@ -186,7 +186,7 @@ test("is failing again after a restart of the daemon with the first failed reque
   root = connect(daemon.url, daemon.rootKey);
   expect([await healthOf("restarted"), await healthOf("unstartable")]).toMatchObject([{ state: "idle" }, { state: "idle" }]);
   await get("/restarted/");
-  expect(await healthOf("restarted")).toMatchObject({ state: "degraded", reason: "The last request failed." });
+  expect(await healthOf("restarted")).toMatchObject({ state: "degraded", reason: "100 % of requests failed since 1.0.0." });
   await get("/restarted/", 3);
   await get("/unstartable/");
   expect(await healthOf("restarted")).toMatchObject({ state: "failing", lastError: { message: "Error: no basket", line: 3 } });
