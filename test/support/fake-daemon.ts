@@ -36,6 +36,14 @@ export const usualAnswers: Readonly<Record<string, unknown>> = {
   "/api/health/ready": { ok: true, status: "ready", version: "1.2.3" },
   "/api/workers": [],
   "/api/plugins": [],
+  "/api/workers/health": [],
+  "/api/keys": { keys: [] },
+  "/api/metrics/sparklines": [],
+  "/api/metrics/history": {
+    stepSeconds: 10,
+    points: { at: [], requests: [], failed: [], p50Ms: [], p99Ms: [], memoryBytes: [], cpuSeconds: [], isolates: [] },
+    markers: [],
+  },
   "/api/metrics.json": {
     daemon: { version: "1.2.3", startedAt: 0, uptimeSeconds: 0, eventLoopLag: { p50Ms: 0, p99Ms: 0, maximumMs: 0 } },
     totals: counts,

@@ -1,14 +1,23 @@
 const levels = "▁▂▃▄▅▆▇█";
 
 /**
- * Draws values as one line of blocks, from 0 to the maximum. More values than columns are summed in groups. A value of 0 has the lowest
- * block, every other value at least the second one.
+ * Draws values as one line of blocks, from 0 to the maximum. More values than columns are combined in groups, by default by their sum. A
+ * value of 0 has the lowest block, every other value at least the second one.
  */
-export function sparkline(values: readonly number[], widthColumns: number): string {
+export function sparkline(values: readonly number[], widthColumns: number, combine: (group: readonly number[]) => number = sum): string {
   const perColumn = Math.max(1, Math.ceil(values.length / Math.max(1, widthColumns)));
   const columns = Array.from({ length: Math.ceil(values.length / perColumn) }, (_, column) =>
-    values.slice(column * perColumn, (column + 1) * perColumn).reduce((sum, value) => sum + value, 0),
+    combine(values.slice(column * perColumn, (column + 1) * perColumn)),
   );
   const maximum = Math.max(...columns, 0);
   return columns.map((value) => levels[value === 0 ? 0 : Math.max(1, Math.round((value / maximum) * (levels.length - 1)))]).join("");
+}
+
+/** Combines a group of values that are not counts, such as durations, by their maximum. */
+export function largest(group: readonly number[]): number {
+  return Math.max(0, ...group);
+}
+
+function sum(group: readonly number[]): number {
+  return group.reduce((total, value) => total + value, 0);
 }

@@ -73,7 +73,7 @@ test("draws one complete screen when the terminal is resized while data loads", 
 test("writes no color codes with NO_COLOR, and shows states as words", async () => {
   const worker = { ...listedWorker("shop"), disabledVersions: ["1.0.0"] };
   const { window } = await lookAt({ "/api/workers": [worker] }, "--screen workers", { env: { NO_COLOR: "1" } });
-  await window.waitFor(/> shop +1\.0\.0 +disabled/);
+  await window.waitFor(/> shop +1\.0\.0 +○ disabled/);
   // oxlint-disable-next-line no-control-regex -- colours are escape sequences
   expect(window.written()).not.toMatch(/\u001b\[[0-9;]*m/);
 });

@@ -57,6 +57,8 @@ test("shows why the daemon rejects an action, and keeps the list", async () => {
   const { window } = await lookAt(answers, "--screen workers");
   await window.waitFor("e on/off");
   window.press("e");
+  await window.waitFor("y/N");
+  window.press("y");
   await window.waitFor("failed:");
   await window.waitFor(/> shop +1\.0\.0 +enabled/);
 });

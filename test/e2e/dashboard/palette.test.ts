@@ -41,7 +41,7 @@ test("runs a typed command, and shows earlier commands when the up key is presse
   await window.waitFor("ready");
   window.press(`:workers list${keys.enter}`);
   await window.waitFor("runtimectl workers list → 0");
-  await window.waitFor(/app +1\.0\.0 +on +live +uploaded/);
+  await window.waitFor(/app +1\.0\.0 +(?:ok|idle) +live +uploaded/);
   window.press(`${keys.esc}:help exit-codes${keys.enter}`);
   await window.waitFor("runtimectl help exit-codes → 0");
   window.press(`${keys.esc}:`);
@@ -130,7 +130,7 @@ test("shows an error for an unknown command and keeps running", async () => {
   window.press(`${keys.esc}:tui${keys.enter}`);
   await window.waitFor("the command does not exist or is not available in the dashboard");
   window.press(`${keys.esc}2`);
-  await window.waitFor(/app +1\.0\.0 +enabled/);
+  await window.waitFor(/app +1\.0\.0 +[–●] (?:idle|ok)/);
 });
 
 test.each([

@@ -48,7 +48,7 @@ const sizes = [
 test.each(sizes)("shows the overview in a terminal of %dx%d", async (...size) => {
   const window = await open("", size);
   await window.waitFor("2 (3 versions)");
-  await window.waitFor("in flight");
+  await window.waitFor("loop lag");
   await window.waitFor("ready");
   await expect(seen(window)).toMatchFileSnapshot(`screens/overview-${size.join("x")}.txt`);
 });

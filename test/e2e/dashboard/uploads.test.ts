@@ -68,7 +68,7 @@ test("shows the progress of an upload that stalls, continues and completes", asy
   expect(await statusOf("/heavy/")).toBe(404);
   way.open();
   await window.waitFor("done: uploaded heavy 1.0.0");
-  await window.waitFor(/heavy +1\.0\.0 +enabled/);
+  await window.waitFor(/heavy +1\.0\.0 +[–●] (?:idle|ok)/);
   expect(await statusOf("/heavy/")).toBe(200);
   await expect.poll(packedHere).toEqual([]);
   await session.shell.run("workers delete heavy --yes");

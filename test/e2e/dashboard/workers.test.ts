@@ -40,7 +40,9 @@ const steady = (text: string) =>
   steadyText(text)
     .replace(/\d\d:\d\d:\d\d\.\d{3}/g, "00:00:00.000")
     .replace(/\d+\.\d\d\/s/g, (found) => "0.00/s".padEnd(found.length))
-    .replace(/(REQ\/S[\s\S]*)/, (list) => list.replace(/( enabled +(?:live +)?)\d\.\d\d/g, "$10.00"))
+    .replace(/(REQ\/S[\s\S]*)/, (list) =>
+      list.replace(/( (?:enabled|ok|idle) +(?:active +)?)\d\.\d\d/g, "$10.00").replace(/[▁-█]{2,}/g, (line) => " ".repeat(line.length)),
+    )
     .replace(/p50.*?p99 [\d.]+ ms/g, "p50 1.00 ms · p90 1.00 ms · p99 1.00 ms")
     .replace(/\d+ running · [\d.]+ MB · [\d.]+ s CPU/g, "1 running · 10.0 MB · 0.0 s CPU");
 
@@ -51,7 +53,7 @@ test.each([
 ])("shows state, load and last log lines of a version in a terminal of %dx%d", async (columns, rows) => {
   expect(await statusOf("/app/hello")).toBe(200);
   const window = await session.tui("--screen workers", { columns, rows });
-  await window.waitFor(/app +1\.1\.0 +enabled/);
+  await window.waitFor(/app +1\.1\.0 +[–●] (?:idle|ok)/);
   await window.waitFor("as root (admin)");
   if (columns < 80) window.press(keys.enter);
   await window.waitFor("1.1.0 active");
@@ -71,11 +73,11 @@ function onlyLastLogLine(text: string): string {
 
 test("disables a version, and undo enables it", async () => {
   const window = await session.tui("--screen workers");
-  await window.waitFor(/app +1\.1\.0 +enabled/);
+  await window.waitFor(/app +1\.1\.0 +[–●] (?:idle|ok)/);
   await window.waitFor("e on/off");
   window.press("e");
   await window.waitFor("done: app 1.1.0 is disabled");
-  await window.waitFor(/app +1\.1\.0 +disabled/);
+  await window.waitFor(/app +1\.1\.0 +○ disabled/);
   expect(await textOf("/app/")).toBe("app");
   window.press("U");
   await window.waitFor("done: app 1.1.0 is enabled");
@@ -87,7 +89,7 @@ test("disables a version, and undo enables it", async () => {
 test("asks before it disables the only enabled version of a worker", async () => {
   expect((await session.shell.run("workers disable app@1.0.0")).status).toBe(0);
   const window = await session.tui("--screen workers");
-  await window.waitFor(/app +1\.1\.0 +enabled/);
+  await window.waitFor(/app +1\.1\.0 +[–●] (?:idle|ok)/);
   await window.waitFor("e on/off");
   window.press("e");
   await window.waitFor("Disable app 1.1.0, its only enabled version; /app/ will respond with 404");
@@ -174,7 +176,7 @@ test("completes the path of an upload, shows a preview, and uploads after confir
   window.press(keys.enter);
   await window.waitFor(`done: uploaded @team/shop 2.0.0: ${session.daemon.url}/@team/shop/`);
   expect(await textOf("/@team/shop/")).toBe("shop");
-  await window.waitFor(/@team\/shop +2\.0\.0 +enabled/);
+  await window.waitFor(/@team\/shop +2\.0\.0 +[–●] (?:idle|ok)/);
   window.press(`unext${keys.enter}`);
   await window.waitFor("replaces the installed 1.1.0; 1.1.0 is the active version");
   window.press(keys.esc);
@@ -243,11 +245,11 @@ test("asks for the name of a production profile before a deletion", async () => 
 
 test("shows a hint when no version matches the filter, and all versions after esc", async () => {
   const window = await session.tui("--screen workers");
-  await window.waitFor(/app +1\.1\.0 +enabled/);
+  await window.waitFor(/app +1\.1\.0 +[–●] (?:idle|ok)/);
   window.press(`/zzz${keys.enter}`);
   await window.waitFor("no matches; esc clears the filter");
   window.press(keys.esc);
-  await window.waitFor(/app +1\.1\.0 +enabled/);
+  await window.waitFor(/app +1\.1\.0 +[–●] (?:idle|ok)/);
 });
 
 test("deletes the packed archive of an upload when the dashboard exits", async () => {

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
-import { listedWorker, usualAnswers, WireAnswer } from "../../support/fake-daemon.js";
+import { listedWorker, WireAnswer } from "../../support/fake-daemon.js";
 import { renderDashboard, sessionOf, unreachable } from "../../support/render-dashboard.js";
-import { workerMetricsOf } from "../../support/worker-metrics-of.js";
 import { keys } from "../../support/terminal-window.js";
 import { admin, fileEntry, listedKey, listedPlugin, loadedPlugin, successOf } from "./sample-data.js";
 
@@ -34,12 +33,28 @@ test.each([
   await dashboard.waitFor(expected);
 });
 
-test("the overview names workers with failed requests", async () => {
-  const failing = workerMetricsOf("todos", { total: 9, failed: 9, perSecond: 0.1, failedPerSecond: 0.1 });
-  const metrics = { ...(usualAnswers["/api/metrics.json"] as object), workers: [workerMetricsOf("@team/shop", { total: 9 }), failing] };
-  const dashboard = await renderDashboard({ ...full, "/api/metrics.json": metrics }, { screen: "overview" });
-  await dashboard.waitFor(/failing +todos 1\.0\.0/);
-  expect(dashboard.text()).not.toContain("shop");
+test("the overview lists incidents with cause and position, the most severe first", async () => {
+  const now = Math.floor(Date.now() / 1000);
+  const lastError = { message: "no such order", at: now, file: "index.js", line: 3 };
+  const health = [
+    { name: "@team/shop", version: "1.4.2", state: "degraded", since: now - 540, reason: "13 % of requests failed.", rollbackTo: "1.4.1" },
+    { name: "todos", version: "1.0.0", state: "failing", since: now - 240, reason: "100 % of requests failed.", lastError },
+  ];
+  const plugins = [
+    listedPlugin("guard", { status: "failed", health: { state: "failing", since: now - 3600, reason: "It failed to load." } }),
+  ];
+  const dashboard = await renderDashboard(
+    { ...full, "/api/workers/health": health, "/api/plugins": plugins },
+    { screen: "overview", columns: 140 },
+  );
+  await dashboard.waitFor("4 incidents");
+  await dashboard.waitFor(/> todos 1\.0\.0 +100 % of requests failed: no such order \(index\.js:3\) +✕ failing +4m ago/);
+  expect(dashboard.text()).toMatch(/todos.*\n.*plugin guard.*\n.*@team\/shop 1\.4\.2.*▲ degraded.*\n.*key ci-deploy/);
+  dashboard.press("jj");
+  await dashboard.waitFor("13 % of requests failed. Rollback activates 1.4.1.");
+  await dashboard.waitFor("R rollback");
+  dashboard.press("l");
+  await dashboard.waitFor("[6 Logs]");
 });
 
 test.each([

@@ -42,7 +42,7 @@ test("disables a version, and undo enables it", async () => {
   await dashboard.waitFor("e on/off");
   dashboard.press("e");
   await dashboard.waitFor("done: app 1.1.0 is disabled · U undoes it");
-  await dashboard.waitFor(/app +1\.1\.0 +disabled/);
+  await dashboard.waitFor(/app +1\.1\.0 +○ disabled/);
   dashboard.press("U");
   await dashboard.waitFor("done: app 1.1.0 is enabled");
   await dashboard.waitFor(/app +1\.1\.0 +enabled/);
@@ -58,11 +58,22 @@ test("keeps the list and shows why the daemon rejects a change", async () => {
   expect(dashboard.text()).toMatch(/> app +1\.1\.0 +enabled/);
 });
 
-test("marks a version as failing when its requests fail", async () => {
+test("shows state and cause of the active version, and the version after which the problem began", async () => {
+  const since = Math.floor(Date.now() / 1000) - 240;
+  const suspect = { version: "1.0.0", by: "ci" };
+  const lastError = { message: "no such order", at: since, file: "index.js", line: 3 };
+  const health = [{ name: "app", version: "1.0.0", state: "failing", since, reason: "100 % of requests failed.", lastError, suspect }];
   const workers = [workerMetricsOf("app", { total: 20, failed: 20, perSecond: 0.5, failedPerSecond: 0.5 })];
   const metrics = { ...(usualAnswers["/api/metrics.json"] as object), workers };
-  const dashboard = await openApp({ columns: 100 }, { "/api/workers": [listedWorker("app")], "/api/metrics.json": metrics });
-  await dashboard.waitFor(/app +1\.0\.0 +failing +live +0\.50 +20 +uploaded/);
+  const dashboard = await openApp(
+    { columns: 100 },
+    { "/api/workers": [listedWorker("app")], "/api/metrics.json": metrics, "/api/workers/health": health },
+  );
+  await dashboard.waitFor(/app +1\.0\.0 +✕ failing +active +0\.50 +20/);
+  await dashboard.waitFor(/state +✕ failing 4m ago, active at \/app\//);
+  await dashboard.waitFor(/cause +100 % of requests failed\./);
+  await dashboard.waitFor(/error +no such order \(index\.js:3\)/);
+  await dashboard.waitFor(/began +after 1\.0\.0 was deployed by ci/);
   await dashboard.waitFor(/errors +20 failed, 100 % now/);
 });
 
@@ -70,7 +81,7 @@ test("shows failed requests since the start, and zero for the last minute", asyn
   const workers = [workerMetricsOf("app", { total: 2, failed: 2, perSecond: 0, failedPerSecond: 0 })];
   const metrics = { ...(usualAnswers["/api/metrics.json"] as object), workers };
   const dashboard = await openApp({ columns: 100 }, { "/api/workers": [listedWorker("app")], "/api/metrics.json": metrics });
-  await dashboard.waitFor(/app +1\.0\.0 +enabled +live/);
+  await dashboard.waitFor(/app +1\.0\.0 +enabled +active/);
   await dashboard.waitFor(/errors +2 failed, none now/);
 });
 

@@ -1,8 +1,7 @@
 import { Box } from "ink";
 import type { ReactNode } from "react";
-import { useList, List, widthWithName, type Column } from "./list.js";
+import { FilterPrompt, useList, List, widthWithName, type Column } from "./list.js";
 import { SizeContext, useLayout, useSize } from "../terminal/terminal-size.js";
-import { PromptLine } from "./prompt-line.js";
 import { Rule } from "./rule.js";
 import { SafeText } from "./safe-text.js";
 
@@ -86,20 +85,11 @@ export function ListScreen<Item>({
     <Box flexDirection={layout === "wide" ? "row" : "column"} height={rows}>
       <Box flexDirection="column" width={listWidth} height={listHeight + 1} flexShrink={0}>
         {list.isFiltering ? (
-          <PromptLine
-            label="filter:"
-            initial={list.filter}
-            onChange={list.setFilter}
-            onSubmit={list.endFiltering}
-            onCancel={() => {
-              list.setFilter("");
-              list.endFiltering();
-            }}
-          />
+          <FilterPrompt list={list} />
         ) : (
           <Rule
             title={counts(list.items.length, items.length, nouns)}
-            note={`${place && ` ${place}`}${list.filter === "" ? "" : ` filter: ${list.filter}`}${reservation(error, isStale)}`}
+            note={[place, list.filter && `filter: ${list.filter}`, reservation(error, isStale)].filter((part) => part !== "").join("  ")}
             columns={listWidth}
           />
         )}
@@ -130,7 +120,7 @@ function wideListWidth<Item>(columns: readonly Column<Item>[], items: readonly I
 
 /** Returns a note that the list is outdated. Empty while the daemon is unreachable, because the status line then shows that state. */
 function reservation(error: Error | undefined, isStale: boolean): string {
-  return error === undefined || isStale ? "" : `  not up to date: ${error.message}`;
+  return error === undefined || isStale ? "" : `not up to date: ${error.message}`;
 }
 
 function counts(shown: number, all: number, [one, many]: Props<unknown>["nouns"]): string {

@@ -2,6 +2,7 @@ import { Box, Text } from "ink";
 import { memo, useEffect, useMemo, useState } from "react";
 import { fitted } from "../terminal/fitted.js";
 import { useKeyScope, type Handlers } from "../keyboard/key-dispatcher.js";
+import { PromptLine } from "./prompt-line.js";
 
 const gap = 2;
 const markWidth = 2;
@@ -45,7 +46,8 @@ interface Props<Item> {
 
 /** Shows a table and renders only its visible rows. Omits the rightmost columns if the width is too small. */
 export function List<Item>({ items, columns, keyOf, selectedIndex, firstIndex, height, width, isStale }: Props<Item>) {
-  const placed = placeColumns(columns, width - markWidth);
+  const longestName = items.reduce((longest, item) => Math.max(longest, columns[0]?.text(item).length ?? 0), 0);
+  const placed = placeColumns(columns, width - markWidth, longestName);
   const shown = items.slice(firstIndex, firstIndex + height - 1);
   return (
     <Box flexDirection="column" width={width} height={height} overflowY="hidden">
@@ -78,9 +80,14 @@ export function widthWithName<Item>(columns: readonly Column<Item>[], nameWidth:
   return columns.slice(1).reduce((sum, column) => sum + gap + (column.width ?? 10), markWidth + nameWidth);
 }
 
-/** Returns the columns that fit into the width, with the width of each. */
-function placeColumns<Item>(columns: readonly Column<Item>[], width: number): { column: Column<Item>; width: number }[] {
-  const leastFirstWidth = Math.min(20, width);
+interface PlacedColumn<Item> {
+  readonly column: Column<Item>;
+  readonly width: number;
+}
+
+/** Returns the columns that fit into the width, with the width of each. Names get up to half of the width before the rightmost columns. */
+function placeColumns<Item>(columns: readonly Column<Item>[], width: number, longestName: number): PlacedColumn<Item>[] {
+  const leastFirstWidth = Math.min(Math.max(20, Math.min(longestName, Math.floor(width / 2))), width);
   let count = columns.length;
   const fixedWidth = (until: number) => columns.slice(1, until).reduce((sum, column) => sum + gap + (column.width ?? 10), 0);
   while (count > 1 && leastFirstWidth + fixedWidth(count) > width) count -= 1;
@@ -205,4 +212,20 @@ export function useList<Item>({ items, keyOf, textOf, height, canOpen, firstKey,
 function scrolled(first: number, { selectedIndex, height, count }: { selectedIndex: number; height: number; count: number }): number {
   const within = Math.max(Math.min(first, selectedIndex), selectedIndex - height + 1);
   return Math.max(0, Math.min(within, count - height));
+}
+
+/** Asks for the filter of a list. Escape removes the filter. */
+export function FilterPrompt<Item>({ list }: { readonly list: ListState<Item> }) {
+  return (
+    <PromptLine
+      label="filter:"
+      initial={list.filter}
+      onChange={list.setFilter}
+      onSubmit={list.endFiltering}
+      onCancel={() => {
+        list.setFilter("");
+        list.endFiltering();
+      }}
+    />
+  );
 }

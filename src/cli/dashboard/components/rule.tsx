@@ -16,7 +16,7 @@ interface Props {
 export function Rule({ title, note = "", columns, color }: Props) {
   const room = Math.max(0, columns - 4);
   const heading = fitted(title, Math.min(room, stringWidth(title)));
-  const shownNote = note === "" ? "" : fitted(` ${note}`, Math.max(0, Math.min(room - stringWidth(heading), stringWidth(note) + 1)));
+  const shownNote = note === "" ? "" : fitted(`  ${note}`, Math.max(0, Math.min(room - stringWidth(heading), stringWidth(note) + 2)));
   return (
     <Text wrap="truncate-end">
       <Text dimColor>{"─ "}</Text>

@@ -1,34 +1,105 @@
 import { Box } from "ink";
-import type { WorkerMetrics } from "../../../shared/contract/metrics.js";
-import { failureShare, requestHealth } from "../../../shared/failure-share.js";
-import { toMegabytes, toMilliseconds, toRate, pluralize, endOn } from "../../output/format.js";
+import type { ReactNode } from "react";
+import { endOn, pluralize } from "../../output/format.js";
 import { uploadedWorkers } from "../../uploaded-workers.js";
 import { Detail, type Fact } from "../components/detail.js";
-import { errorsOf } from "../workers/errors-of.js";
 import { useActions } from "../actions/use-actions.js";
 import { useIsStale, useQuery } from "../queries/hooks.js";
 import { useSession } from "../session/hooks.js";
-import { useLayout, useSize } from "../terminal/terminal-size.js";
+import { SizeContext, useLayout, useSize } from "../terminal/terminal-size.js";
+import { BusiestWorkers } from "./busiest-workers.js";
+import { IncidentList, incidentRows } from "./incident-list.js";
 import { readiness } from "./readiness.js";
+import { RecentEvents } from "./recent-events.js";
+import { Traffic, trafficRows } from "./traffic.js";
+import { useIncidents } from "./use-incidents.js";
 
-/** Number of rows for two titles and an empty row. */
-const headingRows = 3;
+/** Number of rows for the facts about the daemon, without its URL, in a terminal below 120 columns. */
+const daemonRows = 5;
 
-/** Shows state and load of the daemon. */
+/** Shows what needs attention, then the load and state of the daemon, and what happened last. */
 export function OverviewScreen() {
   const isStale = useIsStale();
   const layout = useLayout();
-  const { rows } = useSize();
-  const [daemon, traffic] = [useDaemonFacts(), useTrafficFacts()];
+  const { columns, rows } = useSize();
+  const incidents = useIncidents() ?? [];
+  const daemon = useDaemonFacts();
+  const { value: installed } = useQuery("workers", (client) => client.workers.list());
   useActions([], undefined, "runtimectl status");
-  // Omits the first facts if there are too few rows, because the header also shows these facts.
-  if (layout !== "wide" && daemon.length + traffic.length + headingRows > rows)
-    return <Detail facts={[...daemon.slice(2), ...traffic].slice(0, rows)} isStale={isStale} />;
+  const topRows = incidentRows(incidents.length, layout === "wide" ? rows - trafficRows : Math.max(2, Math.floor(rows / 2)));
+  const below = rows - topRows;
+  const workerCount = installed ? uploadedWorkers(installed).length : 0;
   return (
-    <Box flexDirection={layout === "wide" ? "row" : "column"} columnGap={4} rowGap={1}>
-      <Detail title="Daemon" facts={daemon} isStale={isStale} />
-      <Detail title="Traffic" facts={traffic} isStale={isStale} />
+    <Box flexDirection="column" height={rows}>
+      <IncidentList {...{ incidents, workerCount, isStale }} height={topRows} />
+      {layout === "wide" ? (
+        <Box height={below}>
+          <Pane columns={Math.floor(columns * 0.6)} rows={below}>
+            <Part rows={trafficRows + 1}>
+              <Traffic />
+            </Part>
+            <Part rows={below - trafficRows - 1}>
+              <BusiestWorkers />
+            </Part>
+          </Pane>
+          <Pane columns={columns - Math.floor(columns * 0.6)} rows={below}>
+            <Part rows={trafficRows + 1}>
+              <Detail title="Daemon" facts={daemon} isStale={isStale} />
+            </Part>
+            <Part rows={below - trafficRows - 1}>
+              <RecentEvents />
+            </Part>
+          </Pane>
+        </Box>
+      ) : (
+        <Pane columns={columns} rows={below}>
+          <Part rows={Math.min(below, trafficRows)}>
+            <Traffic />
+          </Part>
+          <Part rows={Math.min(daemonRows, below - trafficRows)} leastRows={1}>
+            <Detail facts={daemon.slice(1)} isStale={isStale} />
+          </Part>
+          <Part rows={below - trafficRows - daemonRows}>
+            <RecentEvents />
+          </Part>
+        </Pane>
+      )}
     </Box>
+  );
+}
+
+interface AreaProps {
+  readonly columns: number;
+  readonly rows: number;
+  readonly children: ReactNode;
+}
+
+/** A column of the screen. */
+function Pane({ columns, rows, children }: AreaProps) {
+  return (
+    <SizeContext.Provider value={{ columns: columns - 1, rows }}>
+      <Box flexDirection="column" width={columns} height={rows} flexShrink={0} overflowY="hidden" paddingRight={1}>
+        {children}
+      </Box>
+    </SizeContext.Provider>
+  );
+}
+
+interface PartProps extends Pick<AreaProps, "rows" | "children"> {
+  /** Number of rows below which the part is not shown. */
+  readonly leastRows?: number;
+}
+
+/** A part of a column. By default needs two rows: its rule and one line. */
+function Part({ rows, leastRows = 2, children }: PartProps) {
+  const { columns } = useSize();
+  if (rows < leastRows) return null;
+  return (
+    <SizeContext.Provider value={{ columns, rows }}>
+      <Box flexDirection="column" height={rows} flexShrink={0} overflowY="hidden">
+        {children}
+      </Box>
+    </SizeContext.Provider>
   );
 }
 
@@ -42,13 +113,6 @@ function useDaemonFacts(): Fact[] {
   const failed = plugins?.filter(({ status }) => status === "failed").length ?? 0;
   return [
     { name: "daemon", value: settings.origin.value },
-    { name: "version", value: ready?.version ?? "…" },
-    { name: "health", value: ready?.state ?? "…", ...(ready ? { color: ready.state === "ready" ? "green" : "red" } : {}) },
-    { name: "signed in", value: principal ? `${principal.name}, ${principal.role}` : "…" },
-    {
-      name: "key expires",
-      value: principal ? (principal.expiresAt === undefined ? "never" : endOn(principal.expiresAt, Date.now())) : "…",
-    },
     {
       name: "workers",
       value: workers
@@ -63,35 +127,13 @@ function useDaemonFacts(): Fact[] {
       value: plugins ? `${plugins.length}${failed > 0 ? ` (${failed} failed)` : ""}` : unknownBecause(noPlugins),
       ...(failed > 0 ? { color: "red" } : {}),
     },
-  ];
-}
-
-function useTrafficFacts(): Fact[] {
-  const { value: metrics, error } = useQuery("metrics", (client) => client.metrics.show({ query: {} }));
-  if (!metrics) return [{ name: "requests", value: unknownBecause(error) }];
-  const { requests, isolates, memory } = metrics.totals;
-  const { eventLoopLag, isolatePool, uploads, process } = metrics.daemon;
-  return [
-    { name: "requests", value: `${toRate(requests.perSecond)}/s · ${requests.inFlight} in flight · ${requests.queued} queued` },
-    errorsOf(metrics.totals),
-    ...failingOf(metrics.workers),
+    { name: "health", value: ready?.state ?? "…", ...(ready ? { color: ready.state === "ready" ? "green" : "red" } : {}) },
+    { name: "signed in", value: principal ? `${principal.name}, ${principal.role}` : "…" },
     {
-      name: "isolates",
-      value: `${isolates.running}${isolatePool ? ` of ${isolatePool.size}` : ""} · ${toMegabytes(memory.pssBytes ?? memory.rssBytes)}`,
+      name: "key expires",
+      value: principal ? (principal.expiresAt === undefined ? "never" : endOn(principal.expiresAt, Date.now())) : "…",
     },
-    { name: "loop lag", value: `p99 ${toMilliseconds(eventLoopLag.p99Ms)}` },
-    ...(process ? [{ name: "process", value: `${toMegabytes(process.rssBytes)} · ${pluralize(process.connections, "connection")}` }] : []),
-    ...(uploads
-      ? [{ name: "uploads", value: `${uploads.running} running · ${uploads.installed} installed · ${uploads.failed} failed` }]
-      : []),
   ];
-}
-
-/** Names the worker versions whose requests fail now. */
-function failingOf(workers: readonly WorkerMetrics[]): Fact[] {
-  const failing = workers.filter(({ requests }) => requestHealth(failureShare([requests])) === "failing");
-  if (failing.length === 0) return [];
-  return [{ name: "failing", value: failing.map(({ name, version }) => `${name} ${version}`).join(", "), color: "red", isLong: true }];
 }
 
 /** Returns the text for a value that is not loaded: a placeholder, or the error. */

@@ -3,6 +3,8 @@ import { ApiError } from "../../../shared/api-error.js";
 import { isRejectedKey } from "../../config/rejected-key.js";
 import type { Client } from "../../../shared/client.js";
 import { eventResources, touchedBy, type EventResource } from "../../../shared/touched-resources.js";
+import { nounOf } from "../../../shared/contract/changes.js";
+import type { RuntimeEvent } from "../../../shared/contract/events.js";
 import { isAway } from "./is-away.js";
 import type { QueryClient } from "./query-client.js";
 
@@ -12,10 +14,14 @@ const retryMs = 2000;
  * refresh.
  */
 const collectMs = 500;
+/** Number of events in memory, for the list of recent events. */
+const keptEvents = 100;
+/** The stream starts with the stored events of this period. */
+const storedPeriod = "24h";
 /** Names of the queries to refresh after a change, by API resource. `isNamedIn` matches the names. */
 const liveNames: Readonly<Record<EventResource, readonly string[]>> = {
   // A change to a worker can change its manifest, which requests hosts and secrets.
-  workers: ["workers", "hosts", "secrets."],
+  workers: ["workers", "health", "hosts", "secrets."],
   plugins: ["plugins", "plugins.loaded"],
   hosts: ["hosts"],
   secrets: ["secrets."],
@@ -30,6 +36,8 @@ export class EventSubscription {
   readonly #live: QueryClient;
   readonly #closing = new AbortController();
   readonly #pending = new Set<string>();
+  readonly #listeners = new Set<() => void>();
+  #recent: readonly RuntimeEvent[] = [];
   #timer: NodeJS.Timeout | undefined;
   #isStarted = false;
 
@@ -47,6 +55,14 @@ export class EventSubscription {
     void this.#run(client);
   }
 
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+
+  /** Returns the newest events, the newest first. */
+  readonly recent = (): readonly RuntimeEvent[] => this.#recent;
+
   close(): void {
     this.#closing.abort();
     clearTimeout(this.#timer);
@@ -58,9 +74,11 @@ export class EventSubscription {
     while (!signal.aborted) {
       try {
         const onOpen = () => this.#live.setFed(true);
-        for await (const { id, type } of client.events.stream.follow({ query: {} }, { signal, lastEventId, onOpen })) {
-          lastEventId = id;
-          this.#touch(touchedBy(type));
+        const query = { since: storedPeriod };
+        for await (const event of client.events.stream.follow({ query }, { signal, lastEventId, onOpen })) {
+          lastEventId = event.id;
+          this.#keep(event);
+          this.#touch(touchedBy(event.type));
         }
       } catch (error) {
         if (signal.aborted) return;
@@ -75,6 +93,12 @@ export class EventSubscription {
     this.#live.setFed(false);
     // Requests the session again, because the daemon rejects the API key. That request also fails, which ends the session.
     if (isRejectedKey(error) || (error instanceof ApiError && error.status === 401)) this.#live.touch(new Set(["session"]));
+  }
+
+  #keep(event: RuntimeEvent): void {
+    if (nounOf(event.type) === "stream") return;
+    this.#recent = [event, ...this.#recent.slice(0, keptEvents - 1)];
+    for (const listener of this.#listeners) listener();
   }
 
   #touch(resources: readonly EventResource[]): void {

@@ -18,7 +18,8 @@ export class Session {
   readonly context: Context;
   /** Opens a separate connection whose requests the signal of the given context aborts. */
   readonly connect: typeof connect;
-  readonly #changes: EventSubscription;
+  /** The event stream of the daemon. */
+  readonly events: EventSubscription;
   #connection: Promise<Connection<Contract>> | undefined;
 
   private constructor(context: Context, settings: Settings, options: SessionOptions) {
@@ -26,7 +27,7 @@ export class Session {
     this.settings = settings;
     this.connect = options.connect;
     this.live = new QueryClient({ ...options, fedNames });
-    this.#changes = new EventSubscription(this.live);
+    this.events = new EventSubscription(this.live);
   }
 
   /** Creates a session with the origin and the API key of the settings. Sends no request. */
@@ -51,13 +52,13 @@ export class Session {
       const client = await this.client();
       const value = await ask(client);
       // Subscribes to events after the first response, so that the event stream does not delay the first screen.
-      this.#changes.start(client);
+      this.events.start(client);
       return value;
     });
   }
 
   close(): void {
-    this.#changes.close();
+    this.events.close();
     this.live.close();
   }
 }

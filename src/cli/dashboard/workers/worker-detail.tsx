@@ -1,5 +1,7 @@
 import { Box } from "ink";
 import type { WorkerMetrics } from "../../../shared/contract/metrics.js";
+import { describeError } from "../../../shared/incidents.js";
+import type { WorkerHealth } from "../../../shared/contract/worker-health.js";
 import { installerOf } from "../../../shared/installation.js";
 import { ago, toMegabytes, toMilliseconds, toRate } from "../../output/format.js";
 import { errorsOf } from "./errors-of.js";
@@ -12,6 +14,7 @@ import { useMissingPermissions } from "../components/require-permission.js";
 import { useSize } from "../terminal/terminal-size.js";
 import type { WorkerRow } from "./worker-rows.js";
 import { Detail, titleRows, type Fact } from "../components/detail.js";
+import { markedState, stateColor } from "../components/state-mark.js";
 import { LogTail } from "../logs/log-tail.js";
 
 const actions = [toggleVersion, rollbackWorker, restartVersion, deleteVersion, deleteWorker];
@@ -34,7 +37,8 @@ export function WorkerDetail({ row, isStale }: Props) {
   useWorkerKeys(row, `${settings.origin.value}${path}`);
   const source = installation ? `${row.source} ${ago(installation.at, Date.now())} ${installerOf(installation)}` : row.source;
   const facts = [
-    { name: "state", value: stateOf(row, path), color: row.isEnabled && row.health === "ok" ? "green" : "yellow" },
+    { name: "state", value: stateOf(row, path), color: stateColor(row.state) },
+    ...problemOf(row.health),
     ...trafficOf(row.metrics),
     { name: "source", value: `${source}${row.isRemovable ? "" : ", cannot be changed"} · ${row.folder}` },
     ...(missing.length === 0 ? [] : [{ name: "your key", value: `does not have ${missing.join(", ")}`, color: "yellow" }]),
@@ -80,9 +84,24 @@ function pathOf({ name, version, answering }: WorkerRow): string {
   return version === answering ? `/${name}/` : `/${name}@${version}/`;
 }
 
-function stateOf({ isEnabled, version, answering }: WorkerRow, path: string): string {
-  if (!isEnabled) return "disabled";
-  return version === answering ? `active at ${path}` : `enabled at ${path}`;
+function stateOf({ isEnabled, state, health, version, answering }: WorkerRow, path: string): string {
+  if (!isEnabled) return markedState("disabled");
+  if (version !== answering) return `enabled at ${path}`;
+  const since = health === undefined || state === "ok" || state === "idle" ? "" : ` ${ago(health.since, Date.now())}`;
+  return `${markedState(state)}${since}, active at ${path}`;
+}
+
+/** Returns the cause of a problem, and the version that is related to it. */
+function problemOf(health: WorkerHealth | undefined): Fact[] {
+  if (health?.reason === undefined) return [];
+  const { reason, lastError, suspect } = health;
+  const by = suspect?.by === undefined ? "" : ` by ${suspect.by}`;
+  const error = lastError && describeError(lastError);
+  return [
+    { name: "cause", value: reason, color: stateColor(health.state), isLong: true },
+    ...(error === undefined || reason.includes(error) ? [] : [{ name: "error", value: error, color: "red" }]),
+    ...(suspect === undefined ? [] : [{ name: "began", value: `after ${suspect.version} was deployed${by}`, color: "yellow" }]),
+  ];
 }
 
 /** Returns one line per version of the worker, or a single line with all versions if they do not fit. */

@@ -1,9 +1,11 @@
 import type { WorkerMetrics } from "../../../shared/contract/metrics.js";
+import type { Sparkline } from "../../../shared/contract/metrics-history.js";
 import type { Worker } from "../../../shared/contract/workers.js";
-import { failureShare, requestHealth, type RequestHealth } from "../../../shared/failure-share.js";
+import type { WorkerHealth } from "../../../shared/contract/worker-health.js";
 import type { Installation } from "../../../shared/installation.js";
 import { answeringVersion, toInstalledWorker } from "../../../shared/worker-versions.js";
 import type { WorkerVersion } from "../actions/workers.js";
+import type { VersionState } from "../components/state-mark.js";
 
 /** A row in the list of workers: one version of a worker with its metrics. */
 export interface WorkerRow extends WorkerVersion {
@@ -13,11 +15,25 @@ export interface WorkerRow extends WorkerVersion {
   /** The active version of the worker. */
   readonly answering: string | undefined;
   readonly metrics: WorkerMetrics | undefined;
-  readonly health: RequestHealth;
+  /** The state of the active version. Other versions are `enabled` or `disabled`. */
+  readonly state: VersionState;
+  /** The cause of a problem. Only for the active version. */
+  readonly health: WorkerHealth | undefined;
+  /** Requests of the worker in each of the last 60 minutes, oldest first. */
+  readonly lastHour: readonly number[];
+}
+
+/** What the daemon measured. All lists can be empty. */
+export interface Measurements {
+  readonly metrics: readonly WorkerMetrics[];
+  readonly health: readonly WorkerHealth[];
+  readonly sparklines?: readonly Sparkline[];
 }
 
 /** Returns one row per version, the highest version of a worker first. */
-export function workerRows(workers: readonly Worker[], metrics: readonly WorkerMetrics[]): WorkerRow[] {
+export function workerRows(workers: readonly Worker[], { metrics, health, sparklines = [] }: Measurements): WorkerRow[] {
+  const healthOf = new Map(health.map((entry) => [entry.name, entry]));
+  const lastHourOf = new Map(sparklines.map(({ name, requests }) => [name, requests]));
   const metricsOf = new Map(metrics.map((entry) => [`${entry.name}@${entry.version}`, entry]));
   const byName = new Map<string, Worker[]>();
   for (const worker of workers) byName.set(worker.name, [...(byName.get(worker.name) ?? []), worker]);
@@ -26,6 +42,7 @@ export function workerRows(workers: readonly Worker[], metrics: readonly WorkerM
     const answering = answeringVersion(worker.versions)?.version;
     return worker.versions.map(({ version, enabled, source, path, installation }) => {
       const ofVersion = metricsOf.get(`${name}@${version}`);
+      const ofActive = version === answering ? healthOf.get(name) : undefined;
       return {
         name,
         version,
@@ -37,7 +54,9 @@ export function workerRows(workers: readonly Worker[], metrics: readonly WorkerM
         folder: path,
         installation,
         metrics: ofVersion,
-        health: requestHealth(ofVersion ? failureShare([ofVersion.requests]) : 0),
+        state: enabled ? (ofActive?.state ?? "enabled") : "disabled",
+        health: ofActive,
+        lastHour: version === answering ? (lastHourOf.get(name) ?? []) : [],
       };
     });
   });

@@ -1,5 +1,7 @@
 import { useMemo, useState } from "react";
 import { toRate } from "../../output/format.js";
+import { sparkline } from "../../output/sparkline.js";
+import { markedState, stateColor } from "../components/state-mark.js";
 import type { Column } from "../components/list.js";
 import { ListScreen } from "../components/list-screen.js";
 import { RequirePermission } from "../components/require-permission.js";
@@ -10,15 +12,14 @@ import { workerRows, type WorkerRow } from "./worker-rows.js";
 import { useDashboard, useNavigation } from "../session/hooks.js";
 
 const keyOf = ({ name, version, source }: WorkerRow) => `${name}@${version} ${source}`;
-/** Returns the state of a version, or its health if an enabled version has failing requests. */
-const stateOf = ({ isEnabled, health }: WorkerRow) => (isEnabled ? (health === "ok" ? "enabled" : health) : "disabled");
-const colors = { ok: "green", degraded: "yellow", failing: "red" } as const;
+/** Width of the sparkline of a row, so that a column is 5 min. */
+const sparklineColumns = 12;
 
 const columns: readonly Column<WorkerRow>[] = [
   { heading: "NAME", text: ({ name }) => name },
   { heading: "VERSION", width: 12, text: ({ version }) => version },
-  { heading: "STATE", width: 8, text: stateOf, color: ({ isEnabled, health }) => (isEnabled ? colors[health] : "yellow") },
-  { heading: "LIVE", width: 4, text: ({ version, answering }) => (version === answering ? "live" : ""), color: () => "green" },
+  { heading: "STATE", width: 10, text: ({ state }) => markedState(state), color: ({ state }) => stateColor(state) },
+  { heading: "ACTIVE", width: 6, text: ({ version, answering }) => (version === answering ? "active" : ""), color: () => "green" },
   { heading: "REQ/S", width: 6, text: ({ metrics }) => (metrics ? toRate(metrics.requests.perSecond) : "-") },
   {
     heading: "ERRORS",
@@ -26,7 +27,7 @@ const columns: readonly Column<WorkerRow>[] = [
     text: ({ metrics }) => String(metrics?.requests.failed ?? "-"),
     color: ({ metrics }) => (metrics?.requests.failed ? "red" : undefined),
   },
-  { heading: "SOURCE", width: 8, text: ({ source }) => source },
+  { heading: "LAST HOUR", width: sparklineColumns, text: ({ lastHour }) => sparkline(lastHour, sparklineColumns), color: () => "cyan" },
 ];
 
 /** Lists the versions of all workers, with their state and load. */
@@ -41,13 +42,17 @@ export function WorkersScreen() {
 function Workers() {
   const workers = useQuery("workers", (client) => client.workers.list());
   const metrics = useQuery("metrics", (client) => client.metrics.show({ query: {} }));
+  const health = useQuery("health", (client) => client.workers.health({ query: {} }));
+  const sparklines = useQuery("sparklines", (client) => client.metrics.sparklines());
   const isStale = useIsStale();
   const { subject } = useNavigation();
   const [showsBuiltIn, setShowsBuiltIn] = useState(false);
   const rows = useMemo(() => {
-    const all = workers.value && workerRows(workers.value, metrics.value?.workers ?? []);
+    const all =
+      workers.value &&
+      workerRows(workers.value, { metrics: metrics.value?.workers ?? [], health: health.value ?? [], sparklines: sparklines.value ?? [] });
     return showsBuiltIn ? all : all?.filter(({ source }) => source === "uploaded");
-  }, [workers.value, metrics.value, showsBuiltIn]);
+  }, [workers.value, metrics.value, health.value, sparklines.value, showsBuiltIn]);
   const hasBuiltIn = workers.value?.some(({ source }) => source === "built-in") ?? false;
   useKeyScope({ handlers: hasBuiltIn ? { "workers.builtIn": () => setShowsBuiltIn(!showsBuiltIn) } : {} });
   useUpload();
@@ -58,7 +63,7 @@ function Workers() {
       firstKey={subject === undefined ? undefined : `${subject} uploaded`}
       items={rows}
       error={workers.error}
-      textOf={(row) => `${row.name} ${row.version} ${stateOf(row)} ${row.source}`}
+      textOf={(row) => `${row.name} ${row.version} ${row.state} ${row.source}`}
       empty="no workers; press u to upload a folder, or run: runtimectl workers upload ./dir"
       detail={(row) => <WorkerDetail row={row} isStale={isStale} />}
     />

@@ -1,0 +1,25 @@
+import type { WorkerState } from "../../../shared/contract/worker-health.js";
+
+/** The state of a version: the state of its worker if the version is active, else whether the version is enabled. */
+export type VersionState = WorkerState | "enabled";
+
+/** By state: a symbol, which differs by shape so that a state is visible without color, and the terminal color. */
+const marks: Readonly<Record<VersionState, readonly [symbol: string, color: string]>> = {
+  ok: ["●", "green"],
+  degraded: ["▲", "yellow"],
+  failing: ["✕", "red"],
+  backoff: ["◌", "red"],
+  idle: ["–", "green"],
+  disabled: ["○", "yellow"],
+  enabled: [" ", "green"],
+};
+
+/** Returns the symbol of a state, followed by its word, such as `✕ failing`. */
+export function markedState(state: VersionState): string {
+  return `${marks[state][0]} ${state}`;
+}
+
+/** Returns the terminal color of a state. */
+export function stateColor(state: VersionState): string {
+  return marks[state][1];
+}

@@ -1,0 +1,46 @@
+import { Box, Text } from "ink";
+import { failureShare, percentOf } from "../../../shared/failure-share.js";
+import { toMegabytes, toMilliseconds, toRate } from "../../output/format.js";
+import { sparkline } from "../../output/sparkline.js";
+import { Rule } from "../components/rule.js";
+import { SafeText } from "../components/safe-text.js";
+import { useQuery } from "../queries/hooks.js";
+import { useSize } from "../terminal/terminal-size.js";
+import { fitted } from "../terminal/fitted.js";
+
+const rateWidth = 9;
+const nameShare = 0.3;
+
+/** Lists the workers with most requests in the last minute, with rate, failures, latency, memory and the last hour. */
+export function BusiestWorkers() {
+  const { columns, rows } = useSize();
+  const { value: metrics } = useQuery("metrics", (client) => client.metrics.show({ query: {} }));
+  const { value: sparklines = [] } = useQuery("sparklines", (client) => client.metrics.sparklines());
+  const busiest = (metrics?.workers ?? [])
+    .filter(({ requests }) => requests.total > 0)
+    .toSorted((one, other) => other.requests.perSecond - one.requests.perSecond || other.requests.total - one.requests.total)
+    .slice(0, Math.max(0, rows - 1));
+  const nameWidth = Math.floor(columns * nameShare);
+  return (
+    <Box flexDirection="column">
+      <Rule title="Busiest workers" columns={columns} />
+      {busiest.length === 0 && <SafeText dimColor>no requests since the daemon started</SafeText>}
+      {busiest.map(({ name, version, requests, latency, memory }) => {
+        const share = failureShare([requests]);
+        const cells = [
+          fitted(`${toRate(requests.perSecond)}/s`, rateWidth),
+          fitted(toMilliseconds(latency.recent.p99Ms), rateWidth),
+          fitted(toMegabytes(memory.pssBytes ?? memory.rssBytes), rateWidth),
+        ];
+        const chart = sparklines.find((one) => one.name === name)?.requests ?? [];
+        return (
+          <Text key={`${name}@${version}`} wrap="truncate-end">
+            {`${fitted(`${name} ${version ?? ""}`, nameWidth)}  ${cells.join("")}`}
+            <Text color={share > 0 ? "red" : "green"}>{fitted(share === 0 ? "" : `${percentOf(share)}`, 6)}</Text>
+            <Text color="cyan">{sparkline(chart, Math.max(0, columns - nameWidth - 3 * rateWidth - 8))}</Text>
+          </Text>
+        );
+      })}
+    </Box>
+  );
+}

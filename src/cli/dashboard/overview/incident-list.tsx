@@ -1,0 +1,140 @@
+import { Box } from "ink";
+import type { Incident } from "../../../shared/incidents.js";
+import { ago, pluralize } from "../../output/format.js";
+import { restartVersion, rollbackWorker } from "../actions/workers.js";
+import { reloadPlugins, togglePlugin } from "../actions/plugins.js";
+import { useActions } from "../actions/use-actions.js";
+import { FilterPrompt, List, useList, type Column } from "../components/list.js";
+import { Rule } from "../components/rule.js";
+import { SafeText } from "../components/safe-text.js";
+import { markedState, stateColor } from "../components/state-mark.js";
+import { useKeyScope } from "../keyboard/key-dispatcher.js";
+import { useQuery } from "../queries/hooks.js";
+import { useNavigation } from "../session/hooks.js";
+import { useSize } from "../terminal/terminal-size.js";
+import { fitted } from "../terminal/fitted.js";
+import { workerRows } from "../workers/worker-rows.js";
+
+/** Maximum number of visible incidents. The others appear when the user scrolls. */
+const mostShown = 8;
+const longestTitle = 32;
+/** Number of rows besides the incidents: rule, headings, and two lines with the whole reason of the selected incident. */
+const otherRows = 4;
+
+const keyOf = ({ kind, subject }: Incident) => `${kind} ${subject}`;
+
+interface Props {
+  readonly incidents: readonly Incident[];
+  /** Number of workers, for the text without incidents. */
+  readonly workerCount: number;
+  readonly isStale: boolean;
+  /** Maximum height in rows. */
+  readonly height: number;
+}
+
+/** Returns the number of rows that the list of incidents needs. */
+export function incidentRows(count: number, mostRows: number): number {
+  return count === 0 ? 2 : Math.min(mostRows, Math.min(count, mostShown) + otherRows);
+}
+
+/** Lists the incidents. The keys act on the selected one: show it, its log, roll its worker back, restart it. */
+export function IncidentList({ incidents, workerCount, isStale, height }: Props) {
+  const { columns: width } = useSize();
+  const listHeight = Math.max(2, height - otherRows + 1);
+  const list = useList({ items: incidents, keyOf, textOf: titleOf, height: listHeight - 1, canOpen: false });
+  const { selected } = list;
+  if (incidents.length === 0)
+    return (
+      <Box flexDirection="column" height={height} flexShrink={0}>
+        <Rule title="Nothing needs attention" columns={width} color="green" />
+        <SafeText color="green">{`● ${workerCount === 0 ? "no worker is installed" : `${pluralize(workerCount, "worker")} without a problem`}`}</SafeText>
+      </Box>
+    );
+  const titleWidth = Math.min(longestTitle, Math.max(...incidents.map((incident) => titleOf(incident).length)));
+  const columns: readonly Column<Incident>[] = [
+    {
+      heading: "INCIDENT",
+      text: (incident) => `${fitted(titleOf(incident), titleWidth)}  ${causeOf(incident)}`,
+      color: ({ state }) => stateColor(state),
+    },
+    { heading: "STATE", width: 11, text: ({ state }) => markedState(state), color: ({ state }) => stateColor(state) },
+    { heading: "SINCE", width: 8, text: ({ since }) => (since === undefined ? "" : ago(since, Date.now())) },
+  ];
+  return (
+    <Box flexDirection="column" height={height} flexShrink={0} overflowY="hidden">
+      {list.isFiltering ? (
+        <FilterPrompt list={list} />
+      ) : (
+        <Rule
+          title={pluralize(incidents.length, "incident")}
+          note={list.filter === "" ? "" : `filter: ${list.filter}`}
+          columns={width}
+          color="red"
+        />
+      )}
+      <List
+        {...{ columns, keyOf, isStale, width }}
+        items={list.items}
+        selectedIndex={list.selectedIndex}
+        firstIndex={list.firstIndex}
+        height={listHeight}
+      />
+      <Box height={2} flexShrink={0} overflowY="hidden">
+        <SafeText wrap="wrap">{selected ? `  ${causeOf(selected)}${remedyOf(selected)}` : "no matches; esc clears the filter"}</SafeText>
+      </Box>
+      {selected && <IncidentKeys key={keyOf(selected)} incident={selected} />}
+    </Box>
+  );
+}
+
+function titleOf({ kind, subject, version }: Incident): string {
+  const named = version === undefined ? subject : `${subject} ${version}`;
+  return kind === "worker" || kind === "check" ? named : `${kind} ${named}`;
+}
+
+function causeOf({ reason, error }: Incident): string {
+  return error === undefined ? reason : `${reason.replace(/\.$/, "")}: ${error}`;
+}
+
+/** Returns the sentence that names the remedy. */
+function remedyOf({ kind, rollbackTo, subject }: Incident): string {
+  if (kind === "worker" && rollbackTo !== undefined) return ` Rollback activates ${rollbackTo}.`;
+  if (kind === "key") return ` Rotate it: runtimectl keys rotate ${subject}`;
+  return "";
+}
+
+function IncidentKeys({ incident }: { readonly incident: Incident }) {
+  const { show } = useNavigation();
+  const { kind, subject, version } = incident;
+  const open = {
+    worker: () => show("workers", `${subject}@${version ?? ""}`),
+    plugin: () => show("plugins", subject),
+    key: () => show("keys", subject),
+    check: undefined,
+  }[kind];
+  useKeyScope({ handlers: open === undefined ? {} : { "list.open": open } });
+  if (kind === "worker") return <WorkerKeys {...{ incident }} />;
+  return kind === "plugin" ? <PluginKeys {...{ incident }} /> : null;
+}
+
+function WorkerKeys({ incident: { subject, version } }: { readonly incident: Incident }) {
+  const { show } = useNavigation();
+  const { value: workers } = useQuery("workers", (client) => client.workers.list());
+  const rows =
+    workers &&
+    workerRows(
+      workers.filter(({ name }) => name === subject),
+      { metrics: [], health: [] },
+    );
+  const row = rows?.find((one) => one.version === version) ?? rows?.[0];
+  useActions([rollbackWorker, restartVersion], row, `runtimectl workers health ${subject}`);
+  useKeyScope({ handlers: { "workers.logs": () => show("logs", subject) } });
+  return null;
+}
+
+function PluginKeys({ incident: { subject } }: { readonly incident: Incident }) {
+  const { value: plugins } = useQuery("plugins", (client) => client.plugins.list());
+  const plugin = plugins?.find(({ name }) => name === subject);
+  useActions([togglePlugin, reloadPlugins], plugin && { plugin, neededBy: [] }, `runtimectl plugins list`);
+  return null;
+}
