@@ -1,8 +1,8 @@
 import { nounOf } from "./contract/changes.js";
 import type { EventType } from "./contract/events.js";
 
-/** The API resources whose changes the daemon announces as events. */
-export const eventResources = ["workers", "plugins", "hosts", "secrets", "keys"] as const;
+/** The API resources whose changes the daemon announces as events. `health` is the state of workers and plugins. */
+export const eventResources = ["workers", "plugins", "hosts", "secrets", "keys", "health"] as const;
 export type EventResource = (typeof eventResources)[number];
 
 const resourceOfNoun: Readonly<Partial<Record<string, EventResource>>> = {
@@ -20,6 +20,8 @@ export function isNamedIn(known: Iterable<string>, name: string): boolean {
 
 /** Returns the resources that a client must reload after an event. All resources at the start of the stream and after a gap. */
 export function touchedBy(type: EventType): readonly EventResource[] {
+  // A changed state of a worker changes nothing in the list of workers, which is long.
+  if (type === "worker.health" || type === "plugin.health") return ["health"];
   const noun = nounOf(type);
   if (noun === "stream") return eventResources;
   const resource = resourceOfNoun[noun];

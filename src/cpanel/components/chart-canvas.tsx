@@ -1,6 +1,5 @@
 import { useEffect, useEffectEvent, useRef, useState } from "react";
 import UPlot from "uplot";
-import "uplot/dist/uPlot.min.css";
 import type { ChartMarker, ChartProps } from "./chart.js";
 import { chartData } from "./chart-data.js";
 
@@ -90,7 +89,12 @@ export function ChartCanvas({ at, series, markers, format, height, isStacked, sy
         {},
         ...shape.split("|").map((entry): UPlot.Series => {
           const color = colorOf(entry.slice(entry.lastIndexOf(" ") + 1));
-          return { stroke: color, width: 1.5, points: { show: false }, ...(isStacked ? { fill: withAlpha(color) } : {}) };
+          return {
+            stroke: color,
+            width: 1.5,
+            points: { show: false, size: 4, fill: color, filter: lonelyPoints },
+            ...(isStacked ? { fill: withAlpha(color) } : {}),
+          };
         }),
       ],
       ...(isStacked
@@ -149,6 +153,13 @@ function computedColor(place: HTMLElement, token: string): string {
   const { color } = getComputedStyle(probe);
   probe.remove();
   return color;
+}
+
+/** Selects the points between two gaps, which make no line. */
+function lonelyPoints(plot: UPlot, seriesIndex: number): number[] {
+  const values = plot.data[seriesIndex] ?? [];
+  const isGap = (index: number) => values[index] === null || values[index] === undefined;
+  return [...values.keys()].filter((index) => !isGap(index) && isGap(index - 1) && isGap(index + 1));
 }
 
 function withAlpha(color: string): string {

@@ -1,6 +1,7 @@
 import { lazy, Suspense, useId, useState, type ComponentType } from "react";
 import type { ChartCanvasProps } from "./chart-canvas.js";
 import { ChartTable } from "./chart-table.js";
+import "uplot/dist/uPlot.min.css";
 import "./card.css";
 import "./chart.css";
 
@@ -64,7 +65,8 @@ export function Chart({ title, at, series, markers = none, format, height = 220,
           ))}
         </ul>
       </div>
-      <div className="chart-plot" style={{ height }} aria-hidden="true">
+      {at.length < 2 && <p className="chart-empty quiet">There are no values in this period yet.</p>}
+      <div className="chart-plot" style={{ height: at.length < 2 ? 0 : height }} aria-hidden="true">
         {at.length > 1 && (
           <Suspense>
             <ChartCanvas

@@ -1,9 +1,12 @@
 import { useMemo, useState, type ReactNode } from "react";
 import { Button } from "./button.js";
+import { useVisibleRows } from "./use-visible-rows.js";
 import "./data-table.css";
 
 /** Number of rows at first, and for each press of `Show more`. Rendering thousands of rows at once blocks typing. */
 const rowsAtOnce = 100;
+/** Number of rows from which a table with `rowHeightPx` renders only the visible rows. */
+const mostRendered = 200;
 
 export interface Column<Row> {
   readonly id: string;
@@ -14,6 +17,8 @@ export interface Column<Row> {
   /** Minimum page width at which the column is visible: 720 px for `wide`, 1080 px for `widest`. */
   readonly shownFrom?: "wide" | "widest";
   readonly isNumeric?: boolean;
+  /** Whether the cells are row headers. Without such a column, those of the first column are. */
+  readonly isRowHeader?: boolean;
   /** Whether the column contains the buttons of a row. The title of such a column is visible to screen readers only. */
   readonly isActions?: boolean;
 }
@@ -21,25 +26,30 @@ export interface Column<Row> {
 export interface DataTableProps<Row> {
   /** Caption of the table for screen readers. */
   readonly caption: string;
-  /** Columns from left to right. The cells of the first column are row headers. */
+  /** Columns from left to right. */
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string | number;
   readonly sortedBy?: { readonly id: string; readonly isDescending: boolean };
+  /** Height of each row in pixels. A table with this value has all rows on one page, and renders only the visible ones of more than 200. */
+  readonly rowHeightPx?: number;
 }
 
-/** A sortable table. Renders 100 rows at first, and up to 100 more for each press of `Show more`. */
-export function DataTable<Row>({ caption, columns, rows, keyOf, sortedBy }: DataTableProps<Row>) {
+/** A sortable table. Without `rowHeightPx`, renders 100 rows at first, and up to 100 more for each press of `Show more`. */
+export function DataTable<Row>({ caption, columns, rows, keyOf, sortedBy, rowHeightPx }: DataTableProps<Row>) {
   const [order, setOrder] = useState(sortedBy);
   const [limit, setLimit] = useState(rowsAtOnce);
   const sorted = useMemo(
     () => sort(rows, columns.find(({ id }) => id === order?.id)?.sortBy, order?.isDescending ?? false),
     [rows, columns, order],
   );
-  const shown = sorted.slice(0, limit);
+  const listed = rowHeightPx === undefined ? sorted.slice(0, limit) : sorted;
+  const virtualHeightPx = listed.length > mostRendered ? rowHeightPx : undefined;
+  const { body, first, end } = useVisibleRows(listed.length, virtualHeightPx);
+  const rendered = virtualHeightPx === undefined ? listed : listed.slice(first, end);
   return (
-    <div className="data-table">
-      <table>
+    <div className={rowHeightPx === undefined ? "data-table" : "data-table data-table-fixed"}>
+      <table {...(virtualHeightPx === undefined ? {} : { "aria-rowcount": listed.length + 1 })}>
         <caption className="visually-hidden">{caption}</caption>
         <thead>
           <tr>
@@ -48,16 +58,23 @@ export function DataTable<Row>({ caption, columns, rows, keyOf, sortedBy }: Data
             ))}
           </tr>
         </thead>
-        <tbody>
-          {shown.map((row) => (
-            <BodyRow key={keyOf(row)} row={row} columns={columns} />
+        <tbody ref={body}>
+          <Space rows={virtualHeightPx === undefined ? 0 : first} rowHeightPx={virtualHeightPx} />
+          {rendered.map((row, index) => (
+            <BodyRow
+              key={keyOf(row)}
+              row={row}
+              columns={columns}
+              position={virtualHeightPx === undefined ? undefined : first + index + 2}
+            />
           ))}
+          <Space rows={virtualHeightPx === undefined ? 0 : listed.length - end} rowHeightPx={virtualHeightPx} />
         </tbody>
       </table>
-      {shown.length < sorted.length && (
+      {listed.length < sorted.length && (
         <div className="data-table-more">
-          <span className="quiet">{(sorted.length - shown.length).toLocaleString("en-GB")} more</span>
-          <Button onPress={() => setLimit(limit + rowsAtOnce)}>Show {Math.min(rowsAtOnce, sorted.length - shown.length)} more</Button>
+          <span className="quiet">{(sorted.length - listed.length).toLocaleString("en-GB")} more</span>
+          <Button onPress={() => setLimit(limit + rowsAtOnce)}>Show {Math.min(rowsAtOnce, sorted.length - listed.length)} more</Button>
         </div>
       )}
     </div>
@@ -86,11 +103,29 @@ function HeadCell<Row>({ column, order, onOrder }: { column: Column<Row>; order:
   );
 }
 
-function BodyRow<Row>({ row, columns }: { row: Row; columns: readonly Column<Row>[] }) {
+/** Takes the place of rows that are not rendered. */
+function Space({ rows, rowHeightPx = 0 }: { rows: number; rowHeightPx: number | undefined }) {
+  if (rows === 0) return null;
   return (
-    <tr>
-      {columns.map((column, index) =>
-        index === 0 ? (
+    <tr aria-hidden="true" className="data-table-space">
+      <td style={{ height: rows * rowHeightPx }} />
+    </tr>
+  );
+}
+
+interface BodyRowProps<Row> {
+  readonly row: Row;
+  readonly columns: readonly Column<Row>[];
+  /** Number of the row in the whole table, with the head as 1. Undefined if all rows are rendered. */
+  readonly position: number | undefined;
+}
+
+function BodyRow<Row>({ row, columns, position }: BodyRowProps<Row>) {
+  const header = columns.find(({ isRowHeader }) => isRowHeader) ?? columns[0];
+  return (
+    <tr {...(position === undefined ? {} : { "aria-rowindex": position })}>
+      {columns.map((column) =>
+        column === header ? (
           <th key={column.id} scope="row" className={classOf(column)}>
             {column.cell(row)}
           </th>
@@ -104,8 +139,8 @@ function BodyRow<Row>({ row, columns }: { row: Row; columns: readonly Column<Row
   );
 }
 
-function classOf<Row>({ shownFrom, isNumeric, isActions }: Column<Row>): string {
-  return [shownFrom && `from-${shownFrom}`, isNumeric && "numeric", isActions && "actions"].filter(Boolean).join(" ");
+function classOf<Row>({ id, shownFrom, isNumeric, isActions }: Column<Row>): string {
+  return [`column-${id}`, shownFrom && `from-${shownFrom}`, isNumeric && "numeric", isActions && "actions"].filter(Boolean).join(" ");
 }
 
 function sort<Row>(rows: readonly Row[], by: Column<Row>["sortBy"], isDescending: boolean): readonly Row[] {

@@ -6,13 +6,18 @@ interface PopoverProps {
   readonly label: string;
   /** Content of the button. */
   readonly button: ReactNode;
+  /** Whether the button is the main action of the page. Default: false. */
+  readonly isPrimary?: boolean;
+  /** Whether a click in the panel closes it, as in a menu. Default: false. */
+  readonly closesOnClick?: boolean;
   readonly children: ReactNode;
 }
 
 /** A button that shows a small panel below it. Escape, a click outside and a focus outside close the panel. */
-export function Popover({ label, button, children }: PopoverProps) {
+export function Popover({ label, button, isPrimary = false, closesOnClick = false, children }: PopoverProps) {
   const [isOpen, setOpen] = useState(false);
   const root = useRef<HTMLDivElement>(null);
+  const panel = useRef<HTMLDivElement>(null);
   const id = useId();
   useEffect(() => {
     if (!isOpen) return undefined;
@@ -23,16 +28,22 @@ export function Popover({ label, button, children }: PopoverProps) {
       setOpen(false);
       root.current?.querySelector("button")?.focus();
     };
+    const isChoice = ({ target }: Event) => closesOnClick && target instanceof Node && panel.current?.contains(target) === true;
+    // The focus moves before the action, because the action can open a dialog that takes the focus.
+    const leave = (event: Event) => isChoice(event) && root.current?.querySelector("button")?.focus();
+    const closeAfterChoice = (event: Event) => isChoice(event) && setOpen(false);
+    document.addEventListener("click", leave, { capture: true, signal: end.signal });
+    document.addEventListener("click", closeAfterChoice, { signal: end.signal });
     document.addEventListener("pointerdown", closeOutside, { signal: end.signal });
     document.addEventListener("focusin", closeOutside, { signal: end.signal });
     document.addEventListener("keydown", closeWithEscape, { signal: end.signal });
     return () => end.abort();
-  }, [isOpen]);
+  }, [isOpen, closesOnClick]);
   return (
     <div ref={root} className="popover">
       <button
         type="button"
-        className="popover-button"
+        className={isPrimary ? "button button-primary" : "popover-button"}
         aria-label={label}
         aria-expanded={isOpen}
         aria-controls={isOpen ? id : undefined}
@@ -41,7 +52,7 @@ export function Popover({ label, button, children }: PopoverProps) {
         {button}
       </button>
       {isOpen && (
-        <div id={id} role="group" aria-label={label} className="popover-panel">
+        <div id={id} ref={panel} role="group" aria-label={label} className="popover-panel">
           {children}
         </div>
       )}

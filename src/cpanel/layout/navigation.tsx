@@ -1,4 +1,4 @@
-import { lazy, Suspense, useState, type ComponentType } from "react";
+import { lazy, Suspense, useId, useState, type ComponentType } from "react";
 import { Icon } from "../components/icon.js";
 import { sectionsFor, type Section } from "../pages/sections.js";
 import { useObserved } from "../live/use-observed.js";
@@ -6,6 +6,7 @@ import { PanelLink } from "../router/panel-link.js";
 import { useRoute } from "../router/use-route.js";
 import { usePrincipal } from "../session/use-principal.js";
 import { usePanel } from "../use-panel.js";
+import { useFailingCounts, type FailingCounts } from "./use-failing-counts.js";
 import { MoreSheet } from "./more-sheet.js";
 import "./navigation.css";
 
@@ -25,13 +26,14 @@ export function Navigation() {
   const shown = sectionsFor(permissions);
   const rest = shown.slice(inBottomBar);
   const current = useCurrentSection();
+  const counts = useFailingCounts();
   return (
     <>
       <nav aria-label="Sections" className="navigation">
         <ul>
           {shown.map((section, index) => (
             <li key={section.path} className={index < inBottomBar ? undefined : "navigation-rest"}>
-              <SectionLink section={section} isCurrent={section.path === current} />
+              <SectionLink section={section} isCurrent={section.path === current} counts={counts} />
             </li>
           ))}
           <li className="navigation-more">
@@ -56,7 +58,7 @@ export function Navigation() {
             <ul>
               {rest.map((section) => (
                 <li key={section.path}>
-                  <SectionLink section={section} isCurrent={section.path === current} />
+                  <SectionLink section={section} isCurrent={section.path === current} counts={counts} />
                 </li>
               ))}
             </ul>
@@ -70,13 +72,35 @@ export function Navigation() {
   );
 }
 
-function SectionLink({ section: { path, title, icon }, isCurrent }: { section: Section; isCurrent: boolean }) {
+interface SectionLinkProps {
+  readonly section: Section;
+  readonly isCurrent: boolean;
+  readonly counts: FailingCounts;
+}
+
+function SectionLink({ section: { path, title, icon }, isCurrent, counts }: SectionLinkProps) {
+  const id = useId();
+  const count = counts[path] ?? 0;
   const isCollapsed = useObserved(usePanel().rail.isCollapsed);
   return (
-    <PanelLink to={path} className="navigation-link" {...(isCollapsed ? { title } : {})} {...(isCurrent ? { "aria-current": "page" } : {})}>
-      <Icon name={icon} />
-      <span className="navigation-text">{title}</span>
-    </PanelLink>
+    <span className="navigation-entry">
+      <PanelLink
+        to={path}
+        className="navigation-link"
+        {...(isCollapsed ? { title } : {})}
+        {...(isCurrent ? { "aria-current": "page" } : {})}
+        {...(count > 0 ? { "aria-describedby": id } : {})}
+      >
+        <Icon name={icon} />
+        <span className="navigation-text">{title}</span>
+      </PanelLink>
+      {count > 0 && (
+        <span className="navigation-count" id={id}>
+          {count.toLocaleString("en-GB")}
+          <span className="visually-hidden"> failing</span>
+        </span>
+      )}
+    </span>
   );
 }
 

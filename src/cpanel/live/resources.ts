@@ -11,11 +11,12 @@ const unfedIntervalMs = 10_000;
 /** Names of the resources to request again after an event. A name that ends in a dot stands for all names with this prefix. */
 const names: Readonly<Record<EventResource, readonly string[]>> = {
   // A changed worker can have a manifest that requests other hosts and secrets.
-  workers: ["workers", "hosts", "secrets.", "files.workers.", "files.roots.workers."],
-  plugins: ["plugins", "plugins.loaded", "files.plugins.", "files.roots.plugins."],
-  hosts: ["hosts"],
-  secrets: ["secrets."],
-  keys: ["keys", "health.verbose"],
+  workers: ["workers", "workers.health", "hosts", "secrets.", "files.workers.", "files.roots.workers.", "activity.recent"],
+  plugins: ["plugins", "plugins.loaded", "files.plugins.", "files.roots.plugins.", "activity.recent"],
+  hosts: ["hosts", "activity.recent"],
+  secrets: ["secrets.", "activity.recent"],
+  keys: ["keys", "health.verbose", "activity.recent"],
+  health: ["workers.health", "plugins"],
 };
 
 /** All resources that the panel polls, by name. Pages that use the same name share one resource and its responses. */

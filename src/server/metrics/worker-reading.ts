@@ -32,6 +32,7 @@ export function toWorkerMetrics(reading: WorkerReading, nowMs: number): WorkerMe
     errors: { total: sumOf([...meter.errors.values()]), byCode: Object.fromEntries(meter.errors) },
     isolates: { running: currentLoad?.running ?? 0, starting: currentLoad?.starting ?? 0, draining: currentLoad?.draining ?? 0 },
     memory: { rssBytes: reading.rssBytes, pssBytes: reading.pssBytes ?? null },
+    memoryLimitBytes: currentLoad?.memoryLimitBytes ?? null,
     cpuSeconds: reading.cpuSeconds,
     requestBodyBytes: meter.requestBodyBytes,
     responseBodyBytes: meter.responseBodyBytes,

@@ -40,6 +40,7 @@ export const WorkerMetrics = z.object({
   name: z.string(),
   version: z.string().nullable().describe("null: requests to a worker without an active version"),
   kind: z.enum(["static", "module"]).nullable(),
+  memoryLimitBytes: Bytes.nullable().optional().describe("Memory limit of one isolate; null without isolates, such as of a static site"),
   ...activity,
   latency: z.object({ recent: Latency.extend({ windowSeconds: z.number() }), sinceStart: Latency }),
 });

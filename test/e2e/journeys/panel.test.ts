@@ -29,7 +29,7 @@ test("uploads and disables an app, creates a key and signs out in a real browser
   await page.getByRole("dialog", { name: "site 1.0.0 is installed" }).waitFor();
   expect(await (await get("/site/")).text()).toContain("the site");
 
-  await page.goto(`${house.daemon.url}/cpanel/apps/site`);
+  await page.goto(`${house.daemon.url}/cpanel/apps/site/deployments`);
   await page.getByRole("button", { name: "Disable site 1.0.0" }).click();
   await page.getByText("Every version is disabled, so no version is served.").waitFor();
   expect((await get("/site/")).status).toBe(404);
@@ -43,7 +43,7 @@ test("uploads and disables an app, creates a key and signs out in a real browser
 
   await page.goto(`${house.daemon.url}/cpanel/`);
   // Open calls would fail with 401 after the sign-out.
-  await page.getByText("per second").waitFor();
+  await page.getByText("per second", { exact: true }).waitFor();
   await signOut(page);
   await page.getByText("You have signed out.").waitFor();
   expect(await page.context().cookies()).toEqual([]);

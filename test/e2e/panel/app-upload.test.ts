@@ -46,7 +46,8 @@ test("previews a dropped archive and the version it replaces, then installs it",
     await (await fetch(new URL((await done.getByRole("link", { name: "/shop/" }).getAttribute("href")) ?? "", house.daemon.url))).text(),
   ).toContain("new shop");
   await page.goto(`${house.daemon.url}/cpanel/apps/shop`);
-  await page.getByRole("cell", { name: "just now by root, panel" }).waitFor();
+  await page.getByRole("navigation", { name: "Pages of shop" }).getByRole("link", { name: "Deployments" }).click();
+  await page.getByText(/^just now \(.*\) by root, panel$/).waitFor();
 });
 
 test("packs a dropped folder by the same rules as runtimectl, without secret files", async () => {

@@ -37,6 +37,8 @@ beforeAll(async () => {
     "failing/1.0.0/index.js": failing,
     "always500/1.0.0/manifest.yaml": 'name: always500\nversion: "1.0.0"\n',
     "always500/1.0.0/index.js": "export default { fetch: () => new Response(null, { status: 500 }) };",
+    "orders/1.0.0/manifest.yaml": 'name: orders\nversion: "1.0.0"\n',
+    "orders/1.0.0/index.js": "export default { fetch() {\n  throw new Error('no such order');\n} };",
     ...Object.fromEntries(["a", "b"].flatMap((name) => Object.entries(files(`doomed-${name}`, "1.0.0", "doomed")))),
   });
 });
@@ -52,48 +54,68 @@ test("filters apps by name, namespace and state and keeps the filters in the URL
   expect(await page.getByRole("link", { name: "cpanel" }).count()).toBe(0);
   await expectAccessible(page);
   await page.getByLabel("Search by name").fill("blo");
-  await expect.poll(() => page.getByRole("rowheader").allTextContents()).toEqual(["@team/blog "]);
+  await expect.poll(() => page.getByRole("rowheader").allTextContents()).toEqual(["@team/blog"]);
   expect(page.url()).toContain("search=blo");
   await page.getByLabel("Search by name").fill("nothing like it");
   await page.getByText("No app matches").waitFor();
   await expectAccessible(page);
   await page.getByRole("button", { name: "Clear filters" }).click();
-  await page.getByLabel("State").selectOption("off");
-  await expect.poll(() => page.getByRole("rowheader").allTextContents()).toEqual(["asleep "]);
+  const segments = page.getByRole("group", { name: "State" });
+  await segments.getByRole("button", { name: "Disabled" }).click();
+  await expect.poll(() => page.getByRole("rowheader").allTextContents()).toEqual(["asleep"]);
   await page.reload();
-  await expect.poll(() => page.getByRole("rowheader").allTextContents()).toEqual(["asleep "]);
-  await page.getByLabel("State").selectOption("");
+  await expect.poll(() => page.getByRole("rowheader").allTextContents()).toEqual(["asleep"]);
+  expect(await segments.getByRole("button", { name: "Disabled" }).getAttribute("aria-pressed")).toBe("true");
+  await segments.getByRole("button", { name: "All" }).click();
   await page.getByLabel("Namespace").selectOption("@team");
-  await expect.poll(() => page.getByRole("rowheader").allTextContents()).toEqual(["@team/blog "]);
+  await expect.poll(() => page.getByRole("rowheader").allTextContents()).toEqual(["@team/blog"]);
   await page.getByLabel("Namespace").selectOption("");
   await page.getByLabel("Show").selectOption("all");
   await page.getByRole("link", { name: "cpanel" }).waitFor();
 });
 
-test("shows the error rate of a failing app, and shows no green badge for it", async () => {
-  for (let request = 0; request < 5; request += 1) expect((await fetch(`${house.daemon.url}/always500/`)).status).toBe(500);
+test("shows a failing app red in overview, navigation, list and page, with cause, position and count", async () => {
   const page = await house.open("overview");
-  const card = page.getByRole("region", { name: "Failing apps" });
-  await card.getByText("100 % fail").waitFor();
-  await card.getByRole("link", { name: "always500" }).click();
-  await page.getByRole("heading", { name: "always500", level: 1 }).waitFor();
-  await page.getByRole("navigation", { name: "Sections" }).getByRole("link", { name: "Apps", exact: true }).click();
-  const row = page.getByRole("row", { name: "always500" });
-  await row.getByText("100 % fail").waitFor();
-  expect(await row.locator(".badge-good").count()).toBe(0);
-  expect(await row.getByRole("cell").nth(3).textContent()).toBe("5");
+  for (let request = 0; request < 5; request += 1) expect((await fetch(`${house.daemon.url}/orders/`)).status).toBe(502);
+  const attention = page.getByRole("region", { name: "Needs attention" }).getByRole("listitem").filter({ hasText: "orders" });
+  await attention.getByText("100 % of requests failed").waitFor();
+  await attention.getByText("Error: no such order (index.js:2)").waitFor();
+  await page.getByText("1 app is failing").waitFor();
+  const sections = page.getByRole("navigation", { name: "Sections" });
+  const appsLink = sections.getByRole("link", { name: "Apps", exact: true });
+  expect(
+    await sections
+      .getByRole("listitem")
+      .filter({ has: page.getByRole("link", { name: "Apps", exact: true }) })
+      .innerText(),
+  ).toMatch(/Apps\s+1\s+failing/);
   await expectAccessible(page);
-  await page.getByRole("link", { name: "always500" }).click();
-  await page.getByRole("cell", { name: "5", exact: true }).waitFor();
-  expect(await page.locator(".badge-good").count()).toBe(0);
+  await attention.getByRole("link", { name: "Logs of orders" }).click();
+  await page.getByText("no such order").first().waitFor();
+  await appsLink.click();
+  const row = page.getByRole("row", { name: "orders" });
+  await row.getByText("100 %", { exact: true }).waitFor();
+  // Failing apps come first.
+  expect(await page.getByRole("rowheader").first().textContent()).toBe("orders");
+  expect(await row.locator(".state-ok").count()).toBe(0);
+  await page.getByRole("button", { name: "Failing 1" }).click();
+  await expect.poll(() => page.getByRole("rowheader").allTextContents()).toEqual(["orders"]);
+  await expectAccessible(page);
+  await page.getByRole("link", { name: "orders" }).click();
+  await page.getByText("Error: no such order (index.js:2)").waitFor();
+  await page.getByText("5 failed since the daemon started").waitFor();
+  await expectAccessible(page);
+  await page.getByRole("navigation", { name: "Pages of orders" }).getByRole("link", { name: "Deployments" }).click();
+  await page.getByText(/5 errors/).waitFor();
+  expect(await page.locator("main .badge-good").count()).toBe(0);
 });
 
-test("activates another version, and Undo activates the previous version", async () => {
-  const page = await house.open("apps/shop");
+test("activates another version, and Undo activates the previous version again", async () => {
+  const page = await house.open("apps/shop/deployments");
   await page.getByText("Serving 1.1.0").waitFor();
   expect(await page.getByRole("navigation", { name: "Breadcrumb" }).innerText()).toMatch(/^Apps\s+/);
   await expectAccessible(page);
-  await page.getByRole("button", { name: "Serve this: shop 1.0.0" }).click();
+  await page.getByRole("button", { name: "Activate shop 1.0.0" }).click();
   await page.getByText("Serving 1.0.0").waitFor();
   await page.getByText("shop 1.0.0 is active. 1.1.0 is disabled.").waitFor();
   expect(await (await fetch(`${house.daemon.url}/shop/`)).text()).toContain("shop one");
@@ -105,7 +127,7 @@ test("activates another version, and Undo activates the previous version", async
 });
 
 test("shows that no version is enabled when the last version is disabled", async () => {
-  const page = await house.open("apps/@team/blog");
+  const page = await house.open("apps/@team/blog/deployments");
   await page.getByRole("button", { name: "Disable @team/blog 1.0.0" }).click();
   await page.getByText("Every version is disabled, so no version is served.").waitFor();
   await expectAccessible(page);
@@ -115,7 +137,7 @@ test("shows that no version is enabled when the last version is disabled", async
 });
 
 test("deletes an app only after the user types its name", async () => {
-  const page = await house.open("apps/doomed-a");
+  const page = await house.open("apps/doomed-a/deployments");
   await page.getByRole("button", { name: "Delete app…" }).click();
   const dialog = page.getByRole("alertdialog");
   await dialog.getByText("/doomed-a/ then responds with 404.").waitFor();
@@ -139,13 +161,17 @@ test("shows an error page for an unknown app and for an unknown path", async () 
 });
 
 test("shows only the apps and actions that the key's permissions and namespaces allow", async () => {
-  const viewer = await house.open("apps/shop", { key: await house.key({ role: "viewer" }) });
+  const viewer = await house.open("apps/shop/deployments", { key: await house.key({ role: "viewer" }) });
   await viewer.getByText("This key is read-only.").waitFor();
-  expect(await viewer.getByRole("main").getByRole("button").count()).toBe(0);
+  const buttons = await viewer.getByRole("main").getByRole("button").all();
+  expect(await Promise.all(buttons.map((button) => button.getAttribute("aria-label")))).toEqual([
+    "Copy URL of shop",
+    "Compare with 1.1.0: 1.0.0",
+  ]);
   await expectAccessible(viewer);
   const team = await house.open("apps", { key: await house.key({ role: "editor", namespaces: ["@team"] }) });
   await team.getByText("1 app; this key sees @team only").waitFor();
-  expect(await team.getByRole("rowheader").allTextContents()).toEqual(["@team/blog "]);
+  expect(await team.getByRole("rowheader").allTextContents()).toEqual(["@team/blog"]);
   const blind = await house.open("apps", { key: await house.key({ role: "custom", permissions: ["keys:read"] }) });
   await blind.getByText("This key may not see apps").waitFor();
   await expectAccessible(blind);
@@ -180,11 +206,12 @@ test("shows requests in the log, and with the 5xx filter only failed requests", 
   await fetch(`${house.daemon.url}/always500/pay?card=hidden`);
   await fetch(`${house.daemon.url}/shop/logged`);
   const page = await house.open("apps/always500/logs");
-  await page.getByText(/GET \/always500\/pay 500 [\d.]+ ms/).waitFor();
+  const log = page.getByRole("region", { name: "Log of always500" });
+  await log.getByText(/GET \/always500\/pay 500 [\d.]+ ms/).waitFor();
   await page.getByLabel("Entries").selectOption("output");
-  await expect.poll(() => page.getByText("GET /always500/pay").count()).toBe(0);
+  await expect.poll(() => log.getByText("GET /always500/pay").count()).toBe(0);
   await page.getByLabel("Entries").selectOption("errors");
-  await page.getByText("GET /always500/pay").waitFor();
+  await log.getByText("GET /always500/pay").waitFor();
   await expectAccessible(page);
   await page.goto(`${house.daemon.url}/cpanel/apps/shop/logs?entries=requests`);
   await page.getByText(/GET \/shop\/logged [234]/).waitFor();
@@ -221,7 +248,7 @@ test("scrolls to the end of a log with stack traces until the user scrolls up", 
 });
 
 test("shows long app names and versions on several lines in a narrow window", async () => {
-  const page = await house.open(`apps/${longName}`);
+  const page = await house.open(`apps/${longName}/deployments`);
   await page.getByText("Serving 1.0.0-").waitFor();
   await expectAccessible(page);
   await page.getByRole("button", { name: `Delete ${longName} 1.0.0-` }).click();

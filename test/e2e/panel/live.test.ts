@@ -93,12 +93,12 @@ test("sends no requests when an app outside of the key's namespaces changes", as
   const everything = await openTold("apps");
   // The initial requests are complete once a first change is visible.
   await toggle("@team", "blog", "disable");
-  await page.getByRole("cell", { name: "off" }).waitFor();
+  await page.getByRole("cell", { name: "disabled" }).waitFor();
   let questions = 0;
   page.on("request", (request) => (questions += request.url().endsWith("/api/workers") ? 1 : 0));
   for (const round of ["one", "two", "three"]) {
     await toggle("_", "shop", "disable");
-    await everything.getByRole("row", { name: "shop off" }).waitFor();
+    await everything.getByRole("row", { name: "disabled shop" }).waitFor();
     await toggle("_", "shop", "enable");
     await everything.getByRole("row", { name: "shop 1.0.0" }).waitFor();
     // One at most: the second event of the first change can arrive after its row is updated.

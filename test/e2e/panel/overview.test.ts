@@ -19,12 +19,16 @@ beforeAll(async () => {
 });
 afterAll(() => house.dispose());
 
-test("shows package counts, live traffic and keys that expire within two weeks", async () => {
+test("shows package counts, live traffic, a failed plugin and keys that expire within two weeks", async () => {
   const page = await house.open("overview");
   const main = page.getByRole("main");
   await main.getByRole("link", { name: "1 app" }).waitFor();
-  await main.getByText("1 failed").waitFor();
-  await main.getByRole("link", { name: "All 6" }).waitFor();
+  await main.getByText("1 plugin is failing · 6 keys expire soon").waitFor();
+  const attention = page.getByRole("region", { name: "Needs attention" });
+  await attention.getByText("The required plugin nowhere is not installed.").waitFor();
+  expect(await attention.getByRole("listitem").count()).toBe(6);
+  await attention.getByRole("button", { name: "Show all 7" }).click();
+  expect(await attention.getByText(/^The key expires in [67] days\.$/).count()).toBe(6);
   await main.getByText("0 since the start").waitFor();
   await fetch(`${house.daemon.url}/shop/`);
   await main.getByText("1 since the start").waitFor();
@@ -38,28 +42,30 @@ test("shows that metrics cannot be read and that the daemon is not ready", async
   await page.route(/\/api\/(?:metrics|health\/ready)/, (route) => route.fulfill({ status: 403, json: { error } }));
   await page.getByRole("navigation", { name: "Sections" }).getByRole("link", { name: "Overview" }).click();
   await page.getByText("The metrics could not be read").waitFor();
-  await page.getByText("not ready").waitFor();
+  await page.getByText("The daemon is not ready").waitFor();
   await expectAccessible(page);
   expect(house.browser.complaints).toEqual([]);
 });
 
-test("shows since when the daemon is unreachable, and removes colors from badges", async () => {
+test("shows the time when the daemon became unreachable, and states without color", async () => {
   const own = await openPanelFixture(versionFiles("shop", "1.0.0", "the shop"));
   onTestFinished(() => own.dispose());
   // The code of a section cannot be loaded while the daemon is away.
   const page = await own.open("apps", { provoked: [/ERR_CONNECTION_REFUSED|ERR_EMPTY_RESPONSE|ERR_CONNECTION_RESET|status of 503/] });
   await page.getByText("1.0.0", { exact: true }).waitFor();
+  await fetch(`${own.daemon.url}/shop/`);
+  await page.locator("tbody .state-ok").waitFor();
   const sections = page.getByRole("navigation", { name: "Sections" });
   await sections.getByRole("link", { name: "Overview" }).click();
-  await page.getByText("ready", { exact: true }).waitFor();
+  await page.getByText("The only app has no problem").waitFor();
   await own.daemon.stop();
-  await page.getByText(/^unreachable since \d\d:\d\d:\d\d$/).waitFor();
-  expect(await page.getByText("ready", { exact: true }).count()).toBe(0);
+  await page.getByText(/^The daemon is unreachable since \d\d:\d\d:\d\d$/).waitFor();
+  expect(await page.getByText("has no problem").count()).toBe(0);
   await expectAccessible(page);
   await sections.getByRole("link", { name: "Apps" }).click();
   await page.getByText("1.0.0", { exact: true }).waitFor();
   const colorOf = (selector: string) => page.evaluate(`getComputedStyle(document.querySelector("${selector}")).color`);
-  expect(await colorOf(".badge-good")).toBe(await colorOf("main"));
+  expect(await colorOf("tbody .state-ok")).toBe(await colorOf("main"));
   expect(own.browser.complaints).toEqual([]);
 });
 

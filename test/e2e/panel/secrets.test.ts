@@ -25,7 +25,7 @@ const served = async () => (await fetch(`${daemon.url}/@team/shop/`)).text();
 
 test("sets and removes a secret of an app, and shows changes by other clients", async () => {
   expect(await served()).toBe("none");
-  const page = await browser.page(`${daemon.url}/cpanel/apps/@team/shop/secrets`);
+  const page = await browser.page(`${daemon.url}/cpanel/apps/@team/shop/configuration`);
   await signIn(page, daemon.rootKey);
   await page.getByText("No secrets yet").waitFor();
   await expectAccessible(page);

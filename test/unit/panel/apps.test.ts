@@ -53,8 +53,8 @@ describe("filterApps", () => {
     [{ namespace: "@team" }, ["@team/shop"]],
     [{ namespace: "-" }, ["idle", "todos"]],
     [{ state: "serving" }, ["@team/shop", "todos"]],
-    [{ state: "off" }, ["idle"]],
-    [{ state: "off", namespace: "@team" }, []],
+    [{ state: "disabled" }, ["idle"]],
+    [{ state: "disabled", namespace: "@team" }, []],
   ])("returns for the filters %j the apps %j", (filters, names) => {
     expect(namesOf(filters)).toEqual(names);
   });
@@ -73,6 +73,8 @@ const row = (perSecond: number, memory: { rssBytes: number; pssBytes?: number })
     requests: { perSecond, total: 10, failed: 1, failedPerSecond: 0.5 },
     isolates: { running: 1, starting: 1, draining: 0 },
     memory,
+    memoryLimitBytes: 100,
+    latency: { recent: { p50Ms: null, p99Ms: perSecond === 2 ? 7 : 5 } },
   }) as unknown as WorkerMetrics;
 
 test("activityOf adds the rates, counts and memory of all versions of an app", () => {
@@ -83,6 +85,9 @@ test("activityOf adds the rates, counts and memory of all versions of an app", (
     failureShare: expect.closeTo(1 / 3.5) as number,
     isolates: 4,
     memoryBytes: 140,
+    memoryLimitBytes: 400,
+    p50Ms: null,
+    p99Ms: 7,
   });
 });
 

@@ -26,6 +26,7 @@ const liveNames: Readonly<Record<EventResource, readonly string[]>> = {
   hosts: ["hosts"],
   secrets: ["secrets."],
   keys: ["keys"],
+  health: ["health", "plugins"],
 };
 
 /** Names of all queries that events refresh. `isNamedIn` matches the names. */

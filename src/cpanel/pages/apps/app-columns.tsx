@@ -1,76 +1,164 @@
 import type { WorkerMetrics } from "../../../shared/contract/metrics.js";
-import { Badge } from "../../components/badge.js";
+import type { Sparkline as WorkerSparkline } from "../../../shared/contract/metrics-history.js";
+import { workerStates, type WorkerHealth } from "../../../shared/contract/worker-health.js";
+import { ActionMenu } from "../../components/action-menu.js";
 import type { Column } from "../../components/data-table.js";
+import { MeterBar } from "../../components/meter-bar.js";
+import { RelativeTime } from "../../components/relative-time.js";
+import { Sparkline } from "../../components/sparkline.js";
+import { StateDot } from "../../components/state-dot.js";
 import { PanelLink } from "../../router/panel-link.js";
-import { rate } from "../overview/figures.js";
-import { activityOf, type App } from "./app.js";
-import { FailureBadge, toneOf } from "./failure-badge.js";
+import { megabytes, milliseconds, percent, rate } from "../overview/figures.js";
+import { activityOf, deployedOf, type App, type AppActivity } from "./app.js";
+import { appMenu, type AppMenuOptions } from "./app-menu.js";
 
-export function appColumns(metrics: ReadonlyMap<string, readonly WorkerMetrics[]>): readonly Column<App>[] {
-  const activity = ({ name }: App) => activityOf(metrics.get(name) ?? []);
-  const shareOf = ({ name, serving }: App) =>
-    activityOf((metrics.get(name) ?? []).filter(({ version }) => version === serving?.version)).failureShare;
+/** Share of failed requests from which the figure is red. */
+const redShare = 0.01;
+
+export interface AppColumnsOptions extends AppMenuOptions {
+  readonly health: ReadonlyMap<string, WorkerHealth>;
+  readonly metrics: ReadonlyMap<string, readonly WorkerMetrics[]>;
+  readonly sparklines: ReadonlyMap<string, WorkerSparkline>;
+}
+
+/** The columns of the list of apps. */
+export function appColumns(options: AppColumnsOptions): readonly Column<App>[] {
+  const { health, metrics, sparklines } = options;
+  const known = new Map<string, AppActivity>();
+  const activity = ({ name }: App): AppActivity => {
+    const found = known.get(name) ?? activityOf(metrics.get(name) ?? []);
+    known.set(name, found);
+    return found;
+  };
+  const number = (id: string, title: string, sortBy: (of: AppActivity) => number, cell: Column<App>["cell"]): Column<App> => ({
+    id,
+    title,
+    isNumeric: true,
+    shownFrom: "wide",
+    sortBy: (app) => sortBy(activity(app)),
+    cell,
+  });
   return [
+    {
+      id: "state",
+      title: "State",
+      // Severity, then name: the list is sorted by name before.
+      sortBy: (app) => workerStates.indexOf(stateOf(app, options) ?? "idle"),
+      cell: (app) => <AppState app={app} options={options} />,
+    },
     {
       id: "name",
       title: "Name",
+      isRowHeader: true,
       sortBy: ({ name }) => name,
-      cell: ({ name, isBuiltIn }) => (
-        <>
-          <PanelLink to={`apps/${name}`} className="app-link">
-            {name}
-          </PanelLink>{" "}
-          {isBuiltIn && <Badge>built-in</Badge>}
-        </>
+      cell: ({ name, namespace, isBuiltIn }) => (
+        <PanelLink to={`apps/${name}`} className="app-name" title={isBuiltIn ? `${name}, built-in` : name}>
+          {namespace !== "" && <span className="quiet">{namespace}/</span>}
+          <span className="app-name-end">{namespace === "" ? name : name.slice(namespace.length + 1)}</span>
+        </PanelLink>
       ),
     },
+    { id: "version", title: "Version", shownFrom: "wide", cell: (app) => <Version app={app} /> },
     {
-      id: "serving",
-      title: "Serving",
-      sortBy: ({ serving }) => serving?.version ?? "",
-      cell: (app) =>
-        app.serving ? (
-          <>
-            <Badge tone={toneOf(shareOf(app))} isName>
-              {app.serving.version}
-            </Badge>{" "}
-            <FailureBadge share={shareOf(app)} />
-          </>
-        ) : (
-          <Badge>off</Badge>
-        ),
-    },
-    {
-      id: "versions",
-      title: "Versions",
-      shownFrom: "wide",
-      isNumeric: true,
-      sortBy: ({ versions }) => versions.length,
-      cell: ({ versions }) => versions.length.toLocaleString("en-GB"),
-    },
-    {
-      id: "requests",
-      title: "Requests/s",
-      shownFrom: "wide",
-      isNumeric: true,
-      sortBy: (app) => activity(app).requestsPerSecond,
-      cell: (app) => rate(activity(app).requestsPerSecond),
-    },
-    {
-      id: "errors",
-      title: "Errors",
+      id: "sparkline",
+      title: "Last hour",
       shownFrom: "widest",
-      isNumeric: true,
-      sortBy: (app) => activity(app).failed,
-      cell: (app) => activity(app).failed.toLocaleString("en-GB"),
+      cell: ({ name }) => <LastHour sparkline={sparklines.get(name)} />,
     },
+    number(
+      "requests",
+      "Req/s",
+      ({ requestsPerSecond }) => requestsPerSecond,
+      (app) => rate(activity(app).requestsPerSecond),
+    ),
     {
-      id: "isolates",
-      title: "Isolates",
-      shownFrom: "widest",
+      id: "failing",
+      title: "Failing",
       isNumeric: true,
-      sortBy: (app) => activity(app).isolates,
-      cell: (app) => activity(app).isolates.toLocaleString("en-GB"),
+      sortBy: (app) => activity(app).failureShare,
+      cell: (app) => <FailedShare share={activity(app).failureShare} />,
+    },
+    number(
+      "latency",
+      "p99",
+      ({ p99Ms }) => p99Ms ?? -1,
+      (app) => milliseconds([activity(app).p99Ms]),
+    ),
+    number(
+      "memory",
+      "Memory",
+      ({ memoryBytes }) => memoryBytes,
+      (app) => <Memory {...activity(app)} />,
+    ),
+    {
+      id: "actions",
+      title: "Actions",
+      isActions: true,
+      cell: (app) => <ActionMenu label={`Actions of ${app.name}`} entries={appMenu(app, health.get(app.name)?.rollbackTo, options)} />,
     },
   ];
+}
+
+/** Returns the state of an app. Undefined while the states are loading. */
+function stateOf({ name, serving }: App, { health, metrics }: AppColumnsOptions): WorkerHealth["state"] | undefined {
+  if (serving === undefined) return "disabled";
+  const state = health.get(name)?.state;
+  // The daemon publishes no event when an app becomes busy or idle, and the metrics are more recent.
+  if (state !== "ok" && state !== "idle") return state;
+  return activityOf(metrics.get(name) ?? []).requestsPerSecond > 0 ? "ok" : "idle";
+}
+
+function AppState({ app, options }: { app: App; options: AppColumnsOptions }) {
+  const state = stateOf(app, options);
+  if (state === undefined) return <span className="quiet">…</span>;
+  const reason = options.health.get(app.name)?.reason;
+  return (
+    <span {...(reason === undefined ? {} : { title: reason })}>
+      <StateDot state={state} />
+    </span>
+  );
+}
+
+function Version({ app }: { app: App }) {
+  if (!app.serving) return <span className="quiet">–</span>;
+  const deployed = deployedOf(app, app.serving);
+  return (
+    <>
+      <span title={app.serving.version}>{app.serving.version}</span>
+      {deployed && (
+        <span className="quiet">
+          {" "}
+          <RelativeTime at={deployed.at} />
+          {deployed.by !== undefined && ` by ${deployed.by}`}
+        </span>
+      )}
+    </>
+  );
+}
+
+function LastHour({ sparkline }: { sparkline: WorkerSparkline | undefined }) {
+  if (!sparkline) return <span className="quiet">–</span>;
+  const hasFailed = sparkline.failed.some((count) => count > 0);
+  return (
+    <Sparkline
+      label="Requests per minute in the last hour"
+      values={sparkline.requests}
+      format={String}
+      tone={hasFailed ? "bad" : "accent"}
+    />
+  );
+}
+
+function FailedShare({ share }: { share: number }) {
+  return <span className={share >= redShare ? "figure-bad" : undefined}>{percent(share)}</span>;
+}
+
+function Memory({ memoryBytes, memoryLimitBytes }: AppActivity) {
+  if (memoryBytes === 0) return <span className="quiet">–</span>;
+  return (
+    <span className="app-memory" title={memoryLimitBytes === undefined ? undefined : `Limit ${megabytes(memoryLimitBytes)}`}>
+      {megabytes(memoryBytes)}
+      {memoryLimitBytes !== undefined && <MeterBar value={memoryBytes} limit={memoryLimitBytes} />}
+    </span>
+  );
 }

@@ -1,36 +1,64 @@
 import { useDeferredValue, useMemo } from "react";
-import { pluralize } from "../../components/pluralize.js";
 import { DataTable } from "../../components/data-table.js";
+import { EmptyState } from "../../components/empty-state.js";
+import { ErrorMessage } from "../../components/error-message.js";
 import { PageHeading } from "../../components/page-heading.js";
+import { pluralize } from "../../components/pluralize.js";
 import { ResourceList } from "../../components/resource-list.js";
 import { SearchField } from "../../components/search-field.js";
+import { Segments } from "../../components/segments.js";
 import { SelectField } from "../../components/select-field.js";
-import { EmptyState } from "../../components/empty-state.js";
 import { Toolbar } from "../../components/toolbar.js";
+import { useServedAt } from "../../live/use-served-at.js";
 import { useSearch } from "../../router/use-search.js";
-import { usePrincipal } from "../../session/use-principal.js";
-import { appColumns } from "./app-columns.js";
-import { filterApps, namespaceChoices, sourceChoices, stateChoices } from "./app-filters.js";
+import { useMay, usePrincipal } from "../../session/use-principal.js";
 import { UploadButtons } from "../../upload/upload-buttons.js";
-import { useApps } from "./use-apps.js";
+import { useSparklines } from "../overview/use-metrics-history.js";
+import { appColumns } from "./app-columns.js";
+import { filterApps, namespaceChoices, segmentNames, segmentOf, sourceChoices } from "./app-filters.js";
+import { useAppActions } from "./use-app-actions.js";
+import { useAppHealth } from "./use-app-health.js";
 import { useAppMetrics } from "./use-app-metrics.js";
+import { useApps } from "./use-apps.js";
 
-/** Lists the apps that the key is allowed to see. The filters are stored in the query of the page's URL. */
+/** Height of a row, as in apps.css. */
+const rowHeightPx = 40;
+const segmentTitles = { "": "All", failing: "Failing", serving: "Serving", disabled: "Disabled" } as const;
+
+/** Lists the apps that the key is allowed to see, failing apps first. The filters are stored in the query of the page's URL. */
 export function AppList() {
   const { resource, apps } = useApps();
+  const { byName: health } = useAppHealth();
   const metrics = useAppMetrics();
+  const sparklineList = useSparklines();
+  const sparklines = useMemo(() => new Map(sparklineList.map((one) => [one.name, one])), [sparklineList]);
+  const servedAt = useServedAt();
   const { namespaces } = usePrincipal();
+  const actions = useAppActions(resource.refresh);
+  const [change, restart] = [useMay("workers:install"), useMay("workers:restart")];
   const [search, setSearch] = useSearch("search");
   const [namespace, setNamespace] = useSearch("namespace");
   const [state, setState] = useSearch("state");
   const [source, setSource] = useSearch("source");
   // Typing has priority over rendering thousands of rows.
   const wanted = useDeferredValue(search);
-  const rows = useMemo(() => filterApps(apps, { search: wanted, namespace, state, source }), [apps, wanted, namespace, state, source]);
-  const columns = useMemo(() => appColumns(metrics), [metrics]);
+  const inGroup = useMemo(() => filterApps(apps, { search: wanted, namespace, state: "", source }), [apps, wanted, namespace, source]);
+  const rows = useMemo(
+    () => (state === "" ? inGroup : inGroup.filter((app) => segmentOf(app, health) === state)),
+    [inGroup, state, health],
+  );
+  const columns = useMemo(
+    () => appColumns({ health, metrics, sparklines, servedAt, actions, may: { change, restart } }),
+    [health, metrics, sparklines, servedAt, actions, change, restart],
+  );
   const uploaded = apps.filter(({ isBuiltIn }) => !isBuiltIn).length;
   const total = source === "all" ? apps.length : uploaded;
   const choices = useMemo(() => namespaceChoices(apps), [apps]);
+  const failing = useMemo(() => inGroup.filter((app) => segmentOf(app, health) === "failing").length, [inGroup, health]);
+  const segments = segmentNames.map((value) => ({
+    value,
+    title: value === "failing" && failing > 0 ? `${segmentTitles.failing} ${failing.toLocaleString("en-GB")}` : segmentTitles[value],
+  }));
   const clear = () => {
     for (const set of [setSearch, setNamespace, setState, setSource]) set("");
   };
@@ -41,12 +69,13 @@ export function AppList() {
       </PageHeading>
       {apps.length > 0 && (
         <Toolbar label="Filter apps">
+          <Segments label="State" segments={segments} value={state} onChange={setState} />
           <SearchField label="Search by name" value={search} onChange={setSearch} />
           {choices.length > 2 && <SelectField label="Namespace" value={namespace} onChange={setNamespace} choices={choices} />}
-          <SelectField label="State" value={state} onChange={setState} choices={stateChoices} />
           <SelectField label="Show" value={source} onChange={setSource} choices={sourceChoices} />
         </Toolbar>
       )}
+      {actions.error !== undefined && <ErrorMessage title="The change failed" error={actions.error} />}
       <ResourceList
         noun="app"
         permission="workers:read"
@@ -62,13 +91,16 @@ export function AppList() {
         }
       >
         {(shown) => (
-          <DataTable
-            caption="Apps"
-            columns={columns}
-            rows={shown}
-            keyOf={({ name }) => name}
-            sortedBy={{ id: "name", isDescending: false }}
-          />
+          <div className="app-table">
+            <DataTable
+              caption="Apps"
+              columns={columns}
+              rows={shown}
+              keyOf={({ name }) => name}
+              sortedBy={{ id: "state", isDescending: false }}
+              rowHeightPx={rowHeightPx}
+            />
+          </div>
         )}
       </ResourceList>
     </>

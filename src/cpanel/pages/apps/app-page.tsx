@@ -1,45 +1,24 @@
-import { Badge } from "../../components/badge.js";
+import { Suspense } from "react";
 import { ResourceDetail } from "../../components/resource-detail.js";
+import { LoadingRows } from "../../components/loading-rows.js";
 import { PageTabs } from "../../components/page-tabs.js";
-import { PageHeading } from "../../components/page-heading.js";
 import { EmptyState } from "../../components/empty-state.js";
-import { LazyFileBrowser } from "../files/lazy-file-browser.js";
-import { useServedAt } from "../../live/use-served-at.js";
 import { PanelLink } from "../../router/panel-link.js";
 import { NotFound } from "../not-found.js";
-import { AppFigures } from "./app-figures.js";
-import { appUrl } from "./app-url.js";
-import { AppVersions } from "./app-versions.js";
-import { LogView } from "./logs/log-view.js";
-import { SecretList } from "./secrets/secret-list.js";
+import { AppHeader } from "./app-header.js";
+import { appTabs, tabPath } from "./app-tabs.js";
 import { useApps } from "./use-apps.js";
 
-const views = [
-  { id: "versions", title: "Versions" },
-  { id: "logs", title: "Logs" },
-  { id: "files", title: "Files" },
-  { id: "secrets", title: "Secrets" },
-] as const;
-
-/** Shows one app: the active version, figures, versions, logs, files and secrets. */
+/** Shows one app: its state and address, and the page that the tab names. */
 export function AppPage({ name, view }: { name: string; view: string }) {
-  const servedAt = useServedAt();
   const { resource, apps } = useApps();
   const app = apps.find((candidate) => candidate.name === name);
-  if (!views.some(({ id }) => id === view)) return <NotFound />;
+  const tab = appTabs.find(({ id }) => id === view);
+  if (!tab) return <NotFound />;
+  const View = tab.view;
   return (
     <>
-      <PageHeading
-        title={name}
-        {...(app ? { note: app.serving ? <>Serving {app.serving.version}</> : "Every version is disabled, so no version is served." } : {})}
-      >
-        {app?.isBuiltIn && <Badge>built-in</Badge>}
-        {app?.serving && (
-          <a className="app-open" href={appUrl(servedAt, name)} target="_blank" rel="noreferrer">
-            Open {appUrl(servedAt, name)}
-          </a>
-        )}
-      </PageHeading>
+      <AppHeader name={name} app={app} onChanged={resource.refresh} />
       <ResourceDetail
         noun="app"
         permission="workers:read"
@@ -53,19 +32,13 @@ export function AppPage({ name, view }: { name: string; view: string }) {
       >
         {(shown) => (
           <>
-            <AppFigures name={name} />
             <PageTabs
               label={`Pages of ${name}`}
-              tabs={views.map(({ id, title }) => ({
-                to: id === "versions" ? `apps/${name}` : `apps/${name}/${id}`,
-                title,
-                isCurrent: id === view,
-              }))}
+              tabs={appTabs.map(({ id, title }) => ({ to: tabPath(name, id), title, isCurrent: id === view }))}
             />
-            {view === "versions" && <AppVersions app={shown} onChanged={resource.refresh} />}
-            {view === "logs" && <LogView app={shown} />}
-            {view === "secrets" && <SecretList app={name} />}
-            {view === "files" && <LazyFileBrowser of={{ kind: "workers", name, isBuiltIn: shown.isBuiltIn, page: `apps/${name}/files` }} />}
+            <Suspense fallback={<LoadingRows noun="page" />}>
+              <View app={shown} onChanged={resource.refresh} />
+            </Suspense>
           </>
         )}
       </ResourceDetail>

@@ -46,6 +46,21 @@ export interface AppActivity {
   readonly failureShare: number;
   readonly isolates: number;
   readonly memoryBytes: number;
+  /** Memory limit of all its isolates together. Undefined without isolates. */
+  readonly memoryLimitBytes: number | undefined;
+  /** The highest of the versions in the last minute. null without requests. */
+  readonly p50Ms: number | null;
+  readonly p99Ms: number | null;
+}
+
+/** Returns when and by which key a version was installed. Undefined for a version that was not uploaded. */
+export function deployedOf(
+  { deploys }: Pick<App, "deploys">,
+  { version, installation }: InstalledVersion,
+): { readonly at: number; readonly by: string | undefined } | undefined {
+  const deploy = deploys[version];
+  const at = installation?.at ?? deploy?.at;
+  return at === undefined ? undefined : { at, by: installation?.by ?? deploy?.by };
 }
 
 export function activityOf(metrics: readonly WorkerMetrics[]): AppActivity {
@@ -55,7 +70,19 @@ export function activityOf(metrics: readonly WorkerMetrics[]): AppActivity {
     requests: sum(({ requests }) => requests.total),
     failed: sum(({ requests }) => requests.failed),
     failureShare: failureShare(metrics.map(({ requests }) => requests)),
-    isolates: sum(({ isolates }) => isolates.running + isolates.starting + isolates.draining),
+    isolates: sum(({ isolates }) => isolateCount(isolates)),
     memoryBytes: sum(({ memory }) => memory.pssBytes ?? memory.rssBytes),
+    memoryLimitBytes: sum(({ memoryLimitBytes, isolates }) => (memoryLimitBytes ?? 0) * isolateCount(isolates)) || undefined,
+    p50Ms: highest(metrics.map(({ latency }) => latency.recent.p50Ms)),
+    p99Ms: highest(metrics.map(({ latency }) => latency.recent.p99Ms)),
   };
+}
+
+function isolateCount({ running, starting, draining }: WorkerMetrics["isolates"]): number {
+  return running + starting + draining;
+}
+
+function highest(values: readonly (number | null)[]): number | null {
+  const known = values.filter((value) => value !== null);
+  return known.length === 0 ? null : Math.max(...known);
 }

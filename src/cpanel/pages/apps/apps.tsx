@@ -2,6 +2,7 @@ import { NotFound } from "../not-found.js";
 import type { SectionProps } from "../sections.js";
 import { AppList } from "./app-list.js";
 import { AppPage } from "./app-page.js";
+import { appTabs } from "./app-tabs.js";
 import { DropArea } from "../../upload/drop-area.js";
 import { useAppTarget } from "./use-app-target.js";
 import "./apps.css";
@@ -10,7 +11,7 @@ import "./apps.css";
 export function Apps({ rest }: SectionProps) {
   const target = useAppTarget();
   const nameSegments = rest[0]?.startsWith("@") ? 2 : 1;
-  const [view = "versions", ...others] = rest.slice(nameSegments);
+  const [view = appTabs[0]?.id ?? "", ...others] = rest.slice(nameSegments);
   if (others.length > 0 || (rest.length === 1 && nameSegments === 2)) return <NotFound />;
   if (rest.length === 0)
     return (

@@ -1,16 +1,27 @@
 import { useMemo } from "react";
-import type { WorkerMetrics } from "../../../shared/contract/metrics.js";
+import type { DaemonMetrics, Totals, WorkerMetrics } from "../../../shared/contract/metrics.js";
 import { useApi } from "../../live/use-api.js";
-import { useResource } from "../../live/use-resource.js";
+import { useResource, type Resource } from "../../live/use-resource.js";
 import { useMay } from "../../session/use-principal.js";
 import { appOperations } from "./app-operations.js";
 
-/** Returns the metrics of the app `name`, by app name, or of all apps without `name`. Contains only versions that received requests. */
-export function useAppMetrics(name?: string): ReadonlyMap<string, readonly WorkerMetrics[]> {
+interface Metrics {
+  readonly daemon: DaemonMetrics;
+  readonly totals: Totals;
+  readonly workers: readonly WorkerMetrics[];
+}
+
+/** Returns the metrics of the app `name`, or of all apps and the daemon without `name`. */
+export function useMetrics(name?: string): Resource<Metrics> {
   const api = useApi(appOperations);
   const query = name === undefined ? {} : { worker: name };
   const resourceName = name === undefined ? "metrics.workers" : `metrics.workers ${name}`;
-  const { data } = useResource(resourceName, () => api.metrics.show({ query }), { isWanted: useMay("workers:read") });
+  return useResource<Metrics>(resourceName, () => api.metrics.show({ query }), { isWanted: useMay("workers:read") });
+}
+
+/** Returns the metrics of the app `name`, by app name, or of all apps without `name`. Contains only versions that received requests. */
+export function useAppMetrics(name?: string): ReadonlyMap<string, readonly WorkerMetrics[]> {
+  const { data } = useMetrics(name);
   return useMemo(() => byName(data?.workers ?? []), [data]);
 }
 

@@ -1,12 +1,7 @@
 import { useMemo } from "react";
-import { toPathSegments } from "../../../shared/package-name.js";
-import { answeringVersion, conflictingVersions, type InstalledVersion } from "../../../shared/worker-versions.js";
-import { pluralize } from "../../components/pluralize.js";
-import { useMutation } from "../../components/use-mutation.js";
-import { useApi } from "../../live/use-api.js";
-import { usePanel } from "../../use-panel.js";
+import type { InstalledVersion } from "../../../shared/worker-versions.js";
 import type { App } from "./app.js";
-import { appOperations } from "./app-operations.js";
+import { useAppActions } from "./use-app-actions.js";
 
 export interface VersionTransaction {
   readonly isPending: boolean;
@@ -17,64 +12,17 @@ export interface VersionTransaction {
   readonly restart: (installed: InstalledVersion) => void;
 }
 
-type Step = readonly [verb: "enable" | "disable", version: string];
-
-const opposite = { enable: "disable", disable: "enable" } as const;
-
-/** Provides the version actions that need no confirmation. After enabling, disabling or activating a version, the message offers Undo. */
+/** Provides the version actions of one app that need no confirmation. */
 export function useVersionSwitches(app: App, onChanged: () => Promise<void>): VersionTransaction {
-  const api = useApi(appOperations);
-  const { toasts } = usePanel();
-  const { isPending, error, run } = useMutation();
-  return useMemo(() => {
-    const params = (version: string) => ({ params: { ...toPathSegments(app.name), version } });
-    const take = async (steps: readonly Step[]) => {
-      const done: Step[] = [];
-      try {
-        for (const [verb, version] of steps) {
-          await api.workers[verb](params(version));
-          done.unshift([opposite[verb], version]);
-        }
-      } catch (failure) {
-        // Ignores an error while a completed step is reverted, because the list of versions shows the resulting state.
-        for (const [verb, version] of done) await api.workers[verb](params(version)).catch(() => undefined);
-        throw failure;
-      } finally {
-        await onChanged();
-      }
-      return done;
-    };
-    const say = (text: string, back: readonly Step[]) =>
-      toasts.say(text, { subject: app.name, action: { label: "Undo", run: () => void run(async () => void (await take(back))) } });
-    const toggle = (installed: InstalledVersion) =>
-      void run(async () => {
-        const verb = installed.enabled ? "disable" : "enable";
-        const back = await take([[verb, installed.version]]);
-        say(`${app.name} ${installed.version} is ${verb}d. ${afterwards(app, installed)}`, back);
-      });
-    const serve = (installed: InstalledVersion) =>
-      void run(async () => {
-        const inTheWay = conflictingVersions(installed, app.versions);
-        const on: readonly Step[] = installed.enabled ? [] : [["enable", installed.version]];
-        const back = await take([...on, ...inTheWay.map(({ version }): Step => ["disable", version])]);
-        const off = inTheWay.map(({ version }) => version);
-        const disabled = off.length === 0 ? "" : ` ${off.join(", ")} ${off.length === 1 ? "is" : "are"} disabled.`;
-        say(`${app.name} ${installed.version} is active.${disabled}`, back);
-      });
-    const restart = (installed: InstalledVersion) =>
-      void run(async () => {
-        const { data } = await api.workers.restart(params(installed.version));
-        toasts.say(`${app.name} ${installed.version} is restarted; ${pluralize(data.restarted, "isolate")} ended.`, {
-          subject: app.name,
-        });
-      });
-    return { isPending, error, toggle, serve, restart };
-  }, [api, app, onChanged, toasts, isPending, error]);
-}
-
-/** Returns a sentence that names the active version after `toggled` is enabled or disabled. */
-function afterwards(app: App, toggled: InstalledVersion): string {
-  const versions = app.versions.map((installed) => (installed === toggled ? { ...installed, enabled: !installed.enabled } : installed));
-  const serving = answeringVersion(versions);
-  return serving ? `${serving.version} is active.` : "No version is active.";
+  const { isPending, error, toggle, serve, restart } = useAppActions(onChanged);
+  return useMemo(
+    () => ({
+      isPending,
+      error,
+      toggle: (installed) => toggle(app, installed),
+      serve: (installed) => serve(app, installed),
+      restart: (installed) => restart(app, installed),
+    }),
+    [app, isPending, error, toggle, serve, restart],
+  );
 }

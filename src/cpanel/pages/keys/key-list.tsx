@@ -63,6 +63,7 @@ export function KeyList({ onRotated }: { onRotated: (created: NewKey) => void })
           apiKey={asked.apiKey}
           onClose={() => setAsked(undefined)}
           onRotated={(created) => {
+            setAsked(undefined);
             onRotated(created);
             void resource.refresh();
           }}

@@ -14,7 +14,7 @@ const overlaps = [
   { value: "0", label: "Not at all", note: "Requests with the old key are rejected immediately." },
 ];
 
-/** Dialog that creates a replacement for a key and sets when the old key expires. */
+/** Dialog that creates a replacement for a key and sets when the old key expires. `onRotated` closes the dialog. */
 export function RotateKey({ apiKey, onClose, onRotated }: { apiKey: ApiKey; onClose: () => void; onRotated: (created: NewKey) => void }) {
   const api = useApi(keyOperations);
   const { isPending, error, run } = useMutation();
@@ -22,7 +22,6 @@ export function RotateKey({ apiKey, onClose, onRotated }: { apiKey: ApiKey; onCl
   const rotate = () =>
     run(async () => {
       const { data } = await api.keys.rotate({ params: { id: String(apiKey.id) }, body: { overlap } });
-      onClose();
       onRotated(data);
     });
   return (

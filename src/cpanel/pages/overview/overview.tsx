@@ -1,25 +1,35 @@
-import { usePrincipal } from "../../session/use-principal.js";
 import { PageHeading } from "../../components/page-heading.js";
-import { DaemonFacts } from "./daemon-facts.js";
-import { EndingKeys } from "./ending-keys.js";
-import { FailingApps } from "./failing-apps.js";
+import { useMay } from "../../session/use-principal.js";
+import { AppRankings } from "./app-rankings.js";
 import { FirstSteps } from "./first-steps.js";
-import { Traffic } from "./traffic.js";
+import { IncidentList } from "./incident-list.js";
+import { RangeChoice } from "./range-choice.js";
+import { RecentActivity } from "./recent-activity.js";
+import { StatusSentence } from "./status-sentence.js";
+import { TrafficCharts, TrafficTiles, useTraffic } from "./traffic.js";
+import { useIncidents } from "./use-incidents.js";
 import "../../components/card.css";
 import "./overview.css";
 
-/** Page with the state of the daemon, failing apps, first steps, the traffic, and keys that expire within 14 days. */
+/** Page that says whether all is well, what needs attention, how busy the daemon is, and what changed. */
 export function Overview() {
-  const { permissions } = usePrincipal();
+  const incidents = useIncidents();
+  const traffic = useTraffic();
+  const mayWorkers = useMay("workers:read");
   return (
     <>
-      <PageHeading title="Overview" />
+      <PageHeading title="Overview" note={<StatusSentence {...incidents} />}>
+        {mayWorkers && !traffic.isRestricted && <RangeChoice />}
+      </PageHeading>
       <div className="overview">
-        <DaemonFacts />
-        {permissions.includes("workers:read") && <FailingApps />}
-        {permissions.includes("workers:read") && <FirstSteps />}
-        {permissions.includes("workers:read") && <Traffic />}
-        {permissions.includes("keys:read") && <EndingKeys />}
+        <IncidentList {...incidents} />
+        {mayWorkers && <FirstSteps />}
+        {mayWorkers && <TrafficTiles series={traffic.series} />}
+        <div className="overview-columns">
+          {mayWorkers && <TrafficCharts {...traffic} />}
+          <RecentActivity />
+        </div>
+        {mayWorkers && <AppRankings />}
       </div>
     </>
   );

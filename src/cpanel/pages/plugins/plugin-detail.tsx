@@ -11,6 +11,7 @@ import { DeletePlugin } from "./delete-plugin.js";
 import { OnePlugin } from "./one-plugin.js";
 import { filesOf } from "./plugin-address.js";
 import type { PluginRow } from "./plugin-row.js";
+import { PluginSettings } from "./plugin-settings.js";
 import { PluginState, reasonOf } from "./plugin-state.js";
 import { PluginWork } from "./plugin-work.js";
 import { usePluginActions } from "./use-plugin-actions.js";
@@ -43,7 +44,7 @@ export function PluginDetail({ name }: { name: string }) {
       </PageHeading>
       {pluginActions.failure && <ErrorMessage {...pluginActions.failure} />}
       <OnePlugin name={name} plugins={plugins}>
-        {(found) => <Detail key={found.plugin.name} row={found} rows={rows} />}
+        {(found) => <Detail key={found.plugin.name} row={found} rows={rows} onChanged={refresh} />}
       </OnePlugin>
       {row && isDeleting && (
         <DeletePlugin
@@ -59,29 +60,32 @@ export function PluginDetail({ name }: { name: string }) {
   );
 }
 
-function Detail({ row, rows }: { row: PluginRow; rows: readonly PluginRow[] }) {
+function Detail({ row, rows, onChanged }: { row: PluginRow; rows: readonly PluginRow[]; onChanged: () => Promise<void> }) {
   const { plugin, loaded } = row;
   const reason = reasonOf(plugin);
   return (
-    <div className="plugin-detail">
-      <Facts label="Plugin">
-        <Fact name="State">
-          <PluginState plugin={plugin} /> <span>{reason}</span>
-        </Fact>
-        <Fact name="Version">{plugin.version}</Fact>
-        <Fact name="Source">{pluginSourceText(plugin)}</Fact>
-        <Fact name="Folder">
-          <code>{plugin.path}</code> {plugin.removable && <PanelLink to={filesOf(plugin.name)}>Files</PanelLink>}
-        </Fact>
-        {plugin.deploy && (
-          <Fact name="Deployed">
-            <AbsoluteTime at={plugin.deploy.at} />
-            {plugin.deploy.by !== undefined && ` by ${plugin.deploy.by}`}
-            {plugin.deploy.message !== undefined && `: ${plugin.deploy.message}`}
+    <>
+      <div className="plugin-detail">
+        <Facts label="Plugin">
+          <Fact name="State">
+            <PluginState plugin={plugin} /> <span>{reason}</span>
           </Fact>
-        )}
-      </Facts>
-      {loaded && <PluginWork row={row} loaded={loaded} rows={rows} />}
-    </div>
+          <Fact name="Version">{plugin.version}</Fact>
+          <Fact name="Source">{pluginSourceText(plugin)}</Fact>
+          <Fact name="Folder">
+            <code>{plugin.path}</code> {plugin.removable && <PanelLink to={filesOf(plugin.name)}>Files</PanelLink>}
+          </Fact>
+          {plugin.deploy && (
+            <Fact name="Deployed">
+              <AbsoluteTime at={plugin.deploy.at} />
+              {plugin.deploy.by !== undefined && ` by ${plugin.deploy.by}`}
+              {plugin.deploy.message !== undefined && `: ${plugin.deploy.message}`}
+            </Fact>
+          )}
+        </Facts>
+        {loaded && <PluginWork row={row} loaded={loaded} rows={rows} />}
+      </div>
+      <PluginSettings name={plugin.name} onChanged={onChanged} />
+    </>
   );
 }

@@ -1,6 +1,9 @@
 import * as health from "../../../shared/contract/health.js";
+import * as settings from "../../../shared/contract/settings.js";
+import { DateAndTime } from "../../components/date-and-time.js";
 import { Fact, Facts } from "../../components/facts.js";
 import { PageHeading } from "../../components/page-heading.js";
+import { ResourceDetail } from "../../components/resource-detail.js";
 import { StateDot } from "../../components/state-dot.js";
 import { useApi } from "../../live/use-api.js";
 import { useObserved } from "../../live/use-observed.js";
@@ -10,18 +13,20 @@ import { useMay } from "../../session/use-principal.js";
 import { usePanel } from "../../use-panel.js";
 import { NotFound } from "../not-found.js";
 import type { SectionProps } from "../sections.js";
+import { DaemonSettings } from "./daemon-settings.js";
 import "./settings.css";
 
-const operations = { health: { ready: health.ready } };
+const operations = { health: { ready: health.ready }, settings: { show: settings.show } };
 const intervalMs = 60_000;
 
-/** Page with the version and the addresses of the daemon, its health checks, and the appearance of the panel. */
+/** Page with the daemon's addresses, health checks and settings, and with the appearance of the panel. */
 export function Settings({ rest }: SectionProps) {
   const api = useApi(operations);
   const mayChecks = useMay("keys:read");
   const { place, connection } = usePanel();
   const { discovery } = useObserved(connection.state);
   const { data } = useResource("health.verbose", () => api.health.ready({ query: { verbose: "1" } }), { intervalMs, isWanted: mayChecks });
+  const shown = useResource("settings", () => api.settings.show(), { intervalMs, isWanted: useMay("settings:read") });
   if (rest.length > 0) return <NotFound />;
   return (
     <>
@@ -29,6 +34,14 @@ export function Settings({ rest }: SectionProps) {
       <div className="settings">
         <Facts label="This daemon">
           <Fact name="Version">{discovery?.version ?? "…"}</Fact>
+          {shown.data && (
+            <>
+              <Fact name="Node.js">{shown.data.node}</Fact>
+              <Fact name="Started">
+                <DateAndTime atMs={shown.data.startedAt * 1000} />
+              </Fact>
+            </>
+          )}
           <Fact name="Address">{location.host}</Fact>
           {discovery && (
             <>
@@ -57,6 +70,11 @@ export function Settings({ rest }: SectionProps) {
           <h2 id="settings-appearance">Appearance</h2>
           <ThemeSwitch />
         </section>
+      </div>
+      <div className="settings-tables">
+        <ResourceDetail noun="setting" permission="settings:read" resource={shown} one={shown.data} empty={null}>
+          {(found) => <DaemonSettings settings={found} />}
+        </ResourceDetail>
       </div>
     </>
   );

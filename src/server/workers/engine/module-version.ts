@@ -114,6 +114,7 @@ export class ModuleVersion implements VersionHandler {
       queued: this.#queue.wantedCount,
       openSockets: isolates.reduce((sum, { openSocketCount }) => sum + openSocketCount, 0),
       pids: isolates.flatMap(({ pid }) => pid ?? []),
+      memoryLimitBytes: this.#options.version.manifest.memory,
     };
   }
 

@@ -107,6 +107,8 @@ export interface VersionLoad {
   readonly openSockets: number;
   /** Process ids of the isolates that have loaded the worker. */
   readonly pids: readonly number[];
+  /** Memory limit of one isolate in bytes. Undefined for a static site. */
+  readonly memoryLimitBytes?: number | undefined;
 }
 
 /** Metrics of a worker version; `currentLoad` is undefined when the version was never opened. */
@@ -131,5 +133,6 @@ function together(one: VersionLoad, other: VersionLoad): VersionLoad {
     queued: one.queued + other.queued,
     openSockets: one.openSockets + other.openSockets,
     pids: [...one.pids, ...other.pids],
+    memoryLimitBytes: one.memoryLimitBytes,
   };
 }

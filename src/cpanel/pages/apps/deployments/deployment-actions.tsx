@@ -1,18 +1,17 @@
-import type { InstalledVersion } from "../../../shared/worker-versions.js";
-import { Button } from "../../components/button.js";
-import type { VersionColumnsOptions } from "./version-columns.js";
+import { Button } from "../../../components/button.js";
+import { Icon } from "../../../components/icon.js";
+import type { DeploymentProps } from "./deployment.js";
 
 /** Buttons for the actions on a version that the key is allowed to run. A built-in version can only be restarted. */
-export function VersionActions({ app, may, switches, onDelete, installed }: VersionColumnsOptions & { installed: InstalledVersion }) {
+export function DeploymentActions({ app, may, switches, onDelete, installed, isActive }: DeploymentProps & { readonly isActive: boolean }) {
   const { version, enabled, source } = installed;
-  const isServing = app.serving?.version === version;
   const isUploaded = source === "uploaded";
   const name = `${app.name} ${version}`;
   return (
-    <span className="row-actions">
-      {may.change && isUploaded && !isServing && (
-        <Button kind="bare" aria-label={`Serve this: ${name}`} isPending={switches.isPending} onPress={() => switches.serve(installed)}>
-          Serve this
+    <div className="row-actions timeline-actions">
+      {may.change && isUploaded && !isActive && (
+        <Button aria-label={`Activate ${name}`} isPending={switches.isPending} onPress={() => switches.serve(installed)}>
+          <Icon name="roll-back" /> Activate
         </Button>
       )}
       {may.change && isUploaded && (
@@ -31,10 +30,10 @@ export function VersionActions({ app, may, switches, onDelete, installed }: Vers
         </Button>
       )}
       {may.remove && isUploaded && (
-        <Button kind="bare" aria-label={`Delete ${name}`} onPress={() => onDelete(version)}>
-          Delete
+        <Button kind="bare" aria-label={`Delete ${name}`} onPress={onDelete}>
+          <Icon name="delete" /> Delete
         </Button>
       )}
-    </span>
+    </div>
   );
 }

@@ -1,0 +1,21 @@
+import { list } from "../../shared/contract/plugins.js";
+import { useApi } from "../live/use-api.js";
+import { useResource } from "../live/use-resource.js";
+import { isFailing, useAppHealth } from "../pages/apps/use-app-health.js";
+import { useMay } from "../session/use-principal.js";
+
+const operations = { plugins: { list } };
+
+/** Numbers of failing apps and plugins, by the path of their section. */
+export type FailingCounts = Readonly<Record<string, number>>;
+
+/** Returns the numbers for the navigation. Events of the daemon refresh them. */
+export function useFailingCounts(): FailingCounts {
+  const api = useApi(operations);
+  const { resource } = useAppHealth();
+  const { data: plugins = [] } = useResource("plugins", () => api.plugins.list(), { isWanted: useMay("plugins:read") });
+  return {
+    apps: (resource.data ?? []).filter(isFailing).length,
+    plugins: plugins.filter(({ health }) => health.state === "failing").length,
+  };
+}

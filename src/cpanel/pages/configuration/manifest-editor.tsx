@@ -1,0 +1,54 @@
+import { useState } from "react";
+import type { WorkerConfig } from "../../../shared/contract/configuration.js";
+import { Button } from "../../components/button.js";
+import { TextArea } from "../../components/text-area.js";
+import { UnsavedDialog } from "../files/unsaved-dialog.js";
+import { useUnsaved } from "../files/use-unsaved.js";
+import { ConfigError } from "./config-error.js";
+import type { ConfigSave } from "./use-config-change.js";
+import "./configuration.css";
+
+const fewestLines = 12;
+const mostLines = 30;
+
+interface ManifestEditorProps {
+  readonly config: WorkerConfig;
+  readonly save: ConfigSave;
+  readonly onClose: () => void;
+}
+
+/** Editor for the text of a manifest. The daemon checks the text before it writes it. */
+export function ManifestEditor({ config: given, save, onClose }: ManifestEditorProps) {
+  // The editor keeps the configuration that it was opened with, because its etag belongs to the edited text.
+  const [config] = useState(given);
+  const before = config.yaml ?? "";
+  const [text, setText] = useState(before);
+  const isChanged = text !== before;
+  const unsaved = useUnsaved(isChanged);
+  const rows = Math.min(mostLines, Math.max(fewestLines, before.split("\n").length + 1));
+  const submit = async () => {
+    if (await save.save(config, { yaml: text }, "manifest.yaml")) onClose();
+  };
+  return (
+    <section className="card" aria-labelledby="manifest-editor">
+      <h2 id="manifest-editor">Manifest</h2>
+      <ConfigError save={save} fields={[]} />
+      <TextArea label="Text of the manifest" value={text} onChange={setText} rows={rows} />
+      <div className="modal-buttons">
+        <Button
+          isDisabled={save.isPending}
+          onPress={() => {
+            save.reset();
+            onClose();
+          }}
+        >
+          {isChanged ? "Discard changes" : "Close"}
+        </Button>
+        <Button kind="primary" isDisabled={!isChanged} isPending={save.isPending} onPress={() => void submit()}>
+          Save manifest
+        </Button>
+      </div>
+      {unsaved.isAsking && <UnsavedDialog name="The manifest" onStay={unsaved.stay} onDiscard={() => setText(before)} />}
+    </section>
+  );
+}

@@ -1,0 +1,101 @@
+import type { HistoryMarker, HistoryRange, MetricsHistory, Sparkline } from "../../../shared/contract/metrics-history.js";
+import { historyRanges, sparklineMinutes } from "../../../shared/contract/metrics-history.js";
+import type { ChartMarker } from "../../components/chart.js";
+
+/** A history as lists of equal length for charts, oldest first. null is a gap, such as the time when the daemon did not run. */
+export interface HistorySeries {
+  /** Unix seconds. */
+  readonly at: readonly number[];
+  readonly requestsPerSecond: readonly (number | null)[];
+  readonly succeededPerSecond: readonly (number | null)[];
+  readonly failedPerSecond: readonly (number | null)[];
+  /** Share of failed requests, from 0 to 1; 0 without requests. */
+  readonly failedShare: readonly (number | null)[];
+  readonly p50Ms: readonly (number | null)[];
+  readonly p99Ms: readonly (number | null)[];
+  readonly memoryBytes: readonly (number | null)[];
+  readonly isolates: readonly (number | null)[];
+}
+
+export const noHistory: HistorySeries = {
+  at: [],
+  requestsPerSecond: [],
+  succeededPerSecond: [],
+  failedPerSecond: [],
+  failedShare: [],
+  p50Ms: [],
+  p99Ms: [],
+  memoryBytes: [],
+  isolates: [],
+};
+
+/** Returns the lists for the charts. Adds a point without values where intervals are missing, so that the lines are interrupted. */
+export function toSeries({ points, stepSeconds }: Pick<MetricsHistory, "points" | "stepSeconds">): HistorySeries {
+  const rows = points.at.flatMap((at, index) => {
+    const previous = points.at[index - 1];
+    // A point can be up to one interval late.
+    const hasGap = previous !== undefined && at - previous > 2 * stepSeconds;
+    return hasGap
+      ? [
+          { at: previous + stepSeconds, index: undefined },
+          { at, index },
+        ]
+      : [{ at, index }];
+  });
+  const column = <Value>(read: (index: number) => Value): (Value | null)[] =>
+    rows.map(({ index }) => (index === undefined ? null : read(index)));
+  const count = (values: readonly number[], index: number) => values[index] ?? 0;
+  const { requests, failed, p50Ms, p99Ms, memoryBytes, isolates } = points;
+  return {
+    at: rows.map(({ at }) => at),
+    requestsPerSecond: column((index) => count(requests, index) / stepSeconds),
+    succeededPerSecond: column((index) => Math.max(0, count(requests, index) - count(failed, index)) / stepSeconds),
+    failedPerSecond: column((index) => count(failed, index) / stepSeconds),
+    failedShare: column((index) => (count(requests, index) === 0 ? 0 : count(failed, index) / count(requests, index))),
+    p50Ms: column((index) => p50Ms[index] ?? null),
+    p99Ms: column((index) => p99Ms[index] ?? null),
+    memoryBytes: column((index) => count(memoryBytes, index)),
+    isolates: column((index) => count(isolates, index)),
+  };
+}
+
+/** Returns the requests of all given workers in the last 60 minutes, for a key that is not allowed to read the daemon's history. */
+export function sumOfSparklines(sparklines: readonly Sparkline[], nowSeconds: number): HistorySeries {
+  const minutes = Array.from({ length: sparklineMinutes }, (_value, index) => index);
+  const sum = (read: (one: Sparkline) => readonly number[]) =>
+    minutes.map((minute) => sparklines.reduce((total, one) => total + (read(one)[minute] ?? 0), 0));
+  const lastMinute = Math.floor(nowSeconds / 60) * 60;
+  const gaps = minutes.map(() => null);
+  const { at, ...columns } = toSeries({
+    stepSeconds: 60,
+    points: {
+      at: minutes.map((minute) => lastMinute - (sparklineMinutes - 1 - minute) * 60),
+      requests: sum(({ requests }) => requests),
+      failed: sum(({ failed }) => failed),
+      p50Ms: gaps,
+      p99Ms: gaps,
+      memoryBytes: [],
+      cpuSeconds: [],
+      isolates: [],
+    },
+  });
+  return { at, ...columns, memoryBytes: gaps, isolates: gaps };
+}
+
+/** Returns the markers of a chart. Charts of the whole daemon name the worker. */
+export function toChartMarkers(markers: readonly HistoryMarker[]): ChartMarker[] {
+  return markers.map(({ at, type, worker, version }) => ({ at, type, label: markerText({ type, worker, version }) }));
+}
+
+function markerText({ type, worker, version }: Pick<HistoryMarker, "type" | "worker" | "version">): string {
+  if (type === "start") return "daemon start";
+  if (type === "restart") return worker === undefined ? "restart" : `${worker} restart`;
+  return [worker, version ?? "disabled"].filter(Boolean).join(" ");
+}
+
+export const rangeTitles: Readonly<Record<HistoryRange, string>> = { "1h": "1 h", "24h": "24 h", "14d": "14 d" };
+
+/** Returns the range in the query of the page's URL; `1h` if the query has none. */
+export function rangeOf(text: string): HistoryRange {
+  return Object.keys(historyRanges).find((range): range is HistoryRange => range === text) ?? "1h";
+}

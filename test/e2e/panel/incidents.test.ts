@@ -1,0 +1,102 @@
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { connect, uploadOf } from "../../support/connect.js";
+import { packFiles } from "../../support/pack-files.js";
+import { expectAccessible } from "./expect-accessible.js";
+import { openPanelFixture, versionFiles, type PanelFixture } from "./panel-fixture.js";
+
+// axe checks each state four times, which takes seconds on a busy machine.
+vi.setConfig({ testTimeout: 90_000 });
+
+let house: PanelFixture;
+
+beforeAll(async () => {
+  const manifest = (version: string) => `name: orders\nversion: "${version}"\n`;
+  house = await openPanelFixture({
+    ...versionFiles("@team/blog", "1.0.0", "the blog"),
+    "orders/0.9.0/manifest.yaml": manifest("0.9.0"),
+    "orders/0.9.0/index.js": "export default { fetch: () => new Response('fine') };",
+    "orders/1.0.0/manifest.yaml": manifest("1.0.0"),
+    "orders/1.0.0/index.js": "export default { fetch() {\n  throw new Error('no such order');\n} };",
+  });
+  const client = connect(house.daemon.url, house.daemon.rootKey);
+  const broken = { "manifest.yaml": "name: broken\nversion: 1.0.0\ndependencies: [nowhere]\n", "plugin.js": "export default {};" };
+  await client.plugins.upload({ file: uploadOf("broken.tgz", await packFiles(broken)) });
+  await client.keys.create({ body: { name: "ci", role: "viewer", expiresIn: "7d" } });
+  for (let request = 0; request < 5; request += 1) expect((await fetch(`${house.daemon.url}/orders/`)).status).toBe(502);
+});
+afterAll(async () => {
+  await house.dispose();
+  expect(house.browser.complaints).toEqual([]);
+});
+
+const incidentsIn = (page: Page) => page.getByRole("region", { name: "Needs attention" });
+
+test("rolls an app back with one click from the overview, and Undo reverts it", async () => {
+  const page = await house.open("overview");
+  const attention = incidentsIn(page);
+  await attention.getByText("Error: no such order (index.js:2)").waitFor();
+  await attention.getByRole("button", { name: "Roll back orders to 0.9.0" }).click();
+  await page.getByText("orders 0.9.0 is active. 1.0.0 is disabled.").waitFor();
+  expect(await (await fetch(`${house.daemon.url}/orders/`)).text()).toBe("fine");
+  await expect.poll(() => attention.getByText("no such order").count()).toBe(0);
+  await page.getByRole("button", { name: "Undo" }).click();
+  await expect.poll(async () => (await fetch(`${house.daemon.url}/orders/`)).status).toBe(502);
+});
+
+test("disables a failed plugin and rotates an expiring key from the overview", async () => {
+  const page = await house.open("overview");
+  const attention = incidentsIn(page);
+  await attention.getByRole("button", { name: "Disable broken" }).click();
+  await page.getByText("broken is off.").waitFor();
+  await expect.poll(() => attention.getByText("broken").count()).toBe(0);
+  await attention.getByRole("button", { name: "Rotate ci" }).click();
+  const dialog = page.getByRole("dialog", { name: "Rotate ci" });
+  await expectAccessible(page);
+  await dialog.getByRole("radio", { name: "Not at all" }).check({ force: true });
+  await dialog.getByRole("button", { name: "Rotate key" }).click();
+  const secret = page.getByRole("alertdialog", { name: "The key ci" });
+  const key = await secret.getByLabel("Secret").inputValue();
+  expect((await fetch(`${house.daemon.url}/api/workers`, { headers: { "x-api-key": key } })).status).toBe(200);
+});
+
+test("offers the actions of an app in its row, by keyboard, and closes the menu with Escape", async () => {
+  const page = await house.open("apps");
+  const button = page.getByRole("button", { name: "Actions of orders" });
+  await button.focus();
+  await page.keyboard.press("Enter");
+  const menu = page.getByRole("group", { name: "Actions of orders" });
+  expect(await menu.getByRole("listitem").allInnerTexts()).toEqual(["Open", "Logs", "Roll back to 0.9.0", "Restart", "Disable 1.0.0"]);
+  await expectAccessible(page);
+  await page.keyboard.press("Escape");
+  expect(await menu.count()).toBe(0);
+  expect(await page.evaluate("document.activeElement.getAttribute('aria-label')")).toBe("Actions of orders");
+  await button.click();
+  await menu.getByRole("button", { name: "Disable 1.0.0" }).click();
+  await page.getByText("orders 1.0.0 is disabled. 0.9.0 is active.").waitFor();
+  await page.getByRole("button", { name: "Undo" }).click();
+  await page.getByRole("row", { name: "orders" }).getByText("1.0.0").waitFor();
+});
+
+test("lists the isolates of an app and stops one", async () => {
+  await fetch(`${house.daemon.url}/orders/`);
+  const page = await house.open("apps/orders");
+  const table = page.getByRole("table", { name: "Isolates of orders" });
+  const pid = await table.getByRole("rowheader").first().innerText();
+  await page.getByRole("button", { name: `Stop isolate ${pid}` }).click();
+  await page.getByText(`Isolate ${pid} is stopped.`).waitFor();
+  await expect.poll(() => table.getByRole("rowheader", { name: pid }).count()).toBe(0);
+  expect((await fetch(`${house.daemon.url}/orders/`)).status).toBe(502);
+});
+
+test("shows a key of one namespace its own apps, without the history of the daemon", async () => {
+  const key = await house.key({ role: "editor", namespaces: ["@team"] });
+  const page = await house.open("overview", { key });
+  await page.getByText("The only app has no problem").waitFor();
+  await page.getByText("The history of the daemon includes all namespaces.").waitFor();
+  expect(await incidentsIn(page).count()).toBe(0);
+  expect(await page.getByText("orders").count()).toBe(0);
+  expect(await page.getByRole("group", { name: "Period" }).count()).toBe(0);
+  await page.getByText("The audit log needs the permission").waitFor();
+  await expectAccessible(page);
+});

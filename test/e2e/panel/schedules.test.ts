@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { expectAccessible } from "./expect-accessible.js";
+import { openPanelFixture, versionFiles, type PanelFixture } from "./panel-fixture.js";
+
+// axe checks each state four times, which takes seconds on a busy machine.
+vi.setConfig({ testTimeout: 90_000 });
+
+const code = `export default { fetch: (request) => new Response(null, { status: request.url.endsWith("/bad") ? 500 : 204 }) };\n`;
+const cron = `cron:
+  - { schedule: "0 4 1 1 *", endpoint: /tick }
+  - { schedule: "0 5 1 1 *", endpoint: /bad, method: GET }
+`;
+
+let house: PanelFixture;
+
+beforeAll(async () => {
+  house = await openPanelFixture({
+    "timer/1.0.0/manifest.yaml": `name: timer\nversion: "1.0.0"\n${cron}`,
+    "timer/1.0.0/index.js": code,
+    ...versionFiles("plain", "1.0.0", "plain"),
+  });
+});
+
+afterAll(async () => {
+  await house.dispose();
+  expect(house.browser.complaints).toEqual([]);
+});
+
+test("shows schedule and next run, runs a job now, and marks each run with sign, status and duration", async () => {
+  const page = await house.open("apps/timer/schedules");
+  const tick = page.getByRole("region", { name: "POST /tick" });
+  const bad = page.getByRole("region", { name: "GET /bad" });
+  await tick.getByText("0 4 1 1 *").waitFor();
+  await tick.getByText("next run 1 Jan").waitFor();
+  await tick.getByText("No run yet.").waitFor();
+  await expectAccessible(page);
+  await page.getByRole("button", { name: "Run now: POST /tick" }).click();
+  await page.getByText(/POST \/tick ran: ok, status 204, \d/).waitFor();
+  await tick
+    .getByRole("listitem")
+    .getByText(/ok, status 204, \d/)
+    .waitFor({ state: "attached" });
+  expect(await tick.locator(".run-mark").innerText()).toContain("✓");
+  await page.getByRole("button", { name: "Run now: GET /bad" }).click();
+  await page.getByText(/GET \/bad ran: failed, status 500/).waitFor();
+  await bad.getByText("1 run, 1 failed.").waitFor();
+  expect(await bad.locator(".run-mark").innerText()).toContain("✕");
+  await bad.getByText("Runs as a table").click();
+  const row = bad.getByRole("row").nth(1);
+  expect(await row.innerText()).toMatch(/failed[\s\S]*500[\s\S]*root[\s\S]*1\.0\.0/);
+  await expectAccessible(page);
+});
+
+test("explains where schedules are declared, and which permission a run needs", async () => {
+  const page = await house.open("apps/plain/schedules");
+  await page.getByText("1.0.0 has no cron job").waitFor();
+  await expectAccessible(page);
+  const viewer = await house.open("apps/timer/schedules", { key: await house.key({ role: "viewer" }) });
+  await viewer.getByText("workers:restart").first().waitFor();
+  expect(await viewer.getByRole("button", { name: /^Run/ }).count()).toBe(0);
+});

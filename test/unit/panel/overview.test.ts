@@ -1,0 +1,88 @@
+import { describe, expect, test } from "vitest";
+import { rangeAt } from "../../../src/cpanel/components/use-visible-rows.js";
+import { percent } from "../../../src/cpanel/pages/overview/figures.js";
+import { rangeOf, sumOfSparklines, toChartMarkers, toSeries } from "../../../src/cpanel/pages/overview/metrics-history.js";
+import { statusOf } from "../../../src/cpanel/pages/overview/status.js";
+import type { Incident } from "../../../src/shared/incidents.js";
+
+const points = {
+  at: [100, 110, 200],
+  requests: [10, 0, 20],
+  failed: [5, 0, 0],
+  p50Ms: [1, null, 2],
+  p99Ms: [3, null, 4],
+  memoryBytes: [1, 2, 3],
+  cpuSeconds: [0, 0, 0],
+  isolates: [1, 1, 2],
+};
+
+describe("the history for charts", () => {
+  test("contains rates and shares, and a gap where intervals are missing", () => {
+    const series = toSeries({ points, stepSeconds: 10 });
+    expect(series.at).toEqual([100, 110, 120, 200]);
+    expect(series.requestsPerSecond).toEqual([1, 0, null, 2]);
+    expect(series.succeededPerSecond).toEqual([0.5, 0, null, 2]);
+    expect(series.failedShare).toEqual([0.5, 0, null, 0]);
+    expect(series.p99Ms).toEqual([3, null, null, 4]);
+    expect(series.isolates).toEqual([1, 1, null, 2]);
+  });
+
+  test("adds up the sparklines of all apps, with one point for each of the last 60 minutes", () => {
+    const hour = (count: number) => Array.from({ length: 60 }, () => count);
+    const one = { name: "shop", requests: hour(60), failed: hour(30) };
+    const series = sumOfSparklines([one, { ...one, name: "blog" }], 7230);
+    expect(series.at).toHaveLength(60);
+    expect(series.at.at(-1)).toBe(7200);
+    expect(series.requestsPerSecond.at(-1)).toBe(2);
+    expect(series.failedShare.at(-1)).toBe(0.5);
+    expect(series.memoryBytes.at(-1)).toBeNull();
+  });
+
+  test("labels the markers of deployments, restarts and starts", () => {
+    const markers = [
+      { at: 1, type: "deploy", worker: "shop", version: "1.1.0" },
+      { at: 2, type: "deploy", worker: "shop" },
+      { at: 3, type: "restart" },
+      { at: 4, type: "start" },
+    ] as const;
+    expect(toChartMarkers(markers).map(({ label }) => label)).toEqual(["shop 1.1.0", "shop disabled", "restart", "daemon start"]);
+  });
+
+  test.each([
+    ["24h", "24h"],
+    ["", "1h"],
+    ["7d", "1h"],
+  ])("has for the text %j in the URL the range %s", (text, range) => {
+    expect(rangeOf(text)).toBe(range);
+  });
+});
+
+describe("the sentence about the state", () => {
+  const incident = (kind: Incident["kind"], state: Incident["state"]): Incident => ({ kind, state, subject: "x", reason: "y" });
+
+  test.each<[string, Incident[], number | undefined, string, string]>([
+    ["no app", [], 0, "ok", "The daemon responds; no app is enabled"],
+    ["one app", [], 1, "ok", "The only app has no problem"],
+    ["2,000 apps", [], 2000, "ok", "All 2,000 apps have no problem"],
+    ["a key without access to apps", [], undefined, "ok", "The daemon responds"],
+    [
+      "failures",
+      [incident("worker", "failing"), incident("worker", "backoff"), incident("plugin", "failing"), incident("worker", "degraded")],
+      9,
+      "failing",
+      "2 apps are failing · 1 plugin is failing · 1 app is degraded",
+    ],
+    ["an expired key", [incident("key", "failing")], 9, "degraded", "1 key has expired"],
+  ])("names the most severe first, with %s", (_what, incidents, served, state, text) => {
+    expect(statusOf(incidents, served)).toEqual({ state, text });
+  });
+});
+
+test("rangeAt returns the visible rows and some around them, in steps", () => {
+  expect(rangeAt({ topPx: 200, windowPx: 800, rowHeightPx: 40 })).toEqual({ first: 0, end: 30 });
+  expect(rangeAt({ topPx: -4000, windowPx: 800, rowHeightPx: 40 })).toEqual({ first: 84, end: 132 });
+});
+
+test("percent never shows 0 % for a share above 0", () => {
+  expect([percent(0), percent(0.0001), percent(0.019), percent(0.33), percent(1)]).toEqual(["0 %", "0.1 %", "1.9 %", "33 %", "100 %"]);
+});
