@@ -74,7 +74,7 @@ test("filters apps by name, namespace and state and keeps the filters in the URL
   await page.getByRole("link", { name: "cpanel" }).waitFor();
 });
 
-test("shows a failing app red in overview, navigation, list and page, with cause, position and count", async () => {
+test("shows a failing app in overview, list and page with cause, position and count", async () => {
   const page = await house.open("overview");
   for (let request = 0; request < 5; request += 1) expect((await fetch(`${house.daemon.url}/orders/`)).status).toBe(502);
   const attention = page.getByRole("region", { name: "Needs attention" }).getByRole("listitem").filter({ hasText: "orders" });
@@ -110,7 +110,7 @@ test("shows a failing app red in overview, navigation, list and page, with cause
   expect(await page.locator("main .badge-good").count()).toBe(0);
 });
 
-test("activates another version, and Undo activates the previous version again", async () => {
+test("activates another version, and Undo activates the previous version", async () => {
   const page = await house.open("apps/shop/deployments");
   await page.getByText("Serving 1.1.0").waitFor();
   expect(await page.getByRole("navigation", { name: "Breadcrumb" }).innerText()).toMatch(/^Apps\s+/);

@@ -10,8 +10,11 @@ vi.setConfig({ testTimeout: 90_000 });
 
 let house: PanelFixture;
 
+function manifest(version: string): string {
+  return `name: orders\nversion: "${version}"\n`;
+}
+
 beforeAll(async () => {
-  const manifest = (version: string) => `name: orders\nversion: "${version}"\n`;
   house = await openPanelFixture({
     ...versionFiles("@team/blog", "1.0.0", "the blog"),
     "orders/0.9.0/manifest.yaml": manifest("0.9.0"),
@@ -60,7 +63,7 @@ test("disables a failed plugin and rotates an expiring key from the overview", a
   expect((await fetch(`${house.daemon.url}/api/workers`, { headers: { "x-api-key": key } })).status).toBe(200);
 });
 
-test("offers the actions of an app in its row, by keyboard, and closes the menu with Escape", async () => {
+test("opens the menu of an app by keyboard, and closes the menu with Escape", async () => {
   const page = await house.open("apps");
   const button = page.getByRole("button", { name: "Actions of orders" });
   await button.focus();

@@ -16,6 +16,14 @@ const points = {
   isolates: [1, 1, 2],
 };
 
+function hour(count: number): number[] {
+  return Array.from({ length: 60 }, () => count);
+}
+
+function incident(kind: Incident["kind"], state: Incident["state"]): Incident {
+  return { kind, state, subject: "x", reason: "y" };
+}
+
 describe("the history for charts", () => {
   test("contains rates and shares, and a gap where intervals are missing", () => {
     const series = toSeries({ points, stepSeconds: 10 });
@@ -27,8 +35,7 @@ describe("the history for charts", () => {
     expect(series.isolates).toEqual([1, 1, null, 2]);
   });
 
-  test("adds up the sparklines of all apps, with one point for each of the last 60 minutes", () => {
-    const hour = (count: number) => Array.from({ length: 60 }, () => count);
+  test("adds up the sparklines of all apps, one point for each of 60 minutes", () => {
     const one = { name: "shop", requests: hour(60), failed: hour(30) };
     const series = sumOfSparklines([one, { ...one, name: "blog" }], 7230);
     expect(series.at).toHaveLength(60);
@@ -58,23 +65,20 @@ describe("the history for charts", () => {
 });
 
 describe("the sentence about the state", () => {
-  const incident = (kind: Incident["kind"], state: Incident["state"]): Incident => ({ kind, state, subject: "x", reason: "y" });
-
-  test.each<[string, Incident[], number | undefined, string, string]>([
-    ["no app", [], 0, "ok", "The daemon responds; no app is enabled"],
-    ["one app", [], 1, "ok", "The only app has no problem"],
-    ["2,000 apps", [], 2000, "ok", "All 2,000 apps have no problem"],
-    ["a key without access to apps", [], undefined, "ok", "The daemon responds"],
+  test.each<[string, Incident[], number | undefined, ReturnType<typeof statusOf>]>([
+    ["no app", [], 0, { state: "ok", text: "The daemon responds; no app is enabled" }],
+    ["one app", [], 1, { state: "ok", text: "The only app has no problem" }],
+    ["2,000 apps", [], 2000, { state: "ok", text: "All 2,000 apps have no problem" }],
+    ["a key without access to apps", [], undefined, { state: "ok", text: "The daemon responds" }],
     [
       "failures",
       [incident("worker", "failing"), incident("worker", "backoff"), incident("plugin", "failing"), incident("worker", "degraded")],
       9,
-      "failing",
-      "2 apps are failing · 1 plugin is failing · 1 app is degraded",
+      { state: "failing", text: "2 apps are failing · 1 plugin is failing · 1 app is degraded" },
     ],
-    ["an expired key", [incident("key", "failing")], 9, "degraded", "1 key has expired"],
-  ])("names the most severe first, with %s", (_what, incidents, served, state, text) => {
-    expect(statusOf(incidents, served)).toEqual({ state, text });
+    ["an expired key", [incident("key", "failing")], 9, { state: "degraded", text: "1 key has expired" }],
+  ])("names the most severe first, with %s", (_what, incidents, served, status) => {
+    expect(statusOf(incidents, served)).toEqual(status);
   });
 });
 

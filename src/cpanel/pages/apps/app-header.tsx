@@ -43,7 +43,6 @@ export function AppHeader({ name, app, onChanged }: AppHeaderProps) {
   if (!app) return <PageHeading title={name} />;
   const rollback = may.change ? rollbackOf(app, health?.rollbackTo) : undefined;
   const isUploaded = app.versions.some(({ source }) => source === "uploaded");
-  const hasButton = (title: string) => title === "Open" || title === "Logs" || title.startsWith("Roll back");
   const entries: MenuEntry[] = appMenu(app, health?.rollbackTo, { servedAt, actions, may }).filter(({ title }) => !hasButton(title));
   if (mayRemove && isUploaded) entries.push({ title: "Delete app…", icon: "delete", isDanger: true, run: () => setDeleting(true) });
   return (
@@ -75,6 +74,11 @@ export function AppHeader({ name, app, onChanged }: AppHeaderProps) {
       {isDeleting && <DeleteApp app={app} version={undefined} onClose={() => setDeleting(false)} onDeleted={onChanged} />}
     </>
   );
+}
+
+/** Whether the head of the page shows an action outside of the menu. The tabs contain the logs. */
+function hasButton(title: string): boolean {
+  return title === "Open" || title === "Logs" || title.startsWith("Roll back");
 }
 
 function Address({ url, name }: { url: string; name: string }) {

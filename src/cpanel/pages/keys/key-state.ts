@@ -1,6 +1,7 @@
+import { expiryNoticeDays } from "../../../shared/incidents.js";
 import type { ApiKey } from "../../../shared/contract/keys.js";
 
-const soonSeconds = 14 * 86_400;
+const soonSeconds = expiryNoticeDays * 86_400;
 
 export const keyStates = ["active", "ends soon", "ended"] as const;
 export type KeyState = (typeof keyStates)[number];

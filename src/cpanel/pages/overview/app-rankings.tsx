@@ -9,7 +9,7 @@ interface Ranking {
   readonly id: string;
   readonly title: string;
   readonly valueTitle: string;
-  readonly valueOf: (activity: AppActivity) => number;
+  readonly figureOf: (activity: AppActivity) => number;
   readonly format: (value: number) => string;
 }
 
@@ -18,11 +18,17 @@ const rankings: readonly Ranking[] = [
     id: "busiest",
     title: "Busiest apps",
     valueTitle: "Requests/s",
-    valueOf: ({ requestsPerSecond }) => requestsPerSecond,
+    figureOf: ({ requestsPerSecond }) => requestsPerSecond,
     format: rate,
   },
-  { id: "slowest", title: "Slowest apps", valueTitle: "p99", valueOf: ({ p99Ms }) => p99Ms ?? 0, format: (value) => milliseconds([value]) },
-  { id: "largest", title: "Largest apps", valueTitle: "Memory", valueOf: ({ memoryBytes }) => memoryBytes, format: megabytes },
+  {
+    id: "slowest",
+    title: "Slowest apps",
+    valueTitle: "p99",
+    figureOf: ({ p99Ms }) => p99Ms ?? 0,
+    format: (value) => milliseconds([value]),
+  },
+  { id: "largest", title: "Largest apps", valueTitle: "Memory", figureOf: ({ memoryBytes }) => memoryBytes, format: megabytes },
 ];
 
 /** Three short tables: the apps with the most requests, the highest latency and the most memory, in the last minute. */
@@ -41,9 +47,9 @@ export function AppRankings() {
 
 type RankingTableProps = Ranking & { readonly activities: readonly { readonly name: string; readonly activity: AppActivity }[] };
 
-function RankingTable({ id, title, valueTitle, valueOf, format, activities }: RankingTableProps) {
+function RankingTable({ id, title, valueTitle, figureOf, format, activities }: RankingTableProps) {
   const rows = activities
-    .map(({ name, activity }) => ({ name, value: valueOf(activity) }))
+    .map(({ name, activity }) => ({ name, value: figureOf(activity) }))
     .filter(({ value }) => value > 0)
     .toSorted((one, other) => other.value - one.value)
     .slice(0, mostShown);

@@ -44,7 +44,6 @@ export function toSeries({ points, stepSeconds }: Pick<MetricsHistory, "points" 
   });
   const column = <Value>(read: (index: number) => Value): (Value | null)[] =>
     rows.map(({ index }) => (index === undefined ? null : read(index)));
-  const count = (values: readonly number[], index: number) => values[index] ?? 0;
   const { requests, failed, p50Ms, p99Ms, memoryBytes, isolates } = points;
   return {
     at: rows.map(({ at }) => at),
@@ -57,6 +56,10 @@ export function toSeries({ points, stepSeconds }: Pick<MetricsHistory, "points" 
     memoryBytes: column((index) => count(memoryBytes, index)),
     isolates: column((index) => count(isolates, index)),
   };
+}
+
+function count(values: readonly number[], index: number): number {
+  return values[index] ?? 0;
 }
 
 /** Returns the requests of all given workers in the last 60 minutes, for a key that is not allowed to read the daemon's history. */
