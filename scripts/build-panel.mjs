@@ -57,13 +57,14 @@ const chartLocale = {
   },
 };
 
-/** Typefaces and icons are published with their licenses. */
+/** Typefaces, icons and the editor are published with their licenses. */
 async function copyLicenses(root, outDir) {
   const licenses = path.join(outDir, "licenses");
   await mkdir(licenses, { recursive: true });
   await cp(path.join(root, "src/cpanel/licenses/lucide.txt"), path.join(licenses, "lucide.txt"));
   for (const name of ["inter", "jetbrains-mono"])
     await cp(path.join(root, `node_modules/@fontsource-variable/${name}/LICENSE`), path.join(licenses, `${name}.txt`));
+  await cp(path.join(root, "node_modules/@codemirror/view/LICENSE"), path.join(licenses, "codemirror.txt"));
 }
 
 /** Replaces zod in the contract by a small module that checks the types of responses. */

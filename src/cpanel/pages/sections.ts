@@ -33,6 +33,13 @@ export const sections: readonly Section[] = [
     view: lazy(async () => ({ default: (await import("./apps/apps.js")).Apps })),
   },
   {
+    path: "logs",
+    title: "Logs",
+    icon: "logs",
+    permissions: ["workers:read"],
+    view: lazy(async () => ({ default: (await import("./logs/logs.js")).Logs })),
+  },
+  {
     path: "activity",
     title: "Activity",
     icon: "activity",

@@ -14,13 +14,6 @@ export default { fetch(request) {
   return new Response("hello");
 } };
 `;
-const failing = `
-export default { fetch(request) {
-  const [first, count] = new URL(request.url).pathname.split("/").filter(Boolean).map(Number);
-  for (let number = first; number < first + count; number += 1) console.error("failure " + number + ";" + "\\n    at a line of its stack".repeat(12));
-  return new Response("done");
-} };
-`;
 const longName = "an-app-with-a-name-that-goes-on-and-on-without-any-place-to-break-at-until-it-ends";
 let house: PanelFixture;
 
@@ -33,10 +26,6 @@ beforeAll(async () => {
     ...files("asleep", "1.0.0", "never", "enabled: false\n"),
     "chatty/1.0.0/manifest.yaml": 'name: chatty\nversion: "1.0.0"\naccessLog: false\n',
     "chatty/1.0.0/index.js": chatty,
-    "failing/1.0.0/manifest.yaml": 'name: failing\nversion: "1.0.0"\n',
-    "failing/1.0.0/index.js": failing,
-    "always500/1.0.0/manifest.yaml": 'name: always500\nversion: "1.0.0"\n',
-    "always500/1.0.0/index.js": "export default { fetch: () => new Response(null, { status: 500 }) };",
     "orders/1.0.0/manifest.yaml": 'name: orders\nversion: "1.0.0"\n',
     "orders/1.0.0/index.js": "export default { fetch() {\n  throw new Error('no such order');\n} };",
     ...Object.fromEntries(["a", "b"].flatMap((name) => Object.entries(files(`doomed-${name}`, "1.0.0", "doomed")))),
@@ -175,76 +164,6 @@ test("shows only the apps and actions that the key's permissions and namespaces 
   const blind = await house.open("apps", { key: await house.key({ role: "custom", permissions: ["keys:read"] }) });
   await blind.getByText("This key may not see apps").waitFor();
   await expectAccessible(blind);
-});
-
-test("shows new log entries immediately, filters them by level or text, and can pause", async () => {
-  await fetch(`${house.daemon.url}/chatty/before`);
-  const page = await house.open("apps/chatty/logs");
-  const log = page.getByRole("region", { name: "Log of chatty" });
-  await log.getByText("/before").waitFor();
-  await page.getByText("Live").waitFor();
-  await expectAccessible(page);
-  await fetch(`${house.daemon.url}/chatty/while-open`);
-  await log.getByText("/while-open").waitFor();
-  await page.getByRole("button", { name: "Pause" }).click();
-  await fetch(`${house.daemon.url}/chatty/while-paused`);
-  await page.getByRole("button", { name: "Resume (1 new)" }).waitFor();
-  await expectAccessible(page);
-  expect(await log.getByText("/while-paused").count()).toBe(0);
-  await page.getByRole("button", { name: "Resume (1 new)" }).click();
-  await log.getByText("/while-paused").waitFor();
-  await fetch(`${house.daemon.url}/chatty/warn`);
-  await page.getByLabel("Level").selectOption("warn");
-  await log.getByText("a warning at").waitFor();
-  await expect.poll(() => log.getByText("/while-open").count()).toBe(0);
-  await page.getByLabel("Search in text").fill("nothing like it");
-  await page.getByText("Nothing in the log matches").waitFor();
-  await expectAccessible(page);
-});
-
-test("shows requests in the log, and with the 5xx filter only failed requests", async () => {
-  await fetch(`${house.daemon.url}/always500/pay?card=hidden`);
-  await fetch(`${house.daemon.url}/shop/logged`);
-  const page = await house.open("apps/always500/logs");
-  const log = page.getByRole("region", { name: "Log of always500" });
-  await log.getByText(/GET \/always500\/pay 500 [\d.]+ ms/).waitFor();
-  await page.getByLabel("Entries").selectOption("output");
-  await expect.poll(() => log.getByText("GET /always500/pay").count()).toBe(0);
-  await page.getByLabel("Entries").selectOption("errors");
-  await log.getByText("GET /always500/pay").waitFor();
-  await expectAccessible(page);
-  await page.goto(`${house.daemon.url}/cpanel/apps/shop/logs?entries=requests`);
-  await page.getByText(/GET \/shop\/logged [234]/).waitFor();
-});
-
-test("scrolls to the end of a log with stack traces until the user scrolls up", async () => {
-  const fail = (first: number, count: number) => fetch(`${house.daemon.url}/failing/${first}/${count}`);
-  await fail(0, 120);
-  const page = await house.open("apps/failing/logs");
-  const log = page.getByRole("region", { name: "Log of failing" });
-  const lastLine = (number: number) => log.getByText(`failure ${number};`);
-  await lastLine(119).waitFor();
-  const toEnd = () =>
-    page.evaluate<number>(
-      `(({ scrollHeight, scrollTop, clientHeight }) => scrollHeight - scrollTop - clientHeight)(document.querySelector(".log-box"))`,
-    );
-  await expect.poll(toEnd).toBeLessThan(2);
-  for (let round = 2; round < 7; round += 1) {
-    await fail(round * 100, 10);
-    await lastLine(round * 100 + 9).waitFor();
-    await expect.poll(toEnd).toBeLessThan(2);
-  }
-  await log.hover();
-  await page.mouse.wheel(0, -600);
-  await expect.poll(toEnd).toBeGreaterThan(300);
-  await fail(800, 1);
-  await lastLine(800).waitFor();
-  expect(await toEnd()).toBeGreaterThan(300);
-  await page.mouse.wheel(0, 100_000);
-  await expect.poll(toEnd).toBeLessThan(2);
-  await fail(900, 10);
-  await lastLine(909).waitFor();
-  await expect.poll(toEnd).toBeLessThan(2);
 });
 
 test("shows long app names and versions on several lines in a narrow window", async () => {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { LogFollower, logOperations } from "../../../src/cpanel/pages/apps/logs/log-follower.js";
+import { LogFollower, logOperations, pageSize } from "../../../src/cpanel/pages/logs/log-follower.js";
 import { createClient } from "../../../src/shared/client.js";
 import { WireAnswer } from "../../support/fake-daemon.js";
 import { FakeStream, FakeTransport } from "../../support/fake-transport.js";
@@ -17,37 +17,58 @@ const entry = (id: number, text = `line ${id}`) => ({
   text,
 });
 
-function follow(answer: unknown) {
-  const transport = new FakeTransport({ "/api/workers/%40team/shop/logs": answer });
-  const query = { level: "info", version: undefined, text: undefined } as const;
-  return { transport, follower: new LogFollower(createClient(transport.send, "/api", logOperations), "@team/shop", query) };
+/** `answer` responds to the log, `events` to the stream of events. */
+function follow(answer: unknown, events: unknown = new FakeStream([])) {
+  const transport = new FakeTransport({ "/api/workers/%40team/shop/logs": answer, "/api/events": events });
+  const follower = new LogFollower(createClient(transport.send, "/api", logOperations), { worker: "@team/shop", level: "info" });
+  return { transport, follower };
 }
+
+const rowsOf = (...ids: readonly number[]) => ids.map((id) => ({ key: `entry ${id}`, entry: { id } }));
+const logRequests = ({ transport }: ReturnType<typeof follow>) => transport.requests.filter(({ path }) => path.includes("/logs"));
 
 test("adds and counts log entries", async () => {
   const stream = new FakeStream([entry(1), entry(2)]);
   const { follower } = follow(stream);
   await vi.advanceTimersByTimeAsync(100);
-  expect(follower.state.get()).toMatchObject({ phase: "live", total: 2, entries: [{ id: 1 }, { id: 2 }] });
+  expect(follower.state.get()).toMatchObject({ phase: "live", total: 2, rows: rowsOf(1, 2) });
   stream.send(entry(3));
   await vi.advanceTimersByTimeAsync(100);
-  expect(follower.state.get()).toMatchObject({ total: 3, entries: [{ id: 1 }, { id: 2 }, { id: 3 }] });
+  expect(follower.state.get()).toMatchObject({ total: 3, rows: rowsOf(1, 2, 3) });
   follower.close();
 });
 
-test("keeps the newest 1000 log entries", async () => {
-  const stream = new FakeStream(Array.from({ length: 1500 }, (_, index) => entry(index + 1)));
+test("keeps the newest 100,000 rows", async () => {
+  const stream = new FakeStream(Array.from({ length: 100_500 }, (_, index) => entry(index + 1)));
   const { follower } = follow(stream);
   await vi.advanceTimersByTimeAsync(100);
-  const { entries, total } = follower.state.get();
-  expect([total, entries.length, entries[0]?.id, entries.at(-1)?.id]).toEqual([1500, 1000, 501, 1500]);
+  const { rows, total } = follower.state.get();
+  expect([total, rows.length, rows[0]?.key, rows.at(-1)?.key]).toEqual([100_500, 100_000, "entry 501", "entry 100500"]);
   follower.close();
 });
 
-test("keeps only the newest log entries when the text exceeds 2 MB", async () => {
-  const stream = new FakeStream(Array.from({ length: 5 }, (_, index) => entry(index + 1, "x".repeat(600_000))));
+test("keeps only the newest log entries when the text exceeds 16 MB", async () => {
+  const stream = new FakeStream(Array.from({ length: 5 }, (_, index) => entry(index + 1, "x".repeat(5_000_000))));
   const { follower } = follow(stream);
   await vi.advanceTimersByTimeAsync(100);
-  expect(follower.state.get().entries.map(({ id }) => id)).toEqual([3, 4, 5]);
+  expect(follower.state.get().rows).toMatchObject(rowsOf(3, 4, 5));
+  follower.close();
+});
+
+test("loads older entries, and shows an event before them only then", async () => {
+  const installed = { id: 1, type: "worker.installed", at: 3, subject: { name: "@team/shop", version: "1.0.0" } };
+  const events = new FakeStream([installed, { ...installed, id: 2, type: "worker.crashed", at: 11 }]);
+  const stream = new FakeStream(Array.from({ length: pageSize }, (_, index) => entry(index + 10)));
+  const { transport, follower } = follow(stream, events);
+  await vi.advanceTimersByTimeAsync(100);
+  expect(follower.state.get()).toMatchObject({ hasOlder: true, total: pageSize });
+  expect(follower.state.get().rows.slice(0, 3)).toMatchObject([...rowsOf(10, 11), { key: "event 2" }]);
+  const path = "/api/workers/%40team/shop/logs";
+  transport.answers[path] = { entries: [entry(2), entry(4)], hasMore: false };
+  await follower.loadOlder();
+  expect(transport.requests.at(-1)?.path).toContain("before=10");
+  expect(follower.state.get().rows.slice(0, 4)).toMatchObject([...rowsOf(2), { key: "event 1" }, ...rowsOf(4, 10)]);
+  expect(follower.state.get().hasOlder).toBe(false);
   follower.close();
 });
 
@@ -75,11 +96,11 @@ test("stops after a 404 response, and tries again after a 401 response", async (
   const refused = follow(WireAnswer.refusal(404, "WORKER_NOT_FOUND", "gone"));
   await vi.advanceTimersByTimeAsync(30_000);
   expect(refused.follower.state.get()).toMatchObject({ phase: "refused", error: { code: "WORKER_NOT_FOUND" } });
-  expect(refused.transport.requests).toHaveLength(1);
+  expect(logRequests(refused)).toHaveLength(1);
   const ended = follow(WireAnswer.refusal(401, "AUTH_REQUIRED", "sign in"));
   await vi.advanceTimersByTimeAsync(1000);
   expect(ended.follower.state.get().phase).toBe("lost");
-  expect(ended.transport.requests).toHaveLength(2);
+  expect(logRequests(ended)).toHaveLength(2);
   ended.follower.close();
 });
 

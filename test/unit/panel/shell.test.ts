@@ -10,8 +10,8 @@ import { rolePermissions } from "../../../src/shared/permissions.js";
 const titles = (permissions: Parameters<typeof sectionsFor>[0]) => sectionsFor(permissions).map(({ title }) => title);
 
 test("offers only sections that a key can use", () => {
-  expect(titles(rolePermissions.admin)).toEqual(["Overview", "Apps", "Activity", "Plugins", "Hosts", "Keys", "Settings"]);
-  expect(titles(rolePermissions.editor)).toEqual(["Overview", "Apps", "Activity", "Plugins", "Hosts", "Settings"]);
+  expect(titles(rolePermissions.admin)).toEqual(["Overview", "Apps", "Logs", "Activity", "Plugins", "Hosts", "Keys", "Settings"]);
+  expect(titles(rolePermissions.editor)).toEqual(["Overview", "Apps", "Logs", "Activity", "Plugins", "Hosts", "Settings"]);
   expect(titles(["audit:read"])).toEqual(["Overview", "Activity", "Settings"]);
   expect(titles([])).toEqual(["Overview", "Settings"]);
 });

@@ -9,6 +9,7 @@ import { ErrorMessage } from "../../components/error-message.js";
 import { Icon } from "../../components/icon.js";
 import { LoadingRows } from "../../components/loading-rows.js";
 import { PageHeading } from "../../components/page-heading.js";
+import { saveAs } from "../../components/save-as.js";
 import { SearchField } from "../../components/search-field.js";
 import { SelectField } from "../../components/select-field.js";
 import { StateDot } from "../../components/state-dot.js";
@@ -52,7 +53,7 @@ export function Activity({ rest }: SectionProps) {
           mayAudit ? "Changes, rejected attempts and events, newest first" : "Events only: the audit log needs the permission audit:read"
         }
       >
-        <Button isDisabled={rows.length === 0} onPress={() => saveAs(toJsonLines(rows), "activity.jsonl")}>
+        <Button isDisabled={rows.length === 0} onPress={() => saveAs(toJsonLines(rows), "activity.jsonl", "application/x-ndjson")}>
           <Icon name="download" /> Export JSONL
         </Button>
       </PageHeading>
@@ -132,13 +133,3 @@ const actionChoices = [
   ]),
 ];
 const outcomeChoices = [{ value: "", label: "all" }, ...outcomes.map((value) => ({ value, label: value }))];
-
-/** Lets the browser save a text as a file. */
-function saveAs(text: string, name: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type: "application/x-ndjson" }));
-  const link = document.createElement("a");
-  link.href = url;
-  link.download = name;
-  link.click();
-  URL.revokeObjectURL(url);
-}

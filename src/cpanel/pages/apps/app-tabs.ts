@@ -23,7 +23,7 @@ export const appTabs: readonly AppTab[] = [
     title: "Deployments",
     view: lazy(async () => ({ default: (await import("./deployments/deployments.js")).Deployments })),
   },
-  { id: "logs", title: "Logs", view: lazy(async () => ({ default: (await import("./logs/log-view.js")).LogView })) },
+  { id: "logs", title: "Logs", view: lazy(async () => ({ default: (await import("../logs/log-view.js")).LogView })) },
   {
     id: "configuration",
     title: "Configuration",

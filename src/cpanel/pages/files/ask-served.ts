@@ -27,6 +27,8 @@ export interface Served {
   readonly text: string;
   /** Reason why the package is not served. Undefined if the package is served. */
   readonly failure: string | undefined;
+  /** Whether the daemon no longer has the version under its name, so that the pages of the app can disappear. */
+  readonly isGone?: boolean;
 }
 
 interface AskOptions {
@@ -57,7 +59,12 @@ async function askWorker({ of: { name }, path }: Folder, { client, servedAt, fet
   if (version === undefined || servedAt.includes("//")) return undefined;
   const listed = installedVersions((await client.workers.list()).filter((worker) => worker.name === name));
   const label = `${name} ${version}`;
-  if (listed.find((installed) => installed.version === version)?.enabled !== true) return { text: `${label} is off`, failure: undefined };
+  const installed = listed.find((candidate) => candidate.version === version);
+  if (!installed) {
+    const failure = `The manifest in ${path} describes another name or version. Requests to /${name}@${version}/ get 404.`;
+    return { text: `${label} is no longer installed`, failure, isGone: true };
+  }
+  if (!installed.enabled) return { text: `${label} is off`, failure: undefined };
   const entriesBefore = await errorsOf(client, name, version);
   const init = { credentials: "omit", cache: "no-store", redirect: "manual", signal: AbortSignal.timeout(longestAnswerMs) } as const;
   let response: Response;

@@ -2,11 +2,10 @@ import { formatSize } from "../../../shared/size.js";
 import { Button } from "../../components/button.js";
 import { ErrorMessage } from "../../components/error-message.js";
 import { LoadingRows } from "../../components/loading-rows.js";
-import { ScrollRegion } from "../../components/scroll-region.js";
 import { EmptyState } from "../../components/empty-state.js";
 import { useMay } from "../../session/use-principal.js";
+import { CodeEditor } from "../../editor/code-editor.js";
 import type { Folder } from "./package-ref.js";
-import type { FileText } from "./file-text.js";
 import { TextEditor } from "./text-editor.js";
 import { useDownloadUrl } from "./use-download-url.js";
 import { useFileContent } from "./use-file-content.js";
@@ -47,18 +46,10 @@ export function FileView({ folder, name }: { folder: Folder; name: string }) {
   return (
     <>
       <div className="folder-bar">{download}</div>
-      <ReadOnlyText name={name} text={content.text} />
+      <CodeEditor fileName={name} label={`Text of ${name}`} text={content.text.text} />
       {mayChange && (
         <p className="quiet folder-note">The file has mixed line endings, which the editor would change. It is read-only here.</p>
       )}
     </>
-  );
-}
-
-function ReadOnlyText({ name, text }: { name: string; text: FileText }) {
-  return (
-    <ScrollRegion label={`Text of ${name}`} className="file-text file-text-read">
-      <pre>{text.text}</pre>
-    </ScrollRegion>
   );
 }

@@ -1,6 +1,7 @@
-import { useState, type KeyboardEvent, type ReactNode } from "react";
+import { useRef, useState, type KeyboardEvent, type ReactNode } from "react";
 import { Button } from "../../components/button.js";
 import { ErrorMessage } from "../../components/error-message.js";
+import { CodeEditor } from "../../editor/code-editor.js";
 import { FailedNote } from "./failed-note.js";
 import type { Folder } from "./package-ref.js";
 import { OverwriteDialog } from "./overwrite-dialog.js";
@@ -20,20 +21,26 @@ interface TextEditorProps {
 export function TextEditor({ folder, name, opened, download, onReload }: TextEditorProps) {
   const { saved, changedMeanwhile, isPending, error, broken, save, forget } = useSave(folder, name, opened);
   const [draft, setDraft] = useState(opened.text.text);
+  // Ctrl+S can follow a key before the page is rendered with the new text.
+  const typed = useRef(draft);
   const isChanged = draft !== saved;
+  const change = (text: string) => {
+    typed.current = text;
+    setDraft(text);
+  };
   const unsaved = useUnsaved(isChanged);
   const saveByKey = (event: KeyboardEvent) => {
     if (event.key !== "s" || !(event.ctrlKey || event.metaKey)) return;
     event.preventDefault();
-    if (isChanged) void save(draft);
+    if (typed.current !== saved) void save(typed.current);
   };
   return (
-    <div className="file-editor">
+    <div className="file-editor" onKeyDown={saveByKey} role="presentation">
       <div className="folder-bar">
         <Button kind="primary" isDisabled={!isChanged} isPending={isPending} onPress={() => void save(draft)}>
           {isPending ? "Saving…" : "Save"}
         </Button>
-        {isChanged && <Button onPress={() => setDraft(saved)}>Discard changes</Button>}
+        {isChanged && <Button onPress={() => change(saved)}>Discard changes</Button>}
         {download}
         <span className="quiet" role="status">
           {isChanged ? "Not saved" : ""}
@@ -45,25 +52,19 @@ export function TextEditor({ folder, name, opened, download, onReload }: TextEdi
           of={folder.of}
           failed={broken}
           onUndo={() => {
-            setDraft(broken.before);
+            change(broken.before);
             void save(broken.before);
           }}
         />
       )}
-      <textarea
-        className="input file-text"
-        aria-label={`Text of ${name}`}
-        value={draft}
-        spellCheck={false}
-        autoComplete="off"
-        wrap="off"
-        onChange={(event) => setDraft(event.target.value)}
-        onKeyDown={saveByKey}
-      />
+      <CodeEditor fileName={name} label={`Text of ${name}`} text={draft} onChange={change} />
+      <p className="quiet small">
+        Tab indents. To leave the editor with the keyboard, press Escape, then Tab. Ctrl+F searches, Ctrl+S saves.
+      </p>
       {changedMeanwhile && (
         <OverwriteDialog name={name} how={changedMeanwhile} onOverwrite={() => save(draft, true)} onReload={onReload} onClose={forget} />
       )}
-      {unsaved.isAsking && <UnsavedDialog name={name} onStay={unsaved.stay} onDiscard={() => setDraft(saved)} />}
+      {unsaved.isAsking && <UnsavedDialog name={name} onStay={unsaved.stay} onDiscard={() => change(saved)} />}
     </div>
   );
 }

@@ -15,8 +15,11 @@ export interface Failed extends Served {
 interface PackageCheck {
   /** The failure that the last check found; undefined while the package is served. */
   readonly failed: Failed | undefined;
-  /** Checks after a change whether the package is still served, and shows the result. `change` is text such as `index.js is saved`. */
-  readonly check: (change: string) => Promise<void>;
+  /**
+   * Checks after a change whether the package is still served, and shows the result. `change` is text such as `index.js is saved`. Returns
+   * the state; undefined if the panel cannot check the package.
+   */
+  readonly check: (change: string) => Promise<Served | undefined>;
   /** Removes the result of the last check. Runs when a new change starts. */
   readonly reset: () => void;
 }
@@ -34,6 +37,7 @@ export function usePackageCheck(folder: Folder): PackageCheck {
     const failure = served?.failure;
     setFailed(failure === undefined ? undefined : { text: served?.text ?? "", failure, change });
     if (failure === undefined) toasts.say(`${change}${served ? `; ${served.text}` : ""}.`);
+    return served;
   };
   return { failed, check, reset };
 }

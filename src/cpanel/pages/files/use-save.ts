@@ -43,7 +43,7 @@ interface Save {
 /** Provides the state of an edited text file, and a function that saves the file. */
 export function useSave(folder: Folder, name: string, opened: OpenedFile): Save {
   const api = useFileApi(folder.of.kind);
-  const { connection } = usePanel();
+  const { connection, toasts } = usePanel();
   const { isPending, error, run } = useMutation();
   const [saved, setSaved] = useState({ text: opened.text.text, etag: opened.etag });
   const { failed, check, reset } = usePackageCheck(folder);
@@ -53,6 +53,7 @@ export function useSave(folder: Folder, name: string, opened: OpenedFile): Save 
   const save = async (text: string, isOverwriting = false) => {
     await run(async () => {
       reset();
+      toasts.dismissAbout(path);
       const written = toBytesText({ ...opened.text, text });
       const etags = isOverwriting || saved.etag === undefined ? {} : { etags: [saved.etag] };
       const ending = { onSent: () => undefined, signal: new AbortController().signal };
@@ -64,7 +65,10 @@ export function useSave(folder: Folder, name: string, opened: OpenedFile): Save 
       }
       setSaved({ text, etag: await etagOfWritten(api, path, written) });
       setBefore(saved.text);
-      await check(`${name} is saved`);
+      const served = await check(`${name} is saved`);
+      // The page of an app that no longer exists closes, so the message offers the undo.
+      const undo = { label: "Undo the save", run: () => void save(saved.text, true) };
+      if (served?.isGone) toasts.say(`${name} is saved, and ${served.text}.`, { tone: "danger", subject: path, action: undo });
     });
   };
   const broken = failed && { ...failed, before };

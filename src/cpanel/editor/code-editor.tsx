@@ -1,0 +1,51 @@
+import { useEffect, useEffectEvent, useRef, useState } from "react";
+import { ErrorMessage } from "../components/error-message.js";
+import { LoadingRows } from "../components/loading-rows.js";
+import { useFillHeight } from "../components/use-fill-height.js";
+import type { CodeEditorView } from "./code-editor-view.js";
+import "./code-editor.css";
+
+interface CodeEditorProps {
+  /** Name of the file, which selects the language of the highlighting. */
+  readonly fileName: string;
+  readonly label: string;
+  readonly text: string;
+  readonly onChange?: (text: string) => void;
+}
+
+/** A text field for code, read-only without `onChange`. The code of the editor is loaded when the first editor is shown. */
+export function CodeEditor({ fileName, label, text, onChange }: CodeEditorProps) {
+  const host = useRef<HTMLDivElement>(null);
+  useFillHeight(host);
+  const [view, setView] = useState<CodeEditorView>();
+  const [error, setError] = useState<unknown>();
+  const changed = useEffectEvent((typed: string) => onChange?.(typed));
+  const currentText = useEffectEvent(() => text);
+  const isReadOnly = onChange === undefined;
+  useEffect(() => {
+    let opened: CodeEditorView | undefined;
+    const end = new AbortController();
+    const open = async () => {
+      const { CodeEditorView: View } = await import("./code-editor-view.js");
+      if (end.signal.aborted || !host.current) return;
+      const options = { fileName, label, text: currentText(), isReadOnly, onChange: (typed: string) => changed(typed) };
+      opened = await View.open(host.current, options);
+      if (end.signal.aborted) opened.close();
+      else setView(opened);
+    };
+    open().catch(setError);
+    return () => {
+      end.abort();
+      opened?.close();
+      setView(undefined);
+    };
+  }, [fileName, label, isReadOnly]);
+  useEffect(() => view?.setText(text), [view, text]);
+  return (
+    <>
+      {error !== undefined && <ErrorMessage title="The editor could not be loaded" error={error} />}
+      {!view && error === undefined && <LoadingRows noun="line" />}
+      <div ref={host} className={`code-editor${isReadOnly ? " code-editor-read" : ""}`} hidden={!view} />
+    </>
+  );
+}

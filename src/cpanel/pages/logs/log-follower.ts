@@ -1,0 +1,171 @@
+import { ApiError } from "../../../shared/api-error.js";
+import type { ClientOf } from "../../../shared/client.js";
+import { stream, type RuntimeEvent } from "../../../shared/contract/events.js";
+import { list, logs, type LogEntry } from "../../../shared/contract/worker-logs.js";
+import { toPathSegments } from "../../../shared/package-name.js";
+import { parsePastTimeMs } from "../../../shared/past-time.js";
+import { Observable } from "../../live/observable.js";
+import { pause } from "../../live/pause.js";
+import type { LogQuery } from "./log-query.js";
+import { LogRows } from "./log-rows.js";
+import { entryRow, markRow, markWords, type LogRow } from "./log-row.js";
+
+export const logOperations = { workers: { logs }, logs: { list }, events: { stream } };
+
+/** Number of entries that the daemon sends first, and for each request of older entries. */
+export const pageSize = 5000;
+/** Period of the events that the log shows, as far as the daemon still has them. */
+const eventsSince = "7d";
+/** Interval between updates of the log view. Rows that arrive within one interval are rendered together. */
+const collectMs = 100;
+const firstRetryMs = 1000;
+const longestRetryMs = 15_000;
+
+export interface LogState {
+  /** The newest rows up to a limit, oldest first. */
+  readonly rows: readonly LogRow[];
+  /** Number of received log entries, including dropped entries and without older entries. */
+  readonly total: number;
+  readonly phase: "connecting" | "live" | "lost" | "refused";
+  /** Error with which the daemon rejected the log stream. */
+  readonly error: unknown;
+  /** Whether the daemon has older entries that fit into the view. */
+  readonly hasOlder: boolean;
+}
+
+/** Follows the log of one worker or of all. After a lost connection, the stream continues after the last received entry. */
+export class LogFollower {
+  readonly state = new Observable<LogState>({ rows: [], total: 0, phase: "connecting", error: undefined, hasOlder: false });
+  readonly #client: ClientOf<typeof logOperations>;
+  readonly #query: LogQuery;
+  readonly #end = new AbortController();
+  readonly #rows = new LogRows();
+  readonly #pending: LogRow[] = [];
+  readonly #pendingMarks: LogRow[] = [];
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #older: Promise<void> | undefined;
+  #hasOlder: boolean | undefined;
+  #received = 0;
+
+  constructor(client: ClientOf<typeof logOperations>, query: LogQuery) {
+    this.#client = client;
+    this.#query = query;
+    void this.#followEntries();
+    void this.#followEvents();
+  }
+
+  close(): void {
+    this.#end.abort();
+    clearTimeout(this.#timer);
+  }
+
+  /** Adds older entries before the first row. Waits for a pending request. Throws the daemon's error. */
+  async loadOlder(): Promise<void> {
+    this.#older ??= this.#loadOlder().finally(() => (this.#older = undefined));
+    await this.#older;
+  }
+
+  async #loadOlder(): Promise<void> {
+    const before = this.#rows.firstEntryId;
+    if (before === undefined) return;
+    const { entries, hasMore } = await readEntries(this.#client, this.#query, { before, limit: pageSize });
+    if (this.#end.signal.aborted) return;
+    this.#rows.prepend(entries.map(entryRow));
+    this.#hasOlder = hasMore;
+    this.#flush();
+  }
+
+  async #followEntries(): Promise<void> {
+    const { signal } = this.#end;
+    const { worker, version, ...common } = this.#query;
+    const query = { ...common, limit: pageSize };
+    const { workers, logs: allLogs } = this.#client;
+    const open = (options: { lastEventId: number | undefined; onOpen: () => void }) =>
+      worker === undefined
+        ? allLogs.list.follow({ query }, { signal, ...options })
+        : workers.logs.follow({ params: toPathSegments(worker), query: { ...query, version } }, { signal, ...options });
+    await this.#run(open, {
+      onPhase: (phase, error) => this.#change({ phase, error }),
+      take: (entry: LogEntry) => {
+        this.#pending.push(entryRow(entry));
+        this.#received += 1;
+        this.#plan();
+      },
+    });
+  }
+
+  /** Follows the events. A rejection has no effect: the log is useful without them. */
+  async #followEvents(): Promise<void> {
+    const { signal } = this.#end;
+    const { worker, since, until } = this.#query;
+    const untilMs = until === undefined ? undefined : parsePastTimeMs(until, Date.now());
+    const query = { worker, type: Object.keys(markWords).join(","), since: since ?? eventsSince };
+    await this.#run((options) => this.#client.events.stream.follow({ query }, { signal, ...options }), {
+      onPhase: () => undefined,
+      take: (event: RuntimeEvent) => {
+        const row = markRow(event);
+        if (!row || (untilMs !== undefined && row.at >= untilMs)) return;
+        this.#pendingMarks.push(row);
+        this.#plan();
+      },
+    });
+  }
+
+  async #run<Received extends { readonly id: number }>(
+    open: (options: { lastEventId: number | undefined; onOpen: () => void }) => AsyncIterable<Received>,
+    { onPhase, take }: { onPhase: (phase: LogState["phase"], error: unknown) => void; take: (received: Received) => void },
+  ): Promise<void> {
+    const { signal } = this.#end;
+    let lastEventId: number | undefined;
+    let retryMs = firstRetryMs;
+    while (!signal.aborted) {
+      try {
+        const onOpen = () => {
+          retryMs = firstRetryMs;
+          onPhase("live", undefined);
+        };
+        for await (const received of open({ lastEventId, onOpen })) {
+          lastEventId = received.id;
+          take(received);
+        }
+      } catch (error) {
+        if (signal.aborted) return;
+        // After a 401, the user can sign in again on the same page. Other rejections with a status below 500 are final.
+        if (error instanceof ApiError && error.status < 500 && error.status !== 401) return onPhase("refused", error);
+      }
+      if (signal.aborted) return;
+      onPhase("lost", undefined);
+      await pause(retryMs, signal);
+      retryMs = Math.min(retryMs * 2, longestRetryMs);
+    }
+  }
+
+  #plan(): void {
+    this.#timer ??= setTimeout(() => this.#flush(), collectMs);
+  }
+
+  #flush(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#rows.append(this.#pending.splice(0));
+    const hasOlder = this.#hasOlder ?? this.#received >= pageSize;
+    // An event before the first entry appears together with the older entries.
+    const held = this.#rows.insertMarks(this.#pendingMarks.splice(0), { holdOlder: hasOlder });
+    this.#pendingMarks.push(...held);
+    this.#change({ rows: this.#rows.all, total: this.#received, hasOlder: hasOlder && this.#rows.hasRoomFor(pageSize) });
+  }
+
+  #change(change: Partial<LogState>): void {
+    if (!this.#end.signal.aborted) this.state.set({ ...this.state.get(), ...change });
+  }
+}
+
+/** Reads the newest entries of a selection that are older than the id `before`. */
+export async function readEntries(
+  client: ClientOf<typeof logOperations>,
+  { worker, version, ...query }: LogQuery,
+  page: { readonly before?: number | undefined; readonly limit: number },
+): Promise<{ readonly entries: readonly LogEntry[]; readonly hasMore: boolean }> {
+  if (worker === undefined) return client.logs.list({ query: { ...query, ...page } });
+  return client.workers.logs({ params: toPathSegments(worker), query: { ...query, version, ...page } });
+}

@@ -1,0 +1,77 @@
+import { logLevels, logSources, type LogLevel, type LogSource } from "../../../shared/contract/worker-logs.js";
+import { parsePastTimeMs } from "../../../shared/past-time.js";
+
+/** Selects entries of the log. All parts are in the query of the page's URL, under the same names. */
+export interface LogQuery {
+  readonly level?: LogLevel | undefined;
+  readonly source?: LogSource | undefined;
+  /** A class such as `5xx`. */
+  readonly status?: string | undefined;
+  readonly version?: string | undefined;
+  readonly text?: string | undefined;
+  /** A duration such as `15m`, or a Unix time in milliseconds. */
+  readonly since?: string | undefined;
+  /** Unix time in milliseconds. */
+  readonly until?: string | undefined;
+  /** Name of the worker. Undefined for all workers. */
+  readonly worker?: string | undefined;
+}
+
+/** Names in the query of the page's URL that select entries. `app` is the worker on the page of all apps. */
+export const filterNames = ["text", "level", "source", "version", "app", "status", "since", "until"] as const;
+
+const statusClass = /^[1-5]xx$/;
+
+/** Reads the selection from the query of a URL. Ignores invalid values. */
+export function readLogQuery(search: URLSearchParams): Omit<LogQuery, "worker" | "version"> {
+  const value = (name: (typeof filterNames)[number]) => search.get(name) ?? "";
+  const time = (name: "since" | "until") => (parsePastTimeMs(value(name), Date.now()) === undefined ? undefined : value(name));
+  const status = value("status");
+  return {
+    level: logLevels.find((level) => level === value("level")),
+    source: logSources.find((source) => source === value("source")),
+    status: statusClass.test(status) ? status : undefined,
+    since: time("since"),
+    until: time("until"),
+  };
+}
+
+export const levelChoices = [
+  { value: "", label: "All levels" },
+  { value: "info", label: "Info and above" },
+  { value: "warn", label: "Warn and above" },
+  { value: "error", label: "Errors" },
+];
+
+export const sourceChoices = [
+  { value: "", label: "All sources" },
+  { value: "app", label: "Console" },
+  { value: "request", label: "Requests" },
+  { value: "runtime", label: "Daemon" },
+];
+
+export const statusChoices = [
+  { value: "", label: "Any status" },
+  ...["2xx", "3xx", "4xx", "5xx"].map((status) => ({ value: status, label: status })),
+];
+
+const times = [
+  { value: "", label: "All time" },
+  { value: "15m", label: "Last 15 min" },
+  { value: "1h", label: "Last hour" },
+  { value: "24h", label: "Last 24 h" },
+  { value: "7d", label: "Last 7 days" },
+];
+
+/** Returns the choices of the time range, with the range that was selected in the histogram. */
+export function timeChoices({ since, until }: LogQuery): { readonly value: string; readonly label: string }[] {
+  if (since === undefined || times.some(({ value }) => value === since && until === undefined)) return times;
+  return [...times, { value: since, label: until === undefined ? `Since ${timeText(since)}` : `${timeText(since)}–${timeText(until)}` }];
+}
+
+const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", second: "2-digit" });
+
+function timeText(time: string): string {
+  const atMs = parsePastTimeMs(time, Date.now());
+  return atMs === undefined ? time : clock.format(atMs);
+}

@@ -1,0 +1,75 @@
+import type { LogRow } from "./log-row.js";
+
+/** Maximum number of rows in the browser. Older rows are dropped. */
+const mostRows = 100_000;
+/** Maximum number of characters of all rows. */
+const mostCharacters = 16 * 1024 * 1024;
+/** Maximum number of lines of all rows. Browsers limit the height of a page to 17 million pixels. */
+const mostLines = 400_000;
+
+/** The newest rows up to a limit, oldest first. */
+export class LogRows {
+  #rows: readonly LogRow[] = [];
+  #characters = 0;
+  #lines = 0;
+
+  get all(): readonly LogRow[] {
+    return this.#rows;
+  }
+
+  /** Id of the oldest entry. Undefined without entries. */
+  get firstEntryId(): number | undefined {
+    return this.#rows.find(({ entry }) => entry !== undefined)?.entry?.id;
+  }
+
+  hasRoomFor(rows: number): boolean {
+    return this.#rows.length + rows <= mostRows && this.#characters < mostCharacters / 2 && this.#lines < mostLines / 2;
+  }
+
+  append(added: readonly LogRow[]): void {
+    if (added.length === 0) return;
+    this.#count(added, 1);
+    this.#rows = [...this.#rows, ...added];
+    this.#trim();
+  }
+
+  /** Adds older rows before the first row. */
+  prepend(added: readonly LogRow[]): void {
+    this.#count(added, 1);
+    this.#rows = [...added, ...this.#rows];
+    this.#trim();
+  }
+
+  /** Inserts events by time. With `holdOlder`, returns the events before the first row instead. */
+  insertMarks(marks: readonly LogRow[], { holdOlder }: { holdOlder: boolean }): readonly LogRow[] {
+    if (marks.length === 0) return [];
+    const held: LogRow[] = [];
+    const rows = [...this.#rows];
+    for (const mark of marks) {
+      // New events are near the end.
+      let index = rows.length;
+      while (index > 0 && (rows[index - 1]?.at ?? 0) > mark.at) index -= 1;
+      if (index === 0 && holdOlder) held.push(mark);
+      else rows.splice(index, 0, mark);
+    }
+    if (held.length < marks.length) this.#rows = rows;
+    return held;
+  }
+
+  #trim(): void {
+    let first = Math.max(0, this.#rows.length - mostRows);
+    this.#count(this.#rows.slice(0, first), -1);
+    while (first < this.#rows.length - 1 && (this.#characters > mostCharacters || this.#lines > mostLines)) {
+      this.#count(this.#rows.slice(first, first + 1), -1);
+      first += 1;
+    }
+    if (first > 0) this.#rows = this.#rows.slice(first);
+  }
+
+  #count(rows: readonly LogRow[], sign: 1 | -1): void {
+    for (const { entry, lines } of rows) {
+      this.#characters += sign * (entry?.text.length ?? 0);
+      this.#lines += sign * lines;
+    }
+  }
+}

@@ -1,0 +1,104 @@
+import type { ReactNode } from "react";
+import { Button } from "../../components/button.js";
+import { ErrorMessage } from "../../components/error-message.js";
+import { Icon } from "../../components/icon.js";
+import { Popover } from "../../components/popover.js";
+import { saveAs } from "../../components/save-as.js";
+import { SearchField } from "../../components/search-field.js";
+import { SelectField } from "../../components/select-field.js";
+import { Toolbar } from "../../components/toolbar.js";
+import { useMutation } from "../../components/use-mutation.js";
+import { useApi } from "../../live/use-api.js";
+import { useSearch } from "../../router/use-search.js";
+import { usePanel } from "../../use-panel.js";
+import { exportFormats, exportText, readAllEntries, type ExportFormat } from "./log-export.js";
+import { logOperations } from "./log-follower.js";
+import { levelChoices, sourceChoices, statusChoices, timeChoices, type LogQuery } from "./log-query.js";
+
+interface LogToolbarProps {
+  readonly query: LogQuery;
+  /** Versions to choose from. Undefined on the page of all apps. */
+  readonly versions: readonly string[] | undefined;
+  readonly appNames: readonly string[];
+  readonly isWrapped: boolean;
+  readonly onWrap: (isWrapped: boolean) => void;
+  /** State of the stream. */
+  readonly phase: ReactNode;
+}
+
+/** The filters of a log in one row, the line wrapping and the export. */
+export function LogToolbar({ query, versions, appNames, isWrapped, onWrap, phase }: LogToolbarProps) {
+  const [text, setText] = useSearch("text");
+  const [level, setLevel] = useSearch("level");
+  const [source, setSource] = useSearch("source");
+  const [version, setVersion] = useSearch("version");
+  const [app, setApp] = useSearch("app");
+  const [status, setStatus] = useSearch("status");
+  const [since, setSince] = useSearch("since");
+  const [, setUntil] = useSearch("until");
+  const changeTime = (value: string) => {
+    if (value === since) return;
+    setUntil("");
+    setSince(value);
+  };
+  return (
+    <div className="log-toolbar">
+      <Toolbar label="Filter logs">
+        <SearchField label="Search in text" value={text} onChange={setText} />
+        {versions === undefined && <SelectField label="App" value={app} onChange={setApp} choices={choicesOf("All apps", appNames)} />}
+        <SelectField label="Level" value={level} onChange={setLevel} choices={levelChoices} />
+        <SelectField label="Source" value={source} onChange={setSource} choices={sourceChoices} />
+        {versions !== undefined && (
+          <SelectField label="Version" value={version} onChange={setVersion} choices={choicesOf("All versions", versions)} />
+        )}
+        <SelectField label="Status" value={status} onChange={setStatus} choices={statusChoices} />
+        <SelectField label="Time" value={query.since ?? ""} onChange={changeTime} choices={timeChoices(query)} />
+        <Button aria-pressed={isWrapped} onPress={() => onWrap(!isWrapped)}>
+          Wrap
+        </Button>
+        <Export query={query} />
+        <span role="status" className="log-phase">
+          {phase}
+        </span>
+      </Toolbar>
+    </div>
+  );
+}
+
+function choicesOf(all: string, names: readonly string[]): { value: string; label: string }[] {
+  return [{ value: "", label: all }, ...names.map((name) => ({ value: name, label: name }))];
+}
+
+/** Downloads all entries that the filters select, also those that the browser has not loaded. */
+function Export({ query }: { query: LogQuery }) {
+  const client = useApi(logOperations);
+  const { toasts } = usePanel();
+  const { isPending, error, run } = useMutation();
+  const save = async (format: ExportFormat) => {
+    await run(async () => {
+      const entries = await readAllEntries(client, query);
+      const { extension, type } = exportFormats[format];
+      const name = (query.worker ?? "all-apps").replaceAll(/[^\w.-]+/g, "-").replace(/^-/, "");
+      saveAs(exportText(entries, format), `${name}.${extension}`, type);
+      toasts.say(`${entries.length.toLocaleString("en-GB")} ${entries.length === 1 ? "entry" : "entries"} exported.`);
+    });
+  };
+  return (
+    <Popover
+      label="Export"
+      button={
+        <>
+          <Icon name="download" /> Export
+        </>
+      }
+    >
+      <p className="quiet small">All entries that the filters select, at most the newest 100,000.</p>
+      {(Object.keys(exportFormats) as ExportFormat[]).map((format) => (
+        <Button key={format} isPending={isPending} onPress={() => void save(format)}>
+          {exportFormats[format].title}
+        </Button>
+      ))}
+      {error !== undefined && <ErrorMessage title="The entries could not be read" error={error} />}
+    </Popover>
+  );
+}

@@ -1,0 +1,169 @@
+import { Observable } from "../../live/observable.js";
+import { RowLayout } from "./row-layout.js";
+import type { LogRow } from "./log-row.js";
+
+/** Height above and below the visible part for which rows are rendered too, in pixels. */
+const overscanPx = 400;
+/** Distance from the end that still counts as the end, in pixels. In zoomed pages, scroll positions have fractions of pixels. */
+const endPx = 24;
+/** Distance from the start at which older rows are requested, in pixels. */
+const startPx = 600;
+
+export interface VirtualWindow {
+  /** Index of the first rendered row. */
+  readonly first: number;
+  /** Index after the last rendered row. */
+  readonly last: number;
+  /** Whether the box shows its end and follows it. */
+  readonly isAtEnd: boolean;
+}
+
+interface Elements {
+  /** The box that scrolls. */
+  readonly box: HTMLElement;
+  /** The element with the height of all rows. */
+  readonly canvas: HTMLElement;
+  /** The list of the rendered rows, within the canvas. */
+  readonly list: HTMLElement;
+}
+
+/**
+ * Renders only the visible rows of a long list with rows of different heights. The box follows its end until the user scrolls up; then it
+ * keeps the first visible row in place. The browser scrolls up only for the user, because the canvas has the height of all rows.
+ */
+export class VirtualRows {
+  readonly window = new Observable<VirtualWindow>({ first: 0, last: 0, isAtEnd: true });
+  readonly #layout = new RowLayout();
+  readonly #onNearStart: () => void;
+  #elements: Elements | undefined;
+  #rows: readonly LogRow[] = [];
+  /** Index of the first row in the list. */
+  #renderedFirst = 0;
+  #scrollTop = 0;
+  #boxSize = { width: 0, height: 0 };
+  /** The first visible row, and the distance of its top from the top of the box, in pixels. */
+  #anchor: { readonly row: LogRow; readonly offsetPx: number } | undefined;
+  #isAtEnd = true;
+
+  /** `onNearStart` runs when the user scrolls to the start. */
+  constructor(onNearStart: () => void) {
+    this.#onNearStart = onNearStart;
+  }
+
+  /** Returns a function that ends the observation of the elements. */
+  attach(elements: Elements): () => void {
+    this.#elements = elements;
+    const { box, list } = elements;
+    const onScroll = () => this.#onScroll();
+    box.addEventListener("scroll", onScroll, { passive: true });
+    const observer = new ResizeObserver(() => this.#resize());
+    observer.observe(box);
+    observer.observe(list);
+    return () => {
+      box.removeEventListener("scroll", onScroll);
+      observer.disconnect();
+    };
+  }
+
+  /** Measures the rendered rows and scrolls. Runs after each rendering, with the rows and the index of the first rendered row. */
+  settle(rows: readonly LogRow[], renderedFirst: number): void {
+    if (rows !== this.#rows) {
+      this.#rows = rows;
+      this.#layout.setRows(rows);
+    }
+    this.#renderedFirst = renderedFirst;
+    this.#arrange();
+  }
+
+  /** Forgets all measured heights, such as after a change of the line wrapping. */
+  forgetHeights(): void {
+    this.#layout.forget();
+    this.#arrange();
+  }
+
+  scrollToEnd(): void {
+    this.#isAtEnd = true;
+    this.#arrange();
+  }
+
+  /** Stops following the end, such as while the user reads a row. */
+  hold(): void {
+    if (!this.#isAtEnd) return;
+    this.#isAtEnd = false;
+    this.#keepAnchor();
+    this.#show();
+  }
+
+  /** Scrolls so that a row is visible. */
+  reveal(key: string): void {
+    const index = this.#rows.findIndex((row) => row.key === key);
+    if (index === -1) return;
+    const top = this.#layout.topPx(index);
+    const bottom = this.#layout.topPx(index + 1);
+    if (top < this.#scrollTop) this.#scrollTo(top);
+    else if (bottom > this.#scrollTop + this.#boxSize.height) this.#scrollTo(bottom - this.#boxSize.height);
+    this.#keepAnchor();
+    this.#show();
+  }
+
+  #onScroll(): void {
+    const { box } = this.#elements ?? {};
+    if (!box) return;
+    const top = box.scrollTop;
+    const hasUserScrolledUp = top < this.#scrollTop - 2;
+    // A larger box scrolls before the observer reports its new height.
+    this.#boxSize = { ...this.#boxSize, height: box.clientHeight };
+    if (this.#layout.totalPx - top - this.#boxSize.height < endPx) this.#isAtEnd = true;
+    else if (hasUserScrolledUp) this.#isAtEnd = false;
+    this.#scrollTop = top;
+    this.#keepAnchor();
+    this.#show();
+    if (hasUserScrolledUp && top < startPx) this.#onNearStart();
+  }
+
+  #resize(): void {
+    const { box } = this.#elements ?? {};
+    if (!box) return;
+    // With wrapped lines, another width changes the heights of all rows.
+    if (this.#boxSize.width !== 0 && box.clientWidth !== this.#boxSize.width) this.#layout.forget();
+    this.#arrange();
+  }
+
+  #arrange(): void {
+    if (!this.#elements) return;
+    const { box, canvas, list } = this.#elements;
+    this.#boxSize = { width: box.clientWidth, height: box.clientHeight };
+    const heights = Array.from(list.children, (row) => row.getBoundingClientRect().height);
+    this.#layout.measure(this.#renderedFirst, heights);
+    canvas.style.height = `${this.#layout.totalPx}px`;
+    list.style.transform = `translateY(${this.#layout.topPx(this.#renderedFirst)}px)`;
+    if (this.#isAtEnd) this.#scrollTo(Math.max(0, this.#layout.totalPx - this.#boxSize.height));
+    else if (this.#anchor) {
+      const index = this.#layout.indexOf(this.#anchor.row);
+      if (index !== -1) this.#scrollTo(this.#layout.topPx(index) - this.#anchor.offsetPx);
+    }
+    this.#show();
+  }
+
+  #scrollTo(top: number): void {
+    const { box } = this.#elements ?? {};
+    if (!box) return;
+    if (Math.abs(top - this.#scrollTop) >= 1) box.scrollTop = top;
+    this.#scrollTop = box.scrollTop;
+  }
+
+  #keepAnchor(): void {
+    const index = this.#layout.indexAt(this.#scrollTop);
+    const row = this.#rows[index];
+    this.#anchor = row && { row, offsetPx: this.#layout.topPx(index) - this.#scrollTop };
+  }
+
+  /** Selects the rows to render. */
+  #show(): void {
+    const first = this.#layout.indexAt(this.#scrollTop - overscanPx);
+    const last = Math.min(this.#rows.length, this.#layout.indexAt(this.#scrollTop + this.#boxSize.height + overscanPx) + 1);
+    const shown = this.window.get();
+    if (shown.first !== first || shown.last !== last || shown.isAtEnd !== this.#isAtEnd)
+      this.window.set({ first, last, isAtEnd: this.#isAtEnd });
+  }
+}
