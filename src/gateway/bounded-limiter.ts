@@ -2,31 +2,36 @@ import type { RateLimiterRes } from "rate-limiter-flexible";
 import RateLimiterMemory from "rate-limiter-flexible/lib/RateLimiterMemory.js";
 
 export interface LimiterOptions {
-  /** Maximum number of allowed requests for one key in a window. */
+  /** Maximum number of requests that the limiter allows in one window for each rate limit key, such as the address of a client. */
   readonly limit: number;
   readonly windowMs: number;
-  /** Time for which the requests of a key are rejected after the key exceeds the limit. 0 means until the window ends. */
+  /**
+   * Time in ms for which the limiter rejects all requests of a rate limit key that has exceeded the limit. 0 means until the window ends.
+   */
   readonly blockMs: number;
-  /** Maximum number of tracked keys. Above this number, the count of the least recently seen key is deleted. */
+  /**
+   * Maximum number of rate limit keys that the limiter tracks. Above this number, it deletes the count of the key with the oldest last
+   * request.
+   */
   readonly mostKeys: number;
 }
 
 export interface LimiterState {
   readonly isRefused: boolean;
   readonly remaining: number;
-  /** Time in ms until the window or the rejection ends. */
+  /** Time in ms until the current window or the current rejection ends. */
   readonly resetMs: number;
 }
 
 /**
- * Counts requests per key, such as a client's address, in fixed windows, which begin with the first request of a key. Tracks a limited
- * number of keys.
+ * Counts requests in fixed time windows, separately for each rate limit key, such as a client's address. The window of a rate limit key
+ * begins with the first request. The number of tracked rate limit keys is limited.
  */
 export class BoundedLimiter {
   readonly #limiter: RateLimiterMemory;
   readonly #mostKeys: number;
   readonly #longestMs: number;
-  /** Time of the last request for each key, oldest first. */
+  /** Time of the last request by rate limit key. The first entry of the map has the oldest time. */
   readonly #lastSeen = new Map<string, number>();
 
   constructor({ limit, windowMs, blockMs, mostKeys }: LimiterOptions) {
@@ -53,7 +58,10 @@ export class BoundedLimiter {
     this.#lastSeen.clear();
   }
 
-  /** Deletes up to two keys per request, so that expired keys are deleted faster than new keys arrive. */
+  /**
+   * Deletes at most two rate limit keys: expired keys, and the oldest key above the maximum. Each request adds at most one key, so the
+   * number of expired keys shrinks.
+   */
   #dropOldest(now: number): void {
     let looked = 0;
     for (const [key, seenAt] of this.#lastSeen) {

@@ -5,11 +5,16 @@ const namedRanges: ReadonlyMap<string, readonly string[]> = new Map([
   ["loopback", ["127.0.0.0/8", "::1/128"]],
   ["private", ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7"]],
 ]);
-/** Entry of `trustedProxies` that trusts peers without an IP address, which are connections over a Unix socket. */
+/**
+ * Value in `trustedProxies` for the connections over a Unix socket, which have no IP address. The gateway then trusts these connections.
+ */
 const unixSocket = "unix";
-/** Maximum number of proxies that are evaluated. The limit restricts the cost of a long X-Forwarded-For header. */
+/**
+ * Maximum number of addresses in X-Forwarded-For that the gateway evaluates. A client can send a header of any length, so the limit bounds
+ * the cost.
+ */
 const mostHops = 32;
-/** Maximum number of addresses in the cache, which limits memory, because clients can have any number of addresses. */
+/** Maximum number of cached addresses. Clients can send any number of different addresses, so the limit bounds the memory. */
 const mostKnown = 1000;
 
 /** Returns the reason why a text is not a valid `trustedProxies` entry, or undefined for a valid entry. */
@@ -19,19 +24,21 @@ export function trustedProxyProblem(entry: string): string | undefined {
 }
 
 export interface Client {
-  /** IP address of the client. Undefined for a peer without an address, or if a trusted peer reported no address. */
+  /** IP address of the client. Undefined if the connection has no address, or if the trusted proxy did not report the client's address. */
   readonly address: IpAddress | undefined;
-  /** True if a trusted proxy sent the request, so that its other X-Forwarded headers are trustworthy. */
+  /** True if a trusted proxy sent the request. The gateway then also trusts the header X-Forwarded-Proto. */
   readonly isProxied: boolean;
 }
 
 /**
- * Determines the client of a request. In X-Forwarded-For, each host reports the entry before its own, and the daemon adds the last entry.
- * An entry counts only if the host that reported it is trusted.
+ * Finds the client's address in X-Forwarded-For. Each proxy appends the address that it received the request from. The search starts at the
+ * last address and continues to the left while the proxy that appended the address is trusted.
  */
 export class ClientAddresses {
   readonly #trusted = new BlockList();
-  /** Cached BlockList results, because one BlockList check takes longer than the rest of the lookup. */
+  /**
+   * Results of BlockList checks by address. The results are cached, because one BlockList check takes longer than the rest of the search.
+   */
   readonly #known = new Map<string, boolean>();
   readonly #trustsSockets: boolean;
   readonly #trustsAddresses: boolean;
@@ -54,7 +61,7 @@ export class ClientAddresses {
       const comma = end === 0 ? -1 : chain.lastIndexOf(",", end - 1);
       const entry = parseIpAddress(chain.slice(comma + 1, end));
       if (!this.#isTrusted(entry, hops)) {
-        // A trusted proxy sent an invalid entry, so the proxy itself counts as the client.
+        // If a trusted proxy sent an invalid address, the address of that proxy counts as the client's address.
         return { address: entry ?? client, isProxied: hops > 0 };
       }
       client = entry;
@@ -80,7 +87,7 @@ function parseRange(text: string): { address: IpAddress; prefix: number } | unde
   if (!address) return undefined;
   const bits = address.family === "ipv4" ? 32 : 128;
   const prefix = length === undefined ? bits : Number(length);
-  // IPv4-mapped ranges must be written as IPv4 ranges.
+  // Rejects a range of IPv4-mapped IPv6 addresses, such as `::ffff:10.0.0.0/104`. The setting must contain the IPv4 range instead.
   const isSound = prefix <= bits && (length === undefined || bare.includes(":") === (bits === 128)) && !/\.\d+:\d+$/.test(bare);
   return isSound ? { address, prefix } : undefined;
 }

@@ -6,7 +6,9 @@ import type { CorsSettings } from "./settings.js";
 const allowOrigin = "access-control-allow-origin";
 const allowCredentials = "access-control-allow-credentials";
 const exposeHeaders = "access-control-expose-headers";
-/** Matches a list of header names. The response repeats the requested headers only if they match. */
+/**
+ * Matches a list of header names. The preflight response repeats the value of Access-Control-Request-Headers only if that value matches.
+ */
 const headerNames = /^[\w!#$%&'*+.^`|~-]+(?:, ?[\w!#$%&'*+.^`|~-]+)*$/;
 
 interface Rule {
@@ -15,7 +17,10 @@ interface Rule {
   readonly origins: Origins;
 }
 
-/** Applies the configured CORS rules. For a path that a rule covers, the rules override the worker's CORS headers. */
+/**
+ * Applies the configured CORS rules. If a rule covers the path of a request, the gateway overrides the CORS headers of the worker's
+ * response.
+ */
 export class Cors {
   readonly #rules: readonly Rule[];
 
@@ -43,13 +48,13 @@ export class Cors {
     return new Response(null, { status: 204, headers });
   }
 
-  /** Sets the CORS headers of a response. A second call changes nothing. */
+  /** Sets the CORS headers of a response. Repeated calls for the same response give the same headers. */
   apply(request: Request, path: RulePath, headers: Headers): void {
     const covering = this.#covering(path);
     const [first] = covering;
     if (!first) return;
     const origin = request.headers.get("origin");
-    // If a rule allows all origins, the headers are the same for all origins, so that caches need only one entry.
+    // If a rule allows all origins, the response is the same for every origin. A cache therefore needs only one entry.
     if (first.origins.isAnybody) return allow(first, origin ?? "*", headers);
     addVary(headers, "Origin");
     if (origin === null) return;

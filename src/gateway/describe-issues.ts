@@ -8,7 +8,7 @@ export function describeIssues(issues: readonly Issue[]): string {
 }
 
 function describe(issue: Issue): string {
-  // If a setting accepts a map or another type, an issue inside the map is more useful than "is not true or false".
+  // If a setting accepts a map or a boolean, reports the issues inside the map, because "is not true or false" would not help the operator.
   if (issue.code === "invalid_union") {
     const inner = issue.errors.flat().filter(({ code, path }) => path.length > 0 || code === "unrecognized_keys");
     if (inner.length > 0) return inner.map((one) => describe({ ...one, path: [...issue.path, ...one.path] })).join("\n");
@@ -20,7 +20,7 @@ function describe(issue: Issue): string {
 function sentence(issue: Issue): string {
   if (issue.code === "unrecognized_keys") return issue.message;
   if (issue.input === undefined) return "is missing";
-  // The message of a custom issue about several settings is complete without a value.
+  // The message of a rule about several settings is complete, so the value of a single setting is not added.
   const isOfSeveral = issue.code === "custom" && typeof issue.input === "object";
   return isOfSeveral ? issue.message : `${shown(issue.input)} ${wordsOf(issue)}`;
 }

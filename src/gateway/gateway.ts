@@ -8,7 +8,7 @@ import { RateLimits, type Verdict } from "./rate-limits.js";
 import { SecurityHeaders } from "./security-headers.js";
 import type { Settings } from "./settings.js";
 
-/** Applies the configured rules. Responds to requests that must not reach a worker, and adds headers to responses. */
+/** Applies the configured rules of the gateway: responds to requests that must not reach a worker, and adds headers to responses. */
 export class Gateway {
   readonly #settings: Settings;
   readonly #addresses: ClientAddresses;
@@ -16,7 +16,7 @@ export class Gateway {
   readonly #security: SecurityHeaders | undefined;
   #limits: RateLimits | undefined;
   #preflights: ReturnType<PluginContext["metrics"]["counter"]> | undefined;
-  /** Rate limit results of running requests, for the headers of their responses. */
+  /** Rate limit results of the running requests. `complete` writes these results to the response headers. */
   readonly #verdicts = new WeakMap<Request, Verdict>();
 
   constructor(settings: Settings) {
@@ -51,7 +51,10 @@ export class Gateway {
     this.#limits?.close();
   }
 
-  /** Returns the response to a rejected request or a preflight request. Returns undefined if the request continues. */
+  /**
+   * Returns a response if the gateway rejects the request or if the request is a preflight request. Returns undefined if the request
+   * continues.
+   */
   answer(request: Request, app: AppInfo | undefined): Promise<Response | undefined> | undefined {
     return this.#limits || request.method === "OPTIONS" ? this.#look(request, readRulePath(request.url, app)) : undefined;
   }
@@ -81,7 +84,8 @@ export class Gateway {
     const verdict = await this.#limits?.count(request, path, () => this.#addresses.of(request), preflight !== undefined);
     if (verdict && this.#tellsOfLimits) this.#verdicts.set(request, verdict);
     const answer = verdict?.isRefused ? refusal(verdict) : preflight;
-    // The headers are also set here, because the response of an `onRequest` hook can skip `onResponse`. Setting them twice changes nothing.
+    // Sets the headers here too, because a response of an `onRequest` hook does not always pass through `onResponse`. Setting the headers
+    // twice has no further effect.
     if (answer) this.#apply(answer.headers, request, path);
     return answer;
   }
@@ -108,8 +112,8 @@ function refusal(verdict: Verdict): Response {
 }
 
 /**
- * Sets the three header fields of draft-ietf-httpapi-ratelimit-headers-06, which clients support. Later drafts combine these fields into
- * one.
+ * Sets the header fields `RateLimit-Limit`, `RateLimit-Remaining` and `RateLimit-Reset` of draft-ietf-httpapi-ratelimit-headers-06. Clients
+ * support this draft; later drafts use one combined field.
  */
 function tellLimits(headers: Headers, { limit, remaining, resetMs }: Verdict): void {
   headers.set("RateLimit-Limit", String(limit));

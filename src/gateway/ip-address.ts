@@ -1,10 +1,13 @@
 import { isIP } from "node:net";
 
-/** An IP address in canonical form, so equal addresses have equal text. */
+/** An IP address in canonical form. Two texts of the same address have the same canonical form. */
 export interface IpAddress {
   readonly text: string;
   readonly family: "ipv4" | "ipv6";
-  /** Unit to which rate limits apply: an IPv4 address, or an IPv6 /64 network, within which a host can choose its addresses. */
+  /**
+   * The group of addresses that shares one rate limit: a single IPv4 address, or the /64 network of an IPv6 address, because one host can
+   * use every address of a /64 network.
+   */
   readonly network: string;
 }
 

@@ -14,7 +14,9 @@ export function originProblem(text: string): string | undefined {
   return originPattern.test(text) ? undefined : "is not an origin such as https://example.com, https://*.example.com or *";
 }
 
-/** Origins that a rule allows. `https://*.example.com` matches subdomains at any depth, but not example.com itself. */
+/**
+ * The origins that one CORS rule allows. The entry `https://*.example.com` allows subdomains at any depth, but not `https://example.com`.
+ */
 export class Origins {
   readonly isAnybody: boolean;
   readonly #exact: ReadonlySet<string>;

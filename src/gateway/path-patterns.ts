@@ -9,8 +9,8 @@ export function patternProblem(pattern: string): string | undefined {
 }
 
 /**
- * Path patterns of a rule. `*` matches any part of one segment, and `**` matches any number of segments, including none. Matching takes at
- * most pattern length times path length steps.
+ * The path patterns of one rule. `*` matches any part of one segment, and `**` matches any number of segments, including none. The number
+ * of steps is at most the pattern length times the path length.
  */
 export class PathPatterns {
   readonly #patterns: readonly (readonly string[])[];
@@ -30,9 +30,9 @@ export class PathPatterns {
   }
 }
 
-/** A request's path in canonical form, so that no other spelling evades a rule. */
+/** Path of a request in canonical form. Without this form, a client could evade a rule by another spelling of the path. */
 export interface RulePath {
-  /** The path decoded, with single slashes and without a trailing slash. Invalid percent-encoding stays unchanged. */
+  /** The decoded path with single slashes and without a trailing slash. A sequence with invalid percent-encoding stays unchanged. */
   readonly sent: string;
   /** The path `sent` without the worker's version: `/shop@1.2.0/cart` becomes `/shop/cart`. */
   readonly canonical: string;
@@ -47,8 +47,8 @@ export function readRulePath(url: string, app: AppInfo | undefined): RulePath {
 }
 
 /**
- * Returns the path of a URL. Parses the URL only if necessary, because parsing costs as much as the rest of the check. Only dots and
- * backslashes make the parsed path differ from the text.
+ * Returns the path of a URL. Only dots and backslashes make the parsed path differ from the text, so other URLs are not parsed. Parsing
+ * takes as long as the rest of the check.
  */
 function pathOf(url: string): string {
   const written = /^[a-z]+:\/\/[^/?#\\]+(\/[^?#]*)/.exec(url)?.[1];
@@ -78,8 +78,8 @@ function matchSegment(pattern: string, segment: string): boolean {
 }
 
 /**
- * Returns whether a pattern matches all items. After a mismatch, only the last wildcard matches one more item, because earlier wildcards
- * need no retry.
+ * Returns whether a pattern matches all items. After a mismatch, the last wildcard matches one more item, and the comparison continues from
+ * there. Earlier wildcards never have to change.
  */
 function matchAll(
   pattern: readonly string[],

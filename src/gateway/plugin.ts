@@ -3,8 +3,8 @@ import { Gateway } from "./gateway.js";
 import { readSettings } from "./settings.js";
 
 /**
- * The built-in plugin `plugin-gateway`, which its manifest configures. It defines only the hooks that the settings need, because each hook
- * costs time per request.
+ * The built-in plugin `plugin-gateway`. Defines only the hooks that the settings in its manifest need, because each hook costs time per
+ * request.
  */
 const createPlugin: PluginModule = (config) => {
   const gateway = new Gateway(readSettings(config));

@@ -1,6 +1,6 @@
 /**
- * Types for a module of rate-limiter-flexible that has no types itself. The main module of that package is not used, because it loads the
- * clients of a dozen databases.
+ * Type declarations for one module of the package rate-limiter-flexible. The daemon imports only this module, because the main module of
+ * the package loads the clients of many databases.
  */
 declare module "rate-limiter-flexible/lib/RateLimiterMemory.js" {
   import { RateLimiterMemory } from "rate-limiter-flexible";

@@ -5,20 +5,25 @@ import type { Client } from "./client-address.js";
 import { PathPatterns, type RulePath } from "./path-patterns.js";
 import type { RateLimitSettings } from "./settings.js";
 
-/** Maximum number of tracked keys per rate limit rule, which limits memory. Each key takes about 512 bytes. */
+/** Maximum number of rate limit keys that one rate limit rule tracks. At about 512 bytes per key, one rule needs at most about 51 MB. */
 const mostKeys = 100_000;
-/** Maximum length of a stored path in characters. Longer paths are stored as a hash. */
+/** Maximum length in characters of a path in a rate limit key. A longer path is replaced by its hash. */
 const longestPath = 100;
 
 interface Rule {
   readonly settings: RateLimitSettings;
   readonly paths: PathPatterns;
   readonly limiter: BoundedLimiter;
-  /** Labels for the counters. The object is frozen, so that a counter can find its value by the object's identity. */
+  /**
+   * Labels of the plugin counter for this rule. The object is frozen, because a plugin counter finds the value of a frozen object fastest.
+   */
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** State of one rate limit rule: the rule that rejects the request, or if none does, the rule with the fewest remaining requests. */
+/**
+ * Rate limit state of one request. If a rule rejects the request, this is the state of that rule. Otherwise, this is the state of the rule
+ * with the fewest remaining requests.
+ */
 export interface Verdict extends LimiterState {
   readonly rule: string;
   readonly limit: number;
@@ -31,7 +36,7 @@ export interface RateLimitsOptions {
   readonly allowed: PluginCounter;
 }
 
-/** Counts requests in all rate limit rules that apply to them. */
+/** Counts each request in all rate limit rules that apply to the request. */
 export class RateLimits {
   readonly #rules: readonly Rule[];
   readonly #options: RateLimitsOptions;
@@ -46,14 +51,17 @@ export class RateLimits {
     }));
   }
 
-  /** Counts a request in each rule that applies, up to the first rule that rejects it. Returns undefined if no rule applies. */
+  /**
+   * Counts a request in each rule that applies to the request. Stops at the first rule that rejects the request. Returns undefined if no
+   * rule applies.
+   */
   async count(request: Request, path: RulePath, client: () => Client, isPreflight: boolean): Promise<Verdict | undefined> {
     let tightest: Verdict | undefined;
     for (const { settings, paths, limiter, labels } of this.#rules) {
       if (!isAbout(settings.methods, request) || !paths.match(path)) continue;
       const { isRefused, remaining, resetMs } = await limiter.consume(this.#keyOf(settings, request, path, client));
-      // If a preflight request were rejected, the page could not read the reason. Therefore, only the actual request is rejected, with a
-      // readable error.
+      // Rejects the actual request instead of the preflight request, because a page cannot read the response to a rejected preflight
+      // request.
       const refuses = isRefused && (!isPreflight || settings.methods.includes("OPTIONS"));
       const verdict = { rule: settings.name, limit: settings.limit, isRefused: refuses, remaining, resetMs };
       (refuses ? this.#options.limited : this.#options.allowed).add(labels);
@@ -77,7 +85,10 @@ export class RateLimits {
     return parts.join("\n");
   }
 
-  /** Returns the text that identifies the caller by a header or an API key. Returns undefined for an unknown caller. */
+  /**
+   * Returns the text that identifies the caller: the value of the configured header, or the API key's id. Returns undefined if the request
+   * has neither.
+   */
   #whose(request: Request, keyHeader: string | undefined): string | undefined {
     if (keyHeader !== undefined) {
       const value = request.headers.get(keyHeader);

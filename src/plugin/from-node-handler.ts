@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { toFetchResponse, toReqRes } from "fetch-to-node";
 
-/** A node:http listener, such as `app.callback()` of Koa or an Express app. */
+/** A request listener of node:http, such as an Express app or the result of Koa's `app.callback()`. */
 export type NodeHandler = (request: IncomingMessage, response: ServerResponse) => unknown;
 
 /** Converts a node:http listener to a fetch handler, as in `routes: fromNodeHandler(koaApp.callback())`. */
@@ -16,7 +16,7 @@ export function fromNodeHandler(handler: NodeHandler): { fetch(request: Request)
   };
 }
 
-/** Returns the properties of the connection that frameworks read: whether it is encrypted, and the client's address. */
+/** Returns the properties of a socket that frameworks read: `encrypted` and the client's address. */
 function connectionOf({ url, headers }: Request): object {
   const peer = headers.get("x-forwarded-for")?.split(",").at(-1)?.trim();
   return { encrypted: url.startsWith("https:"), remoteAddress: peer, destroyed: false, readable: true, writable: true };

@@ -1,6 +1,6 @@
 /**
- * The plugin API: `import { definePlugin } from "runtimectl/plugin"`. Plugins are trusted code in the daemon's process and use the
- * web-standard `Request` and `Response`. docs/reference/plugin-api.md contains examples.
+ * The plugin API, which plugins import from "runtimectl/plugin". A plugin is trusted code in the daemon's process and uses the web-standard
+ * `Request` and `Response`. See docs/reference/plugin-api.md.
  */
 export { fromNodeHandler } from "./from-node-handler.js";
 
@@ -18,7 +18,7 @@ export interface PluginPrincipal {
   readonly isRoot?: boolean | undefined;
 }
 
-/** The worker or plugin that serves a request unless a hook responds. */
+/** The worker or plugin that serves the request if no hook responds to the request. */
 export interface AppInfo {
   readonly kind: "worker" | "plugin";
   readonly name: string;
@@ -39,18 +39,22 @@ export interface PluginLogger {
 /** Monotonic counter in the response to `GET /api/metrics`, with the name `runtimed_plugin_<name>_total` and the label `plugin`. */
 export interface PluginCounter {
   /**
-   * Adds `count` (default 1) to the value with these labels. A counter keeps at most 200 label combinations and counts further combinations
-   * as `other`. Reusing a frozen `labels` object is fastest.
+   * Adds `count` (default 1) to the value with these labels. A counter stores at most 200 label combinations and adds further combinations
+   * to a value with the label `other`. A frozen `labels` object that is used again is fastest.
    */
   add(labels?: Readonly<Record<string, string>>, count?: number): void;
 }
 
 export interface PluginContext<Config = Readonly<Record<string, unknown>>> {
-  /** Settings of the plugin: the manifest keys that the daemon does not define, overridden by the keys below `config`. */
+  /**
+   * Settings of the plugin: all manifest keys that the daemon does not define. A setting below the manifest key `config` overrides a
+   * setting with the same name.
+   */
   readonly config: Config;
   readonly logger: PluginLogger;
   /**
-   * Returns the value of another plugin's `provides()`, or undefined if that plugin is not loaded. Declared dependencies are loaded first.
+   * Returns the value that the other plugin's `provides()` returned. Returns undefined if that plugin is not loaded. The daemon loads the
+   * plugins in `dependencies` first.
    */
   getPlugin(name: string): unknown;
   readonly runtime: {
@@ -67,13 +71,14 @@ export interface PluginContext<Config = Readonly<Record<string, unknown>>> {
   };
   readonly metrics: {
     /**
-     * Returns the counter with this name, and creates a missing counter. A name contains only lower-case letters, digits and underscores.
+     * Returns the plugin's counter with this name, and creates the counter at the first call. `name` contains only lower-case letters,
+     * digits and underscores.
      */
     counter(name: string, help: string): PluginCounter;
   };
 }
 
-/** A worker's process that has loaded the worker's code, or has ended. */
+/** A process of a worker that has loaded the worker's code, or that has ended. */
 export interface WorkerEvent {
   readonly name: string;
   readonly version: string;
@@ -88,20 +93,26 @@ export interface ServerInfo {
 
 export type FetchHandler = (request: Request) => MaybePromise<Response>;
 
-/** Handler of a route in `server.routes`. `params` contains the path segments that the route pattern names with a colon. */
+/**
+ * Handles a route of `server.routes`. `params` contains the path segments for the names after a colon in the route pattern, such as `id` in
+ * `/users/:id`.
+ */
 export type RouteHandler = (request: Request, params: Readonly<Record<string, string>>) => MaybePromise<Response>;
 
-/** A plugin. All members are optional. Hooks run in the order of the dependencies. Only `onShutdown` runs in reverse order. */
+/**
+ * A plugin, as an object with optional members. The hooks of all plugins run in the order of the plugins' dependencies. Only `onShutdown`
+ * runs in reverse order.
+ */
 export interface Plugin<Config = Readonly<Record<string, unknown>>> {
   /**
-   * Serves requests below the plugin's base path, without that prefix: a Hono app, or any object with `fetch`. After a response with
+   * Serves requests below the plugin's base path: a Hono app, or any object with `fetch`. The URL has no base path. If the response has
    * status 404, the plugin's worker or the other workers receive the request.
    */
   readonly routes?: { fetch(request: Request): MaybePromise<Response> };
   readonly server?: {
     /**
-     * Receives each request outside the API and the base paths of other plugins. A response with status 404 passes the request to the next
-     * handler.
+     * Receives each request whose path is outside the API and outside the base paths of other plugins. If the response has status 404, the
+     * next plugin or the worker receives the request.
      */
     readonly fetch?: FetchHandler;
     /** Handlers by absolute path, such as `/exact`, `/users/:id` or `/files/*`: one handler for all methods, or one per method. */
@@ -119,9 +130,12 @@ export interface Plugin<Config = Readonly<Record<string, unknown>>> {
    * sent.
    */
   onResponse?(response: Response, app: AppInfo | undefined, request: Request): MaybePromise<Response | void>;
-  /** Called once for each plugin instance when the daemon listens. For a plugin that is loaded later, called after its initialization. */
+  /**
+   * Called once for each plugin instance, when the daemon listens. If the plugin is loaded later, the daemon calls this hook after
+   * `onInit`.
+   */
   onServerStart?(server: ServerInfo): MaybePromise<void>;
-  /** Called when the plugin is replaced or removed, when its `onInit` fails, or when the daemon stops. It must end within 30 s. */
+  /** Called when the plugin is replaced or removed, when `onInit` fails, or when the daemon stops. The hook must end within 30 s. */
   onShutdown?(): MaybePromise<void>;
   onWorkerSpawn?(worker: WorkerEvent): MaybePromise<void>;
   onWorkerTerminate?(worker: WorkerEvent): MaybePromise<void>;

@@ -1,7 +1,7 @@
 import { variables } from "./config/config-variables.js";
 import { packageVersion } from "./package-root.js";
 
-/** Result of parsing the arguments of runtimed: run the daemon, or print a text and exit. */
+/** Result of parsing the arguments of runtimed. The program either runs the daemon, or prints a text and exits. */
 export type CommandLine =
   | { readonly kind: "run" }
   | { readonly kind: "print"; readonly text: string }

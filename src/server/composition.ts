@@ -107,7 +107,7 @@ export async function openServices(
   const tools = new PackageTools(limits);
   const workerPlaces = {
     directories: config.workerDirectories,
-    // The panel is the only built-in worker, so the directory is not needed without the panel.
+    // The panel is the only built-in worker. If the daemon does not serve the panel, it does not need this directory.
     builtInDirectory: config.servesPanel ? path.join(config.builtInDirectory, "workers") : undefined,
   };
   const pluginPlaces = { directories: config.pluginDirectories, builtInDirectory: path.join(config.builtInDirectory, "plugins") };
@@ -240,7 +240,7 @@ export async function openServices(
     },
     log,
   });
-  // Earlier changes of other daemons need no reload, because the first reload below includes them.
+  // The first reload below includes all earlier changes of other daemons. A reload for these changes is therefore not needed.
   reloadForOthers = async (told) => {
     await plugins
       .reload({ isFresh: () => false })
@@ -294,14 +294,16 @@ export async function openServices(
   };
 }
 
-/** Returns the event for a change that another daemon made. The event has no principal, because the change does not contain one. */
+/**
+ * Returns the event for a change that another daemon made. The event has no principal, because other daemons do not report the principal.
+ */
 function eventOf({ type, subject }: PeerChange): NewEvent {
   return { type, subject, message: "by another daemon" };
 }
 
 /**
- * Returns the first path segments that the daemon itself serves, so that no worker can have these names. Names with a leading dot are never
- * valid for workers.
+ * Returns the first path segments that the daemon itself serves, which workers cannot have as names. Omits segments with a leading dot,
+ * because no worker name begins with a dot.
  */
 function reservedNames(apiBase: string): ReadonlySet<string> {
   return new Set(["api", "cpanel", apiBase.split("/")[1] ?? "api"]);

@@ -47,11 +47,11 @@ import { probeKernelLayers } from "./workers/sandbox/probe-kernel-layers.js";
 import { readReadiness } from "./readiness.js";
 import { readSettings } from "./settings.js";
 
-/** The lifecycle of the daemon: listens, opens the services, serves requests, and closes the services in order. */
+/** The lifecycle of the daemon: listens, opens the services, serves requests, and closes the services in a fixed order. */
 export class Daemon {
   readonly #config: Config;
   readonly #log: Log;
-  /** Loader of plugin code. Created before the services, because plugin code can already fail while the services are opened. */
+  /** Loader of plugin code. Created before the other services, because code of a plugin can fail while the other services are opened. */
   readonly #pluginCode: PluginCode;
   #isolationLogged: Promise<void> = Promise.resolve();
   #phase: "starting" | "ready" | "draining" = "starting";
@@ -66,7 +66,7 @@ export class Daemon {
     this.#pluginCode = new PluginCode({ directory: path.join(config.stateDirectory, "plugin-code"), packageRoot });
   }
 
-  /** Starts to listen immediately, and serves requests when all services are open. Resolves with the origins of the listeners. */
+  /** Listens immediately, and serves requests after all services are open. Resolves with the origins of the listeners. */
   async start(): Promise<Origins> {
     const { apiBase, stateDirectory } = this.#config;
     await openStateDirectory(stateDirectory);
@@ -82,8 +82,8 @@ export class Daemon {
     };
     const listeners = new Listeners({ apiBase, handlers: handlers, config: this.#config });
     this.#listeners = listeners;
-    // Connections of inherited sockets are accepted only when the daemon is ready. Until then, clients wait in the queue of the socket
-    // instead of receiving 503.
+    // Inherited sockets accept connections only after the daemon is ready. Until then, the kernel queues the connections, and clients
+    // receive no 503.
     if (!listeners.isHandedOver) await listeners.listen();
     const isStopping = () => this.#phase === "draining";
     const services = await openServices(this.#config, this.#log, { lock, code: this.#pluginCode, kernelLayers, networkMode, isStopping });
@@ -135,7 +135,7 @@ export class Daemon {
     return mode;
   }
 
-  /** Resolves when the isolation layers are logged, after the first isolate has started. */
+  /** Resolves when the daemon has logged the isolation layers. The daemon logs the layers after the first isolate has started. */
   get isolationLogged(): Promise<void> {
     return this.#isolationLogged;
   }
@@ -148,7 +148,8 @@ export class Daemon {
       missing.length === 0
         ? "all isolation layers are active"
         : `isolation layers are missing: ${missing.map(({ name }) => name).join(", ")}`;
-    // A missing own-user layer is logged at `info`, because it needs a daemon that runs as root. Other missing layers are logged at `warn`.
+    // Logs a missing layer at level `warn`. If only the layer own-user is missing, logs at level `info`, because this layer needs a daemon
+    // that runs as root.
     if (missing.some(({ name }) => name !== "own-user")) this.#log.warn({ isolation }, text);
     else this.#log.info({ isolation }, text);
   }
@@ -178,14 +179,19 @@ export class Daemon {
     this.#services?.lock.release();
   }
 
-  /** Resolves when an isolate has responded and the key store was read. Rejects if one of these fails. There is no timeout. */
+  /**
+   * Resolves when an isolate has responded and the daemon has read the key store. Rejects if one of them fails. The caller must set a time
+   * limit.
+   */
   async checkLife(): Promise<void> {
     if (this.#phase !== "ready" || !this.#services) return;
     this.#services.store.assertReadable();
     await this.#services.engine.probe();
   }
 
-  /** Reloads the root key file and all plugins. If the new content is invalid, logs an error and continues to use the previous content. */
+  /**
+   * Reloads the root key file and all plugins. If the file or a plugin is invalid, logs an error and keeps the previous root key or plugin.
+   */
   async reload(): Promise<void> {
     if (this.#phase !== "ready" || !this.#services) return;
     const { principals, plugins } = this.#services;
@@ -205,7 +211,7 @@ export class Daemon {
     return `serving at ${this.#listeners?.origins?.address ?? "no address"}; isolates: ${used} in use, ${blank} waiting; plugins: ${pluginCount}`;
   }
 
-  /** Returns whether plugin code caused an uncaught error. The daemon then continues to run. */
+  /** Returns whether the code of a plugin caused an uncaught error. The daemon continues to run after such an error. */
   isFaultOfPlugin(error: unknown): boolean {
     return this.#pluginCode.isSourceOf(error);
   }

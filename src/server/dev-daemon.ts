@@ -5,15 +5,15 @@ import type { DevReport } from "../shared/dev-report.js";
 import { runDaemon } from "./main.js";
 
 /**
- * The daemon process of `runtimectl dev`. It reports its responses over the IPC channel and exits with its parent. At exit, it deletes the
- * folder in its first argument, which contains all its files.
+ * The daemon process of `runtimectl dev`. Reports its responses over the IPC channel, exits when its parent exits, and then deletes the
+ * folder in its first argument. All files of the daemon are in this folder.
  */
 const [directory] = process.argv.slice(2) as [string];
 
 const removalTimeoutMs = 5000;
 const removalPauseMs = 20;
 
-// Deletes the folder at every exit of the process.
+// Deletes the folder of this daemon at every exit of the process.
 process.on("exit", () => {
   const pause = new Int32Array(new SharedArrayBuffer(4));
   for (const startMs = performance.now(); existsSync(directory) && performance.now() - startMs < removalTimeoutMs;) {
@@ -26,8 +26,8 @@ reportResponses();
 report({ kind: "listening", origin: (await runDaemon({ tellsNext: false })).admin });
 
 /**
- * Deletes the folder while other threads still run. rmSync throws if a thread creates a file meanwhile, and stops early without an error
- * if a thread deletes a file.
+ * Deletes the folder while other threads still run. If a thread creates a file meanwhile, rmSync fails. If a thread deletes a file
+ * meanwhile, rmSync can stop early without an error.
  */
 function remove(): void {
   try {
@@ -37,7 +37,10 @@ function remove(): void {
   }
 }
 
-/** Reports each response to the parent process. Uses Node's diagnostics channels, so that the code for requests contains no reports. */
+/**
+ * Reports each response to the parent process. Subscribes to Node's diagnostics channels, so that the code that serves requests needs no
+ * reports.
+ */
 function reportResponses(): void {
   const startedMs = new WeakMap<IncomingMessage, number>();
   subscribe("http.server.request.start", (message) => {
@@ -50,10 +53,7 @@ function reportResponses(): void {
   });
 }
 
-/**
- * Sends a report to the parent process. Must not throw when the channel is closed, because the event "disconnect" handles the parent's
- * exit.
- */
+/** Sends a report to the parent process. Ignores a closed channel, because the handler of the event "disconnect" stops this process. */
 function report(message: DevReport): void {
   if (process.connected) process.send?.(message, () => undefined);
 }

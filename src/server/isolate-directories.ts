@@ -6,8 +6,8 @@ import { installDirectory } from "./packages/package-directories.js";
 import type { SlotDirectoryPaths } from "./workers/isolates/sandbox-folder.js";
 
 /**
- * Returns the directory for sandbox folders. It is next to the packages, because hard links need the same file system. Undefined if no
- * worker directory is writable.
+ * Returns the directory for sandbox folders. The directory is next to the packages, because hard links work only within one file system.
+ * Undefined if no worker directory is writable.
  */
 export async function slotsBesidePackages({ workerDirectories, stateDirectory }: Config): Promise<string | undefined> {
   const directory = await installDirectory(workerDirectories);

@@ -6,17 +6,17 @@ import { sendNotServedHere, serveAt, type ListenerContent } from "./http/serve-a
 /** Time limit for running requests when the daemon stops. */
 const drainTimeoutMs = 30_000;
 /**
- * Time for which clients of idle connections can send one last request when the daemon stops. The time is short, because new connections
- * are rejected anyway.
+ * Time for which a client can still use an idle connection for one last request when the daemon stops. The time is short, because the
+ * daemon rejects new connections in any case.
  */
 const idleGraceMs = 100;
 /**
- * Grace period for idle connections if the next daemon process inherits the sockets. Clients then lose no connection during a restart, so
- * this daemon must not close a connection that a client is using.
+ * Grace period for idle connections if the next daemon process inherits the sockets. A restart then interrupts no client, so this daemon
+ * must not close a connection on which a client is about to send a request.
  */
 const idleGraceOfHandedOverMs = 1000;
 
-/** Request handlers, which the daemon replaces when all services are open. */
+/** Request handlers. The daemon replaces both when all services are open. */
 export type RequestHandlers = { -readonly [Part in "api" | "serve" | "hostTargetOf"]: NonNullable<HttpServerOptions[Part]> };
 
 /** The origins at which a daemon listens, such as `http://127.0.0.1:8000`. */
@@ -43,8 +43,8 @@ interface Listener {
 }
 
 /**
- * All listeners of a daemon. With an admin listener, the main listener serves neither the API nor the panel. With a panel host, that host
- * serves only the API and the panel, and other hosts do not serve the panel.
+ * All listeners of a daemon. With an admin listener, the main listener serves neither the API nor the panel. With a panel host, this host
+ * serves only the API and the panel, and no other host serves the panel.
  */
 export class Listeners {
   readonly #main: Listener;
@@ -66,7 +66,7 @@ export class Listeners {
     this.#admin = listener({ ...adminListener, listenFds: [] }, "panel", api);
   }
 
-  /** True if systemd passed the main listener's sockets to the daemon. */
+  /** True if the daemon has inherited the sockets of the main listener from systemd. */
   get isHandedOver(): boolean {
     return this.#main.target.listenFds.length > 0;
   }
@@ -77,7 +77,7 @@ export class Listeners {
     return address === undefined ? undefined : { address, admin: this.#admin?.listening?.origin ?? address };
   }
 
-  /** Loopback addresses of this daemon on which another program listens. */
+  /** Loopback addresses with the daemon's port on which another program listens. */
   get takenAddresses(): readonly string[] {
     return [this.#main, this.#admin].flatMap((listener) => listener?.listening?.takenAddresses ?? []);
   }
@@ -87,8 +87,8 @@ export class Listeners {
   }
 
   /**
-   * Starts to accept connections on listeners that do not accept connections yet. Rejects with Node's error, or with AdminListenError for
-   * the admin listener.
+   * Starts to accept connections on all listeners that do not accept connections yet. Rejects with the error of Node.js. For the admin
+   * listener, rejects with AdminListenError.
    */
   async listen(): Promise<Origins> {
     this.#main.listening ??= await listen(this.#main.server, this.#main.target);

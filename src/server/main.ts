@@ -18,18 +18,18 @@ import { UnknownSecretsKeyError } from "./secrets/unknown-secrets-key-error.js";
 import { MissingSandboxError } from "./workers/sandbox/isolation-layers.js";
 
 /**
- * Exit status `EX_CONFIG` (sysexits.h) for an error that would also occur after a restart. The systemd units do not restart the daemon
- * after this status.
+ * Exit status `EX_CONFIG` (sysexits.h) for an error that a restart does not solve. The systemd units do not restart the daemon after this
+ * status.
  */
 const finalFailureStatus = 78;
 const finalFailures = [ConfigError, NewerStateError, MissingSandboxError, UnknownSecretsKeyError];
-/** Maximum wait for the last log entry of the start. The next steps are printed afterwards. */
+/** Maximum time that the program waits for the log entry about isolation layers, which must precede the printed next steps. */
 const longestWaitMs = 2000;
 /** Exit status for invalid arguments, the same as in runtimectl. */
 const usageStatus = 2;
 /**
- * Environment variables that contain secrets or paths of secrets. The daemon removes these variables before the code of workers or plugins
- * runs.
+ * Environment variables that contain a secret or the path of a secret. The daemon removes these variables before it runs the code of
+ * workers or plugins.
  */
 const secretVariables = [
   "RUNTIME_ROOT_KEY",
@@ -57,8 +57,8 @@ function firstCommands({ admin }: Origins, keyFile: string): string[] {
 }
 
 /**
- * Runs the daemon until a signal stops it. Resolves with the origins of the listeners when the daemon serves requests. Exits the process if
- * the start fails.
+ * Runs the daemon until a signal stops it. Resolves with the origins of the listeners when the daemon is ready. If the start fails, exits
+ * the process.
  */
 export async function runDaemon({ tellsNext }: { tellsNext: boolean }): Promise<Origins> {
   const environment = { ...process.env };
@@ -92,7 +92,7 @@ export async function runDaemon({ tellsNext }: { tellsNext: boolean }): Promise<
     log.fatal({ err: error }, "uncaught error; the daemon exits");
     void end(1);
   });
-  // Stops the daemon on SIGHUP if stdout is a terminal, because the terminal was closed.
+  // Stops the daemon at SIGHUP if stdout is a terminal, because SIGHUP then means that the terminal was closed.
   if (config.prettyLog) process.on("SIGHUP", stop);
   try {
     const origins = await daemon.start();
@@ -101,7 +101,7 @@ export async function runDaemon({ tellsNext }: { tellsNext: boolean }): Promise<
     spareFullCollections();
     const keyFile = config.rootKeyFile?.file;
     if (tellsNext && config.prettyLog && keyFile === ownRootKeyFile(config.stateDirectory).file) {
-      // Prints the next steps after all log entries of the start.
+      // Waits for the log entries of the start, so that the next steps are printed after them.
       await Promise.race([daemon.isolationLogged, delay(longestWaitMs)]);
       output.write(nextSteps(origins, { panelHost: config.panelHost, keyFile, next: firstCommands(origins, keyFile) }));
     }
@@ -113,8 +113,8 @@ export async function runDaemon({ tellsNext }: { tellsNext: boolean }): Promise<
 }
 
 /**
- * Reads the configuration. If no root key is configured and stdout is a terminal, creates a root key. Exits the process for an invalid
- * configuration.
+ * Reads the configuration. If no root key is configured and stdout is a terminal, creates a root key. If the configuration is invalid,
+ * exits the process.
  */
 async function readConfigOrExit(): Promise<Config> {
   try {

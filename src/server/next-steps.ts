@@ -1,7 +1,10 @@
 import type { PanelHost } from "./web/panel-host.js";
 import type { Origins } from "./listeners.js";
 
-/** Returns the text that a terminal shows when the daemon serves requests: the panel's URL, the root key file and the next commands. */
+/**
+ * Returns the text that the terminal shows when the daemon is ready: the URL of the panel, the path of the root key file and the next
+ * commands.
+ */
 export function nextSteps(
   { address, admin }: Origins,
   { panelHost, keyFile, next }: { panelHost: PanelHost | undefined; keyFile: string; next: readonly string[] },

@@ -13,7 +13,7 @@ import type { WorkerEngine } from "./workers/engine/worker-engine.js";
 import { LogFiles } from "./workers/logs/log-files.js";
 import { LogRetention } from "./workers/logs/log-retention.js";
 
-/** Opens the store of this daemon's keys, or the replica of a primary. */
+/** Opens the local key store or, if a primary is configured, the replica of the primary. */
 export function openKeyStore({ primary, stateDirectory }: Config, events: RuntimeEvents, log: Log): KeyStore | Promise<KeyStore> {
   if (!primary) return new LocalKeyStore({ stateDirectory, log });
   return ReplicatedKeyStore.open({

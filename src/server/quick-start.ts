@@ -6,7 +6,7 @@ import { nextSteps } from "./next-steps.js";
 import { makeRootKeyFile } from "./config/root-key.js";
 import { packageRoot } from "./package-root.js";
 
-/** The program of `npm start`, which runs a daemon. The first run also creates a root key, a `runtimectl` profile and a first worker. */
+/** The program of `npm start`, which runs a daemon. At its first run, it also creates a root key, a `runtimectl` profile and a worker. */
 const runtimeDirectory = path.join(packageRoot, ".runtime");
 const rootKeyFile = path.join(runtimeDirectory, "root.key");
 /** File that exists after the first run of `npm start`. */
@@ -18,10 +18,10 @@ await mkdir(runtimeDirectory, { recursive: true });
 await makeRootKeyFile(rootKeyFile);
 await chmod(rootKeyFile, 0o600);
 process.env["RUNTIME_ROOT_KEY_FILE"] ??= rootKeyFile;
-// Allows workers to connect to this machine, because a first worker often uses a local database.
+// Allows workers to connect to this machine, because workers in development often use a local database.
 process.env["RUNTIME_WORKER_NETWORK_ALLOW"] ??= "loopback";
-// The list of host names prevents DNS rebinding by web pages. With another listen address, the daemon has other host names, so no default
-// is set.
+// Prevents DNS rebinding attacks of web pages by a list of host names. If the operator chooses the listen address, the daemon has other
+// host names, so there is no default.
 if (isUnset("HOST") && isUnset("RUNTIME_ADMIN_HOST")) process.env["RUNTIME_ALLOWED_HOSTS"] ??= "localhost,*.localhost,127.0.0.1,::1";
 // Each worker has its own host name below `localhost`, which browsers resolve without DNS.
 process.env["RUNTIME_APP_DOMAIN"] ??= "localhost";

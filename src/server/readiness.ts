@@ -6,7 +6,9 @@ import type { SecretStore } from "./secrets/secret-store.js";
 import type { HealthCheck } from "../shared/contract/health.js";
 import type { IsolationLayer } from "./workers/sandbox/isolation-layers.js";
 
-/** Checks the requirements for serving, the isolation layers, and settings that give keys more rights than their permissions. */
+/**
+ * Checks the requirements for serving requests, the isolation layers, and the settings that give keys more access than their permissions.
+ */
 export async function readReadiness(
   { store, packages, engine, secrets, diskSpace }: Pick<Services, "store" | "packages" | "engine" | "secrets" | "diskSpace">,
   warnings: readonly AccessWarning[],
@@ -28,8 +30,8 @@ export async function readReadiness(
 }
 
 /**
- * Returns the reason why the key store makes the daemon not ready, or undefined. A replica serves lookups even while its primary is
- * unreachable.
+ * Returns the reason why the key store makes the daemon not ready. Undefined if keys can be verified. A replica verifies keys even while
+ * its primary is unreachable.
  */
 function missingKeys({ mode, isReadable, isWritable, problem }: KeyStoreState): string | undefined {
   if (mode === "local") return isWritable ? undefined : problem;
@@ -48,7 +50,7 @@ function checkDirectory(canInstall: boolean): HealthCheck {
   return { name: "worker-directory", status: "failed", message: "no worker directory is writable" };
 }
 
-/** Checks the encryption key for secrets. A problem is only "degraded", because it affects only workers with secrets. */
+/** Checks the key that encrypts secrets. A problem only gives the state "degraded", because it affects only workers with secrets. */
 function checkSecretsKey(secrets: SecretStore): HealthCheck {
   const { place, problem } = secrets.describeKey();
   return problem === undefined
@@ -65,7 +67,10 @@ function checkAccess({ name, message }: AccessWarning): HealthCheck {
   return message === undefined ? { name, status: "ok" } : { name, status: "degraded", message };
 }
 
-/** Reports each isolation layer. A missing layer is only "degraded", because with RUNTIME_ISOLATION=strict it prevents the start. */
+/**
+ * Reports each isolation layer. A missing layer only gives the state "degraded", because with RUNTIME_ISOLATION=strict the daemon does not
+ * start without it.
+ */
 function checkIsolation(layers: readonly IsolationLayer[]): HealthCheck[] {
   return layers.map(({ name, isActive, message }) => ({ name: `isolation:${name}`, status: isActive ? "ok" : "degraded", message }));
 }

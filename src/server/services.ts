@@ -30,7 +30,7 @@ import type { WorkerEngine } from "./workers/engine/worker-engine.js";
 export interface Services {
   readonly lock: StateLock;
   readonly store: KeyStore;
-  /** Rows of other services, which are stored with the keys. */
+  /** Rows of other services that the key store contains in addition to the keys. */
   readonly records: RecordStore;
   readonly principals: Principals;
   readonly hosts: HostTable;

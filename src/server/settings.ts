@@ -24,7 +24,7 @@ export async function readSettings(config: Config, isolation: readonly Isolation
   };
 }
 
-/** The root key can also come from a file that the daemon created in its state directory. */
+/** Returns the source `file` if a file contains the root key. The daemon itself can have created this file in its state directory. */
 function fileOfRootKey(name: string, { rootKeyFile }: Config): { source?: "file" } {
   return name === "RUNTIME_ROOT_KEY" && rootKeyFile !== undefined ? { source: "file" } : {};
 }
@@ -32,7 +32,7 @@ function fileOfRootKey(name: string, { rootKeyFile }: Config): { source?: "file"
 async function describeDirectory(kind: SettingsDirectory["kind"], directory: string): Promise<SettingsDirectory> {
   const existing = nearestExisting(directory);
   const { bavail, blocks, bsize } = await statfs(existing);
-  // The daemon creates the data directory when the first worker needs it.
+  // Checks the parent of a missing data directory, because the daemon creates the directory when the first worker needs it.
   const isWritable = await access(kind === "data" ? existing : directory, constants.W_OK).then(
     () => true,
     () => false,

@@ -1,6 +1,6 @@
 import { setFlagsFromString } from "node:v8";
 
-/** Heap growth in percent since the last full garbage collection at which the next one starts. */
+/** Heap growth in percent since the last full garbage collection, at which V8 starts the next one. */
 const growthPercent = 200;
 
 /**
@@ -12,8 +12,8 @@ export function keepCallsYoung(): void {
 }
 
 /**
- * Raises V8's heap growth limit. Received body chunks count as heap growth until a scavenge, every 32 MB. After idle time, each 32 MB would
- * exceed the default limit and mark the whole heap, at 50 % more CPU time.
+ * Raises the heap growth limit of V8. V8 counts received body chunks as heap growth until a scavenge, every 32 MB. After idle time, each 32
+ * MB would exceed the default limit, and V8 would mark the whole heap, at 50 % more CPU time.
  */
 export function spareFullCollections(): void {
   setFlagsFromString(`--heap-growing-percent=${growthPercent}`);

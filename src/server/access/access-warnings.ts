@@ -3,11 +3,11 @@ import type { Config } from "../config/config.js";
 import type { StoredKey } from "./key-store.js";
 import { effectivePermissions } from "./principals.js";
 
-/** Warning about a daemon setting that gives the holders of existing keys more rights than the keys' permissions. */
+/** Warning about a daemon setting that gives the holder of a key more access than the permissions of the key allow. */
 export interface AccessWarning {
   /** Name of the health check that reports the warning. */
   readonly name: "panel-origin" | "plugin-uploads";
-  /** Text for the operator; undefined when the check found no problem. */
+  /** Text for the operator. Undefined if the check found no problem. */
   readonly message: string | undefined;
 }
 

@@ -4,18 +4,17 @@ import { hash, randomBytes } from "node:crypto";
 
 export const sessionCookieName = "runtime_api_key";
 /**
- * Name of the session cookie over HTTPS. Browsers accept the prefix `__Host-` only from the host itself, so a page of another host cannot
- * set the cookie.
+ * Name of the session cookie over HTTPS. Browsers accept a cookie with the prefix `__Host-` only from the host itself. A page of another
+ * host therefore cannot set this cookie.
  */
 export const hostSessionCookieName = `__Host-${sessionCookieName}`;
 /**
- * Maximum length of a secret that the daemon hashes. Every key is shorter, and the limit prevents clients from wasting CPU time with long
- * secrets.
+ * Maximum length of a text that the daemon hashes as a key. Every key is shorter. Without this limit, a client could waste CPU time with
+ * long texts.
  */
 const maximumSecretLength = 512;
 /**
- * Maximum number of session cookies that the daemon tries for one request. A worker's page can set cookies in addition to the operator's
- * cookie.
+ * Maximum number of session cookies that the daemon checks for one request. A page of a worker can set further cookies with the same name.
  */
 const maximumSessionCookies = 8;
 /** Prefix of every generated key. */
@@ -25,7 +24,7 @@ const randomByteCount = 32;
 const shownCharacterCount = 12;
 
 /**
- * Place of a credential in the request: header or cookie. A key in a header skips plugin hooks. The root key in a header also skips the
+ * Part of the request that contains the credential. A key in a header skips the hooks of plugins. The root key in a header also skips the
  * Origin check.
  */
 export type CredentialChannel = "header" | "cookie";
@@ -36,8 +35,8 @@ export interface Credential {
 }
 
 /**
- * Returns the credentials in a request, in the order in which the daemon tries them. If a panel host is configured, cookies are valid only
- * at that host.
+ * Returns the credentials of a request, in the order in which the daemon checks these. If a panel host is configured, session cookies are
+ * valid only at that host.
  */
 export function credentialsOf(headers: IncomingHttpHeaders, panelHost: PanelHost | undefined): Credential[] {
   const { authorization, cookie = "", "x-api-key": apiKey } = headers;
@@ -52,7 +51,10 @@ export function credentialsOf(headers: IncomingHttpHeaders, panelHost: PanelHost
   return found;
 }
 
-/** Returns whether a request has session cookies with different values. At most one of these is the operator's cookie. */
+/**
+ * Returns whether a request has session cookies with different values. The daemon has set at most one of these values, so a page of a
+ * worker has possibly set the others.
+ */
 export function hasSeveralSessionCookies({ cookie = "" }: IncomingHttpHeaders): boolean {
   return valuesOf(cookie, sessionCookieName).length > 1;
 }
@@ -62,7 +64,7 @@ function sessionCookiesOf(header: string): string[] {
   return own === undefined ? valuesOf(header, sessionCookieName) : [own];
 }
 
-/** Returns the distinct values of a cookie that could be keys, percent-decoded. */
+/** Returns the different values of the cookie with this name, percent-decoded. Omits values that cannot be a key. */
 function valuesOf(header: string, name: string): string[] {
   const values = new Set<string>();
   for (const pair of header.split(";")) {
@@ -79,7 +81,7 @@ function couldBeKey(secret: string | undefined): secret is string {
   return secret !== undefined && secret !== "" && secret.length <= maximumSecretLength;
 }
 
-/** Removes spaces and tabs, which browsers ignore around cookie names and values. `trim` would remove other characters too. */
+/** Removes the spaces and tabs that browsers ignore around cookie names and values. `trim` would also remove other white space. */
 function trimmed(text: string): string {
   return text.replace(/^[ \t]+|[ \t]+$/g, "");
 }
@@ -92,7 +94,7 @@ function decoded(value: string): string | undefined {
   }
 }
 
-/** Creates a new key: `rtk_` and 43 base64url characters. */
+/** Returns a new random API key: `rtk_` and 43 base64url characters. */
 export function createKeySecret(): string {
   return keyPrefixLiteral + randomBytes(randomByteCount).toString("base64url");
 }
@@ -102,7 +104,7 @@ export function shownPrefixOf(secret: string): string {
   return secret.slice(0, shownCharacterCount);
 }
 
-/** Shortens every key in the text to the characters that lists and logs show. */
+/** Replaces every API key in the text by the first characters of the key, which lists and logs show. */
 function redactKeys(text: string): string {
   return text.replace(/(rtk_[\w-]{8})[\w-]{35}/g, "$1…");
 }
@@ -112,10 +114,10 @@ export function hashKeySecret(secret: string): string {
   return hash("sha256", secret);
 }
 
-/** Minimum length of a root key that is redacted. A shorter key could match ordinary text. */
+/** Minimum length of a root key that the daemon redacts in logs. A shorter root key could be equal to an ordinary word. */
 const leastConcealedLength = 12;
 
-/** Redacts API keys and the root key in JSON text. */
+/** Replaces API keys and the root key in a JSON text. */
 export function redactCredentials(json: string, rootKey = ""): string {
   const text = redactKeys(json);
   return rootKey.length < leastConcealedLength ? text : text.replaceAll(JSON.stringify(rootKey).slice(1, -1), "[root key]");

@@ -1,6 +1,9 @@
 import type { StoredKey } from "./key-store.js";
 
-/** All keys in memory, by hash and by id. Also contains the times of last use that are not in the database yet. */
+/**
+ * All keys of the key store in memory, by hash and by id. Also holds the times of last use that the daemon has not written to the database
+ * yet.
+ */
 export class KeyCache {
   readonly #byHash = new Map<string, StoredKey>();
   readonly #hashById = new Map<number, string>();
@@ -54,7 +57,9 @@ export class KeyCache {
     return [...this.#unwrittenUses];
   }
 
-  /** Discards the times of last use that are now in the database. Keeps the time of a later use of the same key. */
+  /**
+   * Discards the times of last use that the daemon has written to the database. If a key was used again meanwhile, keeps the later time.
+   */
   forgetUses(written: readonly (readonly [id: number, usedAt: number])[]): void {
     for (const [id, usedAt] of written) if (this.#unwrittenUses.get(id) === usedAt) this.#unwrittenUses.delete(id);
   }

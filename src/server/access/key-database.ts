@@ -16,11 +16,11 @@ import {
 import { syncFolder } from "./sync-folder.js";
 import { assertLogSound, DamagedLogError, hasLostDatabase } from "./write-ahead-log.js";
 
-/** Maximum wait for a lock of the database. The time is short because waiting for the lock blocks the event loop. */
+/** Maximum time that SQLite waits for a lock of the database file. The time is short, because the wait blocks the event loop. */
 const busyTimeoutMs = 200;
 const mostPages = 0x7f_ff_ff_ff;
 
-/** Error codes of SQLite for a damaged file. Other codes indicate a failing disk or missing permissions. */
+/** Error codes with which SQLite reports a damaged file. All other codes report a failing disk or missing permissions. */
 const damageCodes = new Set(["SQLITE_CORRUPT", "SQLITE_NOTADB"]);
 
 /** Thrown when the key store's file is empty, corrupt or without tables. */
@@ -34,8 +34,8 @@ export interface KeyDatabaseOptions {
 }
 
 /**
- * Opens the key store's file. Creates a missing file, or migrates an older schema to the newest. Throws NewerStateError for a newer schema,
- * otherwise an Error with advice for the operator.
+ * Opens the file of the key store. Creates a missing file and migrates an older schema to the newest. Throws NewerStateError for a newer
+ * schema, and an Error with advice for the operator in all other cases.
  */
 export function openKeyDatabase(file: string, { migrations = keyMigrations, onMigrated }: KeyDatabaseOptions = {}): Database.Database {
   let database: Database.Database | undefined;
@@ -44,7 +44,7 @@ export function openKeyDatabase(file: string, { migrations = keyMigrations, onMi
     chmodSync(file, 0o600);
     assertSoundFile(file, schemaOf(migrations));
     database = new Database(file, { timeout: busyTimeoutMs });
-    // Runs only after the file was checked, because these statements change the file.
+    // Runs after the check of the file, because these statements change the file.
     database.pragma("trusted_schema = OFF");
     database.pragma("journal_mode = WAL");
     // Sets `synchronous = FULL`, because a reopened WAL database otherwise uses NORMAL, which loses confirmed commits on a power failure.
@@ -60,8 +60,7 @@ export function openKeyDatabase(file: string, { migrations = keyMigrations, onMi
 }
 
 /**
- * Returns advice for the operator after the key store could not be opened. For a full disk, it must not recommend restoring an older
- * store.
+ * Returns advice for the operator if the key store cannot be opened. If the disk is full, the advice must not be to restore an older store.
  */
 function advice(cause: unknown): string {
   if (cause instanceof FailedMigrationError)
@@ -84,7 +83,7 @@ export async function copyKeyDatabase(file: string, target: string): Promise<num
   const source = new Database(file, { readonly: true, fileMustExist: true, timeout: busyTimeoutMs });
   try {
     assertSupported(source, schemaOf(keyMigrations));
-    // Copies all remaining pages in one step, because a change between two steps would restart the copy.
+    // Copies all pages in one step. If another process changed the database between two steps, SQLite would restart the copy.
     await source.backup(target, { progress: () => mostPages });
   } finally {
     source.close();
@@ -129,7 +128,10 @@ function createPrivate(file: string): void {
   chmodSync(file, 0o600);
 }
 
-/** Creates the key store under a temporary name and renames the complete file. Therefore, a store without tables is always damaged. */
+/**
+ * Creates the key store under a temporary name, and renames the file when all tables exist. A key store without tables is therefore always
+ * damaged.
+ */
 function createStore(file: string, migrations: readonly KeyMigration[]): void {
   if (hasLostDatabase(file)) throw new DamagedLogError(`the file is missing, but its log ${file}-wal exists`);
   const unnamed = `${file}.new`;
@@ -146,7 +148,7 @@ function createStore(file: string, migrations: readonly KeyMigration[]): void {
 }
 
 /**
- * Applies the rollback journal of a key store whose creation was interrupted. A read-only connection would fail with
+ * Applies the rollback journal that an interrupted creation of the key store left. Otherwise a read-only connection fails with
  * SQLITE_READONLY_ROLLBACK.
  */
 function finishRollback(file: string): void {
@@ -160,11 +162,11 @@ function finishRollback(file: string): void {
 }
 
 /**
- * Checks the key store's file without changing it, except for applying a rollback journal. A writable connection would checkpoint the
- * write-ahead log when it closes.
+ * Checks the file of the key store through a read-only connection, because a writable connection would write the write-ahead log into the
+ * file. The only change is to apply a rollback journal.
  */
 function assertSoundFile(file: string, supportedSchema: number): void {
-  // Rejects an empty file, because runtimed never creates one and SQLite would treat it as a new database.
+  // Rejects an empty file. runtimed never creates an empty file, and SQLite would treat the file as a new database.
   if (statSync(file).size === 0) throw new DamagedStoreError("it was emptied: the file has 0 bytes");
   assertLogSound(file);
   finishRollback(file);

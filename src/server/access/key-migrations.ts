@@ -16,7 +16,10 @@ import {
 import path from "node:path";
 import { syncFolder } from "./sync-folder.js";
 
-/** All schema migrations of `keys.db`, in order. A released migration never changes: to change the schema, add a migration. */
+/**
+ * All schema migrations of `keys.db`, in order. A migration must not change after its release. Each change of the schema is a new
+ * migration.
+ */
 export const keyMigrations: readonly KeyMigration[] = [
   {
     schema: 1,
@@ -59,7 +62,7 @@ export interface KeyMigration {
   readonly schema: number;
   /** Imperative summary for errors, such as "create the table keys". */
   readonly summary: string;
-  /** Changes tables and rows. All migrations share one transaction, so `apply` must not begin or commit a transaction. */
+  /** Changes tables and rows. All migrations run in one transaction, so this function must not begin or commit a transaction. */
   readonly apply: (database: Database.Database) => void;
 }
 
@@ -99,7 +102,7 @@ export function migrateKeyDatabase(database: Database.Database, migrations: read
   const to = schemaOf(migrations);
   if (readSchema(database) === to) return undefined;
   const migrate = database.transaction(() => {
-    // Checks the schema again, because another process can have migrated the store before this connection received the write lock.
+    // Reads the schema again, because another process can have migrated the key store before this connection received the write lock.
     const from = readSchema(database);
     assertSupported(database, to);
     if (from === to) return undefined;
@@ -144,8 +147,8 @@ export function assertSupported(database: Database.Database, supported: number):
 }
 
 /**
- * Writes a backup of the key store to `FILE.schema-N.backup`, synced and readable only for its owner. Returns its path. Renames an earlier
- * backup with other content by the time of its last change.
+ * Writes a backup of the key store to `FILE.schema-N.backup`, syncs the file and returns its path. Only the owner can read the file. If a
+ * different backup exists under this name, renames that backup by its modification time.
  */
 function writeSchemaBackup(file: string, schema: number, content: Buffer): string {
   const backup = `${file}.schema-${schema}.backup`;
@@ -162,7 +165,9 @@ function writeSchemaBackup(file: string, schema: number, content: Buffer): strin
   }
 }
 
-/** Returns the path of the backup with the highest schema number up to `supported`. Returns undefined if there is no such backup. */
+/**
+ * Returns the path of the backup with the highest schema number that is not above `supported`. Returns undefined without a matching backup.
+ */
 function findSchemaBackup(file: string, supported: number): string | undefined {
   const prefix = `${path.basename(file)}.schema-`;
   const schemas = readdirSync(path.dirname(file))
@@ -185,8 +190,8 @@ function writeDurably(file: string, content: Buffer): void {
 }
 
 /**
- * Renames an earlier backup, unless its content is equal. Equal content is from a crash before the commit. Different content shows that
- * the store was restored from another backup in between.
+ * Renames an earlier backup that differs from the new backup. Equal content comes from a crash before the commit. A difference means that
+ * the operator restored another key store meanwhile.
  */
 function keepEarlier(backup: string, content: Buffer): void {
   if (!existsSync(backup) || readFileSync(backup).equals(content)) return;

@@ -41,17 +41,17 @@ export interface KeyStoreState {
 
 /** State of the replica of the key store. */
 export interface ReplicaState {
-  /** Seconds since the replica was last equal to the primary. Undefined before the first sync. */
+  /** Seconds since the replica last contained all changes of the primary. Undefined before the first sync. */
   readonly lagSeconds: number | undefined;
   /** Number of failed requests to the primary and failed fetches of changes. */
   readonly failedSyncs: number;
-  /** Number of times that a new replica has replaced the current one. */
+  /** Number of times that the daemon has fetched a new replica in place of the current replica. */
   readonly renewals: number;
 }
 
 /**
- * Store of the API keys, which contains only their hashes. Lookups read memory. Changes resolve when they are on the disk. A failed change
- * throws KEY_STORE_UNAVAILABLE or INSUFFICIENT_STORAGE and has no effect.
+ * Store of the API keys. Contains only hashes of the keys. Lookups read memory. A change resolves after it is on the disk. If a change
+ * fails, throws KEY_STORE_UNAVAILABLE or INSUFFICIENT_STORAGE and changes nothing.
  */
 export interface KeyStore {
   /** Returns the key with this hash, even if the key has expired. Returns undefined for an unknown or revoked key. */
@@ -63,15 +63,15 @@ export interface KeyStore {
   readonly keyCount: number;
   create(key: NewKey): StoredKey | Promise<StoredKey>;
   /**
-   * Adds the replacement key `twin` and sets the expiry of the old key to `endsAt`. If `endsAt` is in the past, the old key expires
-   * immediately. Returns the replacement, or undefined if no active key has this id.
+   * Adds the replacement key `twin` and sets the expiry of the old key to `endsAt`. A past time expires the old key immediately. Returns
+   * the stored replacement key, or undefined if no active key has this id.
    */
   rotate(id: number, twin: NewKey, endsAt: number): StoredKey | undefined | Promise<StoredKey | undefined>;
   /** Revokes a key. Returns false if no active key has this id. */
   revoke(id: number, now: number): boolean | Promise<boolean>;
-  /** Records that a key was used. The time is stored with the next batch. */
+  /** Records that a key was used. The store writes the time with the next batch of times. */
   markUsed(id: number, now: number): void;
-  /** Small rows of other services, which are stored with the keys. */
+  /** Small rows of other services that the key store contains in addition to the keys. */
   readonly records: RecordStore;
   readState(): KeyStoreState;
   /** Throws if the key store is not readable. */
@@ -86,7 +86,7 @@ export interface KeyRow {
   key_prefix: string;
   hash: string;
   role: Role;
-  /** JSON array of permission names. `namespaces` is a JSON array too. */
+  /** JSON array of permission names. The column `namespaces` is also a JSON array. */
   permissions: string;
   namespaces: string;
   created_at: number;

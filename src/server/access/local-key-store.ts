@@ -17,14 +17,14 @@ import {
 import { KeyCache } from "./key-cache.js";
 import { LocalRecordStore } from "./local-record-store.js";
 
-/** Interval at which the times of last use of keys are written. A crash loses at most the uses within this interval. */
+/** Interval at which the daemon writes the times of last use to the key store. A crash loses at most the times of the last 5 s. */
 const usageWriteIntervalMs = 5_000;
-/** `Retry-After` in seconds of the response when the key store is not writable. */
+/** Seconds in the `Retry-After` header of the response when the daemon cannot write to the key store. */
 const retryAfterSeconds = 5;
 
 /**
- * Key store in a file of the state directory, with all keys in memory for lookups. Each change is committed to SQLite (WAL,
- * synchronous=FULL) before it is confirmed.
+ * Key store in the file `keys.db` of the state directory. All keys are also in memory for lookups. Each change is committed to SQLite (WAL,
+ * synchronous=FULL) before the caller receives the result.
  */
 export class LocalKeyStore implements KeyStore {
   readonly #database: Database.Database;
@@ -32,24 +32,27 @@ export class LocalKeyStore implements KeyStore {
   readonly #log: Log;
   readonly #table = new KeyCache();
   readonly #usageTimer: NodeJS.Timeout;
-  /** Largest size of the key store's file since the start, in bytes. The daemon never shrinks the file, so a smaller file is damaged. */
+  /**
+   * Largest size in bytes that the file of the key store has had since the start. The daemon never shrinks the file, so a smaller file is
+   * damaged.
+   */
   #fileBytes: number;
   /**
-   * Description of the damage, set when the file became smaller. Kept when the file grows again, because the lost content is still
+   * Description of the damage, set when the file becomes smaller. Kept even if the file grows again, because the lost content is still
    * missing.
    */
   #shrinkage: string | undefined;
   #isDamageLogged = false;
   /**
-   * Read-only connection to the key store. While it is open, SQLite keeps the write-ahead log when the writable connection closes, so that
-   * a damaged file and its log remain unchanged.
+   * Read-only connection to the key store. While this connection is open, SQLite does not merge the write-ahead log when the writable
+   * connection closes. A damaged file and its log then remain unchanged.
    */
   readonly #reader: Database.Database;
   readonly records: LocalRecordStore;
 
   /**
-   * Opens `keys.db` in the state directory. Creates a missing file and migrates an older schema. Throws for a damaged file or a newer
-   * schema.
+   * Opens `keys.db` in the state directory. Creates a missing file, and migrates an older schema. Throws if the file is damaged or has a
+   * newer schema.
    */
   constructor(options: { stateDirectory: string; log: Log } & Pick<KeyDatabaseOptions, "migrations">) {
     this.#file = path.join(options.stateDirectory, "keys.db");
@@ -59,7 +62,7 @@ export class LocalKeyStore implements KeyStore {
       onMigrated: (migration) => this.#log.info(migration, "key store migrated to a newer schema"),
     });
     this.#reader = new Database(this.#file, { readonly: true, fileMustExist: true });
-    // Reads once, because a connection uses the write-ahead log only after its first read.
+    // Reads one row, because SQLite connects to the write-ahead log only at the first read.
     this.#reader.prepare("SELECT count(*) FROM keys").get();
     this.#fileBytes = statSync(this.#file).size;
     this.records = new LocalRecordStore({ database: this.#database, write: (change) => this.#write(change) });
@@ -133,19 +136,20 @@ export class LocalKeyStore implements KeyStore {
   close(): void {
     clearInterval(this.#usageTimer);
     this.#writeUses();
-    // Keeps the read-only connection of a damaged store open until the process exits, so that the files remain unchanged.
+    // Leaves this read-only connection open until the process exits if the key store is damaged. The file and its log then remain
+    // unchanged.
     if (this.#damage() === undefined) this.#reader.close();
     this.#database.close();
   }
 
   /**
-   * Returns a description of damage to the file since the start, or undefined for an intact file. Changes must be rejected then, because a
-   * change to a damaged file would be lost at the next start.
+   * Returns a description of the damage since the start, or undefined for an intact file. If the file is damaged, changes must fail,
+   * because the next start would lose them.
    */
   #damage(): string | undefined {
     if (this.#shrinkage !== undefined) return this.#shrinkage;
     const bytes = statSync(this.#file, { throwIfNoEntry: false })?.size;
-    // Does not store this description, because the operator can still restore the missing file.
+    // Does not keep this description for later calls, because the operator can put the missing file back.
     if (bytes === undefined) return "the file of the key store was deleted";
     if (bytes < this.#fileBytes)
       this.#shrinkage = `the file of the key store shrank from ${this.#fileBytes} to ${bytes} bytes: another program emptied or cut it`;
@@ -176,7 +180,7 @@ export class LocalKeyStore implements KeyStore {
     const insert = this.#database.prepare<unknown[], KeyRow>(
       `INSERT INTO keys (${newKeyColumns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING *`,
     );
-    // Uses `all()`, because `get()` would stop at the first row, before the commit, and would not report a failed commit.
+    // Uses `all()`, because `get()` stops at the first row, before the commit. A failed commit would then cause no error.
     const [row] = insert.all(...valuesOf(key));
     return fromRow(row as KeyRow);
   }
@@ -216,8 +220,8 @@ export class LocalKeyStore implements KeyStore {
       })();
       this.#table.forgetUses(uses);
     } catch (error) {
-      // Ignores the error, because a request must not fail when the use of its key cannot be recorded. The next batch contains the use
-      // again.
+      // Only logs the error, because a request must not fail if the use of its key cannot be recorded. The next batch contains the same
+      // times again.
       this.#log.warn({ err: error }, "the last use of keys could not be written");
     }
   }

@@ -11,7 +11,7 @@ interface RecordRow {
 
 interface LocalRecordStoreOptions {
   readonly database: Database.Database;
-  /** Runs a change of the database. Throws ApiError if the key store's file is damaged or not writable. */
+  /** Runs a change of the database. Throws ApiError if the file of the key store is damaged or not writable. */
   readonly write: <Result>(change: () => Result) => Result;
 }
 

@@ -17,7 +17,7 @@ export const rootPrincipal: Principal = {
   isRoot: true,
 };
 
-/** Principal of a request, and the source of its credential (header or cookie). */
+/** The principal of a request and the part of the request that contained the credential: header or cookie. */
 interface Caller {
   readonly principal: Principal;
   readonly channel: CredentialChannel;
@@ -26,9 +26,9 @@ interface Caller {
 /** Finds the principal for the credentials of a request. */
 export class Principals {
   readonly #store: KeyStore;
-  /** Bytes of the root key's hash in hex, for a comparison in constant time. */
+  /** SHA-256 hash of the root key as the bytes of its hex text, for a comparison in constant time. */
   #rootKeyHash: Buffer | undefined;
-  /** Buffer that is reused for each comparison with the root key. */
+  /** Buffer for the hash of a secret. Each comparison with the root key uses this same buffer. */
   readonly #compared = Buffer.alloc(hashKeySecret("").length);
   readonly #now: () => number;
 
@@ -47,8 +47,8 @@ export class Principals {
   }
 
   /**
-   * Returns the caller with the first valid credential. Returns "ambiguous" if session cookies contain different valid keys and no header
-   * contains a valid key, because an attacker can have set one of the cookies.
+   * Returns the caller with the first valid credential. Returns "ambiguous" if no header has a valid key and the session cookies have
+   * different valid keys, because an attacker can have set one of these cookies.
    */
   identify(credentials: readonly Credential[]): Caller | "ambiguous" | undefined {
     const [first, second] = credentials.flatMap(({ secret, channel }) => {
@@ -60,13 +60,13 @@ export class Principals {
     return { principal: this.#use(first.key), channel: first.channel };
   }
 
-  /** Returns the caller like `identify`, but undefined for ambiguous session cookies. */
+  /** Returns the same caller as `identify`, but returns undefined if the session cookies are ambiguous. */
   resolve(credentials: readonly Credential[]): Caller | undefined {
     const caller = this.identify(credentials);
     return caller === "ambiguous" ? undefined : caller;
   }
 
-  /** Returns the principal for a secret and records the use of its key. Compares with the root key first. */
+  /** Returns the principal for a key, and records the use of the key. Compares the secret with the root key first. */
   principalOf(secret: string): Principal | undefined {
     const key = this.#find(secret);
     return key && this.#use(key);
@@ -85,7 +85,10 @@ export class Principals {
     return key?.expiresAt !== undefined && this.#now() >= key.expiresAt ? undefined : key;
   }
 
-  /** Returns whether a token is the root key or has the prefix of a key. Workers never receive such tokens. */
+  /**
+   * Returns whether a token is the root key or begins with the prefix of API keys. The daemon removes these tokens from the requests to
+   * workers.
+   */
   isOurKey(token: string): boolean {
     return token.startsWith(keyPrefixLiteral) || this.#isRootHash(hashKeySecret(token));
   }
@@ -101,7 +104,7 @@ function bytesOfHash(rootKey: string | undefined): Buffer | undefined {
   return rootKey === undefined ? undefined : Buffer.from(hashKeySecret(rootKey), "latin1");
 }
 
-/** Returns the fields of a stored key that its holder is allowed to see. */
+/** Returns the fields of a stored key that the holder of the key is allowed to see. */
 export function toPrincipal(key: StoredKey): Omit<Principal, "isRoot"> {
   return {
     id: key.id,
@@ -114,7 +117,10 @@ export function toPrincipal(key: StoredKey): Omit<Principal, "isRoot"> {
   };
 }
 
-/** Returns the permissions of the key's role in this version of the daemon. Only `custom` keys have permissions of their own. */
+/**
+ * Returns the permissions that the key's role has in this version of the daemon. For a `custom` key, returns the permissions that are
+ * stored with the key.
+ */
 export function effectivePermissions(key: Pick<StoredKey, "role" | "permissions">): readonly StoredKey["permissions"][number][] {
   return key.role === "custom" ? key.permissions : rolePermissions[key.role];
 }
@@ -127,7 +133,10 @@ interface Grant {
   readonly expiresAt: number | undefined;
 }
 
-/** Throws PERMISSION_ESCALATION (403) if the grant exceeds the permissions, namespaces or expiry of the principal. */
+/**
+ * Throws PERMISSION_ESCALATION (403) if the grant contains a permission or namespace that the principal lacks, or a later expiry than the
+ * principal's.
+ */
 export function assertMayGrant(principal: Principal, grant: Grant): void {
   const missing = missingPermissions(principal, grant);
   if (missing.length > 0)
@@ -149,9 +158,9 @@ export function assertMayGrant(principal: Principal, grant: Grant): void {
     );
 }
 
-/** Throws PERMISSION_ESCALATION (403) if the key to revoke or rotate has permissions or namespaces that the principal lacks. */
+/** Throws PERMISSION_ESCALATION (403) if the principal lacks a permission or namespace of the key that the principal revokes or rotates. */
 export function assertMayRevoke(principal: Principal, key: Pick<Grant, "permissions" | "namespaces">): void {
-  // Checks the namespaces first, so that the message does not describe a key that the principal is not allowed to see.
+  // Checks the namespaces first. Otherwise the error message could describe a key that the principal is not allowed to see.
   if (!namespacesWithin(key.namespaces, principal.namespaces))
     throw new ApiError(
       "PERMISSION_ESCALATION",

@@ -4,7 +4,7 @@ import { ProcessLock } from "../platform/process-lock.js";
 
 const privateMode = 0o600;
 
-/** Lock on the state directory for this process. The kernel releases the lock when the process exits. */
+/** Lock on the state directory. The kernel releases the lock when the process exits. */
 export class StateLock {
   readonly #lock: ProcessLock;
 
@@ -27,7 +27,7 @@ export class StateLock {
 function take(file: string): ProcessLock | undefined {
   try {
     closeSync(openSync(file, "a", privateMode));
-    // Restricts the mode of the lock file, because earlier versions created it readable for other users.
+    // Sets the mode of the lock file, because earlier versions created the file readable for other users.
     chmodSync(file, privateMode);
     return ProcessLock.take(file);
   } catch (cause) {

@@ -12,17 +12,17 @@ const saltAt = 16;
 export class DamagedLogError extends Error {}
 
 /**
- * Throws if the write-ahead log is damaged: an invalid header, or commits after an invalid frame. SQLite would ignore all content after
- * such a frame. Damage in the last transaction cannot be detected.
+ * Throws if the write-ahead log is damaged: the header is invalid, or a commit follows an invalid frame. SQLite would ignore everything
+ * after the invalid frame. Damage in the last transaction cannot be detected.
  */
 export function assertLogSound(databaseFile: string): void {
   const file = `${databaseFile}-wal`;
   const { size = 0 } = statSync(file, { throwIfNoEntry: false }) ?? {};
   if (size === 0) return;
-  // Accepts an empty database without a log, because SQLite deletes the log of an empty database.
+  // Accepts an empty database file without a log, because SQLite deletes the log when the database is empty.
   if (statSync(databaseFile).size === 0) throw new DamagedLogError("the key store is empty, but its log is not");
   const log = readFileSync(file);
-  // Accepts a log that contains only zeros: SQLite has extended the file, but has not written to it yet.
+  // Accepts a log that contains only zeros. SQLite has then extended the file, but has not written a frame yet.
   if (log.every((byte) => byte === 0)) return;
   const checksum = readHead(log);
   if (!checksum) throw new DamagedLogError(`the header of its log ${file} is damaged`);

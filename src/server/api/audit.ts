@@ -6,10 +6,10 @@ import { namespacesCover, namespacesWithin } from "../../shared/namespace.js";
 import { parsePastTimeMs } from "../../shared/past-time.js";
 import type { ResourceHandlers } from "../http/handler.js";
 
-/** Filter for the audit log: the requested entries, as far as the caller is allowed to see them. */
+/** Filter of the audit log. `isVisible` returns whether the caller is allowed to see an entry. */
 export type AuditQuery = AuditFilter & { readonly isVisible: (entry: AuditEntry) => boolean };
 
-/** The operations of the audit log that these handlers use. */
+/** The functions of the audit log that these handlers use. */
 export interface AuditPort {
   read(query: AuditQuery): Promise<{ entries: AuditEntry[]; hasMore: boolean }>;
   follow(query: AuditQuery, lastEventId: number | undefined, signal: AbortSignal): AsyncIterable<AuditEntry[]>;
@@ -28,8 +28,8 @@ export function createAuditHandlers(audit: AuditPort): ResourceHandlers<"audit">
 }
 
 /**
- * Returns whether a caller is allowed to see an entry. A key that is restricted to namespaces sees entries about packages and secrets in
- * its namespaces, and entries about its own actions.
+ * Returns whether a caller is allowed to see an entry. A caller whose key is restricted to namespaces sees entries about packages and
+ * secrets in these namespaces, and entries about actions with the same key.
  */
 function maySee({ id, namespaces }: Principal, { action, principal, subject }: AuditEntry): boolean {
   if (namespaces.includes("*") || principal?.id === id) return true;

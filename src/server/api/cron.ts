@@ -4,7 +4,7 @@ import { namespacesCover } from "../../shared/namespace.js";
 import { fromPathSegments } from "../../shared/package-name.js";
 import type { ResourceHandlers } from "../http/handler.js";
 
-/** The operations of the cron jobs that these handlers use. */
+/** The functions of the cron jobs that these handlers use. */
 interface CronJobsPort {
   list(isWanted: (name: string) => boolean, options: { withRuns: boolean }): CronJob[];
   run(name: string, index: number, by: string): Promise<CronRun>;

@@ -20,7 +20,7 @@ interface DataHandlersOptions {
     /** Deletes a worker's data folder. Returns false if the worker has no data folder. */
     remove(name: string): Promise<boolean>;
   };
-  /** Returns the maximum size in bytes of the data folder for a worker's active version. Undefined without a limit. */
+  /** Returns the maximum size in bytes of the data folder that the worker's active version can use. Undefined without a limit. */
   readonly limitOf: (name: string) => number | undefined;
 }
 
@@ -51,7 +51,7 @@ export function createDataHandlers({ storage, limitOf }: DataHandlersOptions): R
 
   function describe({ name, usage, isFull }: Awaited<ReturnType<DataHandlersOptions["storage"]["list"]>>[number]): DataFolder {
     const limitBytes = limitOf(name);
-    // Returns the largest safe integer as the size of a folder that cannot be measured, because JSON cannot express an infinite size.
+    // Returns the largest safe integer as the size if the folder cannot be measured, because JSON has no infinite number.
     const sizeBytes = Number.isFinite(usage.bytes) ? usage.bytes : Number.MAX_SAFE_INTEGER;
     return { worker: name, sizeBytes, entries: usage.entries, ...(limitBytes !== undefined && { limitBytes }), full: isFull };
   }

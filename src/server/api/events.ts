@@ -6,7 +6,7 @@ import { namespacesCover, namespacesWithin } from "../../shared/namespace.js";
 import { parsePastTimeMs } from "../../shared/past-time.js";
 import type { ResourceHandlers } from "../http/handler.js";
 
-/** The operations of the event log that these handlers use. */
+/** The functions of the event log that these handlers use. */
 export interface EventsPort {
   follow(
     passes: (event: RuntimeEvent) => boolean,
@@ -31,8 +31,8 @@ function concernsWorker({ type, subject }: RuntimeEvent, worker: string): boolea
 }
 
 /**
- * Returns whether a caller is allowed to see an event. The key must have the permission for its type. If the key is restricted to
- * namespaces, the event's subject must be in one of these, or the key itself must have caused the event.
+ * Returns whether a caller is allowed to see an event. The key must have the permission for the type of the event. If the key is restricted
+ * to namespaces, the subject must be in one of them, or the same key must have caused the event.
  */
 function maySee({ id, permissions, namespaces }: Principal, { type, subject, principal }: RuntimeEvent): boolean {
   const needed = permissionToSee(type);

@@ -16,7 +16,7 @@ interface Caller {
   readonly seesValues: boolean;
 }
 
-/** The operations of package files that these handlers use. */
+/** The functions of package files that these handlers use. */
 export interface PackageFilesPort {
   list(path: string, caller: Caller): Promise<{ path: string; entries: FileEntry[]; hasMore?: true }>;
   download(path: string, caller: Caller): Download;
@@ -36,8 +36,8 @@ export interface PackageFilesPort {
 }
 
 /**
- * Creates the API handlers for the files of workers or plugins. `onChanged` activates a change, for example by reloading plugins. The
- * response is sent after `onChanged` resolves.
+ * Creates the API handlers for the files of workers or plugins. After each change, calls `onChanged`, which activates the change, for
+ * example by a reload of plugins. The response waits for `onChanged`.
  */
 export function createFileHandlers({
   files,
@@ -45,7 +45,9 @@ export function createFileHandlers({
   onChanged = async () => undefined,
 }: {
   files: PackageFilesPort;
-  /** Masks the values of `env` in manifests by `***` for a key without this permission. */
+  /**
+   * Permission to see the values of `env` in manifests. If a key lacks this permission, the response contains `***` in place of each value.
+   */
   permissionToSeeValues: Permission;
   onChanged?: () => Promise<unknown>;
 }): ResourceHandlers<"workerFiles"> & ResourceHandlers<"pluginFiles"> {
@@ -76,7 +78,7 @@ export function createFileHandlers({
   };
 }
 
-/** Returns the permissions of a principal for file operations. A principal without `permissionToSeeValues` sees no values of `env`. */
+/** Returns what a principal is allowed to do with files. A principal without `permissionToSeeValues` sees no values of `env`. */
 export function fileCallerOf(principal: Principal, permissionToSeeValues: Permission): Caller {
   return {
     covers: (packageName) => namespacesCover(principal.namespaces, packageName),
@@ -85,7 +87,7 @@ export function fileCallerOf(principal: Principal, permissionToSeeValues: Permis
   };
 }
 
-/** Applies the changes one after another. If a change fails, the other changes are still applied. Returns the failures. */
+/** Applies the changes one after another, even if one of them fails. Returns the failures. */
 async function failuresOf(
   paths: readonly string[],
   change: (path: string) => Promise<void>,

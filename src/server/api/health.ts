@@ -5,9 +5,9 @@ import type { ResourceHandlers } from "../http/handler.js";
 
 /** Whether the daemon is ready to serve requests. */
 export interface Readiness {
-  /** Reason why the daemon cannot serve requests, as a text for all callers. Undefined if the daemon is ready. */
+  /** Reason why the daemon cannot serve requests. Every caller can read this text. Undefined if the daemon is ready. */
   readonly missing: string | undefined;
-  /** Results of the individual health checks, which only operators can see. */
+  /** Results of the individual health checks. Only operators can read these. */
   readonly checks: HealthCheck[];
 }
 

@@ -9,12 +9,12 @@ import type { HostTable } from "../hosts/host-table.js";
 import { assertNamespace } from "../http/authorization.js";
 import type { ResourceHandlers } from "../http/handler.js";
 
-/** Maximum number of host names that a daemon stores for workers. The daemon holds all of them in memory. */
+/** Maximum number of host names that the daemon stores for workers. All host names are in memory. */
 const maximumHosts = 10_000;
 
 interface HostHandlersOptions {
   readonly hosts: HostTable;
-  /** Returns whether a worker is installed or, with `version`, whether that version is installed. */
+  /** Returns whether a worker is installed. With `version`, returns whether this version of the worker is installed. */
   readonly isInstalled: (name: string, version: string | undefined) => boolean;
   readonly config: {
     readonly appDomain: string | undefined;
@@ -70,7 +70,8 @@ export function createHostHandlers({ hosts, isInstalled, config, now }: HostHand
     },
     remove: async ({ params: { host: name }, principal }) => {
       const host = hosts.get(name);
-      // Throws the same error whether or not the host name exists, so that a key cannot find out host names outside its namespaces.
+      // Throws the same error for an unknown host name as for a host name outside the key's namespaces. A key therefore cannot find out
+      // host names of other namespaces.
       if (!host || !namespacesCover(principal.namespaces, host.worker)) throw notFound(name);
       if (!(await hosts.remove(name))) throw notFound(name);
       return { success: true };

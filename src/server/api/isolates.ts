@@ -3,10 +3,10 @@ import type { Isolate } from "../../shared/contract/isolates.js";
 import { namespacesCover } from "../../shared/namespace.js";
 import type { ResourceHandlers } from "../http/handler.js";
 
-/** The fields of an isolate that `stop` uses. */
+/** The fields of an isolate that the operation `stop` reads. */
 type StoppedIsolate = Pick<Isolate, "pid" | "worker" | "version" | "state">;
 
-/** The operations of the worker engine that these handlers use. */
+/** The functions of the worker engine that these handlers use. */
 interface WorkerEnginePort {
   isolates(): StoppedIsolate[];
   stopIsolate(pid: number): void;

@@ -86,8 +86,8 @@ function newKey(
 }
 
 /**
- * Returns the lifetime of a replacement key in seconds: that of the old key, counted from now. If a key rotates itself, the replacement
- * expires when the old key would have expired.
+ * Returns the lifetime of a replacement key in seconds. The replacement key lives as long as the old key, counted from now. If a key
+ * rotates itself, the replacement key expires at the same time as the old key.
  */
 function twinLifetimeSeconds(
   { expiresAt, createdAt: oldCreatedAt }: StoredKey,
@@ -104,7 +104,7 @@ function toApiKey(key: StoredKey): ApiKey {
   return { ...toPrincipal(key), createdAt: key.createdAt, ...(key.lastUsedAt === undefined ? {} : { lastUsedAt: key.lastUsedAt }) };
 }
 
-/** Returns the namespaces of a key without duplicates. `*` replaces all other namespaces. Undefined means all namespaces. */
+/** Returns the namespaces of a key without duplicates. If the list contains `*`, returns only `*`. Undefined stands for all namespaces. */
 function normaliseNamespaces(namespaces: readonly string[] | undefined): string[] {
   return namespaces === undefined || namespaces.includes("*") ? ["*"] : [...new Set(namespaces)];
 }

@@ -7,10 +7,10 @@ import { parsePastTimeMs } from "../../shared/past-time.js";
 import { assertNamespace } from "../http/authorization.js";
 import type { ResourceHandlers } from "../http/handler.js";
 
-/** Selects worker logs: names of workers, or a function that returns whether a name is selected. */
+/** The workers whose logs are selected: a list of names, or a function that returns whether a name is selected. */
 type LogSelection = readonly string[] | ((name: string) => boolean);
 
-/** The operations of the worker logs that these handlers use. */
+/** The functions of the worker logs that these handlers use. */
 export interface WorkerLogsPort {
   read(selection: LogSelection, query: LogFilter): Promise<{ entries: LogEntry[]; hasMore: boolean }>;
   follow(

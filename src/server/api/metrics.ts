@@ -13,12 +13,12 @@ import { totalsOf, toWorkerMetrics, type WorkerReading } from "../metrics/worker
 const batchSize = 50;
 
 /**
- * Name of the panel's worker. Requests to the panel are excluded from the totals, because opening the panel must not change the displayed
+ * Name of the worker that serves the panel. The totals omit requests to the panel, because opening the panel must not change the displayed
  * traffic.
  */
 const panelName = "cpanel";
 
-/** The operations of the metrics that these handlers use. */
+/** The functions of the metrics that these handlers use. */
 export interface MetricsPort {
   workers(isWanted: (name: string) => boolean): Promise<WorkerReading[]>;
   daemon(isRestricted: boolean): DaemonMetrics;
@@ -50,7 +50,7 @@ export function createMetricsHandlers({ metrics, exposition, history, isInstalle
       const workers: WorkerMetrics[] = [];
       for (const [index, reading] of readings.entries()) {
         workers.push(toWorkerMetrics(reading, performance.now()));
-        // Pauses between two groups of workers, so that the event loop can handle requests.
+        // Waits for one turn of the event loop after each group of workers, so that the daemon can serve requests.
         if (index % batchSize === batchSize - 1) await setImmediate();
       }
       const wantsAll = query.detail === "workers" && query.worker === undefined;

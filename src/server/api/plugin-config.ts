@@ -6,13 +6,16 @@ import type { ResourceHandlers } from "../http/handler.js";
 import type { PluginConfigurations } from "../packages/configuration/plugin-configurations.js";
 import { fileCallerOf } from "./files.js";
 
-/** A key without this permission sees neither the values of `env` nor the text of the manifest, and can change only single settings. */
+/**
+ * Permission to read and change the text of a manifest and to read the values of `env`. A key without this permission can change only
+ * single settings.
+ */
 const permissionForText = "plugins:install";
 
 interface PluginConfigHandlersOptions {
   readonly configurations: PluginConfigurations;
   readonly pluginUploads: PluginUploadMode;
-  /** Loads the changed plugin. */
+  /** Reloads plugins, so that the changed configuration takes effect. */
   readonly reload: () => Promise<unknown>;
 }
 
@@ -33,7 +36,10 @@ export function createPluginConfigHandlers({
   };
 }
 
-/** The text of a manifest also selects the code and the base path of a plugin. Therefore, the rules of uploads apply. */
+/**
+ * The text of a manifest can also change the code and the base path of a plugin. The daemon therefore applies the rules for uploads of
+ * plugins.
+ */
 function assertTextAllowed(principal: Principal, pluginUploads: PluginUploadMode): void {
   if (!principal.permissions.includes(permissionForText))
     throw new ApiError(

@@ -8,7 +8,7 @@ import type { InstalledPlugin, StagedPlugin } from "../packages/plugin-catalog.j
 import type { ActivateUpload, PlacedPlugin } from "../packages/plugin-packages.js";
 import type { UploadMeter } from "../metrics/upload-meter.js";
 
-/** The operations of plugin packages that these handlers use. */
+/** The functions of plugin packages that these handlers use. */
 export interface PluginPackagesPort {
   discover(): InstalledPlugin[];
   install(file: UploadedFile, authorise: (name: string) => void, activate: ActivateUpload): Promise<PlacedPlugin>;
@@ -16,11 +16,16 @@ export interface PluginPackagesPort {
   remove(name: string): Promise<void>;
 }
 
-/** The operations of loaded plugins that these handlers use. */
+/** The functions of loaded plugins that these handlers use. */
 export interface PluginsPort {
-  /** Loads all plugins from the disk. Resolves when they are active. `isFresh` selects the unchanged plugins that are created again. */
+  /**
+   * Loads all plugins from the disk. Resolves when the plugins are active. `isFresh` returns whether an unchanged plugin is created again.
+   */
   reload(options: { isFresh: (name: string) => boolean }): Promise<ReloadedPlugin[]>;
-  /** Loads an upload before `place` makes it visible. Throws PLUGIN_LOAD_FAILED if it fails to load and an earlier upload is loaded. */
+  /**
+   * Loads the code of an upload, then calls `place`, which makes the upload visible. If the code fails to load and an earlier upload of the
+   * plugin is loaded, throws PLUGIN_LOAD_FAILED.
+   */
   install(upload: StagedPlugin, place: () => Promise<void>): Promise<void>;
   statusOf(plugin: InstalledPlugin): { status: PluginStatus; error?: string };
   /** Returns the loaded plugins in the order in which their hooks run. */

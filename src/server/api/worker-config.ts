@@ -3,7 +3,7 @@ import type { ResourceHandlers } from "../http/handler.js";
 import type { WorkerConfigurations } from "../packages/configuration/worker-configurations.js";
 import { fileCallerOf } from "./files.js";
 
-/** A key without this permission sees neither the values of `env` nor the text of the manifest. */
+/** Permission to read the text of a manifest and the values of `env`. */
 const permissionToSeeValues = "workers:install";
 
 export function createWorkerConfigHandlers(configurations: WorkerConfigurations): ResourceHandlers<"workerConfig"> {

@@ -10,7 +10,7 @@ import type { ResourceHandlers } from "../http/handler.js";
 import type { UploadMeter } from "../metrics/upload-meter.js";
 import { ApiError } from "../../shared/api-error.js";
 
-/** The operations of worker packages that these handlers use. */
+/** The functions of worker packages that these handlers use. */
 interface WorkerPackagesPort {
   list(): Promise<Worker[]>;
   install(file: UploadedFile, options: WorkerInstallOptions): Promise<{ name: string; version: string; installedAt: string }>;
@@ -27,7 +27,7 @@ interface VersionParams {
   readonly version: string;
 }
 
-/** The operations of the worker engine that these handlers use. */
+/** The functions of the worker engine that these handlers use. */
 interface WorkerEnginePort {
   restart(folder: string): Promise<number>;
 }
@@ -52,7 +52,10 @@ export function createWorkerHandlers({
   logs: WorkerLogsPort;
   cronJobs: { forget(name: string): void };
   uploads: UploadMeter;
-  /** True if the daemon loads the code of every upload before its activation, even if the caller did not request this check. */
+  /**
+   * True if the daemon loads the code of every upload before the new version is active. If false, the daemon does so only for a caller that
+   * requests the check.
+   */
   checksUploads: boolean;
 }): ResourceHandlers<"workers"> {
   const toggle = async (params: VersionParams, enabled: boolean) => {
@@ -63,7 +66,7 @@ export function createWorkerHandlers({
   return {
     list: async ({ principal: { namespaces } }) => {
       const workers = await packages.list();
-      // Returns a frozen object for the list without a filter, because the JSON text of frozen objects is cached.
+      // Returns a frozen object for the list without a filter, because the daemon caches the JSON text of frozen objects.
       return namespaces.includes("*") ? workers : workers.filter(({ name }) => namespacesCover(namespaces, name));
     },
     health: ({ query: { worker }, principal: { namespaces } }) =>

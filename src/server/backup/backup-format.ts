@@ -2,8 +2,8 @@ import * as z from "zod";
 import type { NewerStateError } from "../config/newer-state-error.js";
 
 /**
- * Format of a backup: a gzipped tar with `format.json`, `keys.db`, the files of each package followed by a list of their digests, and
- * `manifest.json`. Readers ignore files without a list, because these changed during the backup.
+ * Format of a backup: a gzipped tar with `format.json`, `keys.db`, the files of each package followed by a list of digests, and
+ * `manifest.json`. Readers ignore files without a list, because these files changed during the backup.
  */
 export const formatName = "runtimectl-backup";
 export const formatVersion = 2;
@@ -41,14 +41,16 @@ export const manifestSchema = formatSchema.extend({
 /** Maximum size in bytes of a JSON document in a backup, because these documents are read into memory. */
 export const longestDocumentBytes = 64 * 1024 * 1024;
 
-/** Kind of a directory in a backup. `data` contains the data folders of workers, which a backup handles like packages. */
+/**
+ * Kind of a directory in a backup. The kind `data` stands for the data folders of workers. A backup treats a data folder like a package.
+ */
 export type PackageKind = "workers" | "plugins" | "data";
 
 export type Format = z.infer<typeof formatSchema>;
 export type PackageList = z.infer<typeof packageListSchema>;
 export type Manifest = z.infer<typeof manifestSchema>;
 
-/** Error of a failed backup or restore. If files were changed, the message states this. Scripts can use `code`. */
+/** Error of a failed backup or restore. The message mentions changed files, if there are any. Scripts read `code`. */
 export class BackupError extends Error {
   readonly code: BackupErrorCode;
   readonly hint: string | undefined;
@@ -77,7 +79,7 @@ type BackupErrorCode =
   | "PRIMARY_HAS_KEYS"
   | "PRIMARY_UNAVAILABLE";
 
-/** Returns the error for a file that is not a valid backup. */
+/** Returns the error for a file that is not a valid backup. `why` completes the message. */
 export function invalidBackup(file: string, why: string, cause?: unknown): BackupError {
   return new BackupError("INVALID_BACKUP", `${file} cannot be restored: ${why}; nothing was changed`, {
     cause,
@@ -85,7 +87,7 @@ export function invalidBackup(file: string, why: string, cause?: unknown): Backu
   });
 }
 
-/** Returns the error for a key store with a newer schema than this program supports. `subject` describes the key store in the message. */
+/** Returns the error for a key store whose schema is newer than this program supports. `subject` names the key store in the message. */
 export function newerKeyStore({ subject: place, found, supported }: NewerStateError, consequence: string, subject = place): BackupError {
   return new BackupError(
     "KEY_STORE_NEWER",

@@ -9,13 +9,17 @@ import type { DataCopy } from "./data-copies.js";
 import { findPackages, type UploadDirectory } from "./package-places.js";
 import { entrySegments } from "../../shared/archive/entry-name.js";
 
-/** Maximum number of attempts to read a package that changes during the backup. Afterwards, the backup fails instead of running forever. */
+/** Maximum number of times that the backup reads a package that changes meanwhile. After the last attempt, the backup fails. */
 const mostAttempts = 100;
-/** Maximum number of attempts to find a package. While an upload replaces a package, its folder is missing between two renames. */
+/**
+ * Maximum number of times that the backup looks for a missing package folder. An upload that replaces a package moves the old folder away
+ * before it moves the new folder in.
+ */
 const mostLooks = 10;
 const pauseMs = 20;
 /**
- * Maximum number of times that a directory is listed until no new package appears. Afterwards, the backup omits packages that appear later.
+ * Maximum number of times that the backup lists a directory while new packages appear. The backup omits packages that appear after the last
+ * listing.
  */
 const mostRounds = 5;
 const blockBytes = 512;
@@ -26,14 +30,14 @@ const longestPrefix = "workers/999/9999999/";
 
 interface BackupSources {
   readonly format: Format;
-  /** A copy of the key store, which no process changes, and the number of its active keys. */
+  /** A copy of the key store that no process changes, and the number of active keys in the copy. */
   readonly keyStore: { readonly file: string; readonly keys: number };
   readonly directories: readonly UploadDirectory[];
   /** Returns a copy of a worker's data folder, which no worker changes. Returns undefined if no daemon runs. */
   readonly copyData: (name: string) => Promise<DataCopy | undefined>;
 }
 
-/** Generates the tar archive of one backup as a stream. */
+/** Creates the tar archive of one backup as a stream of chunks. */
 export class BackupPieces {
   readonly #sources: BackupSources;
   readonly #packages: Manifest["packages"] = [];
@@ -44,12 +48,12 @@ export class BackupPieces {
     this.#sources = sources;
   }
 
-  /** The packages in the backup. The list is complete after the tar archive has been read. */
+  /** The packages in the backup. The list is complete when the caller has read the whole tar archive. */
   get packages(): Manifest["packages"] {
     return this.#packages;
   }
 
-  /** Absolute paths of entries that the backup skipped, such as symbolic links. */
+  /** Absolute paths of entries that the backup omits, such as symbolic links. */
   get skipped(): string[] {
     return [...this.#skipped];
   }
@@ -72,8 +76,8 @@ export class BackupPieces {
   }
 
   /**
-   * Yields the packages of a directory. Lists the directory until no new package appears, because a listing can miss folders that are moved
-   * at the same time.
+   * Yields the packages of a directory. Lists the directory again until no new package appears, because one listing can miss a folder that
+   * is moved at the same time.
    */
   async *#directory(directory: UploadDirectory): AsyncGenerator<Buffer> {
     const taken = new Set<string>();
@@ -134,7 +138,7 @@ async function treeOf(folder: string): Promise<PackageTree | undefined> {
   return undefined;
 }
 
-/** Yields the files of a package as tar entries. Returns the list of files, or undefined if a file has changed. */
+/** Yields the files of a package as tar entries. Returns the list of files. Returns undefined if a file changed meanwhile. */
 async function* takeFiles(folder: string, prefix: string, tree: PackageTree): AsyncGenerator<Buffer, PackageList["files"] | undefined> {
   const files: PackageList["files"] = [];
   for (const file of tree.files) {
@@ -145,7 +149,10 @@ async function* takeFiles(folder: string, prefix: string, tree: PackageTree): As
   return files;
 }
 
-/** Yields a tar entry of `sizeBytes` bytes. Returns its SHA-256 digest, or undefined if the file was replaced or truncated. */
+/**
+ * Yields a tar entry of `sizeBytes` bytes. Returns the SHA-256 digest of the file. Returns undefined if the file was replaced or truncated
+ * meanwhile.
+ */
 async function* fileEntry(
   name: string,
   source: string,
@@ -168,7 +175,7 @@ async function* fileEntry(
       yield piece;
     }
     const isWhole = leftBytes === 0;
-    // Fills a truncated file with zeros, because the tar header already contains the number of bytes.
+    // Writes zeros in place of the missing bytes of a truncated file, because the tar header already contains the size.
     for (; leftBytes > 0; leftBytes -= pieceBytes) yield Buffer.alloc(Math.min(pieceBytes, leftBytes));
     yield paddingOf(sizeBytes);
     return isWhole ? hash.digest("hex") : undefined;
@@ -228,11 +235,11 @@ interface PackageTree {
   readonly folders: readonly string[];
   /** Links, sockets and similar entries, and entries whose name an archive cannot contain. */
   readonly skipped: readonly string[];
-  /** Value that changes when a file in the folder is written, replaced or moved. */
+  /** A text that differs after a file in the folder was written, replaced or moved. */
   readonly fingerprint: string;
 }
 
-/** Reads the content of a package folder. Throws ENOENT if the folder is missing or an entry is deleted during the read. */
+/** Reads the list of entries in a package folder. Throws ENOENT if the folder is missing, or if an entry is deleted during the read. */
 async function readPackageTree(root: string): Promise<PackageTree> {
   const tree = { files: [] as TreeFile[], folders: [] as string[], skipped: [] as string[], marks: [] as string[] };
   const visit = async (folder: string): Promise<void> => {

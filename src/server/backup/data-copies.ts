@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 import { copySocketName, type CopyResponse } from "../workers/data/copy-server.js";
 import { BackupError } from "./backup-format.js";
 
-/** Copy of a worker's data folder, which a backup reads in place of the original. */
+/** Copy of a worker's data folder. The backup reads this copy instead of the original. */
 export interface DataCopy {
   readonly folder: string;
   /** Notifies the daemon that it can delete the copy. */
@@ -14,13 +14,13 @@ export interface DataCopy {
 }
 
 /**
- * Requests a copy of a worker's data folder from the running daemon, which copies the folder while no isolate writes to it. Returns
- * undefined if no daemon runs, because the folder then does not change. Throws DATA_NOT_COPIED.
+ * Requests a copy of a worker's data folder from the running daemon, which copies while no isolate writes to the folder. Returns undefined
+ * if no daemon runs, because no isolate then changes the folder. Throws DATA_NOT_COPIED.
  */
 export async function copyDataFolder(stateDirectory: string, name: string): Promise<DataCopy | undefined> {
   const folder = openSync(stateDirectory, "r");
   try {
-    // Connects by /proc/self/fd, because the path of the state directory can be longer than the 107 bytes of a socket address.
+    // Connects through /proc/self/fd. The path of the state directory can be longer than the 107 bytes that a socket address can contain.
     const socket = createConnection(`/proc/self/fd/${folder}/${copySocketName}`);
     try {
       await once(socket, "connect");
@@ -32,7 +32,7 @@ export async function copyDataFolder(stateDirectory: string, name: string): Prom
       const response = JSON.parse(line) as CopyResponse;
       if ("error" in response) throw notCopied(name, response.error);
       const release = (): void => void socket.destroy();
-      // Returns the path `removed`, which does not exist, if the data folder was deleted meanwhile. The backup then skips the path.
+      // If the data folder was deleted meanwhile, returns the path `removed`, which does not exist. The backup omits a missing folder.
       return { folder: response.folder ?? path.join(stateDirectory, "removed"), release };
     }
     throw notCopied(name, "the daemon stopped");

@@ -10,7 +10,7 @@ export async function makeLikeParent(folder: string, mode = 0o755): Promise<void
   await giveTo(path.dirname(folder), [folder]);
 }
 
-/** Changes the owner of paths that root created to the owner of `ownersFolder`, which is the daemon's user. */
+/** Changes the owner of paths that root created. The new owner is the owner of `ownersFolder`, which is the daemon's user. */
 export async function giveTo(ownersFolder: string, paths: readonly string[]): Promise<void> {
   if (process.getuid?.() !== 0) return;
   const { uid, gid } = await stat(ownersFolder);

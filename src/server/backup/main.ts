@@ -1,4 +1,5 @@
-// The process that runs one job for `runtimectl daemon backup`, `restore` or `migrate-keys`, writes one line of JSON to stdout and exits.
+// The program that `runtimectl daemon backup`, `restore` and `migrate-keys` start. Runs one job, writes one line of JSON to stdout and
+// exits.
 import path from "node:path";
 import type { BackupFailure, BackupJob, BackupResults } from "../../shared/backup-program.js";
 import { readDirectories } from "../config/config.js";
@@ -9,7 +10,7 @@ import { writeBackup } from "./write-backup.js";
 
 type Outcome = { readonly result: BackupResults[keyof BackupResults] } | { readonly error: BackupFailure };
 
-// Sets the umask, so that the mode of written files does not depend on the caller.
+// Sets the umask, so that the mode of written files is the same for every caller.
 process.umask(0o022);
 process.once("SIGTERM", () => process.exit(143));
 process.once("SIGINT", () => process.exit(130));

@@ -14,7 +14,7 @@ import { NewerStateError } from "../config/newer-state-error.js";
 import { BackupError, newerKeyStore } from "./backup-format.js";
 
 /**
- * Moves the keys of a local key store into a primary without keys. Then renames the local key store, so that no daemon uses it by mistake.
+ * Moves the keys of a local key store into a primary without keys. Then renames the local key store, so that no daemon opens it by mistake.
  */
 export async function migrateKeys(
   { stateDirectory }: Directories,
@@ -34,7 +34,7 @@ export async function migrateKeys(
     });
     if (isDryRun) return { ...moved, primary: source.url, keptAs: undefined };
     const keptAs = path.join(stateDirectory, `keys-moved-${new Date().toISOString().replaceAll(/[:.]/g, "-")}.db`);
-    // Merges the write-ahead log into the file first, because the log would keep the old name.
+    // Merges the write-ahead log into the database file first, because the rename does not include the log.
     settleKeyDatabase(file);
     renameSync(file, keptAs);
     await syncFolder(stateDirectory);

@@ -9,7 +9,7 @@ import type { PackageKind } from "./backup-format.js";
 /** A directory for uploaded packages or data folders. */
 export interface UploadDirectory {
   readonly kind: PackageKind;
-  /** Index of the directory among the directories of the same kind. */
+  /** Position of the directory in the list of directories with the same kind, from 0. */
   readonly index: number;
   readonly path: string;
 }

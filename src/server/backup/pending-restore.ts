@@ -7,23 +7,26 @@ import { BackupError } from "./backup-format.js";
 import { giveTo } from "./give-to.js";
 
 /**
- * Name of the file in the state directory that contains the steps of a decided restore. While this file exists, the restore can only be
- * completed, not reverted.
+ * Name of the file in the state directory that lists the steps of a decided restore. While this file exists, the daemon can complete the
+ * restore, but cannot revert it.
  */
 export const pendingRestoreName = "restore.json";
 
 const pendingSchema = z.object({
   /** Folders that must be created before the moves. */
   folders: z.array(z.string()),
-  /** Renames with absolute paths, in this order: the previous content is moved away, then the new content is moved to its destination. */
+  /**
+   * Renames in this order, with absolute paths. The first renames move the previous content away. The others move the new content to its
+   * destination.
+   */
   moves: z.array(z.object({ from: z.string(), to: z.string() })),
-  /** Folders to delete after the moves: the staging folders, and the previous content if it must not be kept. */
+  /** Folders to delete after the renames: the staging folders, and the previous content unless the operator keeps it. */
   discarded: z.array(z.string()),
 });
 
 export type PendingRestore = z.infer<typeof pendingSchema>;
 
-/** Writes and syncs the steps of a restore. After this call, a crash no longer prevents the restore. */
+/** Writes and syncs the steps of a restore. After this call, a crash cannot prevent the restore, because the next start completes it. */
 export async function decideRestore(stateDirectory: string, pending: PendingRestore): Promise<void> {
   const file = path.join(stateDirectory, pendingRestoreName);
   const handle = await open(`${file}~`, "w", 0o600);
@@ -33,7 +36,7 @@ export async function decideRestore(stateDirectory: string, pending: PendingRest
   await syncFolder(stateDirectory);
 }
 
-/** Completes a decided restore. Returns false if there is no such restore. The caller must hold the lock of the state directory. */
+/** Completes a decided restore. Returns false if no restore is decided. The caller must hold the lock of the state directory. */
 export async function finishRestore(stateDirectory: string): Promise<boolean> {
   const file = path.join(stateDirectory, pendingRestoreName);
   if (!exists(file)) return false;
@@ -45,7 +48,7 @@ export async function finishRestore(stateDirectory: string): Promise<boolean> {
       else if (!exists(to)) throw new Error(`${from} is missing`);
     }
     for (const folder of new Set(moves.flatMap(({ from, to }) => [path.dirname(from), path.dirname(to)]))) await syncFolder(folder);
-    // Deletes the file of steps first, because all remaining steps are only a clean-up.
+    // Deletes the list of steps first. All remaining steps only delete folders that are no longer needed.
     await rm(file);
     await syncFolder(stateDirectory);
     for (const target of discarded) await rm(target, { recursive: true, force: true });

@@ -23,24 +23,27 @@ import {
   type PackageList,
 } from "./backup-format.js";
 
-/** Position of a package in a backup. Entries with the same number are from one attempt to read the package. */
+/** Position of a package in a backup. All entries with the same position come from one attempt to read the package. */
 export interface PackageNumber {
   readonly kind: PackageKind;
   readonly directory: number;
   readonly number: number;
 }
 
-/** Receives the entries of a backup in their order. A sink must read the content of each entry to its end. */
+/** Receives the entries of a backup in order. The sink must read the content of each entry completely. */
 export interface BackupSink {
   keyStore(content: AsyncIterable<Buffer>): Promise<void>;
   file(at: PackageNumber, segments: readonly string[], content: AsyncIterable<Buffer>): Promise<void>;
   /** Called when all files of a package have been read and match the package's list. */
   package(at: PackageNumber, list: PackageList): Promise<void>;
-  /** Called when the last files have no list, because the backup read the package again after a change. */
+  /** Called when the last files have no list. The backup wrote these files before a package changed, and then read the package again. */
   discardUnlisted(): Promise<void>;
 }
 
-/** Reads a whole backup and checks names, digests and completeness. Returns its manifest. Throws BACKUP_NOT_FOUND or INVALID_BACKUP. */
+/**
+ * Reads a complete backup. Checks the names, the digests and that nothing is missing. Returns the manifest. Throws BACKUP_NOT_FOUND or
+ * INVALID_BACKUP.
+ */
 export async function readBackup(file: string, sink: BackupSink): Promise<Manifest> {
   const stats = await stat(file).catch((cause: unknown) => {
     throw new BackupError("BACKUP_NOT_FOUND", `${file} cannot be read (${(cause as NodeJS.ErrnoException).code})`, { cause });

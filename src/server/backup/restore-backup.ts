@@ -28,7 +28,7 @@ export interface RestoreOptions {
 
 /**
  * Replaces keys, uploaded packages and data folders by the content of a backup, completely or not at all. Throws DAEMON_RUNNING while a
- * daemon runs, except for a dry run, which only reads.
+ * daemon runs. A dry run only reads, also while a daemon runs.
  */
 export async function restoreBackup(options: RestoreOptions): Promise<RestoredBackup> {
   const { directories } = options;
@@ -86,15 +86,15 @@ async function restore({ directories, file, discardOld }: RestoreOptions): Promi
     await finishRestore(stateDirectory);
     return { ...described, kept: discardOld ? [] : kept, finishedEarlier };
   } finally {
-    // Keeps the prepared files while the restore is decided but not complete, because the daemon then completes it.
+    // Keeps the prepared files if the restore is decided but not complete, because the next start of the daemon completes the restore.
     if (!exists(path.join(stateDirectory, pendingRestoreName))) await staged.discard();
     staged.leave();
   }
 }
 
 /**
- * Returns whether a restore replaces the content of a directory. A backup without data folders leaves the data folders of this machine
- * unchanged.
+ * Returns whether a restore replaces the content of a directory. If a backup contains no data folders, the data folders of this machine
+ * stay unchanged.
  */
 function isReplaced({ kind }: UploadDirectory, { version }: Manifest): boolean {
   return kind !== "data" || version >= firstVersionWithData;
@@ -155,8 +155,8 @@ function keysOfBackup(file: string, keyStore: string): number {
 }
 
 /**
- * Returns the number of keys in the current key store, or null if the store is not readable. Reads a copy, because SQLite creates files
- * next to a database that it opens.
+ * Returns the number of keys in the current key store. Returns null if the store is not readable. Reads a copy, because SQLite creates
+ * files next to each database that it opens.
  */
 async function keysHere(stateDirectory: string): Promise<number | null> {
   const folder = await mkdtemp(path.join(tmpdir(), "runtimectl-keys-"));
@@ -171,7 +171,7 @@ async function keysHere(stateDirectory: string): Promise<number | null> {
   }
 }
 
-/** Sink for a dry run. Reads the whole backup, so that all checks run, but writes only the key store. */
+/** Sink of a dry run. Reads the complete backup for all checks, but writes only the key store. */
 class DryRunSink implements BackupSink {
   readonly #keyStore: string;
 

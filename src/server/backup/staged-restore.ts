@@ -9,7 +9,9 @@ import { giveTo, makeLikeParent } from "./give-to.js";
 import type { UploadDirectory } from "./package-places.js";
 import type { BackupSink, PackageNumber } from "./read-backup.js";
 
-/** Name of the folder in which a restore is prepared. A starting daemon deletes the leftovers of a restore, unless another daemon runs. */
+/**
+ * Name of the folder that contains the prepared files of a restore. A daemon that starts deletes this folder, unless another daemon runs.
+ */
 const stagingFolderName = ".staging";
 const dotMode = 0o700;
 
@@ -37,13 +39,13 @@ export class StagedRestore implements BackupSink {
         if (name.startsWith(restorePrefix)) await rm(path.join(staging, name), { recursive: true });
       const stage = this.stageOf(directory);
       await mkdir(path.join(stage, "content"), { recursive: true, mode: dotMode });
-      // Sets the owner of these folders to the daemon's user, because the daemon completes an interrupted restore.
+      // Gives these folders to the daemon's user, because the daemon must be able to complete an interrupted restore.
       await giveTo(directory, [staging, stage, path.join(stage, "content")]);
     }
     await rm(this.keyStoreFile, { force: true });
   }
 
-  /** Registers this process in a package directory, so that a starting daemon does not delete the prepared files. Throws DAEMON_RUNNING. */
+  /** Registers this process in a package directory. A daemon that starts then keeps the prepared files. Throws DAEMON_RUNNING. */
   async #enter(directory: string): Promise<void> {
     const made: string[] = [];
     const sole = ExclusiveAccess.enter(directory, (paths) => made.push(...paths));
@@ -56,7 +58,7 @@ export class StagedRestore implements BackupSink {
     return path.join(directory, stagingFolderName, restorePrefix + process.pid);
   }
 
-  /** Returns the names of the prepared package and scope folders for a directory. */
+  /** Returns the names of the package folders and scope folders that are prepared for a directory. */
   async content(directory: string): Promise<string[]> {
     return readdir(path.join(this.stageOf(directory), "content"));
   }
@@ -97,7 +99,7 @@ export class StagedRestore implements BackupSink {
     this.#unlisted = undefined;
   }
 
-  /** Ends the registration of this process in all directories, so that daemons can use the directories. */
+  /** Removes the registration of this process from all directories, so that daemons can use the directories. */
   leave(): void {
     for (const sole of this.#entered.splice(0)) sole.leave();
   }

@@ -17,13 +17,12 @@ import { BackupPieces } from "./backup-stream.js";
 import { uploadDirectories } from "./package-places.js";
 
 /**
- * Writes a backup, even while the daemon runs. Only its owner can read the backup file. An existing file is replaced only after the new
- * backup is complete.
+ * Writes a backup, even while the daemon runs. Only the owner can read the file. An existing file stays until the new backup is complete.
  */
 export async function writeBackup(directories: Directories, file: string): Promise<WrittenBackup> {
   const local = path.join(directories.stateDirectory, "keys.db");
   const replica = path.join(directories.stateDirectory, "replica", "current", "keys.db");
-  // Reads the replica if the keys were migrated to a primary, because no other file contains the keys then.
+  // Reads the replica if the keys were migrated to a primary, because the local key store then has no keys.
   const isReplicated = !existsSync(local) && existsSync(replica);
   const keyStore = isReplicated ? replica : local;
   if (!existsSync(keyStore))

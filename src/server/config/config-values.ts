@@ -1,8 +1,8 @@
 import { ConfigError } from "./config-error.js";
 
 /**
- * Returns the parsed value of an environment variable. If `parsed` is undefined, throws ConfigError with `takes`, the description of
- * accepted values.
+ * Returns `parsed`, the parsed value of an environment variable. If `parsed` is undefined, throws a ConfigError whose message contains
+ * `takes`, the description of the accepted values.
  */
 export function accepted<Value>(variable: string, text: string, takes: string, parsed: Value | undefined): Value {
   if (parsed === undefined) throw new ConfigError(variable, text, takes);

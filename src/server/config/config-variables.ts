@@ -184,8 +184,8 @@ export const variables: readonly VariableDescription[] = [
   },
 ];
 /**
- * Values of `RUNTIME_PLUGIN_UPLOADS`, which keys can upload plugins: all keys with the permission, only keys with every permission and no
- * namespace restriction, only the root key, or none.
+ * Values of `RUNTIME_PLUGIN_UPLOADS`. Plugins can be uploaded with any key that has the permission, only with keys that have every
+ * permission and no namespace restriction, only with the root key, or with no key.
  */
 export const pluginUploadModes = ["permitted", "admin", "root", "off"] as const;
 

@@ -13,7 +13,7 @@ export function configWarnings(environment: Environment, { rootKey }: Pick<Confi
   const unknown = Object.keys(environment).filter((name) => name.startsWith(prefix) && !known.includes(name));
   const ownNames = known.filter((name) => name.startsWith(prefix)).map((name) => name.slice(prefix.length));
   const warnings = unknown.map((name) => {
-    // Compares names without the prefix RUNTIME_, because all names share the prefix.
+    // Compares the names without the prefix RUNTIME_, because all names begin with it.
     const own = name.slice(prefix.length);
     const nearest = nearestWord(own, ownNames, 1 / 3) ?? ownNames.find((other) => own.startsWith(other));
     return `${name} is set and is no variable of runtimed${nearest === undefined ? "" : `; is ${prefix}${nearest} meant?`}`;

@@ -20,8 +20,8 @@ import { networkTargetForms, parseNetworkTarget } from "../../shared/network-tar
 import { networkModes, type NetworkCeilingOptions, type NetworkMode } from "./worker-network.js";
 
 /**
- * Matches a host name with labels of letters, digits, hyphens and underscores. The last label must not be a number, which excludes
- * misspelled IPv4 addresses.
+ * Matches a host name whose labels contain letters, digits, hyphens and underscores. The last label must not be a number, because the name
+ * is then probably a misspelled IPv4 address.
  */
 const hostNamePattern = /^(?:[\w-]{1,63}\.)*(?!\d+$)\w(?:[\w-]{0,61}\w)?\.?$/;
 
@@ -30,16 +30,16 @@ export interface Config {
   readonly hosts: readonly string[];
   /** Port of the main listener. 0 selects any free port. */
   readonly port: number;
-  /** Address and port of a separate listener for the API and the panel. Undefined if the main listener serves both. */
+  /** Addresses and port of a separate listener for the API and the panel. If undefined, the main listener also serves both. */
   readonly adminListener: { readonly hosts: readonly string[]; readonly port: number } | undefined;
-  /** The only host name at which operators can sign in to the panel. Undefined allows any host name. */
+  /** The only host name at which an operator can sign in to the panel. If undefined, every host name is possible. */
   readonly panelHost: PanelHost | undefined;
-  /** Host names that the daemon accepts in requests. Undefined accepts any host name. */
+  /** Host names that the daemon accepts in requests. If undefined, the daemon accepts every host name. */
   readonly allowedHosts: AllowedHosts | undefined;
   /** Domain of the automatic host names of workers. If undefined, workers have no automatic host names. */
   readonly appDomain: string | undefined;
   readonly hostSuffixes: readonly HostSuffix[];
-  /** Host names of the daemon itself, at which the first path segment selects the worker. These override automatic host names. */
+  /** Host names at which the first path segment selects the worker. An automatic host name with the same text has no effect. */
   readonly ownHostNames: ReadonlySet<string>;
   /** Public URL of the workers, without a trailing slash. */
   readonly publicUrl: string | undefined;
@@ -47,7 +47,7 @@ export interface Config {
   /** Base path of the API, such as `/api` or `/_/api`. */
   readonly apiBase: string;
   readonly rootKey: string | undefined;
-  /** File with the root key, which a reload reads again. Undefined if an environment variable contains the key. */
+  /** File with the root key, which the daemon reads again at a reload. Undefined if an environment variable contains the key. */
   readonly rootKeyFile: RootKeyFile | undefined;
   readonly sessionTtlSeconds: number;
   readonly workerDirectories: readonly string[];
@@ -59,36 +59,36 @@ export interface Config {
   readonly stateDirectory: string;
   /** Directory that contains the data folders of workers. */
   readonly dataDirectory: string;
-  /** Database server with the keys of several daemons. Undefined if the keys are in the state directory. */
+  /** Database server that contains the keys of several daemons. If undefined, the keys are in the state directory. */
   readonly primary: PrimarySource | undefined;
-  /** File with the keys that encrypt the secrets of workers. */
+  /** The file with the keys that the daemon uses to encrypt the secrets of workers. */
   readonly secretsKey: SecretsKeySource;
-  /** True if the daemon rejects uploads whose code cannot be loaded. */
+  /** True if the daemon loads the code of every upload and rejects an upload whose code fails to load. */
   readonly checkUploads: boolean;
   readonly limits: Limits;
-  /** Permissions that manifests are allowed to request, including `network`. */
+  /** Permissions of Node.js that manifests are allowed to request, and `network`. */
   readonly workerPermissions: readonly string[];
   readonly pluginUploads: PluginUploadMode;
-  /** Addresses that workers are allowed to connect to. If the mode is undefined, the state directory determines the mode. */
+  /** Addresses that workers can connect to. If the mode is undefined, the daemon reads the mode from its state directory. */
   readonly workerNetwork: Omit<NetworkCeilingOptions, "mode"> & { readonly mode: NetworkMode | undefined };
-  /** True if the daemon starts only when the kernel can restrict isolates. */
+  /** True if the daemon must not start on a kernel that cannot restrict isolates. */
   readonly requiresSandbox: boolean;
   /** User ids for isolates. If undefined, or if the daemon cannot switch users, isolates run as the daemon's user. */
   readonly workerUids: UidRange | undefined;
   readonly auditLog: AuditLogLimits;
   readonly logLevel: string;
   readonly prettyLog: boolean;
-  /** The variables with the values in effect, without secrets. */
+  /** The environment variables with their values in effect. Secrets have no value. */
   readonly variables: readonly SettingsVariable[];
 }
 
-/** Size in bytes at which a new file of the audit log begins, and the number of files that are kept. */
+/** Maximum size in bytes of one audit log file, and the number of files that the daemon keeps. */
 export interface AuditLogLimits {
   readonly fileBytes: number;
   readonly keptFiles: number;
 }
 
-/** A range of user ids, which includes both `first` and `last`. */
+/** A range of user ids from `first` to `last`, including both. */
 export interface UidRange {
   readonly first: number;
   readonly last: number;
@@ -97,26 +97,26 @@ export interface UidRange {
 /** Absolute paths of the directories that the daemon writes to. */
 export type Directories = Pick<Config, "stateDirectory" | "dataDirectory" | "workerDirectories" | "pluginDirectories">;
 
-/** Limits of the daemon, in bytes unless the name contains another unit. */
+/** Limits of the daemon. A number is in bytes unless its name contains another unit. */
 export interface Limits {
   readonly maxUploadSizeBytes: number;
   readonly maxExpandedSizeBytes: number;
   readonly maxArchiveEntries: number;
   readonly maxBodySizeBytes: number;
   readonly maxJsonBodySizeBytes: number;
-  /** Maximum number of isolates at the same time. */
+  /** Maximum number of isolates that run at the same time. */
   readonly poolSize: number;
   readonly workerMemoryMaxBytes: number;
   /** Maximum size of a worker's data folder, and of an isolate's temporary folder. */
   readonly workerDataMaxBytes: number;
   readonly workerTemporaryMaxBytes: number;
-  /** Rate in bytes per second and processor that all streamed bodies share while other workers receive requests. */
+  /** While other workers receive requests, all streamed bodies together stay below this rate, in bytes per second and processor. */
   readonly sharedStreamRateBytes: number;
-  /** Maximum size of logs in bytes: of one worker in memory, of one worker on the disk, and of all workers in memory. */
+  /** Maximum sizes of worker logs in bytes: of one worker in memory, of one worker on the disk, and of all workers in memory. */
   readonly workerLogSizeBytes: number;
   readonly logRetentionSizeBytes: number;
   readonly workerLogsTotalBytes: number;
-  /** Maximum memory of the metrics history. 0 disables the history. */
+  /** Maximum size in bytes of the metrics history in memory. 0 disables the history. */
   readonly metricsHistorySizeBytes: number;
 }
 
@@ -135,10 +135,10 @@ const isolationModes: ReadonlyMap<string, boolean> = new Map([
   ["strict", true],
   ["available", false],
 ]);
-/** Maximum lifetime of a session. Browsers keep cookies for at most 400 days. */
+/** Maximum lifetime of a session, in seconds. Browsers delete cookies after 400 days. */
 const maximumSessionTtlSeconds = 400 * 86_400;
 
-/** Reads the configuration from the environment. Throws ConfigError with the name of the invalid variable and its accepted values. */
+/** Reads the configuration from the environment. Throws a ConfigError that names the invalid variable and its accepted values. */
 export function readConfig(environment: Environment, process: { pid: number; cwd: string; stdoutIsTerminal: boolean }): Config {
   const value = (name: string) => valueOf(environment, name);
   const size = (name: string) =>
@@ -212,7 +212,7 @@ export function readConfig(environment: Environment, process: { pid: number; cwd
   };
 }
 
-/** Returns the root key that the operator configured, or the root key that the daemon created in its state directory. */
+/** Returns the configured root key. If there is none, returns the root key that the daemon created in its state directory. */
 function readRootKeyOrOwn(environment: Environment, cwd: string): Pick<Config, "rootKey" | "rootKeyFile"> {
   const given = readRootKey(environment);
   if (given.rootKey !== undefined || given.rootKeyFile !== undefined) return given;
@@ -247,12 +247,15 @@ function wholeNumber(variable: string, text: string, least: number, most: number
 }
 
 /**
- * Listens on both loopback addresses. If the daemon listened on only one, another program could listen on the other and receive requests
- * for the daemon.
+ * The loopback addresses for IPv4 and IPv6. If the daemon listened on only one of them, another program could listen on the other and
+ * receive requests for the daemon.
  */
 const loopbackHosts = ["127.0.0.1", "::1"];
 
-/** Accepts addresses and host names. Only listening shows whether one belongs to this machine, which can change after a boot. */
+/**
+ * Accepts every address and host name in a valid form. Whether an address belongs to this machine is known only when the daemon listens,
+ * and can change after a restart of the machine.
+ */
 function hostsOf(variable: string, host: string | undefined): readonly string[] {
   if (!host) return loopbackHosts;
   const takes = "an IP address or a host name of this machine, such as 127.0.0.1 or 0.0.0.0";
@@ -308,7 +311,7 @@ function networkGrants(text: string): Omit<NetworkCeilingOptions, "mode"> {
   };
 }
 
-/** Parses the range of user ids for isolates. Rejects ids below 1000, which belong to the operating system. */
+/** Parses the range of user ids for isolates. Rejects ids below 1000, because Linux distributions reserve these for the system. */
 function uidRange(text: string): UidRange | undefined {
   if (text === "off") return undefined;
   const [, first, last] = /^(\d{4,10})-(\d{4,10})$/.exec(text) ?? [];

@@ -3,16 +3,16 @@ import path from "node:path";
 import type { SettingsVariable } from "../../shared/contract/settings.js";
 import { variables, type Environment } from "./config-variables.js";
 
-/** Names of the systemd credentials by the variable that they replace. */
+/** Names of the systemd credentials, by the name of the environment variable that each credential replaces. */
 const credentials: ReadonlyMap<string, string> = new Map([
   ["RUNTIME_ROOT_KEY", "root-key"],
   ["RUNTIME_AUTH_DB_SYNC_TOKEN", "auth-db-sync-token"],
   ["RUNTIME_SECRETS_KEY_FILE", "secrets-key"],
 ]);
-/** Variables whose value is a secret. Their values are never returned. */
+/** Variables whose values are secrets. No operation returns the value of such a variable. */
 const secretNames: ReadonlySet<string> = new Set(["RUNTIME_ROOT_KEY", "RUNTIME_AUTH_DB_SYNC_TOKEN"]);
 
-/** Returns every variable with the value in effect and its origin. Secrets have no value. */
+/** Returns every variable with its value in effect and the origin of that value. Secrets have no value. */
 export function describeVariables(environment: Environment): SettingsVariable[] {
   return variables.map(({ name, fallback, meaning }) => {
     const isSecret = secretNames.has(name);

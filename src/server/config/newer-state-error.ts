@@ -7,7 +7,7 @@ export class NewerStateError extends Error {
   readonly found: number;
   readonly supported: number;
 
-  /** `remedy` completes the text "upgrade runtimed, or …" of the message. */
+  /** `remedy` is the second proposal of the message, which begins with "upgrade runtimed, or". */
   constructor({ subject, found, supported, remedy }: { subject: string; found: number; supported: number; remedy: string }) {
     super(`${subject} has schema ${found}, and this runtimed supports schemas up to ${supported}: upgrade runtimed, or ${remedy}.`);
     this.name = "NewerStateError";

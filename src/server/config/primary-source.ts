@@ -3,7 +3,7 @@ import { ConfigError } from "./config-error.js";
 import { readSecret, type SecretForm } from "./secret-source.js";
 import type { VariableDescription } from "./config-variables.js";
 
-/** The database server that contains the keys of several daemons, and the interval at which the daemon requests changes. */
+/** The database server that contains the keys of several daemons, and the interval at which each daemon fetches changes. */
 export interface PrimarySource {
   /** Origin of the server, such as `http://10.0.0.5:8080`. */
   readonly url: string;
@@ -38,7 +38,7 @@ export const primaryVariables: readonly VariableDescription[] = [
   },
 ];
 
-/** Accepted form of the token. A line break in the token would make the syncer process exit. */
+/** Accepted form of the token. A line break is not accepted, because the syncer would exit with an error. */
 const tokenForm: SecretForm = {
   credential: "auth-db-sync-token",
   variable: "RUNTIME_AUTH_DB_SYNC_TOKEN",
@@ -61,7 +61,10 @@ export function readPrimary(
   return mode === "local" ? undefined : readSource(environment, value);
 }
 
-/** Returns the configured primary, even in local mode, because `migrate-keys` copies the keys to it. Throws ConfigError. */
+/**
+ * Returns the configured primary. Also returns the primary in local mode, because `migrate-keys` copies the keys of a local key store to
+ * the primary. Throws ConfigError.
+ */
 export function readSource(environment: Readonly<Record<string, string | undefined>>, value: (variable: string) => string): PrimarySource {
   return {
     url: readUrl(value("RUNTIME_AUTH_DB_SYNC_URL")),
@@ -71,7 +74,7 @@ export function readSource(environment: Readonly<Record<string, string | undefin
 }
 
 function readUrl(text: string): string {
-  // Accepts the scheme `libsql`, because tools of libSQL print URLs with this scheme.
+  // Accepts the scheme `libsql`, because the tools of libSQL print URLs with this scheme.
   const url = URL.canParse(text) ? new URL(text.replace(/^libsql:/, "https:")) : undefined;
   const isOrigin = url !== undefined && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`;
   if (isOrigin) return url.origin;

@@ -7,7 +7,7 @@ import type { Config } from "./config.js";
 import { AllowedHosts } from "../web/allowed-hosts.js";
 
 /**
- * Returns the settings for host names: of the panel, of the workers, and of all accepted requests. `value` returns the text of an
+ * Returns the host name settings: for the panel, for workers, and for the requests that the daemon accepts. `value` returns the text of an
  * environment variable.
  */
 export function readRequestHosts(
@@ -33,7 +33,7 @@ export function readRequestHosts(
       "a host name other than that of RUNTIME_PUBLIC_URL, because browsers ignore the port of cookies",
     );
   const entries = commaSeparated(allowedHostsText);
-  // Host names from RUNTIME_PANEL_HOST and RUNTIME_PUBLIC_URL are accepted too.
+  // Also accepts the host names in RUNTIME_PANEL_HOST and RUNTIME_PUBLIC_URL.
   const named = [panelHost?.name, publicName].flatMap((name) => name ?? []);
   const allowedHosts =
     entries.length === 0
@@ -53,10 +53,12 @@ export function readRequestHosts(
   return { panelHost, publicUrl, allowedHosts, appDomain, hostSuffixes: hostSuffixesOf(value("RUNTIME_HOST_SUFFIXES")), ownHostNames };
 }
 
-/** A host name, or all host names below a domain, that keys of a namespace can assign to the namespace's workers. */
+/**
+ * Host names that the keys of one namespace can assign to workers of this namespace: a single host name, or all host names below a domain.
+ */
 export interface HostSuffix {
   readonly namespace: string;
-  /** A host name. With a leading dot, all host names with this ending. */
+  /** A single host name. If the text begins with a dot, all host names that end with the text. */
   readonly suffix: string;
 }
 

@@ -5,7 +5,10 @@ import path from "node:path";
 import type { Config } from "./config.js";
 import { openStateDirectory } from "./state-directory.js";
 
-/** Accepted form of a root key. HTTP headers cannot contain other keys, so all requests would fail without an explanation. */
+/**
+ * Accepted form of a root key. A key with other characters cannot be in an HTTP header, so every request would fail with 401 without an
+ * explanation.
+ */
 const rootKeyForm: SecretForm = {
   credential: "root-key",
   variable: "RUNTIME_ROOT_KEY",
@@ -16,12 +19,12 @@ const keyBytes = 32;
 /** Name of the root key file in the state directory. */
 export const ownRootKeyName = "root.key";
 
-/** The file with the root key, and its name in error messages. */
+/** The file that contains the root key, and the name of the file in error messages. */
 export type RootKeyFile = SecretFile;
 
 /**
- * Reads the root key from the systemd credential, the file or the variable. Throws ConfigError if the key is not readable or HTTP headers
- * cannot contain it.
+ * Reads the root key from the systemd credential, the file or the environment variable. Throws a ConfigError if the key is not readable or
+ * contains characters that an HTTP header cannot contain.
  */
 export function readRootKey(environment: Readonly<Record<string, string | undefined>>): {
   rootKey: string | undefined;
@@ -31,19 +34,22 @@ export function readRootKey(environment: Readonly<Record<string, string | undefi
   return { rootKey: secret, rootKeyFile: secretFile };
 }
 
-/** Returns the current root key in the file, or undefined for an empty file. Throws ConfigError. */
+/** Returns the root key that the file currently contains. Returns undefined for an empty file. Throws ConfigError. */
 export function readRootKeyFile(file: RootKeyFile): string | undefined {
   return readSecretFile(file, rootKeyForm);
 }
 
-/** Returns the root key file that the daemon itself creates, and uses if no other root key is configured. */
+/**
+ * Returns the path of the root key file in the state directory. The daemon creates this file, and uses it if no other root key is
+ * configured.
+ */
 export function ownRootKeyFile(stateDirectory: string): RootKeyFile {
   return { name: "the root key of the state directory", file: path.join(stateDirectory, ownRootKeyName) };
 }
 
-/** Writes a new root key to a file that only its user can read. Keeps an existing file. */
+/** Writes a new root key to a file that only the daemon's user can read. An existing file stays unchanged. */
 export async function makeRootKeyFile(file: string): Promise<void> {
-  // Uses the flag "wx", which fails for an existing file, because clients can already use the existing key.
+  // The flag "wx" makes the call fail for an existing file, because clients possibly use the existing root key.
   await writeFile(file, `${randomBytes(keyBytes).toString("base64url")}\n`, { flag: "wx", mode: 0o600 }).catch(
     (error: NodeJS.ErrnoException) => {
       if (error.code !== "EEXIST") throw error;
@@ -51,7 +57,7 @@ export async function makeRootKeyFile(file: string): Promise<void> {
   );
 }
 
-/** Creates a root key in the state directory if the file is missing. Returns the configuration with the root key. */
+/** Creates a root key in the state directory unless the file exists. Returns the configuration with the root key. */
 export async function makeOwnRootKey(config: Config): Promise<Config> {
   await openStateDirectory(config.stateDirectory);
   const rootKeyFile = ownRootKeyFile(config.stateDirectory);

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { ConfigError } from "./config-error.js";
 
-/** The file that contains a secret, and its name in error messages. */
+/** The file that contains a secret, and the name of the file in error messages. */
 export interface SecretFile {
   readonly name: string;
   readonly file: string;
@@ -33,7 +33,7 @@ export function readSecret(
   const credential = credentials
     ? { name: `the systemd credential ${form.credential}`, file: path.join(credentials, form.credential) }
     : undefined;
-  // Ignores a missing credential, because systemd sets the directory for other credentials too.
+  // Ignores a missing file, because systemd also sets CREDENTIALS_DIRECTORY for other credentials.
   const text = credential && readIfThere(credential.file);
   if (credential && text !== undefined) return { secret: soundSecret(credential.name, form, text), secretFile: credential };
   const fileVariable = `${form.variable}_FILE`;
@@ -64,7 +64,10 @@ function readIfThere(file: string): string | undefined {
   }
 }
 
-/** Returns the secret without surrounding white space, or undefined for an empty text. Throws ConfigError for a secret in another form. */
+/**
+ * Returns the secret without white space around it. Returns undefined for an empty text. Throws a ConfigError if the secret does not have
+ * the accepted form.
+ */
 function soundSecret(source: string, { pattern, takes }: SecretForm, text = ""): string | undefined {
   const secret = text.trim();
   if (secret === "") return undefined;

@@ -1,14 +1,19 @@
 /** The values of the environment variables that systemd sets for a service. */
 export interface ServiceEnvironment {
-  /** Descriptors of inherited listening sockets. These have priority over host and port. */
+  /**
+   * File descriptors of the listening sockets that the process inherits. If there are any, the daemon ignores the configured host and port.
+   */
   readonly listenFds: readonly number[];
-  /** Address of the socket for notifications to systemd: a path, or `@` and an abstract name. */
+  /** Address of the socket on which systemd receives notifications: a path, or `@` and the name of an abstract socket. */
   readonly notifySocket: string | undefined;
-  /** Time without a notification after which the service manager restarts the service. */
+  /** Time in ms after which systemd restarts the service if the service sends no notification. */
   readonly watchdogMs: number | undefined;
 }
 
-/** Environment variables that systemd sets for this process. Workers, plugins and child processes must not inherit these variables. */
+/**
+ * Environment variables that systemd sets only for this process. The daemon removes these variables, so that child processes, workers and
+ * plugins do not inherit them.
+ */
 export const serviceVariables: readonly string[] = [
   "NOTIFY_SOCKET",
   "WATCHDOG_USEC",
@@ -29,8 +34,8 @@ export function readServiceEnvironment(
 ): ServiceEnvironment {
   const isOurs = (variable: string) => environment[variable] === String(pid);
   const listenCount = isOurs("LISTEN_PID") ? Math.min(mostListenFds, wholeNumber(environment["LISTEN_FDS"])) : 0;
-  // Ignores a missing WATCHDOG_PID, because the watchdog then applies to any process of the service. LISTEN_PID is always set for
-  // inherited sockets.
+  // Accepts a missing WATCHDOG_PID, because the watchdog then applies to every process of the service. LISTEN_PID must be set, because
+  // systemd always sets it for inherited sockets.
   const isWatched = environment["WATCHDOG_PID"] === undefined || isOurs("WATCHDOG_PID");
   const watchdogMs = isWatched ? wholeNumber(environment["WATCHDOG_USEC"]) / 1000 : 0;
   return {

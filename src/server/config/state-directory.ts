@@ -5,12 +5,15 @@ import { makeDirectory } from "../platform/make-directory.js";
 
 const privateMode = 0o700;
 /**
- * Error codes that would occur again at the next start. The causes of other errors, such as a full disk, can end without a change of the
+ * Error codes that the next start would produce again. A different error, such as a full disk, can end without a change of the
  * configuration.
  */
 const lastingCodes = new Set(["EACCES", "EPERM", "EROFS", "ENOTDIR", "ENOENT", "EEXIST", "ELOOP", "ENAMETOOLONG"]);
 
-/** Creates the state directory, readable only for the daemon's user, and checks that the directory is writable. Throws ConfigError. */
+/**
+ * Creates the state directory with access only for the daemon's user. Checks that the daemon can write to the directory. Throws
+ * ConfigError.
+ */
 export async function openStateDirectory(directory: string): Promise<void> {
   try {
     await makeDirectory(directory, privateMode);

@@ -1,19 +1,19 @@
 import { parseNetworkTarget, type NetworkTarget } from "../../shared/network-target.js";
 import type { WorkerManifest } from "../../shared/worker-manifest.js";
 
-/** Network modes from the most to the least restrictive. */
+/** Network modes, from the smallest to the largest set of allowed addresses. */
 export const networkModes = ["none", "public", "all"] as const;
 
-/** The addresses that one isolate can connect to. The daemon passes this object to the isolate as JSON. */
+/** The addresses that the worker in one isolate can connect to. The daemon sends this object to the isolate as JSON. */
 export interface WorkerNetwork {
-  /** General rule for addresses. `public` allows all except loopback, private, link-local and metadata addresses. */
+  /** Network mode of the worker. The mode `public` excludes loopback, private, link-local and metadata addresses. */
   readonly mode: NetworkMode;
   readonly allowsLoopback: boolean;
-  /** Network targets in the worker's manifest that the operator has allowed. */
+  /** Network targets that the worker's manifest requests and the operator allows. */
   readonly allow: readonly string[];
 }
 
-/** Returns whether a worker needs no network sockets, so that the kernel can deny all of them. */
+/** Returns whether a worker opens no network sockets. The kernel can then deny all network sockets to the isolate. */
 export function needsNoNetwork({ mode, allowsLoopback, allow }: WorkerNetwork): boolean {
   return mode === "none" && !allowsLoopback && allow.every(isUnixSocket);
 }
@@ -28,7 +28,7 @@ function isUnixSocket(target: string): boolean {
 }
 export type NetworkMode = (typeof networkModes)[number];
 
-/** Network target that the operator allows for all workers, or for the workers of one scope such as `@team`. */
+/** Network target that the operator allows. If `scope` is set, only the workers of that scope, such as `@team`, can use the target. */
 export interface NetworkGrant {
   readonly scope: string | undefined;
   readonly target: NetworkTarget;
@@ -37,13 +37,13 @@ export interface NetworkGrant {
 export interface NetworkCeilingOptions {
   readonly mode: NetworkMode;
   readonly grants: readonly NetworkGrant[];
-  /** True if every worker is allowed to connect to this machine. Intended for development. */
+  /** True if every worker is allowed to connect to the loopback addresses of this machine. Intended for development. */
   readonly allowsLoopback: boolean;
 }
 
 type Requested = Pick<WorkerManifest, "network">;
 
-/** Checks and limits the network targets that manifests request. */
+/** Checks the network mode and the targets that a manifest requests against those that the operator allows. */
 export class NetworkCeiling {
   readonly #options: NetworkCeilingOptions;
   /** Network access of a worker whose manifest has no `network` setting. */
@@ -54,7 +54,7 @@ export class NetworkCeiling {
     this.usual = { mode: options.mode, allowsLoopback: options.allowsLoopback, allow: [] };
   }
 
-  /** Returns the reason why this daemon would not serve a worker with this manifest, or undefined if it would. */
+  /** Returns the reason why the daemon rejects the manifest's network settings. Returns undefined if the daemon accepts these settings. */
   refusal({ network }: Requested, name: string): string | undefined {
     const { mode } = this.#options;
     if (network?.mode !== undefined && networkModes.indexOf(network.mode) > networkModes.indexOf(mode))
@@ -65,7 +65,7 @@ export class NetworkCeiling {
     return undefined;
   }
 
-  /** Returns the network access of a worker's isolates. */
+  /** Returns the addresses that the isolates of a worker can connect to. */
   of({ network }: Requested): WorkerNetwork {
     if (network === undefined) return this.usual;
     return { ...this.usual, mode: network.mode ?? this.usual.mode, allow: network.allow };

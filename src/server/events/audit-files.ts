@@ -2,17 +2,17 @@ import { mkdir, open, readdir, rm, type FileHandle } from "node:fs/promises";
 import path from "node:path";
 
 /**
- * Matches the name of an audit log file, which is the id of its first entry. Therefore, names sort files in the order of their entries, and
- * no file is ever renamed.
+ * Matches the name of an audit log file. The name is the id of the first entry in the file. Sorted names therefore give the order of the
+ * entries.
  */
 const fileName = /^(\d{16})\.jsonl$/;
-/** Number of bytes per read of an audit log file. */
+/** Number of bytes that the daemon reads from an audit log file at a time. */
 const blockBytes = 64 * 1024;
 const newline = 0x0a;
 
 export interface AuditFilesOptions {
   readonly directory: string;
-  /** Size in bytes at which a new audit log file begins. */
+  /** Size in bytes of the current audit log file at which the daemon begins a new file. */
   readonly fileBytes: number;
   /** Number of audit log files that are kept, including the current file. */
   readonly keptFiles: number;
@@ -23,7 +23,7 @@ interface OpenFile {
   sizeBytes: number;
 }
 
-/** The files of the audit log: one line per entry, mode 0600. Entries are only appended. */
+/** The files of the audit log. Each line is one entry. The daemon only appends entries. The files have mode 0600. */
 export class AuditFiles {
   readonly #options: AuditFilesOptions;
   #current: OpenFile | undefined;
@@ -32,7 +32,9 @@ export class AuditFiles {
     this.#options = options;
   }
 
-  /** Appends complete lines. `firstId` is the id of the first entry in the lines. If the call throws, no line was appended. */
+  /**
+   * Appends complete lines. `firstId` is the id of the first entry in the lines. If the call throws, the file contains none of the lines.
+   */
   async append(lines: string, firstId: number, { isSynced }: { isSynced: boolean }): Promise<void> {
     const current = await this.#openFor(firstId);
     const bytes = Buffer.from(lines);
@@ -40,14 +42,14 @@ export class AuditFiles {
       await current.file.appendFile(bytes);
       if (isSynced) await current.file.datasync();
     } catch (error) {
-      // Truncates the file to its previous size after a failed write, because a partial line would make the next line unreadable.
+      // Restores the previous size of the file after a failed write. A partial line would make the next line unreadable.
       await current.file.truncate(current.sizeBytes).catch(() => this.#leave());
       throw error;
     }
     current.sizeBytes += bytes.length;
   }
 
-  /** Yields the lines of all files in blocks, newest first. Ends at a file that was deleted during the read. */
+  /** Yields the lines of all files in blocks, newest first. Stops at a file that was deleted meanwhile. */
   async *linesBackwards(): AsyncGenerator<string[]> {
     for (const name of (await this.#names()).toReversed()) {
       const file = await open(path.join(this.#options.directory, name), "r").catch(() => undefined);
@@ -82,7 +84,7 @@ export class AuditFiles {
     return next;
   }
 
-  /** Opens a file for appending. Removes an incomplete last line, which a killed daemon left and never confirmed. */
+  /** Opens a file for appending. Removes an incomplete last line. A daemon that was killed left this line and never confirmed its entry. */
   async #open(name: string): Promise<OpenFile> {
     const file = await open(path.join(this.#options.directory, name), "a+", 0o600);
     try {
@@ -115,7 +117,7 @@ async function* blocksBackwards(file: FileHandle): AsyncGenerator<string[]> {
     const start = Math.max(0, end - blockBytes);
     const { buffer, bytesRead } = await file.read(Buffer.alloc(end - start), 0, end - start, start);
     const bytes = Buffer.concat([buffer.subarray(0, bytesRead), rest]);
-    // The first line of a block can begin in the previous block of the file.
+    // The first line of a block is incomplete if it begins in the previous block of the file.
     const whole = start === 0 ? 0 : bytes.indexOf(newline) + 1;
     if (start > 0 && whole === 0) rest = bytes;
     else {

@@ -5,14 +5,19 @@ import type { Log } from "../log/log.js";
 import { EntryBuffer } from "./entry-buffer.js";
 import { AuditFiles, type AuditFilesOptions } from "./audit-files.js";
 
-/** Maximum number of entries that wait in memory for a full or failing disk. Further entries are only counted. */
+/**
+ * Maximum number of entries that wait in memory while the disk is full or failing. The daemon only counts the entries above this number.
+ */
 const mostWaiting = 1000;
-/** Maximum number of entries per write and sync. Further entries wait for the next write. */
+/** Maximum number of entries that the daemon writes and syncs at once. All other entries wait for the next write. */
 const batchEntries = 100;
-/** Maximum time for which the response to a change waits until its audit entry is on the disk. Afterwards, the response is sent. */
+/**
+ * Maximum time that the response to a change waits for its audit entry. After this time, the daemon sends the response although the entry
+ * is not on the disk.
+ */
 const longestWaitMs = 2000;
 const retryMs = 5000;
-/** Number of entries in memory for clients that follow the audit log. */
+/** Number of newest entries in memory. Clients that follow the audit log read these entries. */
 const keptEntries = 500;
 const followLimit = 1000;
 
@@ -27,7 +32,7 @@ interface Waiting {
 /** Counts of audit log entries since the daemon started. */
 export interface AuditCounts {
   readonly written: number;
-  /** Number of entries that were not written, because of too many failed attempts or a full disk. */
+  /** Number of entries that the daemon has not written: failed attempts above the limit, and entries for which the memory was full. */
   readonly skipped: number;
   /** Number of entries in memory that wait for the disk. */
   readonly waiting: number;
@@ -40,8 +45,8 @@ export interface AuditLogOptions extends AuditFilesOptions {
 }
 
 /**
- * The audit log of all changes. An entry is on the disk before the caller receives the response. If the disk fails, the change remains
- * valid and its entry waits in memory. Requests to workers never wait for the audit log.
+ * The audit log of all changes. The caller of a change receives the response after the entry is on the disk. If the disk fails, the change
+ * stays valid and the entry waits in memory. Requests to workers never wait for the audit log.
  */
 export class AuditLog {
   readonly #files: AuditFiles;
@@ -53,14 +58,14 @@ export class AuditLog {
   #writing: Promise<void> | undefined;
   #written = 0;
   #skipped = 0;
-  /** Number of skipped entries that no `audit.skipped` entry has reported yet. */
+  /** Number of skipped entries since the last `audit.skipped` entry. */
   #untold = 0;
   #isFailing = false;
 
   private constructor(options: AuditLogOptions, files: AuditFiles, lastId: number) {
     this.#options = options;
     this.#files = files;
-    // Creates rising ids even if the clock was set back.
+    // Continues above the last id in the files if the clock was set back, so that ids always rise.
     this.#nextId = Math.max(options.now() * 1000, lastId + 1);
     this.#recent = new EntryBuffer({ most: keptEntries, before: this.#nextId - 1 });
   }
@@ -91,7 +96,7 @@ export class AuditLog {
     timer.abort();
   }
 
-  /** Counts an entry that is not written. The daemon writes an `audit.skipped` entry with this count before the next entry. */
+  /** Counts an entry that the daemon does not write. The next recorded entry is preceded by an `audit.skipped` entry with the count. */
   skip(): void {
     this.#skipped += 1;
     this.#untold += 1;
@@ -111,8 +116,8 @@ export class AuditLog {
   }
 
   /**
-   * Yields the entries that match the filter, or the entries after `lastEventId`. Then yields new entries in batches until the signal
-   * aborts.
+   * Yields the entries that match the filter. With `lastEventId`, yields only the entries after this id. Then yields new entries in batches
+   * until the signal aborts.
    */
   async *follow(filter: Query, lastEventId: number | undefined, signal: AbortSignal): AsyncGenerator<AuditEntry[]> {
     const passes = auditFilter({ ...filter, before: undefined });
@@ -132,7 +137,7 @@ export class AuditLog {
     }
   }
 
-  /** Writes the waiting entries if the disk is writable, then closes the files. */
+  /** Writes the waiting entries unless the disk is not writable. Then closes the files. */
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#writing;
@@ -155,7 +160,7 @@ export class AuditLog {
   }
 
   async #writeAll(): Promise<void> {
-    // Waits for further entries of the same turn of the event loop, so that all are synced together.
+    // Waits until the current turn of the event loop ends. One sync then covers all entries of this turn.
     await Promise.resolve();
     while (this.#waiting.length > 0 && !this.#closing.signal.aborted) {
       if (await this.#write()) continue;
@@ -188,7 +193,7 @@ export class AuditLog {
   }
 }
 
-/** Parses lines of the audit log. Skips incomplete lines and lines that another version of the daemon wrote. */
+/** Parses lines of the audit log. Skips lines that are incomplete or that another version of the daemon wrote. */
 function entriesOf(lines: readonly string[]): AuditEntry[] {
   return lines.flatMap((line) => {
     try {

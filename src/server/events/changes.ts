@@ -5,8 +5,8 @@ import type { NewEvent } from "./runtime-events.js";
 import type { NewAuditEntry } from "./audit-log.js";
 
 /**
- * Limits the recorded failed attempts, so that a client cannot fill the audit log: `burst` attempts at once, then `perSecond` attempts per
- * second.
+ * Limits for failed attempts in the audit log: `burst` attempts at once, then `perSecond` attempts per second. Without these limits, a
+ * client could fill the audit log.
  */
 const burst = 60;
 const perSecond = 1;
@@ -24,11 +24,11 @@ export interface ChangingCall {
 interface ChangesOptions {
   readonly events: { publish(event: NewEvent): void };
   readonly audit: { record(entry: NewAuditEntry, options: { isSynced: boolean }): Promise<void>; skip(): void };
-  /** Redacts text that has the form of a key. Needed because clients choose names and request ids. */
+  /** Replaces text that looks like an API key. Clients choose names and request ids, so these can contain a key. */
   readonly redact: (text: string) => string;
 }
 
-/** Records every change in the audit log, then publishes it as an event. */
+/** Records every change in the audit log. Then publishes the change as an event. */
 export class Changes {
   readonly #options: ChangesOptions;
   readonly #budget = new AttemptLimiter();
@@ -37,7 +37,7 @@ export class Changes {
     this.#options = options;
   }
 
-  /** Records a completed change and publishes an event. Resolves when the audit entry is on the disk, or after 2 s. Never throws. */
+  /** Records a completed change, then publishes an event. Resolves when the audit entry is on the disk, at most 2 s later. Never throws. */
   async made(call: ChangingCall): Promise<void> {
     const { events, audit } = this.#options;
     await audit.record(this.#entryOf(call, "done"), { isSynced: true });
@@ -45,7 +45,7 @@ export class Changes {
     events.publish({ type, requestId, subject, ...(principal && { principal }) });
   }
 
-  /** Records an attempt that changed nothing. Attempts above the limit are only counted. */
+  /** Records a failed attempt to change data. If the attempts exceed the limit, only counts the attempt. */
   attempted(call: ChangingCall, outcome: "refused" | "failed", code: ErrorCode): void {
     const { audit } = this.#options;
     if (this.#budget.admits()) void audit.record({ ...this.#entryOf(call, outcome), code }, { isSynced: false });
@@ -70,7 +70,7 @@ export class Changes {
   }
 }
 
-/** Limits the failed attempts in the audit log, so that these do not displace the changes. */
+/** Limits the number of failed attempts in the audit log. Without the limit, attempts would displace the entries about changes. */
 class AttemptLimiter {
   #left = burst;
   #countedAtMs = performance.now();

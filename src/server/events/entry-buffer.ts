@@ -1,6 +1,6 @@
 import { ChangeSignal } from "../../shared/change-signal.js";
 
-/** Buffer of the newest entries, whose ids increase. A follower stores only the id of its last entry. */
+/** Buffer of the newest entries, whose ids rise. Each follower remembers only the id of the last entry that it has received. */
 export class EntryBuffer<Entry extends { readonly id: number }> {
   readonly #most: number;
   #entries: Entry[] = [];
@@ -8,7 +8,7 @@ export class EntryBuffer<Entry extends { readonly id: number }> {
   #droppedThroughId: number;
   readonly #changes = new ChangeSignal();
 
-  /** `before` is the id before the first entry of this buffer. Followers that ask for older entries receive none from the buffer. */
+  /** `before` is the last id before the first entry of this buffer. Followers receive no entries up to this id. */
   constructor(options: { readonly most: number; readonly before: number }) {
     this.#most = options.most;
     this.#newestId = options.before;
@@ -19,7 +19,7 @@ export class EntryBuffer<Entry extends { readonly id: number }> {
     return this.#newestId;
   }
 
-  /** The highest id whose entry was dropped from the buffer, or was assigned before the buffer existed. */
+  /** The highest id that the buffer no longer contains. Includes the ids from the time before this buffer. */
   get droppedThroughId(): number {
     return this.#droppedThroughId;
   }
@@ -27,7 +27,7 @@ export class EntryBuffer<Entry extends { readonly id: number }> {
   add(entries: readonly Entry[]): void {
     this.#entries.push(...entries);
     this.#newestId = this.#entries.at(-1)?.id ?? this.#newestId;
-    // Drops half of the entries at once, because each drop moves all remaining entries in memory.
+    // Drops half of the entries at once. A drop moves all remaining entries in memory, so many small drops would be slow.
     if (this.#entries.length > 2 * this.#most) this.#drop();
     this.#changes.notify();
   }

@@ -4,7 +4,7 @@ import { EntryBuffer } from "./entry-buffer.js";
 
 /** Number of events in memory, for clients that reconnect. */
 const keptEvents = 2000;
-/** Maximum number of events in one batch for a follower. */
+/** Maximum number of events that a follower receives in one batch. */
 const batchEvents = 256;
 const longestMessage = 500;
 
@@ -13,7 +13,7 @@ const gapMessage =
 
 export type NewEvent = Omit<RuntimeEvent, "id" | "at">;
 
-/** The position at which a follower of the events starts: after an id, at a time (Unix milliseconds), or now. */
+/** The position from which a follower receives events: after an id, from a time (Unix milliseconds), or from now. */
 interface EventStart {
   readonly lastEventId: number | undefined;
   readonly sinceMs: number | undefined;
@@ -25,7 +25,7 @@ interface RuntimeEventsOptions {
   readonly onPublished?: (event: RuntimeEvent) => void;
 }
 
-/** The events of the daemon. Keeps the newest events in memory. Publishing an event never waits for a follower. */
+/** The events of the daemon. The newest events are in memory. A slow follower does not delay the publication of an event. */
 export class RuntimeEvents {
   readonly #now: () => number;
   readonly #onPublished: ((event: RuntimeEvent) => void) | undefined;
@@ -40,7 +40,7 @@ export class RuntimeEvents {
     this.#now = now;
     this.#onPublished = onPublished;
     this.#startedAtMs = now();
-    // Starts with an id above those of previous daemon processes, so that a follower that reconnects can detect missing events.
+    // Starts above the ids of earlier daemon processes. A follower that reconnects after a restart can then detect missing events.
     this.#nextId = this.#startedAtMs * 1000;
     this.#recent = new EntryBuffer({ most: kept, before: this.#nextId - 1 });
   }
@@ -64,8 +64,8 @@ export class RuntimeEvents {
   }
 
   /**
-   * Yields matching events in batches until the signal aborts. Begins with `stream.opened`, whose id a follower can resume from, or with
-   * `stream.gap` if events are missing. A slow follower can also receive `stream.gap` later.
+   * Yields matching events in batches until the signal aborts. The first event is `stream.opened`, whose id a follower can resume from, or
+   * `stream.gap` if events are missing. A slow follower can receive `stream.gap` later too.
    */
   async *follow(passes: (event: RuntimeEvent) => boolean, start: EventStart, signal: AbortSignal): AsyncGenerator<RuntimeEvent[]> {
     this.#followerCount += 1;
@@ -84,7 +84,7 @@ export class RuntimeEvents {
         if (batch.length > 0) yield batch;
         if (next.length === batchEvents) continue;
         await this.#recent.changed(seenId, signal);
-        // Waits for further events of the same turn of the event loop, so that all are sent together.
+        // Waits until the current turn of the event loop ends. One batch then contains all events of this turn.
         await turn();
       }
     } finally {
@@ -95,7 +95,8 @@ export class RuntimeEvents {
   #begin({ lastEventId, sinceMs }: EventStart): { seenId: number; notice?: RuntimeEvent } {
     const { newestId, droppedThroughId } = this.#recent;
     if (lastEventId !== undefined) {
-      // Reports a gap for an id that is not assigned yet, because the daemon cannot know which events the follower has received.
+      // Reports a gap if the follower sends an id that the daemon has not assigned, because the daemon cannot know which events the
+      // follower has received.
       if (lastEventId > newestId) return { seenId: newestId, notice: this.#notice("stream.gap", newestId) };
       return { seenId: lastEventId };
     }
@@ -112,7 +113,7 @@ export class RuntimeEvents {
   }
 }
 
-/** Publishes each change of a worker's active version. The cause can be an API call or a change of files on the disk. */
+/** Publishes an event when the active version of a worker changes, by an operation of the API or by a change of files on the disk. */
 export class ActiveVersionTracker {
   readonly #publish: (event: NewEvent) => void;
   readonly #versions = new Map<string, string>();
@@ -122,12 +123,12 @@ export class ActiveVersionTracker {
     this.#publish = publish;
   }
 
-  /** Starts to publish changes. The versions that were recorded before this call are the initial state. */
+  /** Starts to publish events. The versions that `note` recorded earlier are the initial state and cause no event. */
   tellFromNowOn(): void {
     this.#isTelling = true;
   }
 
-  /** Records the active version of a worker. `version` is undefined if the worker has no active version. */
+  /** Records the active version of a worker, or undefined if the worker has no active version. */
   note(name: string, version: string | undefined): void {
     if (this.#versions.get(name) === version) return;
     if (version === undefined) this.#versions.delete(name);

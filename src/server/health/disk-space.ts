@@ -18,7 +18,7 @@ const effects = {
 
 interface DiskSpaceOptions {
   readonly directories: readonly { readonly kind: keyof typeof effects; readonly path: string }[];
-  /** Returns the number of free blocks for the daemon, of all blocks, and the size of a block in bytes. */
+  /** Returns the number of blocks that are free for the daemon, the number of all blocks, and the size of a block in bytes. */
   readonly statfs: (path: string) => Promise<{ readonly bavail: number; readonly blocks: number; readonly bsize: number }>;
   /** Returns Unix time in milliseconds. */
   readonly now: () => number;

@@ -2,7 +2,7 @@ import type { LogEntry } from "../../shared/contract/worker-logs.js";
 import type { LastError } from "../../shared/contract/worker-health.js";
 import { parseError } from "./error-position.js";
 
-/** Entries of one source within this time belong to the same error. */
+/** Time in ms within which entries of the same source belong to the same error. */
 const sameErrorMs = 1000;
 /** An error of the code explains errors of other sources, such as the response with status 500, within this time. */
 const explainsMs = 10_000;

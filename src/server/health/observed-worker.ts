@@ -13,7 +13,7 @@ export interface ObservedMeter extends RequestCounters {
   readonly latency: RequestCounters["latency"] & { recent(nowMs: number): Latency; sinceStart(): Latency };
 }
 
-/** The active version of a worker. `installation`: the record of its upload, with the time in Unix seconds. */
+/** The active version of a worker. `installation` is the record of its upload, with the time in Unix seconds. */
 export interface ActiveVersion {
   readonly name: string;
   readonly version: string;
@@ -31,7 +31,7 @@ export class ObservedVersion {
   readonly beforeP99Ms: number | undefined;
   readonly #window: RequestWindow;
   #startFailure: string | undefined;
-  /** One sentence for each cron job whose last run failed, by the title of the job. */
+  /** The last repeated crash, with its time and the end of the restart delay. */
   #crash: { readonly atMs: number; readonly restUntilMs: number } | undefined;
 
   constructor(options: {
@@ -81,7 +81,7 @@ export class ObservedVersion {
   }
 }
 
-/** Returns the p99 of a version's requests: of the last minute, or if these are too few, since the daemon started. */
+/** Returns the p99 of the requests in the last minute. If these are too few, returns the p99 since the start of the daemon. */
 export function usualP99(meter: ObservedMeter, nowMs: number): number | undefined {
   return p99Of(meter.latency.recent(nowMs)) ?? p99Of(meter.latency.sinceStart());
 }

@@ -29,7 +29,7 @@ export interface RecentRequests {
 
 /** The requests of one worker version in the last minute, from samples of its counters. Times are on the clock of `performance.now()`. */
 export class RequestWindow {
-  /** The oldest sample is the last one that is at least one minute old, if any. */
+  /** Samples of the counters, oldest first. The first sample is the last one that is at least one minute old, if there is one. */
   #samples: [Sample, ...Sample[]];
   #succeeded: number;
   #failed: number;
@@ -65,7 +65,7 @@ export class RequestWindow {
   #keep(sample: Sample): void {
     const [first, ...others] = this.#samples;
     const last = others.at(-1);
-    // The last sample is replaced until it is 5 s younger than the sample before it.
+    // Replaces the last sample until it is at least 5 s younger than the sample before it.
     const before = others.at(-2) ?? first;
     const kept = last && last.atMs - before.atMs < sampleEveryMs ? [first, ...others.slice(0, -1), sample] : [first, ...others, sample];
     while (kept.length > 1 && (kept[1] as Sample).atMs <= sample.atMs - windowMs) kept.shift();

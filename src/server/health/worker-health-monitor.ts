@@ -9,7 +9,7 @@ import { sampleEveryMs } from "./request-window.js";
 /** A problem that begins within this time after a version became active is related to this version. */
 const suspectMs = 30 * 60_000;
 
-/** States with a problem. A problem of the previous version is not related to the next one. */
+/** States with a problem. After the activation of another version, a problem of the previous version does not count against the new one. */
 const problemStates: ReadonlySet<WorkerState> = new Set(["failing", "backoff", "degraded"]);
 /** States whose changes only reflect traffic. They are not published, because they would displace other events. */
 const quietStates: ReadonlySet<WorkerState> = new Set(["ok", "idle"]);

@@ -4,10 +4,10 @@ import { hostNameOf, isHost } from "../../shared/host.js";
 import type { RecordStore, StoredRecord } from "../storage/record-store.js";
 import type { HostTarget } from "../web/http-exchange.js";
 
-/** Maximum number of cached Host headers. The limit is necessary because clients choose these headers. */
+/** Maximum number of cached Host headers. Clients choose these headers, so the limit bounds the memory. */
 const maximumKnownHeaders = 4096;
 const recordKind = "host";
-/** Target of a host name below the app domain for which no worker exists. */
+/** Target of an automatic host name below the app domain that belongs to no worker. */
 const noWorker: HostTarget = { name: "", range: undefined };
 
 interface HostTableOptions {
@@ -24,14 +24,14 @@ interface Entry {
   readonly revision: number;
 }
 
-/** The host names of workers, in memory: host names that operators added, and automatic host names below the app domain. */
+/** The host names of workers, in memory: the host names that operators have added, and the automatic host names below the app domain. */
 export class HostTable {
   readonly #records: RecordStore;
   readonly #config: HostTableOptions["config"];
   readonly #entries = new Map<string, Entry>();
-  /** Cached targets by Host header as received. Null for the host names of the daemon itself. */
+  /** Cached targets by the received text of the Host header. Null if the host name belongs to the daemon itself. */
   readonly #known = new Map<string, HostTarget | null>();
-  /** Host names in the manifests of active versions, by worker name. */
+  /** Host names that the manifests of active versions request, by worker name. */
   readonly #requested = new Map<string, readonly string[]>();
   readonly #stopFollowing: () => void;
 
@@ -42,7 +42,10 @@ export class HostTable {
     this.#apply("all");
   }
 
-  /** Returns the worker for a Host header. Returns undefined for a host name of the daemon itself, where the path selects the worker. */
+  /**
+   * Returns the worker for a Host header. Returns undefined for a host name of the daemon itself. At such a host name, the path selects the
+   * worker.
+   */
   find(header: string | undefined): HostTarget | undefined {
     if (header === undefined || (this.#entries.size === 0 && this.#config.appDomain === undefined)) return undefined;
     const known = this.#known.get(header);
@@ -62,13 +65,13 @@ export class HostTable {
     return this.#entries.get(name)?.host;
   }
 
-  /** Stores the host names in the manifest of a worker's active version. */
+  /** Records the host names that the manifest of a worker's active version requests. */
   noteRequested(worker: string, hosts: readonly string[]): void {
     if (hosts.length === 0) this.#requested.delete(worker);
     else this.#requested.set(worker, hosts);
   }
 
-  /** Returns the host names in manifests that no operator has added for that worker. */
+  /** Returns the host names that a worker's manifest requests, but that no operator has added for this worker. */
   listRequested(): RequestedHost[] {
     return [...this.#requested].flatMap(([worker, hosts]) =>
       hosts.filter((host) => this.get(host)?.worker !== worker).map((host) => ({ host, worker })),
@@ -79,14 +82,14 @@ export class HostTable {
     return this.#entries.size;
   }
 
-  /** Returns the reason why no operator can add a host name. Undefined for a host name that a worker can have. */
+  /** Returns the reason why an operator cannot add this host name. Returns undefined if a worker can have the host name. */
   reservedReason(name: string): string | undefined {
     if (this.#config.ownHostNames.has(name)) return `${name} is a host name of the daemon itself. Choose another host name.`;
     if (!this.isAutomatic(name)) return undefined;
     return `${name} is an automatic host name below RUNTIME_APP_DOMAIN. Choose a host name outside that domain.`;
   }
 
-  /** Returns whether a host name is below the app domain, where host names are automatic. */
+  /** Returns whether a host name is below the app domain. Host names below the app domain are automatic. */
   isAutomatic(name: string): boolean {
     return this.#labelOf(name) !== undefined;
   }
@@ -99,7 +102,7 @@ export class HostTable {
   }
 
   /**
-   * Returns the automatic host name of a worker. Returns undefined without an app domain, or if the worker's name has no automatic host
+   * Returns the automatic host name of a worker. Returns undefined if no app domain is configured, or if the worker's name cannot be a host
    * name.
    */
   automaticHost(worker: string): string | undefined {
@@ -107,13 +110,13 @@ export class HostTable {
     return this.#config.appDomain !== undefined && "label" in automatic ? `${automatic.label}.${this.#config.appDomain}` : undefined;
   }
 
-  /** Stores a host. Returns false and changes nothing if another client changed the host meanwhile. */
+  /** Stores a host. If another client changed the host meanwhile, changes nothing and returns false. */
   async put(host: Host): Promise<boolean> {
     const { host: key } = host;
     return this.#transact(key, JSON.stringify(host));
   }
 
-  /** Removes a host. Returns false and changes nothing if another client changed the host meanwhile. */
+  /** Removes a host. If another client changed the host meanwhile, changes nothing and returns false. */
   async remove(name: string): Promise<boolean> {
     return this.#transact(name, undefined);
   }

@@ -16,20 +16,20 @@ const longestForwardedFor = 200;
 const mostPaths = 20;
 const longestPath = 300;
 
-/** Records changes and failed attempts to make a change, for the audit log and for events. */
+/** Records changes and failed attempts, in the audit log and as events. */
 export interface ChangesPort {
   made(call: ChangingCall): Promise<void>;
   attempted(call: ChangingCall, outcome: "refused" | "failed", code: ErrorCode): void;
 }
 
-/** Finds the key that a call is about to change. */
+/** Finds the API key that an operation changes. */
 export interface KeysPort {
   find(id: number): NamedKey | undefined;
 }
 
 /**
- * Returns middleware for an operation that changes data. The middleware records the change before the response is sent, or records the
- * failed attempt.
+ * Returns middleware for an operation that changes data. The middleware records the change before the daemon sends the response. After an
+ * error, it records the failed attempt.
  */
 export function recordChanges(
   type: ChangeType,
@@ -41,7 +41,7 @@ export function recordChanges(
   }: { changes: ChangesPort; principals: Principals; keys: KeysPort; config: { readonly panelHost: PanelHost | undefined } },
 ): Middleware {
   return async (context, next) => {
-    // Reads the key before the call, because a revoked key cannot be found afterwards.
+    // Reads the API key before the operation, because a revoked key cannot be found afterwards.
     const keyId = nounOf(type) === "key" ? keyIdIn(paramsOf(context)) : undefined;
     const key = keyId === undefined ? undefined : keys.find(keyId);
     try {
@@ -49,8 +49,8 @@ export function recordChanges(
     } catch (cause) {
       const { status, code } = toApiError(cause);
       const who = principals.resolve(credentialsOf(context.req.headers, config.panelHost))?.principal;
-      // Omits the key from the record of a failed attempt if the caller is not allowed to see the key, so that the record does not reveal
-      // that the key exists.
+      // Omits the API key from the record if the caller is not allowed to see the key. Otherwise the record would reveal that the key
+      // exists.
       const isVisible = key && who && namespacesWithin(key.namespaces, who.namespaces);
       changes.attempted(
         describe(type, context, { who, key: isVisible ? key : undefined }),
@@ -60,7 +60,7 @@ export function recordChanges(
       throw cause;
     }
     const { principal, result } = context.state as CallState;
-    // Takes the principal of a sign-in from the result of the operation.
+    // For a sign-in, reads the principal from the result of the operation, because the request has no principal.
     const who = principal ?? (result as { principal?: ChangePrincipal } | undefined)?.principal;
     await changes.made(describe(type, context, { who, key }));
   };
@@ -88,8 +88,8 @@ function describe(
 }
 
 /**
- * Returns the last complete entries of X-Forwarded-For, which the nearest proxy added. A client controls the first entries, so these must
- * not displace the last entries.
+ * Returns the last complete addresses of X-Forwarded-For, which the nearest proxies added. A client can send any number of first addresses,
+ * which must not displace the last ones.
  */
 function lastAddressesOf(forwardedFor: string): string {
   const entries = forwardedFor.split(",").map((entry) => entry.trim());
@@ -101,15 +101,15 @@ function lastAddressesOf(forwardedFor: string): string {
   return text;
 }
 
-/** The key whose id is in the request path, as the key was before the call. */
+/** The API key whose id is in the request path, with the fields that it had before the operation. */
 interface NamedKey {
   readonly name: string;
   readonly namespaces: readonly string[];
 }
 
 /**
- * Returns the subject of a change, such as the worker. Takes the data from the result, otherwise from the path or the input. Omits invalid
- * values.
+ * Returns the subject of a change, such as the worker. Reads the fields from the result if possible, otherwise from the path or the input.
+ * Omits invalid values.
  */
 function changeSubjectOf(
   type: ChangeType,
@@ -117,7 +117,7 @@ function changeSubjectOf(
   { input, result, key }: { readonly input?: unknown; readonly result?: unknown; readonly key?: NamedKey | undefined },
 ): ChangeSubject {
   const noun = nounOf(type);
-  // A change of a configuration has the package in its path instead of the paths of files.
+  // A change of the configuration names the package in the path of the request. It has no list of files.
   if ((type === "worker.files-changed" || type === "plugin.files-changed") && params["name"] === undefined) return fileSubject(input);
   if (noun === "secret") return secretSubject(params);
   if (noun === "host") return hostSubject(params, { input, result });
@@ -137,8 +137,7 @@ function changeSubjectOf(
 }
 
 /**
- * Returns the paths of a file change, and the name of the package that contains the first path: the path segments after the mount,
- * `[@scope/]name`.
+ * Returns the paths of a file change and the name of the changed package. The name follows the mount in the first path: `[@scope/]name`.
  */
 function fileSubject(input: unknown): ChangeSubject {
   const { path, paths = [], destPath } = (input ?? {}) as { path?: string; paths?: readonly string[]; destPath?: string };
@@ -160,7 +159,7 @@ function hostSubject({ host }: Readonly<Record<string, string>>, { input, result
   return { ...(name !== undefined && isPackageName(name) && { name }), ...(hostName !== undefined && { host: hostName }) };
 }
 
-/** Returns the subject of a change to a secret. Does not use the input, because the input contains the secret value. */
+/** Returns the subject of a change to a secret. Does not read the input, because the input contains the value of the secret. */
 function secretSubject({ scope, name, namespace, key }: Readonly<Record<string, string>>): ChangeSubject {
   const worker = scope === undefined || name === undefined ? undefined : fromPathSegments({ scope, name });
   return {
@@ -170,7 +169,7 @@ function secretSubject({ scope, name, namespace, key }: Readonly<Record<string, 
   };
 }
 
-/** Returns the subject of a stopped isolate. A process that is no isolate has only its process id. */
+/** Returns the subject of a stopped isolate. If the result names no worker, the subject contains only the process id. */
 function isolateSubject({ pid = "" }: Readonly<Record<string, string>>, result: unknown): ChangeSubject {
   const { worker, version } = dataOf(result) as { worker?: string; version?: string };
   return {
@@ -185,7 +184,7 @@ function sessionSubject(result: unknown): ChangeSubject {
   return principal ? { namespaces: [...principal.namespaces] } : {};
 }
 
-/** Returns the id of the key in the request path. Returns undefined for an invalid id. */
+/** Returns the id of the API key in the request path. Returns undefined for an invalid id. */
 function keyIdIn(params: Readonly<Record<string, string>>): number | undefined {
   return /^[1-9]\d{0,14}$/.test(params["id"] ?? "") ? Number(params["id"]) : undefined;
 }

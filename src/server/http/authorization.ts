@@ -18,8 +18,8 @@ interface AuthoriseOptions {
 }
 
 /**
- * Checks whether a request is allowed and returns its principal. The order of the errors is part of the API: 401, permission, namespace,
- * plugin uploads, Origin.
+ * Checks whether a request is allowed and returns the principal. The order of the checks is part of the API: credential (401), permission,
+ * namespace, plugin uploads, Origin.
  */
 export function authorise(
   { principals, config }: AuthoriseOptions,
@@ -39,13 +39,13 @@ export function authorise(
   const isInternal = request.headers["x-runtime-internal"] === "true";
   if (endpoint.method !== "GET" && !isInternal && !isRootInHeader) {
     assertOwnOrigin(request.headers);
-    // Does not check the scheme for sign-in and sign-out: both are public and use no existing session.
+    // Skips the check of the scheme for sign-in and sign-out, because both are public and use no existing session.
     if (endpoint.access !== "public") assertOwnScheme(request.headers);
   }
   return caller?.principal;
 }
 
-/** Rejects a sign-in at a host name other than the panel's, because the daemon would accept the session for no call. */
+/** Rejects a sign-in at a host name other than the panel host, because the daemon would accept the new session in no later request. */
 function assertPanelHost(panelHost: PanelHost | undefined, request: IncomingMessage): void {
   if (panelHost === undefined || panelHost.matches(request.headers.host)) return;
   const address = panelHost.urlOf("/cpanel/", { scheme: schemeOf(request), host: request.headers.host });
@@ -77,12 +77,12 @@ function assertAllowed(endpoint: EndpointDefinition, principal: Principal, param
   if (endpoint.namespaced) assertNamespace(principal, packageNameIn(params));
 }
 
-/** Returns the package name in the path parameters: `:scope/:name`, or `:name` with the scope in it. Does not validate the name. */
+/** Returns the package name in the path parameters: `:scope/:name`, or a `:name` that contains the scope. Does not validate the name. */
 function packageNameIn({ scope, name = "" }: Readonly<Record<string, string>>): string {
   return scope === undefined ? name : fromPathSegments({ scope, name });
 }
 
-/** Throws NAMESPACE_DENIED (403) for a package outside the principal's namespaces. */
+/** Throws NAMESPACE_DENIED (403) if the package is outside the namespaces of the principal. */
 export function assertNamespace(principal: Principal, packageName: string): void {
   if (namespacesCover(principal.namespaces, packageName)) return;
   throw new ApiError(
@@ -92,8 +92,8 @@ export function assertNamespace(principal: Principal, packageName: string): void
 }
 
 /**
- * Throws if a request that changes data has no Origin header, or an Origin header with another host. A page of another site can send such a
- * request.
+ * Throws if a request that changes data has no Origin header or names another host in it. A page of another site can send such a request
+ * with the operator's cookie.
  */
 export function assertOwnOrigin(headers: IncomingHttpHeaders): void {
   const { origin, host } = headers;
@@ -112,8 +112,8 @@ export function assertOwnOrigin(headers: IncomingHttpHeaders): void {
 }
 
 /**
- * Throws if the Origin header has another scheme than the client's connection to the proxy. Without X-Forwarded-Proto, accepts both
- * schemes.
+ * Throws if the scheme in the Origin header differs from the scheme of the client's connection to the proxy. Without X-Forwarded-Proto,
+ * accepts http and https.
  */
 function assertOwnScheme(headers: IncomingHttpHeaders): void {
   const { origin = "" } = headers;

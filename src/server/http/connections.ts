@@ -2,14 +2,18 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { createServer, isIPv6, Server as NetServer, type Socket, type AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 
-/** Interval for closing idle connections while the server drains. */
+/** Interval at which the daemon closes idle connections while it drains the server. */
 const sweepIntervalMs = 50;
 /**
- * A connection without a pending response is idle after it has sent nothing for this time, even if the headers of a request are incomplete.
+ * Time without received bytes after which a connection is idle. Only a connection without a pending response can be idle. An incomplete
+ * request does not prevent it.
  */
 const quietTimeoutMs = 2000;
 
-/** Number of checks for stalled connections within one timeout. */
+/**
+ * Number of checks for stalled connections within one time limit. A stalled connection is therefore detected at most a sixth of the limit
+ * late.
+ */
 const looksPerTimeout = 6;
 
 interface DrainOptions {
@@ -18,16 +22,16 @@ interface DrainOptions {
   readonly stopAccepting: () => Promise<void>;
 }
 
-/** The open connections of a server. Stops the server without interrupting a response. */
+/** The open connections of an HTTP server. Stops the server without interrupting a response. */
 export class Connections {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
-  /** Connections that no longer use HTTP, such as WebSockets. Their owners close these connections. */
+  /** Connections that no longer use HTTP, such as WebSockets. The code that accepted the upgrade closes such a connection. */
   readonly #upgraded = new WeakSet<Duplex>();
   readonly #quiet = new WeakMap<Socket, { readonly bytesRead: number; readonly sinceMs: number }>();
-  /** Running responses that the drain waits for. */
+  /** Running responses whose end restarts the idle time of the drain. */
   readonly #awaited = new WeakSet<ServerResponse>();
-  /** Time when the drain started, or when the last response ended whose connection stayed open. */
+  /** Time in ms at which the drain started. A response that ends later and keeps its connection open moves this time. */
   #idleSinceMs = 0;
 
   constructor(server: Server) {
@@ -46,14 +50,14 @@ export class Connections {
   }
 
   /**
-   * Lets each connection send one last response, closes idle connections, and destroys all other connections after `timeoutMs`.
+   * Lets each connection send one last response and closes idle connections. Destroys the remaining connections after `timeoutMs`.
    * `stopAccepting` resolves when no connection remains. Until `idleGraceMs`, no connection counts as idle.
    */
   async drain({ timeoutMs, idleGraceMs, stopAccepting }: DrainOptions): Promise<void> {
     this.#idleSinceMs = performance.now();
     this.#server.prependListener("request", (_request, response) => (response.shouldKeepAlive = false));
     const timer = setTimeout(() => this.#destroyAll(), timeoutMs);
-    // Runs after the event loop has read the sockets, so that a connection with new input does not count as idle.
+    // Runs after Node.js has read the sockets in this turn of the event loop. A connection with new input then does not count as idle.
     const sweeper = setInterval(() => setImmediate(() => this.#closeIdle(idleGraceMs)), sweepIntervalMs);
     this.#awaitResponses();
     await stopAccepting();
@@ -61,7 +65,7 @@ export class Connections {
     clearInterval(sweeper);
   }
 
-  /** Destroys all connections, including upgraded connections, which Node's server does not count. */
+  /** Destroys all connections. Includes upgraded connections, which the server of Node.js does not count. */
   #destroyAll(): void {
     for (const socket of this.#sockets) socket.destroy();
   }
@@ -70,16 +74,17 @@ export class Connections {
     this.#awaitResponses();
     if (performance.now() - this.#idleSinceMs < idleGraceMs) return;
     const sockets = [...this.#sockets];
-    // Skips the call until each response is completely sent, because Node.js would also close connections with the unsent rest of a
-    // response.
+    // Waits until Node.js has sent every ended response completely, because `closeIdleConnections` also closes connections with unsent
+    // bytes of a response.
     if (!sockets.some((socket) => responseInFlight(socket)?.writableEnded)) this.#server.closeIdleConnections();
-    // Closes quiet connections without a request, which Node.js does not close. A client that does not read must not delay the stop.
+    // Also closes quiet connections without a request, which `closeIdleConnections` does not close. A client that sends nothing must not
+    // delay the stop.
     for (const socket of sockets) if (!responseInFlight(socket) && !this.#upgraded.has(socket) && this.#isQuiet(socket)) socket.destroy();
   }
 
   /**
-   * Registers the running responses that the drain waits for. The header `Connection: close` makes the client open a new connection for its
-   * next request.
+   * Registers the running responses that the drain waits for. The response header `Connection: close` makes a client open a new connection
+   * for the next request.
    */
   #awaitResponses(): void {
     for (const socket of this.#sockets) {
@@ -110,8 +115,8 @@ export function responseInFlight(socket: Duplex): ServerResponse | undefined {
 /** Addresses or inherited sockets to listen on. Inherited sockets have priority over host and port. */
 export interface ListenTarget {
   /**
-   * Addresses to listen on. The first address must be free. A further address is skipped if another program uses it or the machine does not
-   * have it.
+   * Addresses to listen on. The first address must be available. The daemon skips a further address that another program uses or the
+   * machine does not have.
    */
   readonly hosts: readonly string[];
   readonly port: number;
@@ -122,7 +127,7 @@ export interface ListenTarget {
 export interface Listening {
   /** Origin of the first socket, such as `http://127.0.0.1:8000` or `unix:/run/runtimed.sock`. */
   readonly origin: string;
-  /** Further addresses that another program already uses, such as `[::1]:8000`. */
+  /** Further addresses on which another program already listens, such as `[::1]:8000`. */
   readonly takenAddresses: readonly string[];
   /** Accepts no new connections. Resolves when the last connection is closed. */
   stopAccepting(): Promise<void>;
@@ -139,7 +144,7 @@ export async function listen(server: Server, { hosts: [host, ...furtherHosts], p
     await begin(listener, { fd: further });
     listeners.push(listener);
   }
-  // Uses the port of the first address for further addresses, because the operating system can have chosen it.
+  // Uses the port of the first address for all addresses, because the operating system chooses the port if the configured port is 0.
   const address = server.address();
   if (fd === undefined && address !== null && typeof address !== "string") {
     for (const further of furtherHosts) {
@@ -152,7 +157,7 @@ export async function listen(server: Server, { hosts: [host, ...furtherHosts], p
   return { origin: originOf(server), takenAddresses, stopAccepting: async () => void (await Promise.all(listeners.map(end))) };
 }
 
-/** Creates a further listener, which passes its connections to the HTTP server. */
+/** Creates a listener for a further address. The listener passes its connections to the HTTP server. */
 function createFurtherListener(server: Server): NetServer {
   return createServer({ allowHalfOpen: true, noDelay: true }, (socket) => server.emit("connection", socket));
 }
@@ -168,8 +173,8 @@ function begin(listener: NetServer, target: { host: string | undefined; port: nu
 }
 
 /**
- * Stops accepting connections. `close()` of node:http is not used, because it also closes connections whose response has ended but is not
- * completely sent.
+ * Stops accepting connections. Does not call `close()` of node:http, because it also closes connections with unsent bytes of an ended
+ * response.
  */
 function end(listener: NetServer): Promise<void> {
   return new Promise((resolve) => NetServer.prototype.close.call(listener, () => resolve()));
@@ -185,8 +190,8 @@ function hostWithPort({ address, port }: AddressInfo): string {
 }
 
 /**
- * Emits "timeout" for a connection that transfers nothing for `timeoutMs`, at most a sixth of this time late. A periodic check starts the
- * timers, because `server.timeout` would restart a timer at each request, read and write.
+ * Emits "timeout" if a connection transfers nothing for `timeoutMs`. The event is at most `timeoutMs / 6` late, because a periodic check
+ * detects it. `server.timeout` is slower: it restarts a timer at each request, read and write.
  */
 export function watchStalledClients(server: Server, timeoutMs: number): void {
   const sockets = new Set<Socket>();
@@ -194,7 +199,7 @@ export function watchStalledClients(server: Server, timeoutMs: number): void {
     sockets.add(socket);
     socket.once("close", () => sockets.delete(socket));
   });
-  // Removes an upgraded connection, because its new owner sets its own timeout.
+  // Stops the check for an upgraded connection, because the code that accepted the upgrade sets its own time limit.
   server.on("upgrade", (_request: IncomingMessage, duplex: Duplex) => {
     const socket = duplex as Socket;
     sockets.delete(socket);

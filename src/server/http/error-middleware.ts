@@ -17,11 +17,13 @@ export interface CallState {
   input?: unknown;
   /** The result of the handler. */
   result?: unknown;
-  /** True if an operation of the API handles the request. */
+  /** True if the path and method of the request belong to an operation of the API. */
   isRouted?: boolean;
 }
 
-/** Outermost middleware of the API: sets request ids, sends error bodies, responds with 404 and 405, and writes one log entry per call. */
+/**
+ * Outermost middleware of the API. Sets the request id, sends error bodies, responds with 404 and 405, and writes one log entry per call.
+ */
 export function errorMiddleware(options: {
   log: Log;
   allowedMethods: (context: Context) => string[];
@@ -64,7 +66,7 @@ function sendRefusal(
   const error = toApiError(cause);
   context.status = error.status;
   context.set(errorHeaders(error));
-  // Deletes the session cookies that a worker's page possibly set, because the next attempt would fail because of them too.
+  // Deletes the session cookies that a page of a worker possibly set. With these cookies, the next sign-in would fail too.
   if (error.status === 401 && hasSeveralSessionCookies(context.req.headers)) context.set("Set-Cookie", clearSessionCookies(context.req));
   context.body = JSON.stringify(error.toBody());
   if (error.status < 500) return;

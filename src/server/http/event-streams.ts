@@ -7,31 +7,32 @@ import { toApiError } from "../web/error-response.js";
 
 const mostStreams = 100;
 /**
- * Interval at which a comment is sent on each stream. Comments prevent proxies from closing an idle stream and show the client that the
- * stream works.
+ * Interval at which the daemon sends a comment on each event stream. The comments keep proxies from closing the stream and show the client
+ * that the stream still works.
  */
 const heartbeatMs = 15_000;
-/** Interval at which the permission of the stream's key is checked again. A revoked key receives events for at most this time. */
+/** Maximum age of the permission check before the daemon sends events. A revoked key therefore receives events for at most 1 s. */
 const trustedMs = 1000;
 /**
- * Time limit for sending the remaining bytes after a stream is closed, so that a client that does not read cannot keep the connection open.
+ * Time limit for the remaining bytes of an event stream after the daemon has ended the stream. A client that does not read cannot keep the
+ * connection open longer.
  */
 const lastWriteTimeoutMs = 1000;
 
 export interface EventStream {
   readonly feed: EventFeed<{ readonly id: number }>;
-  /** Throws if the caller is no longer allowed to read, for example because the key was revoked or has expired. */
+  /** Throws if the caller is no longer allowed to read the events, for example because the key is revoked or expired. */
   readonly assertAllowed: () => void;
 }
 
-/** All open event streams. Open streams delay neither the stop of the daemon nor the source of the events. */
+/** All open event streams. The daemon can stop and publish events without waiting for a stream. */
 export class EventStreams {
   readonly #open = new Set<AbortController>();
   #isClosed = false;
 
   /**
-   * Starts an event stream and returns immediately. The stream ends when the feed ends, the reader disconnects or loses its permission, or
-   * the daemon stops.
+   * Starts an event stream and returns immediately. The stream ends when the feed ends, when the client disconnects or loses its
+   * permission, or when the daemon stops.
    */
   start(response: ServerResponse, stream: EventStream): void {
     if (this.#isClosed || this.#open.size >= mostStreams)
@@ -88,7 +89,7 @@ export class EventStreams {
     } finally {
       clearInterval(heartbeat);
       response.end();
-      // Closes the connection of a slow reader after a time limit. The reader receives the missed events after a reconnect.
+      // Destroys the connection of a client that does not read in time. After a reconnect, the client receives the missed events.
       const cut = setTimeout(() => response.destroy(), lastWriteTimeoutMs);
       response.once("close", () => clearTimeout(cut));
     }

@@ -8,7 +8,10 @@ export function forwardedProto({ "x-forwarded-proto": header }: IncomingHttpHead
   return first.trim().toLowerCase();
 }
 
-/** Returns the scheme of the client's connection: from the proxy's header, otherwise from the connection to the daemon. */
+/**
+ * Returns the scheme of the client's connection. Reads the header of the proxy. Without the header, returns the scheme of the connection to
+ * the daemon.
+ */
 export function schemeOf(request: IncomingMessage): "http" | "https" {
   const proto = forwardedProto(request.headers);
   return (proto === undefined ? request.socket instanceof TLSSocket : proto === "https") ? "https" : "http";

@@ -7,7 +7,7 @@ import type { Installation } from "../../shared/installation.js";
 import type { Principal } from "../../shared/contract/principal.js";
 
 /**
- * Event source that a handler returns. The daemon calls the function when the event stream is open. The iterable ends after the signal
+ * Source of events that a handler returns. The daemon calls the function when the event stream is open. The iterable ends when the signal
  * aborts.
  */
 export type EventFeed<Event> = (signal: AbortSignal) => AsyncIterable<readonly Event[]>;

@@ -27,7 +27,7 @@ export function parseInput(
   throw new ApiError(code, `The ${part} of the request is not valid: ${sentence}.`, { details: problems });
 }
 
-/** Returns the error code of a validation issue. A rule in the contract can set the code in `params`. */
+/** Returns the error code of a validation issue. A check in the contract can set this code in `params`. */
 function codeOf(issue: z.core.$ZodIssue | undefined): ErrorCode | undefined {
   return issue?.code === "custom" ? (issue.params?.["code"] as ErrorCode | undefined) : undefined;
 }

@@ -20,7 +20,7 @@ export async function readJsonBody(context: Context, maxSizeBytes: number): Prom
     text: false,
     multipart: false,
     includeUnparsed: false,
-    // Includes DELETE, because koa-body ignores the body of this method by default.
+    // Includes DELETE, because koa-body does not read the body of a DELETE request by default.
     parsedMethods: [HttpMethodEnum.POST, HttpMethodEnum.PUT, HttpMethodEnum.PATCH, HttpMethodEnum.DELETE],
     onError: rethrow(maxSizeBytes),
   });

@@ -47,7 +47,7 @@ export function createApiApp(options: ApiAppOptions): Koa {
   return app;
 }
 
-/** Returns the HTTP methods that the API supports for a path. Empty for an unknown path. */
+/** Returns the HTTP methods of the operations with this path. Returns an empty list for an unknown path. */
 function allowedMethods(router: Router, { path, method }: Context): string[] {
   return [...new Set(router.match(path, method).path.flatMap((layer) => layer.methods))].toSorted();
 }
@@ -63,14 +63,17 @@ function pathOf(endpoint: EndpointDefinition, apiBase: string): string {
   return endpoint.atOrigin ? endpoint.path : apiBase + endpoint.path;
 }
 
-/** Compresses text responses of the API with brotli or gzip. Downloads and event streams bypass Koa and are not compressed. */
+/**
+ * Compresses text responses of the API with brotli or gzip. Downloads and event streams are not compressed, because these do not pass
+ * through Koa.
+ */
 function compressResponses(): Middleware {
   const compressResponse = compress({ threshold: leastCompressedBytes, br: brotliOptions, gzip: gzipOptions, zstd: false, deflate: false });
   return async (context, next) => {
     await compressResponse(context, next);
     const isShort = context.length === undefined || context.length < leastCompressedBytes;
     if (context.method !== "HEAD" || isShort || !preferredCoding(context.req.headers["accept-encoding"])) return;
-    // Removes Content-Length from a HEAD response, because the length of the compressed body is not known.
+    // Removes Content-Length from the response to HEAD, because only a compressed body would show its length.
     context.remove("Content-Length");
     context.respond = false;
     context.res.end();

@@ -17,11 +17,14 @@ import { parseInput } from "./input.js";
 import { assertPlainEncoding, mediaTypeOf } from "./request-body.js";
 
 export const multipartType = "multipart/form-data";
-/** Size in bytes of each buffer between socket and disk. With smaller buffers, receiving and writing alternate instead of overlapping. */
+/**
+ * Size in bytes of each buffer between the socket and the disk. With smaller buffers, the daemon would not receive and write at the same
+ * time.
+ */
 const bufferedBytes = 256 * 1024;
 const maximumFieldSizeBytes = 64 * 1024;
 
-/** Maximum number of form fields, which limits memory: a name and an ETag for each file, and 20 other fields. */
+/** Maximum number of form fields: a name and an ETag for each file, and 20 other fields. The limit bounds the memory. */
 const mostFields = 2 * mostPaths + 20;
 
 /** Creates a parser for a multipart body, with limits for the number of files and fields. */
@@ -44,8 +47,8 @@ export function createParser(request: IncomingMessage, { files, fields }: { file
 }
 
 /**
- * Passes a body to a parser. Resolves when the parser has read the whole body. `begin` handles the parts and reports their errors. Rejects
- * with the error of a part or of the body.
+ * Sends a body to a parser. Resolves when the parser has read the whole body. `begin` handles the parts and reports errors of the parts.
+ * Rejects with the first error of a part or of the body.
  */
 export async function feed(
   request: IncomingMessage,
@@ -61,7 +64,7 @@ export async function feed(
       request.on("close", () => {
         if (!request.complete) reject(brokenBody());
       });
-      // Does not use `pipeline`, because it would destroy the request after an error, and the client would receive no response.
+      // Calls `pipe` instead of `pipeline`, which would destroy the request after an error. The client would then receive no response.
       request.pipe(parser);
     });
   } catch (error) {
@@ -71,7 +74,7 @@ export async function feed(
   }
 }
 
-/** Writes a file part to the spool. Throws `most.refusal()` if the file exceeds the size limit. */
+/** Writes a file part to the spool. If the file exceeds the size limit, throws the error that `most.refusal()` returns. */
 export async function writeSpool(
   stream: Readable,
   file: SpoolFile,
@@ -90,7 +93,7 @@ export async function writeSpool(
   try {
     await pipeline(stream, count, sink);
   } catch (error) {
-    // Waits until the stream is closed, because a pending open would create the file again after its deletion.
+    // Waits until the file is closed. Otherwise a pending open could create the file again after its deletion.
     if (!sink.closed) await new Promise<void>((resolve) => sink.once("close", () => resolve()));
     throw asSpoolFailure(error);
   }
@@ -121,10 +124,10 @@ function brokenBody(cause?: unknown): ApiError {
 }
 
 interface FormOptions {
-  /** Folder for the uploaded files. The receiver of the files deletes the files. */
+  /** Folder for the uploaded files. The code that receives the files must delete them. */
   readonly spoolDirectory: string;
   readonly config: Config;
-  /** Called when the body is complete. If this function throws, the form is rejected. */
+  /** Called when the body is complete. If this function throws, the daemon rejects the form. */
   readonly assertAllowed: () => void;
 }
 
@@ -167,14 +170,15 @@ async function receive(
   const begin = (refuse: (error: unknown) => void) => {
     parser.on("file", (name, stream, info) => {
       if (name !== form.files || files.length === mostPaths) {
-        // Adds an error listener, because destroying the parser also destroys the stream of the part, which then emits an error.
+        // Adds an error listener to a part that nobody reads. If the parser is destroyed, the part emits an error, which would end the
+        // process.
         stream.on("error", () => {}).resume();
         refuse(name === form.files ? tooManyParts() : unexpectedPart(name, form));
         return;
       }
       const file = new SpoolFile(path.join(spoolDirectory, randomUUID()));
       file.filename = path.posix.basename((info.filename ?? "").replaceAll("\\", "/"));
-      // Adds the sizes of earlier files. These are complete, because files arrive one after another.
+      // Subtracts the sizes of earlier files from the limit. These files are complete, because a form contains its files one after another.
       const sizeBytes = maxUploadSizeBytes - files.reduce((sum, before) => sum + before.sizeBytes, 0);
       files.push(file);
       const writing = writeSpool(stream, file, { sizeBytes, refusal: () => tooLarge(maxUploadSizeBytes) });

@@ -23,7 +23,7 @@ import { credentialsOf } from "../access/credentials.js";
 import type { PanelHost } from "../web/panel-host.js";
 
 /**
- * Content-Security-Policy of the documentation page. It allows only files of the daemon, and inline styles because Swagger UI sets style
+ * Content-Security-Policy of the documentation page. Allows files of the daemon only. Allows inline styles, because Swagger UI sets style
  * attributes.
  */
 const documentPolicy =
@@ -38,7 +38,9 @@ interface OperationOptions {
   readonly streams: EventStreams;
 }
 
-/** The parsed input of a call. Fields have the type `never`, because one function handles all operations. */
+/**
+ * The parsed input of a call. The fields have the type `never`, because one function handles all operations and knows none of their types.
+ */
 interface ParsedInput {
   readonly params: never;
   readonly query: never;
@@ -85,7 +87,8 @@ export function createOperation(options: OperationOptions): Middleware {
       else answer(context, responseOptions, body, result);
     } finally {
       if (file) {
-        // Waits for the complete upload before the response, because a client that still sends possibly reads no early response.
+        // Waits for the complete upload before the daemon responds, because a client that still sends possibly does not read an early
+        // response.
         await file.arrival?.whole.catch(() => undefined);
         await rm(file.path, { force: true });
       }
@@ -97,25 +100,28 @@ export function createOperation(options: OperationOptions): Middleware {
 /** Headers that proxies add, in lower case like Node's header names. */
 const proxyFields = ["forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip"];
 
-/** Throws NOT_FOUND unless the request was sent without a proxy, and from this machine or to the admin listener. */
+/** Throws NOT_FOUND if a proxy has sent the request. Otherwise the request must come from this machine or through the admin listener. */
 function assertLocal(request: IncomingMessage, { adminListener }: Config): void {
   const address = request.socket.remoteAddress ?? "";
-  // Rejects other listeners if an admin listener exists, because only the admin listener serves the API then.
+  // If an admin listener exists, accepts only requests of this listener, because the main listener then does not serve the API.
   const isLocal = adminListener !== undefined || /^(?:::ffff:)?127\.|^::1$/.test(address);
   const isForwarded = Object.keys(request.headers).some((name) => proxyFields.includes(name) || name.startsWith("x-forwarded-"));
   if (!isLocal || isForwarded) throw new ApiError("NOT_FOUND", "Nothing is served at this path.");
 }
 
 /**
- * Returns the id in the `Last-Event-ID` header. Returns undefined for an id that is not a number, because it comes from another stream. The
- * reader then receives all events.
+ * Returns the id in the `Last-Event-ID` header. Returns undefined if the id is not a number, because another stream created it. The client
+ * then receives all events in memory.
  */
 function lastEventIdOf(endpoint: EndpointDefinition, context: Context): number | undefined {
   const text = context.get("Last-Event-ID");
   return endpoint.events && /^\d{1,16}$/.test(text) ? Number(text) : undefined;
 }
 
-/** Reads the input of a call. Calls `assertAllowed` again when the body is complete, because the key can have been revoked meanwhile. */
+/**
+ * Reads the input of a call. Calls `assertAllowed` again after the complete body, because the key can be revoked while the client sends the
+ * body.
+ */
 async function readInput(
   context: Context,
   options: OperationOptions,
@@ -165,7 +171,7 @@ function answer(
   }
 }
 
-/** Converts results to JSON. Caches the text of a frozen result, because a frozen result cannot change. */
+/** Converts results to JSON. Caches the text of each frozen result, because a frozen result cannot change. */
 class ResultTexts {
   readonly #kept = new WeakMap<object, Buffer>();
 

@@ -2,10 +2,10 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { ApiError } from "../../shared/api-error.js";
 import { discardBody, hasBody } from "../web/request-body.js";
 
-/** Time limit for a rejected client to send the remaining body, after which the daemon closes the connection. */
+/** Time limit for the rest of a request body after the daemon has rejected the request. Then the daemon closes the connection. */
 export const leftoverBodyTimeoutMs = 2_000;
 /**
- * Time limit for a client to complete its body after a worker's response, which can precede the end of the body. The limit frees
+ * Time limit for the rest of a request body after the worker has responded. A worker can respond before the body ends. The limit closes the
  * connections of stalled clients.
  */
 const workerBodyTimeoutMs = 30_000;
@@ -24,38 +24,41 @@ export function mediaTypeOf(request: IncomingMessage): { type: string; charset: 
   return { type: (header.split(";")[0] ?? "").trim().toLowerCase(), charset };
 }
 
-/** Sends 100 Continue to a client that waits with `Expect: 100-continue`. */
+/** Sends 100 Continue to a client that requests it with the header `Expect: 100-continue`. */
 export function sendContinue(request: IncomingMessage, response: ServerResponse): void {
   if (awaitsContinue(request)) response.writeContinue();
 }
 
 /**
- * Lets a client read a response that is sent before the request body has ended. Discards the remaining body, and closes the connection if
- * the body has not ended after 2 s. Call it before the response is written.
+ * Lets a client read a response to an incomplete request. Discards the rest of the body, and closes the connection if the body does not end
+ * within 2 s. Call this function before the response is written.
  */
 export function discardLeftoverBody(request: IncomingMessage, response: ServerResponse): void {
   if (request.complete || request.destroyed || !hasBody(request)) return;
   if (awaitsContinue(request)) {
-    // Closes the connection of a client with `Expect: 100-continue`. It sends no body after an error, so the daemon cannot know where the
-    // next request begins.
+    // Closes the connection of a client with `Expect: 100-continue`. After an error, the client does not have to send the body, so the
+    // daemon cannot know where the next request begins.
     response.setHeader("connection", "close");
     return;
   }
   const isLastRequest = !response.shouldKeepAlive;
-  // Prevents Node.js from closing the connection immediately after the response. Otherwise later bytes would reset the connection, and the
-  // client would lose the response.
+  // Prevents Node.js from closing the connection directly after the response. Bytes that arrive on a closed connection cause a reset, and
+  // the client would lose the response.
   response.shouldKeepAlive = true;
   discardBody(request);
   response.once("finish", () => awaitEnd(request, { isLastRequest, timeoutMs: leftoverBodyTimeoutMs }));
 }
 
-/** Keeps the connection open after a worker's response until the request body has ended, at most 30 s. Call it when the request arrives. */
+/**
+ * Keeps the connection open after the worker's response until the request body ends, for at most 30 s. Call this function when the request
+ * arrives.
+ */
 export function keepOpenForBody(request: IncomingMessage, response: ServerResponse): void {
   if (!hasBody(request)) return;
   const isLastRequest = !response.shouldKeepAlive;
-  // Sets `shouldKeepAlive`, because Node.js would otherwise close the connection while bytes of the body still arrive.
+  // Prevents Node.js from closing the connection while bytes of the body still arrive.
   response.shouldKeepAlive = true;
-  // Adds this listener first, because it must run before the `finish` listener of Node.js.
+  // Adds this listener before the other listeners, because it must run before the `finish` listener of Node.js.
   response.prependOnceListener("finish", () => {
     if (!request.complete) discardBody(request);
     awaitEnd(request, { isLastRequest, timeoutMs: workerBodyTimeoutMs });
@@ -63,8 +66,8 @@ export function keepOpenForBody(request: IncomingMessage, response: ServerRespon
 }
 
 /**
- * Waits for the end of the request body after the response. Then closes the connection if this was its last request. Destroys the
- * connection after `timeoutMs`.
+ * Waits for the end of the request body after the response. Then closes the connection if `isLastRequest` is true. Destroys the connection
+ * if the body does not end within `timeoutMs`.
  */
 function awaitEnd(request: IncomingMessage, { isLastRequest, timeoutMs }: { isLastRequest: boolean; timeoutMs: number }): void {
   const { socket } = request;

@@ -13,8 +13,8 @@ export function requestIdOf(request: IncomingMessage): string {
 }
 
 /**
- * Returns a function that creates ids like `randomUUID` in a third of the time. 8 bits of an id are a counter. The other 114 bits are
- * random and change after 256 ids.
+ * Returns a function that creates ids in the form of `randomUUID`, but takes a third of the time. An id has 114 random bits, which stay the
+ * same for 256 ids, and 8 bits of a counter.
  */
 export function newRequestIds(): () => string {
   const endings = Array.from({ length: idsPerDraw }, (_, index) => index.toString(16).padStart(2, "0"));

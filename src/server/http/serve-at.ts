@@ -9,14 +9,14 @@ import { couldBePanel, isPanel, pathOf } from "../web/reserved-paths.js";
 
 type Serve = HttpServerOptions["serve"];
 
-/** Content that a listener serves in addition to the API. */
+/** Content that a listener serves for requests outside the API. */
 export type ListenerContent = "panel" | "workers" | "panel and workers";
 
 const panelPath = "/cpanel/";
 
 /**
- * Returns the handler for requests outside the API on one listener. If a panel host is configured, only that host serves the panel, and
- * other hosts redirect panel requests to it. The panel host serves nothing else.
+ * Returns the handler for requests outside the API on one listener. If a panel host is configured, this host serves only the panel. The
+ * other hosts redirect requests for the panel to the panel host.
  */
 export function serveAt(content: ListenerContent, { panelHost, serve }: { panelHost: PanelHost | undefined; serve: Serve }): Serve {
   if (content === "panel and workers" && panelHost === undefined) return serve;

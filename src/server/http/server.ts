@@ -14,13 +14,13 @@ import { requestIdOf } from "./request-id.js";
 import { isHandshake, takeUpgrades } from "./upgrades.js";
 
 const defaultHeadersTimeoutMs = 20_000;
-/** Interval at which Node.js checks for requests and headers that exceed their time limit. Node's default is 30 s. */
+/** Interval at which Node.js checks for requests and headers that exceed their time limits. The default of Node.js is 30 s. */
 const connectionsCheckingIntervalMs = 5_000;
-/** Time limit for receiving a complete request. It is sufficient for a large upload over a slow connection. */
+/** Time limit for receiving a complete request. In 15 min, a client can upload 100 MB at 1 Mbit/s. */
 const requestTimeoutMs = 15 * 60_000;
 /**
  * Idle time after which the daemon closes a connection. Longer than in common proxies, so that the proxy closes first and sends no request
- * on a closing connection. Clients see whole seconds and close up to 1 s earlier.
+ * on a closing connection. Clients receive the time in whole seconds, and close up to 1 s earlier.
  */
 const keepAliveTimeoutMs = 75_999;
 const brokenRequests: Readonly<Record<string, BrokenRequest>> = {
@@ -31,7 +31,7 @@ const notHttp: BrokenRequest = [400, "Bad Request", "INVALID_REQUEST", "The requ
 
 export interface HttpServerOptions {
   readonly apiBase: string;
-  /** Host names that the server accepts. Undefined accepts every host name. */
+  /** Host names that the server accepts. If undefined, the server accepts every host name. */
   readonly allowedHosts?: AllowedHosts | undefined;
   /** Handles requests at or below the API base and below `/.well-known/`. */
   readonly api: (request: IncomingMessage, response: ServerResponse) => unknown;
@@ -60,7 +60,7 @@ export function createHttpServer({
   const problemOf = (request: IncomingMessage, hostTarget: HostTarget | undefined) => {
     const { host } = request.headers;
     const problem = problemOfHead(request);
-    // Does not check the host name of a worker again.
+    // Skips the check of allowed host names, because the daemon accepts every host name that belongs to a worker.
     if (problem || hostTarget) return problem;
     return isSoundHost(host)
       ? problemOfHost(host, allowedHosts)
@@ -87,14 +87,14 @@ export function createHttpServer({
       requestTimeout: requestTimeoutMs,
       connectionsCheckingInterval: connectionsCheckingIntervalMs,
       keepAliveTimeout: keepAliveTimeoutMs,
-      // Disables Node's own check for a missing Host header, because its error response has no body.
+      // Disables the check of Node.js for a missing Host header, because the error response of Node.js has no body.
       requireHostHeader: false,
       shouldUpgradeCallback: (request) =>
         isHandshake(request) && (hostTargetOf(request.headers.host) !== undefined || !isApi(pathOf(request))),
     },
     handle,
   );
-  // Listens to `checkContinue`, so that the daemon sends "100 Continue" only for requests that it accepts.
+  // Handles `checkContinue`, so that the daemon sends "100 Continue" only for requests that it accepts.
   server.on("checkContinue", handle);
   server.on("checkExpectation", (request: IncomingMessage, response: ServerResponse) =>
     refuse(request, response, new ApiError("EXPECTATION_FAILED", "The only supported Expect header is 100-continue.")),
@@ -119,10 +119,11 @@ export function createHttpServer({
 }
 
 /**
- * Returns a function that checks the syntax of a Host header. A client without a host name sends an empty header (RFC 9112, section 3.2).
+ * Returns a function that checks the syntax of a Host header. If the target has no host name, a client sends an empty Host header (RFC
+ * 9112, section 3.2).
  */
 function createHostCheck(): (host: string | undefined) => boolean {
-  // Cache of the last valid Host header, because most requests have the same header.
+  // The last valid Host header. Most requests repeat this header, so they need no check.
   let soundHost: string | undefined = "";
   return (host) => {
     if (host === soundHost || host === undefined || host === "") return true;
@@ -157,22 +158,22 @@ function pathOf({ url: target = "/" }: IncomingMessage): string {
 }
 
 function refuse(request: IncomingMessage, response: ServerResponse, problem: ApiError): void {
-  // Closes the connection after this response, because the start of the next request is uncertain.
+  // Closes the connection after this response, because the daemon cannot know where the next request begins.
   response.shouldKeepAlive = false;
   sendError(response, problem, requestIdOf(request));
 }
 
 type BrokenRequest = readonly [status: number, reason: string, code: ErrorCode, message: string];
 
-/** Sends an error response to a client whose bytes are not valid HTTP. */
+/** Sends an error response on a connection whose bytes are not valid HTTP. */
 function sendBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex): void {
   const answer = responseInFlight(socket);
   if (socket.writable && answer?.req.complete && error.code !== "ECONNRESET") {
-    // Closes the connection after the response to the complete request that precedes the invalid bytes.
+    // Closes the connection after the response to the request that precedes the invalid bytes.
     if (answer.listenerCount("finish", endConnection) === 0) answer.once("finish", endConnection);
     return;
   }
-  // Sends no error if a response is partly sent, because the client would read the error as part of that response.
+  // Sends no error while another response is incomplete, because the client would read the error as a part of that response.
   if (!socket.writable || error.code === "ECONNRESET" || answer?.headersSent) {
     socket.destroy();
     return;
@@ -185,8 +186,8 @@ function endConnection(this: ServerResponse): void {
 }
 
 /**
- * Closes a connection whose client is stalled. A client that waits for a worker or for the next event is not stalled, although its
- * connection transfers nothing.
+ * Closes the connection of a stalled client. A client that waits for a worker or for the next event is not stalled, although its connection
+ * transfers nothing.
  */
 function endStalledConnection(socket: Socket): void {
   const answer = responseInFlight(socket);
@@ -205,14 +206,14 @@ function endWith(socket: Duplex, [status, reason, code, message]: BrokenRequest)
   const headers = { ...errorHeaders(error), "content-length": Buffer.byteLength(body), connection: "close", "x-request-id": randomUUID() };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(`HTTP/1.1 ${status} ${reason}\r\n${lines.join("")}\r\n${body}`);
-  // Closes the connection after a timeout, because some clients never close their side.
+  // Destroys the connection after a time limit, because some clients never close their side of a connection.
   const timer = setTimeout(() => socket.destroy(), leftoverBodyTimeoutMs);
   socket.once("close", () => clearTimeout(timer));
 }
 
 /**
- * Returns an error if a request is ambiguous although Node.js accepted it, otherwise undefined. A proxy could interpret an ambiguous
- * request differently.
+ * Returns an error if a proxy could interpret the request in another way, although Node.js accepted the request. Otherwise returns
+ * undefined.
  */
 function problemOfHead(request: IncomingMessage): ApiError | undefined {
   const { headers } = request;
@@ -227,12 +228,12 @@ function problemOfHead(request: IncomingMessage): ApiError | undefined {
   return undefined;
 }
 
-/** Returns the host in a request target of any scheme. Returns undefined for a target that is only a path. */
+/** Returns the host in a request target with a scheme. Returns undefined if the target is only a path. */
 function authorityOf(target = "/"): string | undefined {
   return target.startsWith("/") ? undefined : /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)/i.exec(target)?.[1];
 }
 
-/** Counts the Host headers. The check is necessary because Node.js keeps only the first one and reports no error. */
+/** Counts the Host headers. Node.js keeps only the first Host header and reports no error, so this check is necessary. */
 function hostCount(rawHeaders: readonly string[]): number {
   let count = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {

@@ -3,8 +3,8 @@ import { hasSeveralSessionCookies, hostSessionCookieName, sessionCookieName } fr
 import { schemeOf } from "./forwarded-proto.js";
 
 /**
- * Returns `Set-Cookie` headers with the session's key, which scripts cannot read. Over HTTPS, also sets the cookie under a name that only
- * this host can set.
+ * Returns `Set-Cookie` headers that contain the key of the session. Scripts cannot read these cookies. Over HTTPS, a second cookie has a
+ * name that only this host can set.
  */
 export function issueSessionCookies(request: IncomingMessage, key: string, maxAgeSeconds: number): string[] {
   return ownCookies(request, encodeURIComponent(key), maxAgeSeconds);
@@ -17,14 +17,17 @@ function ownCookies(request: IncomingMessage, value: string, maxAgeSeconds: numb
     : [`${sessionCookieName}=${value}; ${attributes}`];
 }
 
-/** Maximum total size in bytes of the headers that delete cookies. nginx accepts 4 KB of response headers by default. */
+/**
+ * Maximum total size in bytes of the headers that delete cookies: without a domain, and with a domain. Together they stay below 4 KB, the
+ * default limit of nginx for response headers.
+ */
 const clearingBytes = { host: 2100, domains: 1400 };
-/** Size in bytes of a `Set-Cookie` header line without its value. */
+/** Number of bytes of a `Set-Cookie` header line in addition to its value. */
 const lineOverheadBytes = "Set-Cookie: \r\n".length;
 
 /**
- * Returns `Set-Cookie` headers that delete the session cookie. If the request had several, also deletes cookies with that name that a
- * worker's page can have set.
+ * Returns `Set-Cookie` headers that delete the session cookie. If the request has several session cookies, also deletes the cookies that a
+ * page of a worker can have set.
  */
 export function clearSessionCookies(request: IncomingMessage): string[] {
   const own = ownCookies(request, "", 0);
@@ -32,8 +35,8 @@ export function clearSessionCookies(request: IncomingMessage): string[] {
 }
 
 /**
- * Returns headers that delete cookies on every path of the request, for the host and its parent domains. A browser replaces a cookie only
- * if name, path, domain and partition are the same.
+ * Returns headers that delete the session cookie on each parent path of the request, for the host and its parent domains. A browser deletes
+ * a cookie only if name, path, domain and partition are the same.
  */
 function clearPlantedCookies({ url = "/", headers: { host = "" } }: IncomingMessage): string[] {
   const paths = pathsAbove(url);
@@ -58,7 +61,10 @@ function sizeOf(line: string): number {
   return line.length + lineOverheadBytes;
 }
 
-/** Returns all lines up to the size limit. Otherwise returns a random selection, so that later attempts delete the remaining cookies. */
+/**
+ * Returns all lines if these fit within the size limit. Otherwise returns a random selection. Repeated requests then delete the remaining
+ * cookies.
+ */
 function withinBytes(lines: readonly string[], most: number): string[] {
   if (lines.reduce((bytes, line) => bytes + sizeOf(line), 0) <= most) return [...lines];
   let bytes = 0;
@@ -71,7 +77,7 @@ function pathsAbove(url: string): string[] {
     .split("/")
     .slice(1)
     .filter((segment) => segment !== "");
-  // Skips paths with a semicolon, which the path of a cookie cannot contain.
+  // Ignores the path from the first segment with a semicolon on, because a cookie path cannot contain a semicolon.
   const end = segments.findIndex((segment) => segment.includes(";"));
   const usable = end === -1 ? segments : segments.slice(0, end);
   const paths = usable.map((_, index) => `/${usable.slice(0, index + 1).join("/")}`);

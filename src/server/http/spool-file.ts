@@ -1,7 +1,4 @@
-/**
- * Number of bytes after which the growth of a file is reported again. A smaller file is complete before an early start of the unpacker
- * would help.
- */
+/** Number of bytes by which a file grows before the next report. For a smaller file, an early start of the unpacker would save no time. */
 const stepBytes = 512 * 1024;
 
 /** An uploaded file that the daemon is writing to the spool. */
@@ -9,7 +6,7 @@ export class SpoolFile {
   readonly path: string;
   /** File name that the client sent, without folders. Empty until the file part begins. */
   filename = "";
-  /** Number of bytes that are written to the file. */
+  /** Number of bytes that the daemon has written to the file. */
   sizeBytes = 0;
   readonly #followers: ((sizeBytes: number) => void)[] = [];
   #toldBytes = 0;
@@ -18,7 +15,10 @@ export class SpoolFile {
     this.path = path;
   }
 
-  /** Calls `onGrowth` with the file size after each step of 512 KiB. Calls it immediately if a step is already complete. */
+  /**
+   * Calls `onGrowth` with the file size each time that the file has grown by 512 KiB. Calls it immediately if the file already has that
+   * size.
+   */
   follow(onGrowth: (sizeBytes: number) => void): void {
     this.#followers.push(onGrowth);
     if (this.#toldBytes > 0) onGrowth(this.#toldBytes);

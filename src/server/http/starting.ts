@@ -6,7 +6,7 @@ import { requestIdOf } from "./request-id.js";
 
 const retryAfterSeconds = 1;
 
-/** Responds to requests until the daemon's services are open. The liveness check succeeds, and all other requests fail with NOT_READY. */
+/** Responds to requests while the daemon still opens its services. The liveness check succeeds. All other requests fail with NOT_READY. */
 export function respondWhileStarting(
   apiBase: string,
   request: IncomingMessage,

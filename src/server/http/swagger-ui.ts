@@ -16,7 +16,7 @@ const startScript = `addEventListener("DOMContentLoaded", () => {
 });
 `;
 
-/** The documentation page at `/docs`. The page refers to its files by relative paths, so it works under any API prefix. */
+/** The documentation page at `/docs`. The page refers to its files by relative paths, so it works with every base path of the API. */
 export const docsPage = `<!doctype html>
 <html lang="en">
   <head>

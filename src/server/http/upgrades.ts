@@ -19,17 +19,20 @@ export interface UpgradeOptions {
   readonly stalledClientTimeoutMs: number;
 }
 
-/** Time limit for a rejected client to close its connection. Afterwards, the daemon closes the connection. */
+/** Time limit for a rejected client to close the connection. Then the daemon closes the connection. */
 const lingerTimeoutMs = 2000;
 /**
- * Maximum number of bytes that a client can send before the response to its handshake, which limits memory. A correct client sends none.
+ * Maximum number of bytes that the daemon stores before the response to a handshake. A correct client sends no bytes before the response.
  */
 const earlyBytes = 64 * 1024;
-/** Handles the WebSocket handshakes of a server. `shouldUpgradeCallback` makes Node.js treat all other upgrades as plain requests. */
+/**
+ * Handles the WebSocket handshakes of a server. Node.js handles all other upgrade requests as plain requests, because of
+ * `shouldUpgradeCallback`.
+ */
 export function takeUpgrades(server: Server, options: UpgradeOptions): void {
   server.on("upgrade", (request: IncomingMessage, duplex: Duplex, head: Buffer) => {
     const socket = duplex as Socket;
-    // Adds an error listener in place of the listener that Node.js has removed. Without one, an error event would end the process.
+    // Replaces the error listener that Node.js has removed. An error event without a listener would end the process.
     socket.on("error", () => undefined);
     afterResponses(socket, () => sendHandshake(server, options, { request, socket, head }));
   });
@@ -40,7 +43,7 @@ export function isHandshake(request: IncomingMessage): boolean {
   return request.method === "GET" && request.httpVersion === "1.1" && request.headers.upgrade?.toLowerCase() === "websocket";
 }
 
-/** Calls `proceed` after the responses to earlier requests on the same connection are sent. */
+/** Calls `proceed` when the responses to all earlier requests on the connection are sent. */
 function afterResponses(socket: Socket, proceed: () => void): void {
   const earlier = responseInFlight(socket);
   if (!earlier) {
@@ -60,7 +63,7 @@ function sendHandshake(server: Server, { handle, stalledClientTimeoutMs }: Upgra
   socket.setTimeout(stalledClientTimeoutMs);
   if (socket.listenerCount("timeout") === 0) socket.on("timeout", () => server.emit("timeout", socket));
   if (!isHandshake(request)) {
-    // Only Node.js 24.0 to 24.8 reaches this line, because it has no `shouldUpgradeCallback`.
+    // Node.js before 24.9 has no `shouldUpgradeCallback` and therefore reaches this line for other upgrade requests.
     sendError(response, new ApiError("INVALID_REQUEST", "The only supported upgrade is WebSocket."), requestIdOf(request));
     return;
   }
@@ -72,8 +75,8 @@ function sendHandshake(server: Server, { handle, stalledClientTimeoutMs }: Upgra
 }
 
 /**
- * Reads from the socket while the response is prepared, because the daemon would otherwise not detect a disconnect. Returns a function that
- * stops reading and returns the received bytes.
+ * Reads from the socket while the daemon prepares the response. Otherwise the daemon would not detect that the client disconnects. Returns
+ * a function that stops the reading and returns the received bytes.
  */
 function readEarly(socket: Socket, head: Buffer): () => Buffer {
   const chunks = [head];
@@ -94,7 +97,7 @@ function readEarly(socket: Socket, head: Buffer): () => Buffer {
   };
 }
 
-/** Creates the last response on a connection that Node's HTTP server no longer handles. */
+/** Creates the last response on a connection that the HTTP server of Node.js no longer handles. */
 function createLastResponse(request: IncomingMessage, socket: Socket): ServerResponse {
   const response = new ServerResponse(request);
   response.shouldKeepAlive = false;
@@ -106,7 +109,7 @@ function createLastResponse(request: IncomingMessage, socket: Socket): ServerRes
     socket.removeListener("drain", onDrain);
     response.detachSocket(socket);
     socket.removeAllListeners("data");
-    // Continues to read, because unread bytes would reset the connection, and the client would lose the response.
+    // Continues to read, because unread bytes cause a reset of the connection, and the client would lose the response.
     socket.resume();
     socket.end();
     const timer = setTimeout(() => socket.destroy(), lingerTimeoutMs);

@@ -12,20 +12,20 @@ import { SpoolFile } from "./spool-file.js";
 export interface UploadOptions {
   /** Name of the multipart part that must contain the file. */
   readonly field: string;
-  /** Folder for the uploaded file. The receiver of the file deletes the file. */
+  /** Folder for the uploaded file. The code that receives the file must delete it. */
   readonly spoolDirectory: string;
   readonly maxSizeBytes: number;
-  /** Called when the body is complete. If this function throws, the upload is rejected. */
+  /** Called when the body is complete. If this function throws, the daemon rejects the upload. */
   readonly assertAllowed: () => void;
 }
 
-/** Maximum size of the headers and boundaries of the multipart body, in addition to the file. */
+/** Maximum number of bytes in the headers and boundaries of the multipart body. The file itself is not included. */
 const multipartOverheadBytes = 64 * 1024;
 const maximumFields = 20;
 
 /**
- * Writes the file part of a multipart body to the spool. Resolves when the file is complete, or earlier for a large file, whose `arrival`
- * reports later errors. After an error, deletes the file.
+ * Writes the file part of a multipart body to the spool. Resolves when the file is complete. For a large file, resolves earlier, and
+ * `arrival` reports later errors. After an error, deletes the file.
  */
 export async function readUpload(request: IncomingMessage, options: UploadOptions): Promise<UploadedFile> {
   assertPlainEncoding(request);
@@ -53,7 +53,8 @@ async function spool(request: IncomingMessage, file: SpoolFile, options: UploadO
   const begin = (refuse: (error: unknown) => void) =>
     parser.on("file", (field, stream, info) => {
       if (field !== options.field || writing) {
-        // Adds an error listener, because destroying the parser also destroys the stream of the part, which then emits an error.
+        // Adds an error listener to a part that nobody reads. If the parser is destroyed, the part emits an error, which would end the
+        // process.
         stream.on("error", () => {}).resume();
         refuse(unexpectedFile(options.field));
         return;
@@ -61,7 +62,7 @@ async function spool(request: IncomingMessage, file: SpoolFile, options: UploadO
       file.filename = path.posix.basename((info.filename ?? "").replaceAll("\\", "/"));
       writing = writeSpool(stream, file, { sizeBytes: options.maxSizeBytes, refusal: () => tooLarge(options) });
       writing.catch((error: unknown) => {
-        // Returns if the parser is destroyed, because it has already ended the file and reported its error.
+        // Skips the error if the parser is destroyed, because the parser has already reported it.
         if (!parser.destroyed) refuse(error);
       });
     });

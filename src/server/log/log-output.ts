@@ -1,19 +1,21 @@
 import { SonicBoom } from "sonic-boom";
 
-/** Maximum number of bytes that wait while stdout is blocked, for example by a full disk or a slow reader. Further lines are dropped. */
+/**
+ * Maximum number of bytes that wait while stdout is blocked, for example by a full disk or a slow reader. The daemon drops further lines.
+ */
 const mostWaitingBytes = 1024 * 1024;
 /** Time limit for writing the last lines when the daemon exits, so that a blocked stdout does not prevent the exit. */
 const lastLinesTimeoutMs = 1000;
 
 /**
- * The `write` method for buffers, which the type declarations of SonicBoom omit. With strings, SonicBoom would measure all waiting text
- * again for each line.
+ * Adds the form of `write` with a buffer, which the type declarations of SonicBoom omit. With strings, SonicBoom would measure all waiting
+ * text again for each line.
  */
 type BufferedLines = Omit<SonicBoom, "write"> & { write(line: Buffer): boolean };
 
 /**
- * Writes log lines to stdout asynchronously, so that a slow or missing reader does not block the daemon. After a failed write, the next
- * line triggers a retry.
+ * Writes log lines to stdout. A slow or missing reader does not block the daemon. After a failed write, the next line starts another
+ * attempt.
  */
 export class LogOutput {
   /** Called with the number of dropped lines when stdout accepts lines again. */
@@ -37,7 +39,7 @@ export class LogOutput {
     if (!this.#hasEnded) this.#destination.write(Buffer.from(line));
   }
 
-  /** Writes all remaining lines. Resolves when the lines are written, or after 1 s. Drops later lines. */
+  /** Writes all remaining lines. Resolves when all lines are written, at most 1 s later. Drops lines that are logged after this call. */
   end(): Promise<void> {
     this.#hasEnded = true;
     return new Promise((resolve) => {

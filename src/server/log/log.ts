@@ -1,19 +1,19 @@
 import pino, { type Logger } from "pino";
 import { LogOutput } from "./log-output.js";
 
-/** Names of headers and fields whose values are secrets. The log contains `[secret]` in place of the values. */
+/** Names of headers and fields whose values are secrets. The log contains `[secret]` in place of each value. */
 const secretFields = ["key", "rootKey", "cookie", "authorization", "token", '*["x-api-key"]', "*.authorization", "*.cookie", "*.key"];
 
 export type Log = Logger;
 
-/** Converts a JSON log line to text for a terminal. */
+/** Converts a log line from JSON to text for a terminal. */
 type LineForm = (line: string) => string;
 
 interface LogOptions {
   /** Name of the log level in pino, such as `info`. */
   readonly level: string;
   readonly output?: LogOutput;
-  /** Formatter of the log lines. Without it, each line is JSON. */
+  /** Formatter of the log lines. If undefined, each line is JSON. */
   readonly form?: LineForm | undefined;
   /** Called for each child logger that is created. */
   readonly onChild?: (child: Log) => void;
@@ -40,7 +40,7 @@ export async function readableForm(): Promise<LineForm> {
   return pretty.prettyFactory({ ignore: "pid,hostname", translateTime: "SYS:HH:MM:ss" });
 }
 
-/** Serializes any thrown value for the log. Reading a value that a plugin threw can itself throw, which must not stop the logger. */
+/** Returns the log fields of any thrown value. If reading the value throws, which a plugin can cause, the logger continues. */
 function errorFields(error: unknown): unknown {
   try {
     return pino.stdSerializers.err(error as Error);
@@ -50,15 +50,15 @@ function errorFields(error: unknown): unknown {
 }
 
 /**
- * Changes the level of a logger and of all its child loggers. Needed because pino copies the level to a child logger only when it is
- * created.
+ * Changes the level of a logger and of all its child loggers. pino copies the level to a child logger only once, when it creates the child
+ * logger.
  */
 export class LogLevel {
   readonly #children = new Set<WeakRef<Log>>();
   readonly #forgotten = new FinalizationRegistry<WeakRef<Log>>((child) => this.#children.delete(child));
   #log: Log | undefined;
 
-  /** Registers a child logger. The caller must register each child logger. */
+  /** Registers a child logger, so that `set` also changes its level. Pass this function to the logger as `onChild`. */
   readonly noteChild = (child: Log): void => {
     const reference = new WeakRef(child);
     this.#children.add(reference);

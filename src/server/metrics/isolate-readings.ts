@@ -11,11 +11,11 @@ export class IsolateReadings {
     this.#engine = engine;
   }
 
-  /** Returns the isolates of the wanted workers, sorted by worker, version and process id. */
+  /** Returns the isolates of the workers for which `isWanted` returns true, sorted by worker, version and process id. */
   async list(isWanted: (worker: string) => boolean): Promise<Isolate[]> {
     const isolates = this.#engine.isolates().filter(({ worker }) => isWanted(worker));
     const samples = await this.#sampler.sample(isolates.map(({ pid }) => pid));
-    // Omits isolates that ended meanwhile.
+    // Omits isolates that have exited since the list was made.
     const running = isolates.flatMap((isolate) => {
       const sample = samples.get(isolate.pid);
       if (!sample) return [];

@@ -4,13 +4,13 @@ import { statusClasses, type WorkerReading } from "./worker-reading.js";
 export interface MetricValue {
   readonly value: number;
   readonly labels: Readonly<Record<string, string>>;
-  /** Labels that many values share, as one object. */
+  /** Labels that many values of a metric share, as one object. */
   readonly sharedLabels?: Readonly<Record<string, string>>;
   /** Name of a series in a histogram, with the suffix `_bucket`, `_sum` or `_count`. */
   readonly metricName?: string;
 }
 
-/** One metric, with a function that returns its values for a subject, such as a worker version. */
+/** One metric. `read` returns the values of the metric for a subject, such as a worker version. */
 export interface MetricFamily<Subject> {
   readonly name: string;
   readonly help: string;
@@ -150,7 +150,10 @@ export const daemonFamilies: readonly MetricFamily<DaemonMetrics>[] = [
   ),
 ];
 
-/** Returns one metric per counter name, with the values of all plugins. The help text is that of the first plugin. */
+/**
+ * Returns one metric for each counter name. The metric contains the values of all plugins with this counter. The help text comes from the
+ * first plugin.
+ */
 export function pluginFamilies(plugins: readonly PluginMetrics[]): MetricFamily<PluginMetrics>[] {
   const helps = new Map<string, string>();
   for (const { name, help } of plugins.flatMap(({ counters }) => counters)) if (!helps.has(name)) helps.set(name, help);
@@ -191,7 +194,7 @@ function workerCounter(name: string, help: string, read: ReadValue): MetricFamil
   return workerMetric({ name, help, type: "counter", read });
 }
 
-/** Returns a metric with one value per worker version. A version whose `read` returns undefined has no value. */
+/** Returns a metric that has one value per worker version. If `read` returns undefined for a version, the metric omits this version. */
 function workerMetric(metric: { name: string; help: string; type: "counter" | "gauge"; read: ReadValue }): MetricFamily<LabelledReading> {
   return {
     name: `runtimed_worker_${metric.name}`,

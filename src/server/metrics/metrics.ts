@@ -34,11 +34,11 @@ export class Metrics {
   async workers(isWanted: (name: string) => boolean): Promise<WorkerReading[]> {
     const pids = this.#numbers(isWanted).flatMap(({ currentLoad }) => currentLoad?.pids ?? []);
     const samples = await this.#sampler.sample(pids);
-    // The numbers are read again after the samples, so that all counts are from the same time and exited isolates are excluded.
+    // Reads the request counts after the process samples. All counts are then from the same time, and exited isolates are not included.
     return this.#numbers(isWanted).map(({ meter, currentLoad }) => this.#reading(meter, currentLoad, samples));
   }
 
-  /** Returns the metrics of the daemon. With `isRestricted`, omits metrics that include other namespaces. */
+  /** Returns the metrics of the daemon. If `isRestricted` is true, omits the metrics that include workers of other namespaces. */
   daemon(isRestricted: boolean): DaemonMetrics {
     const uptimeSeconds = process.uptime();
     const harmless = {
@@ -61,7 +61,10 @@ export class Metrics {
     };
   }
 
-  /** Returns the counters of plugins. With `isRestricted`, returns none, because labels can contain names from other namespaces. */
+  /**
+   * Returns the counters of plugins. If `isRestricted` is true, returns an empty list, because labels can contain names from other
+   * namespaces.
+   */
   plugins(isRestricted: boolean): PluginMetrics[] {
     return isRestricted ? [] : this.#sources.pluginCounters.read();
   }

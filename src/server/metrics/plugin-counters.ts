@@ -4,7 +4,7 @@ import type { PluginMetrics } from "../../shared/contract/metrics.js";
 const mostCounters = 50;
 const mostCombinations = 200;
 const longestValue = 100;
-/** Label value for all label combinations above the limit. */
+/** Label value that a counter uses for all label combinations above the limit. */
 const otherValue = "other";
 
 const namePattern = /^[a-z][a-z0-9_]{0,99}$/;
@@ -16,13 +16,13 @@ const labelPattern = /^(?!__|plugin$)[a-zA-Z_][a-zA-Z0-9_]{0,99}$/;
 
 type Labels = Readonly<Record<string, string>>;
 
-/** The counters of all plugins. The values continue after a reload of a plugin. */
+/** The counters of all plugins. After a reload of a plugin, its counters keep their values. */
 export class PluginCounters {
   readonly #byPlugin = new Map<string, Map<string, Counter>>();
 
   /**
-   * Returns the plugin's counter with this name, and creates a missing counter. Throws for an invalid name and for the 51st counter of a
-   * plugin.
+   * Returns the plugin's counter with this name, and creates the counter at the first call. Throws for an invalid name, and if the plugin
+   * already has 50 counters.
    */
   counter(plugin: string, name: string, help: string): PluginCounter {
     if (!namePattern.test(name))
@@ -40,7 +40,7 @@ export class PluginCounters {
     return counter;
   }
 
-  /** Removes the counters of an unloaded plugin. Later calls on these counters have no effect on the metrics. */
+  /** Removes the counters of a plugin that is no longer loaded. If the plugin still calls a removed counter, the metrics do not change. */
   forget(plugin: string): void {
     this.#byPlugin.delete(plugin);
   }
@@ -57,16 +57,18 @@ export class PluginCounters {
 class Counter implements PluginCounter {
   help = "";
   readonly #combinations = new Map<string, { readonly labels: Labels; value: number }>();
-  /** Cached values by frozen label object. Other objects are not cached, because their labels can change. */
+  /**
+   * Values by the frozen label object that the plugin passed. Objects that are not frozen are not cached, because their labels can change.
+   */
   readonly #byObject = new WeakMap<Labels, { value: number }>();
-  /** Counts all label combinations above the limit. Undefined until such a combination occurs. */
+  /** The one value that all label combinations above the limit share. Undefined until a plugin exceeds the limit. */
   #overflow: { readonly labels: Labels; value: number } | undefined;
 
   constructor(help: string) {
     this.describeAs(help);
   }
 
-  /** Sets the help text. Prometheus requires a help text that is not empty. */
+  /** Sets the help text, which must not be empty in the format of Prometheus. */
   describeAs(help: string): this {
     this.help = help.replaceAll(/\s+/g, " ").trim().slice(0, 500) || "A counter of a plugin.";
     return this;
@@ -105,8 +107,8 @@ class Counter implements PluginCounter {
   }
 
   /**
-   * Returns the counter for combinations above the limit. If a combination already has the value `other` for each label, uses that counter,
-   * so that no series appears twice.
+   * Returns the value that all label combinations above the limit share. If the plugin already uses the label value `other` for each label,
+   * returns the value of that combination, so that no series appears twice.
    */
   #makeOverflow(): { readonly labels: Labels; value: number } {
     const [first] = this.#combinations.values();
@@ -115,7 +117,10 @@ class Counter implements PluginCounter {
   }
 }
 
-/** Replaces unpaired surrogates, which become the same character in UTF-8. Otherwise two label values could be equal in the output. */
+/**
+ * Replaces unpaired surrogates, because UTF-8 encodes all of them as the same character. Two different label values could then be equal in
+ * the output.
+ */
 function toLabelValue(value: unknown): string {
   return String(value)
     .slice(0, longestValue)

@@ -1,27 +1,28 @@
 import { readFile } from "node:fs/promises";
 import { monitorEventLoopDelay, type ELDHistogram } from "node:perf_hooks";
 
-/** Maximum age of a sample that is used again, so that two clients cause no more reads than one client. */
+/**
+ * Maximum age of a sample that the daemon returns again. Several clients at the same time then cause no more reads of /proc than one
+ * client.
+ */
 const freshMs = 1000;
-/** Number of processes whose /proc files are read concurrently. A higher number would delay other tasks in the thread pool. */
+/** Number of processes whose /proc files the daemon reads at the same time. A higher number would delay other tasks of the thread pool. */
 const sideBySide = 8;
-/** Number of CPU time units per second in /proc, on every platform that Node.js supports. */
+/** CPU time units per second in /proc. The number is 100 on every platform that Node.js supports. */
 const ticksPerSecond = 100;
 
-/** Interval of the timer that measures the event loop. The delay of the timer is the event loop lag. */
+/** Interval of the timer that measures the event loop. The lag is the time by which a timer call is late. */
 const resolutionMs = 500;
-/**
- * Two monitors measure the lag, and this interval restarts them in turn. Therefore, the older monitor always covers the last 30 to 60 s.
- */
+/** Interval at which one of the two monitors restarts. The monitors take turns, so the older monitor always covers the last 30 to 60 s. */
 const turnMs = 30_000;
 
 export interface ProcessSample {
-  /** Identifies the process among all processes that had the same process id at different times. */
+  /** Distinguishes the process from earlier processes with the same process id. */
   readonly identity: string;
   readonly rssBytes: number;
   /**
-   * Proportional set size: memory that includes only the process's share of shared memory. Undefined if the system does not provide the
-   * value.
+   * Proportional set size: the private memory of the process and its part of the shared memory. Undefined if the system does not report
+   * this size.
    */
   readonly pssBytes: number | undefined;
   readonly cpuSeconds: number;
@@ -61,8 +62,8 @@ export class ProcessSampler {
 
 async function readSample(pid: number): Promise<ProcessSample | undefined> {
   const stat = await readFile(`/proc/${pid}/stat`, "utf8");
-  // The process name in parentheses can contain any characters. Therefore, the fields from number 3 on (proc(5)) start after the last
-  // parenthesis.
+  // The process name is in parentheses and can contain any characters. The fields after the name (proc(5), from number 3 on) therefore
+  // begin after the last parenthesis.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const [user, system, startTicks] = [fields[11], fields[12], fields[19]];
   const memory = await readMemory(pid);
@@ -84,12 +85,15 @@ function bytesOf(text: string, field: string): number | undefined {
   return kilobytes === undefined ? undefined : Number(kilobytes) * 1024;
 }
 
-/** CPU time of all isolates of a worker version, including exited isolates up to their last sample. */
+/** CPU time of all isolates of a worker version. Contains the exited isolates up to their last sample. */
 export class CpuAccount {
   #endedSeconds = 0;
   readonly #running = new Map<number, ProcessSample>();
 
-  /** Adds the samples of running processes. Samples can be missing. Returns the total CPU time in seconds. */
+  /**
+   * Adds the samples of running processes and returns the total CPU time in seconds. A process without a sample counts with its last
+   * sample.
+   */
   update(pids: readonly number[], samples: ReadonlyMap<number, ProcessSample>): number {
     for (const [pid, { identity, cpuSeconds }] of this.#running) {
       if (pids.includes(pid) && (samples.get(pid)?.identity ?? identity) === identity) continue;
@@ -98,7 +102,7 @@ export class CpuAccount {
     }
     for (const pid of pids) {
       const sample = samples.get(pid);
-      // Ignores a sample with less CPU time, because the later of two concurrent calls can have the older sample.
+      // Ignores a sample with less CPU time than an earlier one. With two concurrent calls, the later call can have the older sample.
       if (sample && sample.cpuSeconds >= (this.#running.get(pid)?.cpuSeconds ?? 0)) this.#running.set(pid, sample);
     }
     let seconds = this.#endedSeconds;
@@ -107,7 +111,7 @@ export class CpuAccount {
   }
 }
 
-/** Lag of the event loop over the last 30 to 60 s. The timer does not prevent the process from exiting. */
+/** Lag of the event loop in the last 30 to 60 s. The timers let the process exit. */
 export class EventLoopLag {
   #older: ELDHistogram;
   #newer: ELDHistogram;
@@ -144,7 +148,7 @@ function startMonitor(): ELDHistogram {
   return monitor;
 }
 
-/** Converts a sample to the lag in ms. A sample is the time between two timer calls in ns. */
+/** Returns the lag in ms for a sample in ns. The sample is the time between two calls of the timer. */
 function lagMs(sampleNs: number): number {
   return Math.max(0, sampleNs / 1e6 - resolutionMs);
 }

@@ -4,7 +4,7 @@ import type { DaemonMetrics, PluginMetrics } from "../../shared/contract/metrics
 import { daemonFamilies, pluginFamilies, workerFamilies, type MetricFamily, type MetricValue } from "./metric-families.js";
 import type { WorkerReading } from "./worker-reading.js";
 
-/** Number of workers that are written at a time. The daemon serves requests in between. */
+/** Number of workers that the exporter writes in one turn of the event loop. The daemon serves requests between two turns. */
 const batchSize = 50;
 
 interface Numbers {
@@ -15,7 +15,7 @@ interface Numbers {
 
 /** Writes metrics in the text format of Prometheus. */
 export class PrometheusExporter {
-  /** Process metrics of prom-client, collected from the first request for metrics on. */
+  /** Process metrics of prom-client. The collection starts at the first request for metrics. */
   #defaults: Registry | undefined;
 
   async write(numbers: Numbers): Promise<string> {
@@ -28,7 +28,7 @@ export class PrometheusExporter {
     for (const family of workerFamilies) parts.push(await writeFamily(family, labelled));
     for (const family of daemonFamilies) parts.push(await writeFamily(family, [numbers.daemon]));
     for (const family of pluginFamilies(numbers.plugins)) parts.push(await writeFamily(family, numbers.plugins));
-    // Process metrics are only for keys without a namespace restriction.
+    // Writes the process metrics only if the key has no namespace restriction.
     if (numbers.daemon.process) parts.push(withStandardNaN(await this.#defaults.metrics()));
     return parts.join("");
   }
@@ -54,7 +54,10 @@ async function writeFamily<Subject>(family: MetricFamily<Subject>, subjects: rea
   return text;
 }
 
-/** Returns the values in the text format of Prometheus. A registry of prom-client accepts any object with a `get` method. */
+/**
+ * Returns the values in the text format of Prometheus. Passes an object with a `get` method to the registry of prom-client in place of a
+ * metric.
+ */
 async function writeValues(family: MetricFamily<never>, values: readonly MetricValue[]): Promise<string> {
   const { name, help, type } = family;
   const registry = new Registry();
@@ -62,12 +65,12 @@ async function writeValues(family: MetricFamily<never>, values: readonly MetricV
   return registry.getSingleMetricAsString(name);
 }
 
-/** Replaces `Nan`, which prom-client writes before the first sample of the event loop. */
+/** Replaces `Nan` by `NaN`. prom-client writes `Nan` before the first sample of the event loop. */
 function withStandardNaN(text: string): string {
   return text.replaceAll(/ Nan$/gm, " NaN");
 }
 
-/** Returns the lines after HELP and TYPE, which must appear only once per metric. */
+/** Returns the lines of a metric without the HELP and TYPE lines, because these lines must appear only once per metric. */
 function withoutHeader(text: string): string {
   return text.slice(text.indexOf("\n", text.indexOf("\n") + 1) + 1);
 }

@@ -1,6 +1,9 @@
 import type { UploadedFile } from "../platform/uploaded-file.js";
 
-/** Counts uploads from the start of their installation. An upload that the client never completes is not counted. */
+/**
+ * Counts running, installed and failed uploads. The count begins with the installation. An upload that the client never completes does not
+ * count as failed.
+ */
 export class UploadMeter {
   runningCount = 0;
   installedCount = 0;

@@ -7,7 +7,7 @@ export interface WorkerReading {
   readonly meter: WorkerMeter;
   readonly currentLoad: VersionLoad | undefined;
   readonly rssBytes: number;
-  /** Memory with the processes' share of shared memory. Undefined if the system does not provide the value. */
+  /** Memory of the processes, with their part of the shared memory. Undefined if the system does not report this size. */
   readonly pssBytes: number | undefined;
   readonly cpuSeconds: number;
 }
@@ -74,7 +74,9 @@ export function totalsOf(workers: readonly WorkerMetrics[]): Totals {
   };
 }
 
-/** Classes of HTTP status codes in the metrics, each with its first digit. The digit 0 means that the client disconnected. */
+/**
+ * Classes of HTTP status codes in the metrics, by their first digit. The digit 0 stands for a client that disconnected before the response.
+ */
 export const statusClasses = [
   [1, "1xx"],
   [2, "2xx"],

@@ -6,30 +6,30 @@ import type { Log } from "../log/log.js";
 import { compiledFile, packageVersion } from "../package-root.js";
 import type { FoundVersion, WorkerFolder } from "./worker-folders.js";
 
-/** Delay between the first change and the write of the cache file. The write includes all changes in between. */
+/** Time in ms between a change and the write of the cache file. The write contains all changes of this time. */
 const saveDelayMs = 2000;
 
 /**
- * Caches versions and manifests of all worker folders in a file. Without the cache, reading thousands of workers would take most of the
- * daemon's start time. Ignores a cache file from another build.
+ * Stores the versions and manifests of all worker folders in a cache file. Without the file, the daemon would spend most of its start on
+ * reading thousands of workers. Ignores a file of another build.
  */
 export class CatalogCache {
   readonly #file: string | undefined;
   readonly #log: Log;
-  /** Entries that the previous daemon process stored. */
+  /** Content of the cache file that the previous daemon process has written. */
   readonly #before: ReadonlyMap<string, WorkerFolder>;
   readonly #current = new Map<string, WorkerFolder>();
   #isSaved = true;
   #timer: NodeJS.Timeout | undefined;
 
-  /** `file` is the path of the cache file. If undefined, the cache is not stored for the next start. */
+  /** `file` is the path of the cache file. If undefined, the cache is only in memory. */
   constructor(options: { file: string | undefined; log: Log }) {
     this.#file = options.file;
     this.#log = options.log;
     this.#before = options.file === undefined ? new Map() : readKept(options.file);
   }
 
-  /** Returns the folder's content as the previous daemon process stored it. The folder on the disk can have changed since then. */
+  /** Returns the content of a folder that the previous daemon process has stored. The folder on the disk can be different now. */
   recall(folder: string): WorkerFolder | undefined {
     return this.#before.get(folder);
   }
@@ -63,10 +63,10 @@ export class CatalogCache {
   }
 }
 
-/** Content of the cache file. Thousands of workers share few different manifests, so the file stores each manifest only once. */
+/** Content of the cache file. Thousands of workers have only a few different manifests, so the file contains each manifest once. */
 interface KeptFolders {
   readonly manifests: readonly WorkerManifest[];
-  /** Worker folders. Each version refers to its manifest by the index in `manifests`. */
+  /** Worker folders. Each version has the index of its manifest in `manifests`. */
   readonly folders: readonly KeptFolder[];
 }
 
@@ -91,7 +91,7 @@ function toKept(found: readonly WorkerFolder[]): KeptFolders {
   return { manifests, folders };
 }
 
-/** Replaces each manifest index by the manifest, in place. Copying the entries would take as long as parsing them. */
+/** Puts the manifests in place of their indexes. Changes the parsed objects, because a copy of them would take as long as parsing. */
 function fromKept({ manifests, folders }: KeptFolders): WorkerFolder[] {
   for (const { versions } of folders) {
     for (const version of versions) version.manifest = manifests[version.manifest as number] as WorkerManifest;
@@ -100,7 +100,8 @@ function fromKept({ manifests, folders }: KeptFolders): WorkerFolder[] {
 }
 
 /**
- * Reads the cache file. Returns an empty map if the file is missing, unreadable or from another build. The daemon then reads all folders.
+ * Reads the cache file. Returns an empty map if the file is missing, damaged or from another build. The daemon then reads all worker
+ * folders.
  */
 function readKept(file: string): Map<string, WorkerFolder> {
   try {
@@ -114,7 +115,7 @@ function readKept(file: string): Map<string, WorkerFolder> {
   }
 }
 
-/** Returns the checksum of a cache text. Each build of the daemon calculates a different checksum. */
+/** Returns a checksum of the cache text and the build. Another build therefore rejects the file. */
 function seal(text: string): string {
   const { mtimeMs, size } = statSync(compiledFile("server/main.js"), { throwIfNoEntry: false }) ?? { mtimeMs: 0, size: 0 };
   return createHash("sha256").update(`${packageVersion}:${mtimeMs}:${size}\n${text}`).digest("hex");

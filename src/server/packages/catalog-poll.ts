@@ -3,29 +3,29 @@ import { statfsSync, watch, type FSWatcher } from "node:fs";
 
 const tickMs = 200;
 const ticksPerRound = 8;
-/** Maximum number of folder checks per timer tick, so that checks do not delay requests. 100 checks take about 1 ms. */
+/** Maximum number of folders that the daemon checks in one tick of the timer. 100 checks take about 1 ms, so requests are not delayed. */
 const mostLooksPerTick = 100;
-/** Maximum duration of one timer tick, so that checks do not delay requests. The next tick checks the remaining folders. */
+/** Maximum time of one tick in ms. If the disk is slow, the next tick checks the remaining folders, so that requests are not delayed. */
 const longestTickMs = 10;
 /**
- * Pause between two checks of the whole catalog while the kernel watches every folder. The checks are necessary because the kernel can lose
- * a notification.
+ * Pause between two checks of all folders while the kernel watches every folder. The checks find changes whose notification the kernel has
+ * lost.
  */
 const restMs = 30_000;
 
-/** File system types (`f_type` in statfs(2)) for which the kernel reports changes: ext, XFS, Btrfs, ZFS, F2FS, tmpfs, overlayfs. */
+/** Types of file systems (`f_type` in statfs(2)) on which the kernel reports every change: ext, XFS, Btrfs, ZFS, F2FS, tmpfs, overlayfs. */
 const localFileSystems = new Set([0xef53, 0x58465342, 0x9123683e, 0x2fc12fc1, 0xf2f52010, 0x01021994, 0x794c7630]);
 
-/** A check that detects whether one folder in the worker catalog has changed on the disk. */
+/** The check of one folder in the worker catalog. It finds out whether the folder has changed on the disk. */
 export interface Look {
   /** Path of the checked folder. */
   readonly path: string;
   /**
-   * Checks the folder. Returns the folders of changed or deleted versions. Returns undefined if a second call with `isSure: true` must
-   * confirm a change.
+   * Checks the folder. Returns the folders of the versions that were changed or deleted. With `isSure: false`, returns undefined after a
+   * change, so that a second call can confirm it.
    */
   take(isSure: boolean): string[] | undefined;
-  /** Returns the folders to watch in place of this check. Returns undefined if kernel notifications cannot replace the check. */
+  /** Returns the folders whose kernel notifications replace this check. Returns undefined if notifications cannot replace this check. */
   watchable(): readonly string[] | undefined;
 }
 
@@ -37,8 +37,8 @@ interface Looks {
 }
 
 /**
- * Finds changes of package folders on the disk within 2 s (4 s with 2,000 workers). Checks the whole catalog after a kernel notification
- * and every 30 s, or without a pause if a folder cannot be watched.
+ * Finds changes of package folders on the disk within 2 s (4 s with 2,000 workers). Checks all folders after a notification of the kernel
+ * and every 30 s. If the kernel cannot watch a folder, checks without a pause.
  */
 export class CatalogPoll {
   readonly #catalog: Looks;
@@ -50,18 +50,18 @@ export class CatalogPoll {
   #rest: NodeJS.Timeout | undefined;
   #round: Iterator<Look> | undefined;
   #isRoundDue = true;
-  /** True if the current round checked a folder that the kernel cannot watch. */
+  /** True if the kernel cannot watch a folder of the current round. */
   #isBlind = false;
-  /** Checks that found a change in the last tick. The next tick repeats these checks to confirm the change. */
+  /** Checks that found a change in the last tick. The next tick repeats them, because a change must be confirmed. */
   #again: Look[] = [];
-  /** Folders to check in the next tick: the kernel reported a change, or the watch has just started. */
+  /** Folders for the next tick: the kernel has reported a change, or the daemon has just started to watch the folder. */
   readonly #touched = new Set<string>();
 
   constructor(options: {
     catalog: Looks;
-    /** Reads the changes that other daemons reported, including changes that a check cannot detect. */
+    /** Reads the changes that other daemons have reported. Some of these changes cannot be found by a check of the folder. */
     catchUp: () => void;
-    /** Called with the folder of a version that was changed or deleted. */
+    /** Called with the folder of each version that was changed or deleted. */
     onRetired: (folder: string) => void;
     log: Log;
   }) {
@@ -112,7 +112,7 @@ export class CatalogPoll {
     if (!this.#round && !this.#isRoundDue && this.#again.length === 0 && this.#touched.size === 0) this.#sleep();
   }
 
-  /** Checks the next folders of the current round. Stops at the time `stopAt` at the latest. */
+  /** Continues the current round until all folders are checked or the time `stopAt` is reached. */
   #goOn(stopAt: number): void {
     if (!this.#round && this.#isRoundDue) {
       this.#round = this.#catalog.looks();
@@ -135,7 +135,7 @@ export class CatalogPoll {
       if (retired === undefined) this.#again.push(look);
       else {
         for (const folder of retired) this.#onRetired(folder);
-        // Starts a new round of checks, because the changed folder can contain new folders that are not watched yet.
+        // Starts a new round, because the changed folder can contain new folders that the kernel does not watch yet.
         if (isSure) this.#isRoundDue = true;
         this.#watch(look);
       }
@@ -150,25 +150,28 @@ export class CatalogPoll {
     for (const folder of folders ?? []) {
       const state = this.#watches.watch(folder, look.path);
       if (state === "impossible") this.#isBlind = true;
-      // Checks the folder again, because it can have changed between the check and the start of the watch.
+      // Checks the folder once more, because it can have changed after the check and before the kernel watched it.
       if (state === "begun") this.#touched.add(look.path);
     }
   }
 }
 
-/** Watches folders for changes that the kernel reports. A notification ends the watch, so the caller must start it again. */
+/**
+ * Watches folders through notifications of the kernel. The first notification ends the watch of a folder, so the caller must start it
+ * again.
+ */
 class FolderWatches {
   readonly #onChange: (owner: string) => void;
   readonly #watchers = new Map<string, FSWatcher>();
 
-  /** `onChange` receives the `owner` that was passed to `watch` for the changed folder. */
+  /** `onChange` receives the `owner` that the caller passed to `watch` together with the changed folder. */
   constructor(onChange: (owner: string) => void) {
     this.#onChange = onChange;
   }
 
   /**
-   * Starts to watch a folder. Returns "impossible" for a missing folder, for a network file system, and when the kernel's limit of watches
-   * is reached.
+   * Starts to watch a folder. Returns "impossible" if the folder is missing, if it is on a network file system, or if the kernel has
+   * reached its limit of watches.
    */
   watch(folder: string, owner: string): "begun" | "kept" | "impossible" {
     if (this.#watchers.has(folder)) return "kept";

@@ -6,7 +6,7 @@ import { longestManifestBytes, parseManifest } from "../../shared/manifest-yaml.
 import { manifestFileNames } from "../../shared/metadata-file-names.js";
 import { readMetadataText } from "./package-metadata.js";
 
-/** Parses a manifest's fields. Throws `INVALID_PACKAGE_METADATA` with the invalid fields. */
+/** Parses the fields of a manifest. Throws `INVALID_PACKAGE_METADATA` and names the invalid fields. */
 export function parseManifestFields<Schema extends z.ZodType>(schema: Schema, fields: Readonly<Record<string, unknown>>): z.output<Schema> {
   const parsed = schema.safeParse(fields);
   if (parsed.success) return parsed.data;
@@ -17,7 +17,8 @@ export function parseManifestFields<Schema extends z.ZodType>(schema: Schema, fi
 }
 
 /**
- * Returns path and text of a package's manifest, with `enabled` set. Returns a new manifest.yaml if the folder contains only package.json.
+ * Returns the path and the text of a manifest in which `enabled` has the given value. If the folder contains only package.json, returns a
+ * new manifest.yaml.
  */
 export function toggledManifest(folder: string, enabled: boolean): { filePath: string; text: string } {
   for (const fileName of manifestFileNames) {
@@ -28,7 +29,7 @@ export function toggledManifest(folder: string, enabled: boolean): { filePath: s
   return { filePath: path.join(folder, manifestFileNames[0]), text: `enabled: ${enabled}\n` };
 }
 
-/** Sets `enabled` in a manifest text and keeps all other bytes. If that is not possible, serializes the whole YAML document again. */
+/** Sets `enabled` in the text of a manifest. All other bytes stay the same if possible. Otherwise writes the whole YAML document again. */
 function withEnabled(text: string, enabled: boolean, fileName: string): string {
   const { document } = parseManifest(text, fileName);
   const edited = editedText(text, document, enabled);
@@ -46,7 +47,7 @@ function editedText(text: string, document: Document.Parsed, enabled: boolean): 
   return withFirstKey(text, document.contents, `enabled: ${enabled}${lineEnd}`);
 }
 
-/** Inserts a line before the first key of a YAML map, with the same indentation as that key. */
+/** Inserts a line before the first key of a YAML map. The line gets the same indentation as this key. */
 function withFirstKey(text: string, map: YAMLMap, line: string): string | undefined {
   const first: Pair | undefined = map.items[0];
   if (map.flow || !first || !isScalar(first.key) || !first.key.range) return undefined;

@@ -12,8 +12,8 @@ export interface PackageDirectory {
 }
 
 /**
- * Returns the built-in directory, then the configured directories without duplicates. A configured directory whose name starts with a dot
- * counts as built-in, because it is part of the container image.
+ * Returns the built-in directory and the configured directories without duplicates. A directory whose name begins with a dot is part of the
+ * container image and counts as built-in.
  */
 export function packageDirectories(builtInDirectory: string | undefined, configured: readonly string[]): PackageDirectory[] {
   const directories = new Map<string, PackageDirectory>();
@@ -38,7 +38,9 @@ function realDirectory(directory: string): string {
   }
 }
 
-/** Returns the first directory that accepts installations: a writable folder, or a missing folder with a writable parent. */
+/**
+ * Returns the first directory in which the daemon can install packages: a writable folder, or a missing folder whose parent is writable.
+ */
 export async function installDirectory(directories: readonly string[]): Promise<string | undefined> {
   for (const directory of directories) if (await canInstallTo(directory)) return directory;
   return undefined;
@@ -61,7 +63,9 @@ async function canWrite(folder: string): Promise<boolean> {
   }
 }
 
-/** Creates the configured directories that are missing. Skips names with a leading dot, which mark directories of the container image. */
+/**
+ * Creates missing configured directories. Skips directories whose name begins with a dot, because these are part of the container image.
+ */
 export async function makeDirectories(directories: readonly string[], log: Log): Promise<void> {
   for (const directory of directories) {
     if (path.basename(directory).startsWith(".")) continue;

@@ -7,18 +7,18 @@ import { manifestFileNames, type MetadataFileName } from "../../shared/metadata-
 import { plainManifest } from "./plain-manifest.js";
 import { ApiError } from "../../shared/api-error.js";
 
-/** Maximum size of package.json. The limit is higher than for a manifest, because package.json has more fields. */
+/** Maximum size in bytes of package.json. The limit is higher than the limit of a manifest, because package.json contains more fields. */
 const longestPackageJsonBytes = 1024 * 1024;
 
 /**
- * Reads manifest.yaml or manifest.yml, then package.json for missing fields. Returns undefined if no file exists. Throws
+ * Reads manifest.yaml or manifest.yml. Takes missing fields from package.json. Returns undefined if neither file exists. Throws
  * MISSING_PACKAGE_NAME, INVALID_PACKAGE_NAME, INVALID_PACKAGE_VERSION or INVALID_PACKAGE_METADATA.
  */
 export function readPackageMetadata(folder: string): PackageMetadata | undefined {
   return parsePackageMetadata((fileName) => readMetadataText(path.join(folder, fileName), longestBytes(fileName)));
 }
 
-/** Parses package metadata like `readPackageMetadata`, but calls `textOf` for the text of each file. */
+/** Parses the metadata of a package like `readPackageMetadata`, but receives the text of each file from `textOf`. */
 export function parsePackageMetadata(textOf: (fileName: MetadataFileName) => string | undefined): PackageMetadata | undefined {
   const manifest = readManifest(textOf);
   const packageJson = readPackageJson(textOf);
@@ -30,8 +30,8 @@ export function parsePackageMetadata(textOf: (fileName: MetadataFileName) => str
 }
 
 /**
- * Returns the text of a regular file, or undefined if the file is missing. Throws INVALID_PACKAGE_METADATA with `fileName` for a link and
- * for more than `maxBytes`.
+ * Returns the text of a regular file, or undefined if the file is missing. For a link or a file of more than `maxBytes`, throws
+ * INVALID_PACKAGE_METADATA with `fileName` in the message.
  */
 export function readMetadataText(filePath: string, maxBytes: number, fileName = path.basename(filePath)): string | undefined {
   const bytes = readRegularFile(filePath, maxBytes, fileName);
@@ -57,10 +57,10 @@ function readRegularFile(filePath: string, maxBytes: number, fileName: string): 
   }
 }
 
-/** Opens a file without following links and without waiting for the writer of a named pipe. Returns undefined if the file is missing. */
+/** Opens a file. Returns undefined if the file is missing. A link causes an error, and a named pipe without a writer does not block. */
 function openIfThere(filePath: string): number | undefined {
-  // Does not use an exception for a missing file, because most package folders lack two of the three metadata files and an exception would
-  // take longer than the rest.
+  // Checks first whether the file exists. Most package folders lack two of the three metadata files, and an exception for each of them
+  // would take most of the time.
   if (!lstatSync(filePath, { throwIfNoEntry: false })) return undefined;
   try {
     return openSync(filePath, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
@@ -107,7 +107,7 @@ function withoutEmpty(fields: Readonly<Record<string, unknown>>): Record<string,
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined));
 }
 
-/** Throws 400 INVALID_PACKAGE_NAME for a name that the router reserves. */
+/** Throws 400 INVALID_PACKAGE_NAME if the daemon itself serves the path with this name. */
 export function refuseReservedName(name: string, reservedNames: ReadonlySet<string>): void {
   if (!reservedNames.has(name)) return;
   throw new ApiError("INVALID_PACKAGE_NAME", `The name ${name} is reserved for the daemon. Give the package another name.`);

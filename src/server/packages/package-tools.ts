@@ -3,11 +3,13 @@ import { ArchiveUnpacker } from "./archive/archive-unpacker.js";
 import { KeyedLock } from "../platform/keyed-lock.js";
 import { TreeRemover } from "../platform/remove-folder.js";
 
-/** Unpacker, remover and path locks, which workers and plugins share because the concurrency limits apply to the whole machine. */
+/**
+ * Unpacker, remover and locks of paths. Workers and plugins share them, because the limits of simultaneous work apply to the whole machine.
+ */
 export class PackageTools {
   readonly unpacker: ArchiveUnpacker;
   readonly remover = new TreeRemover();
-  /** Locks a path such as `/app` while a worker or plugin is installed there. */
+  /** Locks a path such as `/app` while the daemon installs a worker or plugin with this path. */
   readonly paths = new KeyedLock();
 
   constructor(limits: ArchiveLimits) {
@@ -19,7 +21,10 @@ export class PackageTools {
     this.unpacker.close();
   }
 
-  /** Stops the unpacker and the remover. Close the services that use these tools first. The next start deletes the remaining folders. */
+  /**
+   * Stops the unpacker and the remover. The caller must first close the services that use them. The next start deletes the remaining
+   * folders.
+   */
   async close(): Promise<void> {
     this.stopUnpacking();
     await this.remover.close();

@@ -1,11 +1,13 @@
 const longestPlainBytes = 2_048;
 const pair = /^(?!true|false|null)([a-z][A-Za-z]*): +(\S.*)$/;
-/** Key and indentation of the `deploy` block, which `runtimectl deploy` writes. Most manifests contain no other nested block. */
+/**
+ * Key and indentation of the block `deploy`, which `runtimectl deploy` writes to a manifest. Most manifests contain no other nested block.
+ */
 const [block, indentation] = ["deploy", "  "];
 
 /**
- * Parses a manifest that contains only simple `key: value` lines. The YAML parser would be 100 times slower and delay a start with 2,000
- * workers. Returns undefined for any text that YAML could parse differently.
+ * Parses a manifest that contains only simple lines of the form `key: value`. The YAML parser takes 100 times as long, which would delay a
+ * start with 2,000 workers. Returns undefined if YAML could parse the text in another way.
  */
 export function plainManifest(text: string): Record<string, unknown> | undefined {
   if (text.length > longestPlainBytes) return undefined;
@@ -21,7 +23,7 @@ export function plainManifest(text: string): Record<string, unknown> | undefined
     if (!isInBlock) inBlock = undefined;
     if (!addPair(inBlock ?? fields, isInBlock ? line.slice(indentation.length) : line)) return undefined;
   }
-  // Returns null for a block without lines, as YAML does.
+  // Returns null for a block without lines, because the YAML parser does the same.
   const isBlockEmpty = fields[block] !== undefined && Object.keys(fields[block] as object).length === 0;
   return Object.keys(fields).length > 0 && !isBlockEmpty ? fields : undefined;
 }
@@ -39,7 +41,7 @@ function plainValue(written: string): string | number | boolean | undefined {
   if (written === "true") return true;
   if (written === "false") return false;
   if (/^(?:0|[1-9]\d{0,9})$/.test(written)) return Number(written);
-  // The patterns below match only YAML strings: a YAML number has at most one dot and no unit.
+  // The patterns below match only texts that YAML parses as strings. A YAML number has at most one dot and no unit.
   if (/^(?:null|true|false)$/i.test(written)) return undefined;
   if (/^[A-Za-z][\w./@-]*$/.test(written)) return written;
   if (/^\d+\.\d+\.\d+(?:-[\w.-]+)?$/.test(written) || /^\d+(?:ms|s|m|h|d|kb|mb|gb)$/.test(written)) return written;

@@ -16,16 +16,16 @@ import { exists } from "./transactions/journal.js";
 import { manifestFileNames } from "../../shared/metadata-file-names.js";
 import type { PackageMetadata } from "../../shared/package-metadata.js";
 
-/** An installed plugin and all package folders with its name. */
+/** An installed plugin with all package folders of its name. */
 export interface CatalogedPlugin extends PluginLayers {
   readonly plugin: InstalledPlugin;
-  /** All uploaded folders with this plugin name, including folders that are not used. */
+  /** All uploaded folders of plugins with this name. The daemon uses only some of them. */
   readonly uploaded: readonly PluginFolder[];
   readonly builtIn: PluginFolder | undefined;
 }
 
 /**
- * The installed plugins, read from the disk at each call, because there are few. If two folders have the same plugin name, the earlier
+ * The installed plugins. Reads the disk at each call, because there are few plugins. Of two folders with one plugin name, the earlier
  * directory has precedence, then the folder `<name>`. A manifest without code overrides a built-in plugin.
  */
 export class PluginCatalog {
@@ -37,7 +37,7 @@ export class PluginCatalog {
     this.#rules = rules;
   }
 
-  /** Returns the plugins, sorted by name. With `upload`, returns the plugins as they are after the upload is placed. */
+  /** Returns the plugins, sorted by name. With `upload`, returns the plugins as they will be after the upload is moved to its target. */
   list(upload?: StagedPlugin): InstalledPlugin[] {
     const names = new Map<string, PluginFolder[]>();
     for (const found of this.#folders(upload)) names.set(found.name, [...(names.get(found.name) ?? []), found]);
@@ -57,7 +57,7 @@ export class PluginCatalog {
     };
   }
 
-  /** The folders of the plugin, the folder with the highest precedence first. */
+  /** The folders with the name of the plugin. The folder with the highest precedence is first. */
   #folders(upload?: StagedPlugin): PluginFolder[] {
     return this.#directories.flatMap((directory) => {
       const folders = listFolders(directory.path, directory.path).flatMap((folder) =>
@@ -75,7 +75,7 @@ function isInPlace({ directory, folder, name }: PluginFolder): boolean {
   return folder === path.join(directory.path, name);
 }
 
-/** Returns a plugin with the paths that it will have after the upload is moved from its staging folder. */
+/** Returns a plugin with the paths after the upload has been moved from its staging folder to its target. */
 function asPlaced(plugin: InstalledPlugin, { folder, target }: StagedPlugin): InstalledPlugin {
   const isCode = plugin.folder === folder;
   return {
@@ -87,8 +87,8 @@ function asPlaced(plugin: InstalledPlugin, { folder, target }: StagedPlugin): In
 }
 
 /**
- * Returns the folder with the code, and the folder that overrides a manifest. `found` contains the folders with one plugin name and must
- * not be empty.
+ * Returns the folder with the code and the folder whose manifest overrides the code's manifest. All folders in `found` must have the same
+ * plugin name. `found` must not be empty.
  */
 function layersOf(found: readonly PluginFolder[]): PluginLayers {
   const [first] = found as [PluginFolder];
@@ -102,9 +102,11 @@ function layersOf(found: readonly PluginFolder[]): PluginLayers {
 
 /** Rules that decide which plugins this daemon accepts. */
 export interface PluginRules {
-  /** Reserved names. An uploaded plugin cannot have one of them as its name, and no plugin can have one as its base path (`/NAME`). */
+  /** Reserved names. An uploaded plugin cannot have such a name, and no plugin can have such a base path (`/NAME`). */
   readonly reservedNames: ReadonlySet<string>;
-  /** Returns the reason why this daemon would not serve a worker with this manifest. Undefined if the daemon would serve the worker. */
+  /**
+   * Returns the reason why this daemon would reject a worker with this manifest. Returns undefined if the daemon would serve the worker.
+   */
   readonly refusal?: ((app: WorkerManifest, name: string) => string | undefined) | undefined;
 }
 
@@ -116,7 +118,7 @@ interface PluginLayers {
 
 type Meaning = Pick<InstalledPlugin, "manifest" | "app" | "config">;
 
-/** Returns the plugin in these folders. If the plugin cannot be loaded, its `problem` contains the reason. */
+/** Returns the plugin in these folders. If the daemon cannot load the plugin, its field `problem` contains the reason. */
 function describePlugin(layers: PluginLayers, rules: PluginRules): InstalledPlugin {
   const shown = layers.overlay ?? layers.code;
   const removable = shown.directory.source === "uploaded";
@@ -144,8 +146,8 @@ function describePlugin(layers: PluginLayers, rules: PluginRules): InstalledPlug
 }
 
 /**
- * Returns the plugin's metadata fields, with those of the overriding manifest. Throws INVALID_PACKAGE_METADATA if the metadata is not
- * valid.
+ * Returns the metadata fields of the plugin. Fields of the overriding manifest have precedence. Throws INVALID_PACKAGE_METADATA if the
+ * metadata is not valid.
  */
 export function fieldsOf({ code, overlay }: PluginLayers): PluginFields {
   const problem = overlay?.problem ?? code.problem;
@@ -153,7 +155,7 @@ export function fieldsOf({ code, overlay }: PluginLayers): PluginFields {
   return pluginFields(code.metadata, overlay?.metadata);
 }
 
-/** Parses a plugin's fields. Throws `INVALID_PACKAGE_METADATA` with the invalid fields. */
+/** Parses the fields of a plugin. Throws `INVALID_PACKAGE_METADATA` and names the invalid fields. */
 export function parsePlugin({ fields }: PluginFields, rules: PluginRules): Meaning {
   const parsed = parseManifestFields(PluginManifest, fields);
   const manifest = { ...parsed, config: checkedConfig(parsed) };
@@ -167,7 +169,10 @@ export function parsePlugin({ fields }: PluginFields, rules: PluginRules): Meani
   return { manifest, app, config };
 }
 
-/** Returns the configuration with the defaults of the plugin's schema. Throws INVALID_PACKAGE_METADATA if it does not match the schema. */
+/**
+ * Returns the configuration, completed by the defaults in the plugin's schema. Throws INVALID_PACKAGE_METADATA if the configuration does
+ * not match the schema.
+ */
 function checkedConfig({ config, configSchema }: PluginManifest): PluginManifest["config"] {
   if (!configSchema) return config;
   const faults = schemaFaults(configSchema, config).map(({ path: keys, message }) => `${keys.join(".")}: ${message}`);
@@ -189,20 +194,20 @@ function hashOf(parts: readonly unknown[]): string {
 export interface PluginFolder {
   readonly directory: PackageDirectory;
   readonly folder: string;
-  /** Name in the metadata, or the name in the folder's path if the metadata is not valid. */
+  /** Name in the metadata. If the metadata is not valid, the name in the path of the folder. */
   readonly name: string;
   readonly metadata: PackageMetadata | undefined;
   /** Reason why the metadata is not valid. Undefined for valid metadata. */
   readonly problem?: string;
 }
 
-/** An unpacked upload in its staging folder. */
+/** An upload that is unpacked in its staging folder. */
 export interface StagedPlugin extends PluginFolder {
-  /** Absolute path of the folder to which the upload will be moved. */
+  /** Absolute path to which the daemon will move the staging folder. */
   readonly target: string;
 }
 
-/** Returns undefined for a folder that is not a package. */
+/** Reads a plugin from a folder. Returns undefined if the folder contains no package. */
 export function readPluginFolder(directory: PackageDirectory, folder: string): PluginFolder | undefined {
   try {
     const metadata = readPackageMetadata(folder);
@@ -220,14 +225,14 @@ export function hasManifest({ folder }: PluginFolder): boolean {
 }
 
 /**
- * Returns whether the manifest contains only `name` and `enabled`. The daemon writes such a manifest to enable or disable a built-in
- * plugin.
+ * Returns whether a manifest contains only `name` and `enabled`. The daemon writes this manifest when the operator enables or disables a
+ * built-in plugin.
  */
 export function isBareSwitch({ metadata }: PluginFolder): boolean {
   return metadata !== undefined && Object.keys(metadata.declared ?? {}).every((key) => key === "name" || key === "enabled");
 }
 
-/** Returns whether the folder has a manifest but no code, so that the manifest can override a built-in plugin. */
+/** Returns whether the folder has a manifest but no code. The manifest can then override a built-in plugin. */
 export function isBareManifest(plugin: PluginFolder): boolean {
   const { entrypoint, pluginEntry } = plugin.metadata?.fields ?? {};
   if (!hasManifest(plugin) || entrypoint !== undefined) return false;
@@ -235,7 +240,7 @@ export function isBareManifest(plugin: PluginFolder): boolean {
   return !entries.some((entry) => statSync(path.join(plugin.folder, entry), { throwIfNoEntry: false })?.isFile());
 }
 
-/** A plugin on the disk. The catalog finds the plugin, and `src/server/plugins` loads it. */
+/** A plugin on the disk. The catalog finds plugins, and the code in `src/server/plugins` loads them. */
 export interface InstalledPlugin {
   /** Package name, such as `plugin` or `@team/plugin`. */
   readonly name: string;
@@ -243,21 +248,21 @@ export interface InstalledPlugin {
   readonly version: string;
   /** Absolute path of the folder with the plugin's code. */
   readonly folder: string;
-  /** Staging folder that contains the code until the upload is moved to `folder`. */
+  /** Staging folder that contains the code before the upload is moved to `folder`. */
   readonly stagedFolder?: string;
-  /** The folder that `GET /plugins` returns: the folder of the manifest if it overrides a built-in plugin. */
+  /** Folder in the response of `GET /plugins`. If a manifest overrides a built-in plugin, this is the folder of the manifest. */
   readonly path: string;
   /** Whether the plugin's code is built in or was uploaded. */
   readonly source: "built-in" | "uploaded";
-  /** True if an uploaded part can be deleted: the plugin itself, or the manifest that overrides a built-in plugin. */
+  /** True if the operator can delete an uploaded part: the plugin itself, or the manifest that overrides a built-in plugin. */
   readonly removable: boolean;
   readonly enabled: boolean;
   readonly manifest: PluginManifest;
   /** Manifest of the worker that the plugin contains. Undefined if the plugin has no worker. */
   readonly app: WorkerManifest | undefined;
-  /** Settings of the plugin: the argument of its factory function, and `ctx.config`. */
+  /** Settings of the plugin. The daemon passes them to the factory function of the plugin and as `ctx.config`. */
   readonly config: Readonly<Record<string, unknown>>;
-  /** Hash of the version and the effective manifest, except for `enabled`. */
+  /** Hash of the version and the effective manifest without `enabled`. */
   readonly manifestHash: string;
   /** Deployment record in the manifest of the uploaded package, if present. */
   readonly deployment?: Deployment;

@@ -6,17 +6,17 @@ import { newPath, retireFolder, type Retiring } from "./transactions/install-are
 import type { Transaction } from "./transactions/transaction.js";
 
 interface Following extends Retiring {
-  /** Called after another instance changed the directory. */
+  /** Called after another daemon has changed the directory. */
   readonly onElsewhere?: (changes: readonly PeerChange[]) => void;
 }
 
-/** Enables or disables a plugin in its own manifest. */
+/** Enables or disables a plugin by a change of its own manifest. */
 export async function writeFlag(staged: Transaction, { folder }: PluginFolder, enabled: boolean, change: PeerChange): Promise<void> {
   const { filePath, text } = toggledManifest(folder, enabled);
   await staged.writeFile(filePath, text, change, () => undefined);
 }
 
-/** Applies the changes of other instances in a directory. */
+/** Applies the changes that other daemons have made in a directory. */
 export function followChanges(options: Following, directory: string, changes: readonly PeerChange[]): void {
   const absolute = (below: string) => path.join(directory, below);
   for (const { folders, edited = [], moved = [] } of changes) {
@@ -27,7 +27,7 @@ export function followChanges(options: Following, directory: string, changes: re
   options.onElsewhere?.(changes);
 }
 
-/** Returns the folder relative to its plugin directory. */
+/** Returns the path of the folder relative to the plugin directory. */
 export function folderBelow({ directory, folder }: PluginFolder): string {
   return path.relative(directory.path, folder);
 }

@@ -33,21 +33,21 @@ import type { ChangeFollower, PeerChange } from "./transactions/change-log.js";
 import type { StagingArea } from "./transactions/staging-area.js";
 
 export interface PluginPackagesOptions extends PluginRules, Retiring {
-  /** Plugin directories in order of precedence. A name with a leading dot marks a read-only part of the container image. */
+  /** Plugin directories in order of precedence. A directory with a leading dot in its name is a read-only part of the container image. */
   readonly directories: readonly string[];
-  /** Directory of the built-in plugins, which has the highest precedence and is never changed. */
+  /** Directory of the built-in plugins. It has the highest precedence, and the daemon never changes it. */
   readonly builtInDirectory: string;
   /** Returns whether a worker with this name is installed. */
   readonly isWorker?: (name: string) => boolean;
-  /** Returns the reason why a built-in plugin rejects its settings; undefined if the plugin accepts them. */
+  /** Returns the reason why a built-in plugin rejects its settings. Returns undefined if the plugin accepts them. */
   readonly settingsProblem?: (plugin: Pick<InstalledPlugin, "name" | "folder" | "manifest" | "config">) => Promise<string | undefined>;
-  /** Unpacker, remover and path locks, shared with the workers. Their creator closes them after this object. */
+  /** Unpacker, remover and locks of paths. Workers share them. The code that creates them closes them after this object. */
   readonly tools: PackageTools;
-  /** Called after another daemon changed the plugins, when `discover` includes the changes. Empty list: the changes are unknown. */
+  /** Called after another daemon has changed plugins. `discover` then includes the changes. An empty list means unknown changes. */
   readonly onElsewhere?: (changes: readonly PeerChange[]) => void;
 }
 
-/** Loads an upload, then calls `place`, which moves the upload to its visible folder. */
+/** Loads the code of an upload. Then calls `place`, which moves the upload to its target folder. */
 export type ActivateUpload = (upload: StagedPlugin, place: () => Promise<void>) => Promise<void>;
 
 export interface PlacedPlugin {
@@ -56,12 +56,12 @@ export interface PlacedPlugin {
   readonly installedAt: string;
 }
 
-/** The installed plugins and all operations that change them. Does not load plugins. */
+/** The installed plugins, and all operations that change plugins on the disk. The code in `src/server/plugins` loads them. */
 export class PluginPackages implements PackageOwner {
   readonly #options: PluginPackagesOptions;
   readonly #areas: InstallAreas;
   readonly #catalog: PluginCatalog;
-  /** Runs operations on one plugin one after another. The lock of the directory excludes other daemons. */
+  /** Lets operations on the same plugin wait for each other. The lock of the directory makes other daemons wait. */
   readonly #locks = new KeyedLock();
 
   /** Opens the plugin directories. Completes or reverts changes that a crash interrupted. */
@@ -81,24 +81,24 @@ export class PluginPackages implements PackageOwner {
     this.#catalog = new PluginCatalog(directories, options);
   }
 
-  /** Returns whether a plugin, enabled or disabled, has this base path. */
+  /** Returns whether an installed plugin has this base path. Includes disabled plugins. */
   isBase(base: string): boolean {
     return this.#catalog.list().some(({ manifest }) => manifest.base === base);
   }
 
-  /** Returns all plugins on the disk, by name; with `upload`, as they are after it is placed. */
+  /** Returns all plugins on the disk, sorted by name. With `upload`, returns the plugins as they will be after its installation. */
   discover(upload?: StagedPlugin): InstalledPlugin[] {
     return this.#catalog.list(upload);
   }
 
-  /** Returns whether a plugin directory is writable, so that uploads can be installed. */
+  /** Returns whether the daemon can write to a plugin directory and can therefore install uploads. */
   async canInstall(): Promise<boolean> {
     return (await this.#areas.forInstalling()) !== undefined;
   }
 
   /**
-   * Installs an archive, replaces the plugin with its name, and deletes the file. Calls `authorise` with the name before anything is
-   * visible, and `activate` before the upload is placed; when one throws, nothing has changed.
+   * Installs an archive, replaces the plugin with the same name, and deletes the archive. Calls `authorise` and `activate` before the
+   * upload is visible. If one of them throws, no plugin has changed.
    */
   async install(file: UploadedFile, authorise: (name: string) => void, activate = placeOnly): Promise<PlacedPlugin> {
     const format = archiveFormat(file.filename);
@@ -130,7 +130,7 @@ export class PluginPackages implements PackageOwner {
 
   /**
    * Sets `enabled` in the plugin's manifest, or in a manifest that overrides a built-in plugin. Deletes an overriding manifest that
-   * contains only `enabled` if the built-in plugin already has the requested state.
+   * contains only `enabled` if the built-in plugin already has this state.
    */
   async setEnabled(name: string, enabled: boolean): Promise<void> {
     await this.#locks.run(name, () => this.#setEnabled(name, enabled));
@@ -157,11 +157,11 @@ export class PluginPackages implements PackageOwner {
       await discardAfter(retiring, staged);
       return isHere;
     });
-    // Repeats the change if another daemon uploaded or deleted the plugin meanwhile.
+    // Starts again if another daemon has uploaded or deleted the plugin meanwhile.
     if (!isDone) await this.#setEnabled(name, enabled);
   }
 
-  /** Deletes all uploaded folders with this plugin name. A built-in plugin then uses its own manifest again. */
+  /** Deletes all uploaded folders of the plugin with this name. If the plugin is built in, its own manifest is then effective. */
   async remove(name: string): Promise<void> {
     const { plugin } = this.found(name);
     if (!plugin.removable) throw new ApiError("BUILT_IN_PLUGIN_REMOVE_FORBIDDEN", `${name} is built in and cannot be deleted.`);
@@ -200,12 +200,12 @@ export class PluginPackages implements PackageOwner {
     if (typeof base === "string") this.#refuseTakenBase(name, base);
   }
 
-  /** Stops reading the changes of other daemons. The next start deletes the remaining staging folders. */
+  /** Ends the reading of changes that other daemons make. The next start deletes the remaining staging folders. */
   async close(): Promise<void> {
     await this.#areas.close();
   }
 
-  /** Returns the version that the plugin has after the installation. Throws ApiError if the installation is not allowed. */
+  /** Returns the version that the plugin gets by the installation. Throws ApiError if the plugin cannot be installed. */
   #acceptedVersion(candidate: PluginFolder & { metadata: PackageMetadata }): string {
     const { name, metadata } = candidate;
     this.#refuseTakenBase(name, this.#baseOf(candidate));
@@ -222,7 +222,7 @@ export class PluginPackages implements PackageOwner {
     return fields.version;
   }
 
-  /** Rejects with INVALID_PACKAGE_METADATA when the folder overrides a built-in plugin with settings that the plugin itself rejects. */
+  /** Rejects with INVALID_PACKAGE_METADATA if the folder overrides a built-in plugin and that plugin does not accept the settings. */
   async #assertSettings(candidate: PluginFolder): Promise<void> {
     const problem = isBareManifest(candidate) ? await this.overrideProblem(candidate) : undefined;
     if (problem === undefined) return;
@@ -241,7 +241,7 @@ export class PluginPackages implements PackageOwner {
     return parsePlugin(fieldsOf({ code: candidate, overlay: undefined }), this.#options).manifest.base;
   }
 
-  /** Throws if a worker or another plugin, enabled or not, has this base path: only one of two such plugins could load. */
+  /** Throws if a worker or another plugin, even a disabled one, has this base path. Only one of them could receive requests. */
   #refuseTakenBase(name: string, base: string | undefined): void {
     if (base === undefined) return;
     if (this.#options.isWorker?.(base.slice(1)))
@@ -250,7 +250,7 @@ export class PluginPackages implements PackageOwner {
     throw new ApiError("INVALID_PACKAGE_METADATA", `Another plugin has the base path ${base}. Choose another base path.`);
   }
 
-  /** Installs `from` at `target`. Each returned promise resolves when no isolate uses the replaced folder any more. */
+  /** Installs the staged folder `from` at `target`. Returns promises that resolve when no isolate uses the replaced folders. */
   async #place(
     staged: Transaction,
     { from, target, change }: { from: string; target: string; change: PeerChange },
@@ -279,7 +279,7 @@ export class PluginPackages implements PackageOwner {
     return await this.#place(staged, { from: content, target, change });
   }
 
-  /** Deletes the plugin's folders in one directory. Returns whether the directory contained the plugin. */
+  /** Deletes the folders of a plugin in one directory. Returns whether the directory contained the plugin. */
   async #takeAway(area: StagingArea, name: string): Promise<boolean> {
     const findHere = () => this.#catalog.find(name)?.uploaded.filter(({ directory }) => directory.path === area.directory) ?? [];
     if (findHere().length === 0) return false;
@@ -301,7 +301,7 @@ export class PluginPackages implements PackageOwner {
     });
   }
 
-  /** Removes the folders. Each returned promise resolves when no isolate uses the removed folder any more. */
+  /** Removes the folders. Returns promises that resolve when no isolate uses the removed folders. */
   async #takeFolders(staged: Transaction, folders: string[], change: PeerChange): Promise<Promise<void>[]> {
     let retiring: Promise<void>[] = [];
     await staged.takeAway(folders, change, (movedTo) => {
@@ -310,13 +310,13 @@ export class PluginPackages implements PackageOwner {
     return retiring;
   }
 
-  /** Returns whether the overriding manifest contains only `enabled`, and the built-in plugin already has the requested state. */
+  /** Returns whether the overriding manifest contains only `enabled` and the built-in plugin itself has this state. */
   #isShippedAs(enabled: boolean, overlay: PluginFolder): boolean {
     const shipped = this.#catalog.find(overlay.name)?.builtIn?.metadata;
     return shipped?.enabled === enabled && isBareSwitch(overlay);
   }
 
-  /** Returns the directory of new plugins. Rejects with NO_PLUGIN_DIRS. */
+  /** Returns the directory in which the daemon installs new plugins. Rejects with NO_PLUGIN_DIRS. */
   async installArea(): Promise<StagingArea> {
     const area = await this.#areas.forInstalling();
     if (area) return area;
@@ -326,7 +326,7 @@ export class PluginPackages implements PackageOwner {
     );
   }
 
-  /** Returns a plugin and the uploaded folder whose manifest contains `enabled`; a built-in plugin can lack this folder. */
+  /** Returns a plugin and the uploaded folder whose manifest contains `enabled`. A built-in plugin can lack this folder. */
   #toggled(name: string): { plugin: InstalledPlugin; own: PluginFolder | undefined } {
     const { plugin, overlay, code } = this.found(name);
     const own = [overlay, code].find((folder) => folder?.directory.source === "uploaded");

@@ -15,7 +15,7 @@ import {
   type WorkerFolder,
 } from "./worker-folders.js";
 
-/** An installed worker version, with its package directory and the folder of its worker. */
+/** An installed version of a worker, with its package directory and its worker folder. */
 export interface CatalogedVersion extends InstalledVersion {
   readonly directory: string;
   readonly workerFolder: string;
@@ -23,14 +23,14 @@ export interface CatalogedVersion extends InstalledVersion {
 }
 
 interface CatalogedWorker {
-  /** The worker's versions, by version name. If several folders contain the same version, the folder with precedence. */
+  /** The versions of the worker by version name. Of several folders with the same version, contains the folder that has precedence. */
   readonly versions: ReadonlyMap<string, CatalogedVersion>;
-  /** All folders with a version of the worker, including duplicates without precedence. */
+  /** All folders with a version of the worker. Includes the folders that another folder with the same version takes precedence over. */
   readonly found: readonly CatalogedVersion[];
   readonly choice: VersionChoice;
 }
 
-/** The worker folders that the last read found in a package directory or in a scope folder, such as `@team`. */
+/** The worker folders that the daemon found at its last read of a package directory or of a scope folder, such as `@team`. */
 interface Listing {
   readonly directory: string;
   readonly fingerprint: string;
@@ -38,8 +38,8 @@ interface Listing {
 }
 
 /**
- * The installed workers, in memory. Reads synchronously, so that a replaced folder is indexed in the same turn of the event loop. Of two
- * folders with one version, the earlier directory has precedence, then the path `<name>/<version>`.
+ * The installed workers, in memory. Reads folders synchronously, so that a replaced folder is known in the same turn of the event loop. Of
+ * two folders with one version, the earlier directory has precedence, then `<name>/<version>`.
  */
 export class WorkerCatalog {
   readonly #directories: readonly PackageDirectory[];
@@ -59,7 +59,7 @@ export class WorkerCatalog {
     directories: readonly PackageDirectory[];
     reservedNames: ReadonlySet<string>;
     known: CatalogCache;
-    /** Called when the active version of a worker can have changed. `version` is undefined if no version is active. */
+    /** Called when the active version of a worker has possibly changed. `version` is undefined if the worker has no active version. */
     onActiveVersion?: ((name: string, version: InstalledVersion | undefined) => void) | undefined;
     log: Log;
   }) {
@@ -75,24 +75,27 @@ export class WorkerCatalog {
     return range === undefined ? choice?.preferred : choice?.pick(range);
   }
 
-  /** Returns the worker's versions by version name, one folder each. Returns undefined if the worker is not installed. */
+  /**
+   * Returns the versions of the worker by version name, with the folder that has precedence. Returns undefined if the worker is not
+   * installed.
+   */
   versions(name: string): ReadonlyMap<string, CatalogedVersion> | undefined {
     return this.#workers.get(name)?.versions;
   }
 
-  /** Returns all folders with a version of the worker, including duplicates without precedence. */
+  /** Returns all folders with a version of the worker. Includes folders without precedence. */
   found(name: string): readonly CatalogedVersion[] {
     return this.#workers.get(name)?.found ?? [];
   }
 
-  /** Returns all versions in a worker folder, including versions whose metadata contains another worker name. */
+  /** Returns all versions in a worker folder. Includes a version whose metadata contains the name of another worker. */
   versionsIn(workerFolder: string): readonly CatalogedVersion[] {
     return this.#folders.get(workerFolder)?.versions ?? [];
   }
 
   /**
-   * Returns the workers, sorted by name. A worker with built-in and uploaded versions appears once for each, so that `removable` applies to
-   * all versions of an item. The list is frozen and cached until a change.
+   * Returns the workers, sorted by name. A worker with built-in and uploaded versions has two items, so that `removable` applies to all
+   * versions of an item. The list is frozen and cached until the next change.
    */
   list(): Worker[] {
     this.#listed ??= Object.freeze(this.#listItems()) as Worker[];
@@ -111,14 +114,14 @@ export class WorkerCatalog {
     return workers;
   }
 
-  /** Finds new and deleted worker folders in all directories. Returns the folders of changed or deleted versions. */
+  /** Reads all directories and finds new and deleted worker folders. Returns the folders of versions that were changed or deleted. */
   scan(): string[] {
     return this.#directories.flatMap(({ path: directory }) => this.#list(directory, directory));
   }
 
   /**
-   * Reads a worker folder again. Returns the folders of changed or deleted versions. `isChanged` returns true for a version folder whose
-   * files changed, even if its metadata is the same.
+   * Reads a worker folder again. Returns the folders of versions that were changed or deleted. `isChanged` returns true for a version
+   * folder with changed files, even if its metadata is the same.
    */
   refresh(directory: string, workerFolder: string, isChanged: (folder: string) => boolean = isNever): string[] {
     const before = this.versionsIn(workerFolder);
@@ -133,7 +136,7 @@ export class WorkerCatalog {
     return gone;
   }
 
-  /** Reads all workers in a directory again, as if every package had changed. Returns the folders of all previous versions. */
+  /** Reads all workers of a directory again and treats every package as changed. Returns the folders of all previous versions. */
   readAnew(directory: string): string[] {
     const gone = this.#list(directory, directory);
     const folders = [...this.#folders.values()].filter(({ read }) => read.directory === directory).map(({ read }) => read.folder);
@@ -141,8 +144,8 @@ export class WorkerCatalog {
   }
 
   /**
-   * Yields a check for each directory and worker folder. A second check must confirm each change: while another daemon replaces a folder,
-   * the folder is missing briefly, and that daemon reports the change itself.
+   * Yields a check for each directory and each worker folder. A change needs a second check: if another daemon replaces a folder, the
+   * folder is missing for a short time, and that daemon reports the change itself.
    */
   *looks(): Generator<Look> {
     for (const { path: directory } of this.#directories) yield this.#lookAtListing(directory, directory);
@@ -152,7 +155,7 @@ export class WorkerCatalog {
     for (const folder of this.#folders.keys()) yield this.#lookAtFolder(folder);
   }
 
-  /** Returns the check for a directory, scope folder or worker folder. Returns undefined for other paths. */
+  /** Returns the check for a directory, a scope folder or a worker folder. Returns undefined for another path. */
   lookAt(folder: string): Look | undefined {
     const listing = this.#listings.get(folder);
     if (listing) return this.#lookAtListing(listing.directory, folder);
@@ -224,7 +227,8 @@ export class WorkerCatalog {
   }
 
   /**
-   * Excludes an uploaded package with a reserved name. Such a package was copied into the directory, because an upload would be rejected.
+   * Excludes an uploaded package with a reserved name. The operator has copied this package into the directory, because the daemon rejects
+   * such an upload.
    */
   #mayBeServed(version: CatalogedVersion): boolean {
     if (version.source === "built-in" || !this.#reservedNames.has(version.name)) return true;

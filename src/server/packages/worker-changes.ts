@@ -6,7 +6,7 @@ import { newPath } from "./transactions/install-areas.js";
 import { ApiError } from "../../shared/api-error.js";
 import { latestVersion } from "../../shared/package-name.js";
 
-/** Returns the message that reports a change of worker versions to other daemons. */
+/** Returns the report of a change of worker versions for other daemons. */
 export function workerChange(
   type: ChangeType,
   subject: PeerChange["subject"],
@@ -25,8 +25,8 @@ export function refuseInstalled(catalog: WorkerCatalog, name: string, version: s
 }
 
 /**
- * Returns the enabled version `latest` of a worker, unless `version` is itself `latest`. Throws PATH_NOT_WRITABLE if `latest` is not in the
- * directory of the upload, because one change cannot include two directories.
+ * Returns the version `latest` of a worker if it is enabled and `version` is another version. Throws PATH_NOT_WRITABLE if `latest` is in
+ * another directory than the upload, because one change cannot include two directories.
  */
 export function enabledLatest(
   catalog: WorkerCatalog,
@@ -42,7 +42,8 @@ export function enabledLatest(
 }
 
 /**
- * Returns the folder to delete when a worker is deleted: the worker folder if it contains no other worker, otherwise the version folder.
+ * Returns the folder that a deletion of the worker deletes. This is the worker folder if it contains no other worker, otherwise the version
+ * folder.
  */
 export function wholeWorker(catalog: WorkerCatalog, version: CatalogedVersion): string {
   const isAlone = catalog.versionsIn(version.workerFolder).every(({ name }) => name === version.name);
@@ -53,12 +54,13 @@ interface Following {
   readonly catalog: WorkerCatalog;
   readonly directory: string;
   /**
-   * Called with the folder of a changed or deleted version. `movedTo` is the new path of its files; undefined if the files were not moved.
+   * Called with the folder of a changed or deleted version. `movedTo` is the new path of the old files. Undefined if the old files were not
+   * moved.
    */
   readonly onRetired: (folder: string, movedTo: string | undefined) => void;
 }
 
-/** Updates the catalog after other daemons changed workers in a directory. */
+/** Applies the changes that other daemons have made in a directory to the catalog. */
 export function followWorkerChanges({ catalog, directory, onRetired }: Following, changes: readonly PeerChange[]): void {
   const absolute = (below: string) => path.join(directory, below);
   for (const { folders, edited = [], moved = [] } of changes) {
@@ -70,7 +72,10 @@ export function followWorkerChanges({ catalog, directory, onRetired }: Following
   }
 }
 
-/** Returns an uploaded version. Throws WORKER_NOT_FOUND, WORKER_VERSION_NOT_FOUND or BUILT_IN_WORKER_CHANGE_FORBIDDEN. */
+/**
+ * Returns an uploaded version, which the caller can change. Throws WORKER_NOT_FOUND, WORKER_VERSION_NOT_FOUND or
+ * BUILT_IN_WORKER_CHANGE_FORBIDDEN.
+ */
 export function changeableVersion(catalog: WorkerCatalog, name: string, version: string): CatalogedVersion {
   const current = catalog.versions(name)?.get(version);
   if (!current) throw workerNotFound(catalog, name, version);

@@ -3,13 +3,13 @@ import path from "node:path";
 import { metadataFileNames } from "../../shared/metadata-file-names.js";
 import { placeOf, readWorkerVersion, type WorkerVersion } from "./worker-version.js";
 
-/** Granularity of file modification times. Two changes within this time can result in the same modification time. */
+/** Resolution of file modification times in ms. Two changes within this time can have the same modification time. */
 const timestampGrainMs = 100;
 
-/** A worker version that was found in a folder. */
+/** A worker version that the daemon has found in a folder. */
 export interface FoundVersion extends WorkerVersion {
   readonly folder: string;
-  /** Fingerprint of the version folder and its metadata files. A different value means that one of these was changed. */
+  /** Fingerprints of the version folder and its metadata files, as one text. The text differs if one of them was changed. */
   readonly identity: string;
 }
 
@@ -18,17 +18,17 @@ export interface WorkerFolder {
   readonly directory: string;
   readonly folder: string;
   readonly versions: readonly FoundVersion[];
-  /** All paths that affect this result, each with its fingerprint. */
+  /** All paths on which the content of this object depends, each with its fingerprint. */
   readonly watched: readonly Watched[];
-  /** True if the folder or its metadata contains symbolic links. The target of a link can change without a change of the watched paths. */
+  /** True if the folder or its metadata contains symbolic links. The target of a link can change while all watched paths stay the same. */
   readonly hasLinks: boolean;
 }
 
 type Watched = readonly [target: string, fingerprint: string];
 
 /**
- * Returns a value that changes with the file or folder; undefined for a missing path. Until 100 ms after a change, each call returns
- * another value, because a further change could result in the same modification time.
+ * Returns a text that differs after a change of the file or folder. Undefined for a missing path. In the first 100 ms after a change, each
+ * call returns another text, because a further change could have the same modification time.
  */
 export function fingerprint(target: string): string | undefined {
   const stat = statSync(target, { throwIfNoEntry: false });
@@ -47,14 +47,14 @@ function identityOf(stat: Stats): string {
   return `${stat.ino}:${stat.mtimeMs}:${stat.size}`;
 }
 
-/** Returns whether one of the watched paths has changed since its fingerprint was calculated. */
+/** Returns whether the fingerprint of a watched path has changed. */
 export function hasChanged(watched: readonly Watched[]): boolean {
   for (const [target, before] of watched) if ((fingerprint(target) ?? "") !== before) return true;
   return false;
 }
 
 /**
- * Returns the folders whose kernel notifications cover all changes that `hasChanged` detects. Returns undefined if the worker folder
+ * Returns the folders that the kernel must watch to detect every change that `hasChanged` detects. Returns undefined if the worker folder
  * contains links.
  */
 export function watchableFolders(read: WorkerFolder | undefined): string[] | undefined {
@@ -64,8 +64,8 @@ export function watchableFolders(read: WorkerFolder | undefined): string[] | und
 }
 
 /**
- * Reads a worker folder, which is a package itself or contains one folder per version. Returns `known` if nothing changed; otherwise reads
- * only the changed versions.
+ * Reads a worker folder, which is itself a package or contains one folder for each version. If nothing has changed, returns `known`.
+ * Otherwise reads only the changed versions.
  */
 export function readWorkerFolder(directory: string, folder: string, known: WorkerFolder | undefined): WorkerFolder {
   if (known?.directory === directory && !known.hasLinks && !hasChanged(known.watched)) return known;
@@ -91,8 +91,8 @@ export function readWorkerFolder(directory: string, folder: string, known: Worke
 }
 
 /**
- * Calculates the fingerprints of a version folder. Call it before reading the metadata, so that the next check finds a change during the
- * reading.
+ * Calculates the fingerprints of a version folder. Call it before the read of the metadata. The next check then detects a change that
+ * happens during the read.
  */
 function lookAtVersion(folder: string): { watched: readonly Watched[]; identity: string | undefined; hasLinks: boolean } {
   const stat = statSync(folder, { throwIfNoEntry: false });
@@ -111,7 +111,9 @@ function lookAtVersion(folder: string): { watched: readonly Watched[]; identity:
   return { watched, identity: identities.length === 1 ? undefined : identities.join(" "), hasLinks };
 }
 
-/** Returns the subfolders of a folder, sorted by name. Excludes names with a leading dot and links that lead out of `directory`. */
+/**
+ * Returns the subfolders of a folder, sorted by name. Excludes names that begin with a dot, and links whose target is outside `directory`.
+ */
 export function listFolders(folder: string, directory: string): string[] {
   return foldersOf(readEntries(folder), folder, directory);
 }
@@ -128,7 +130,7 @@ function readEntries(folder: string): Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true });
   } catch {
-    // Treats a folder that is missing or not readable as empty.
+    // A folder that is missing or not readable has no subfolders.
     return [];
   }
 }

@@ -6,14 +6,14 @@ import type { PackageTools } from "./package-tools.js";
 import type { PeerChange } from "./transactions/change-log.js";
 import type { Retiring } from "./transactions/install-areas.js";
 
-/** The part of the secret store that the installation of workers uses. */
+/** The functions of the secret store that the installation of workers uses. */
 export interface SecretsPort {
   /**
-   * Throws SECRET_MISSING if a secret that the manifest requires has no value. With `countsStaged`, values that take effect at the next
-   * upload count too.
+   * Throws SECRET_MISSING if a secret that the manifest requires has no value. If `countsStaged` is true, a value that takes effect at the
+   * next upload is enough.
    */
   assertPresent(worker: string, manifest: WorkerManifest, options: { countsStaged: boolean }): void;
-  /** Activates the staged secret values of a worker. Returns a function that reverts the activation. */
+  /** Makes the staged secret values of a worker effective. Returns a function that reverts this. */
   applyStaged(worker: string): Promise<() => Promise<void>>;
 }
 
@@ -21,15 +21,15 @@ export type VersionCheck = "load" | "request";
 
 /** Options for the installation of an uploaded worker version. */
 export interface WorkerInstallOptions {
-  /** Called with the worker's name before the installation. Throws to reject the upload. */
+  /** Called with the name of the worker before the installation. The function throws to reject the upload. */
   readonly authorise: (name: string) => void;
-  /** Check before the installation. With `load`, the code is loaded once. With `request`, the version also serves one request. */
+  /** Check before the installation. `load` loads the code once. `request` also sends one request to the version. */
   readonly check?: VersionCheck | undefined;
-  /** Record of the upload, which is stored with the version. */
+  /** Record of the upload. The daemon stores the record with the version. */
   readonly installation?: Installation;
-  /** True to reject an upload of an installed version with VERSION_EXISTS. */
+  /** If true, an upload of a version that is already installed fails with VERSION_EXISTS. */
   readonly isNewOnly?: boolean;
-  /** True if the same change also disables the version `latest` of the worker. */
+  /** If true, the installation also disables the version `latest` of the worker. */
   readonly disablesLatest?: boolean;
 }
 
@@ -41,40 +41,48 @@ export interface StagedVersion {
   /** Folder with the unpacked files. */
   readonly from: string;
   readonly installedAt: string;
-  /** Another version of the worker, which the same change disables. */
+  /** Another version of the worker that the installation disables. */
   readonly disabled: CatalogedVersion | undefined;
 }
 
 export interface WorkerPackagesOptions extends Retiring {
   /**
-   * Worker directories in order of precedence. A directory whose name starts with a dot is part of the container image and is never
-   * changed.
+   * Worker directories in order of precedence. If the name of a directory begins with a dot, the directory is part of the container image,
+   * and the daemon never changes it.
    */
   readonly directories: readonly string[];
-  /** Directory of the built-in workers, which has the highest precedence and is never changed. */
+  /** Directory of the built-in workers. It has the highest precedence, and the daemon never changes it. */
   readonly builtInDirectory: string | undefined;
   /** Names that an uploaded worker must not have. */
   readonly reservedNames: ReadonlySet<string>;
-  /** Unpacker, remover and path locks, shared with the plugins. The creator of the tools closes them after this object. */
+  /**
+   * Unpacker, remover and locks of paths, which the service for plugins also uses. The code that creates them closes them after this
+   * object.
+   */
   readonly tools: PackageTools;
-  /** Path of the file that caches the worker catalog for the next start. Undefined disables the cache. */
+  /**
+   * Path of the file in which the daemon caches the worker catalog for the next start. If undefined, the daemon does not write this file.
+   */
   readonly knownFoldersFile?: string;
   /**
-   * Returns the reason why this daemon would not serve a worker with this manifest. Undefined if the daemon would serve it. An upload with a reason is
-   * rejected.
+   * Returns the reason why this daemon would reject a worker with this manifest. The daemon then also rejects the upload. Returns undefined
+   * if the daemon would serve the worker.
    */
   readonly refusal?: (manifest: WorkerManifest, name: string) => string | undefined;
-  /** Returns whether a plugin has this base path, such as `/app`. Requests would then not reach a worker with the name `app`. */
+  /**
+   * Returns whether a plugin has this base path, such as `/app`. Requests would then reach the plugin instead of a worker with the name
+   * `app`.
+   */
   readonly isPluginBase?: (base: string) => boolean;
-  /** Checks the unpacked worker before the installation. If the check throws, no installed worker has changed. */
+  /** Checks an unpacked worker before the installation. If this function throws, no installed worker has changed. */
   readonly check?: (
     candidate: Pick<InstalledVersion, "name" | "version" | "folder" | "generation" | "manifest">,
     kind: VersionCheck,
   ) => Promise<void>;
-  /** Secret store that checks the `secrets` field of manifests. Undefined disables the check. */
+  /** Secret store, which checks the field `secrets` of manifests. If undefined, the daemon does not check this field. */
   readonly secrets?: SecretsPort;
-  /** Called when the active version of a worker can have changed. `version` is undefined if no version is active. */
+  /** Called when the active version of a worker has possibly changed. `version` is undefined if the worker has no active version. */
   readonly onActiveVersion?: (name: string, version: InstalledVersion | undefined) => void;
-  /** Called after another daemon changed a worker directory. `resolve` already includes the change. */
+  /** Called after another daemon has changed a worker directory. At this time, `resolve` already includes the change. */
   readonly onElsewhere?: (change: PeerChange) => void;
 }

@@ -32,20 +32,20 @@ import type { StagingArea } from "./transactions/staging-area.js";
 import type { ChangeFollower, PeerChange } from "./transactions/change-log.js";
 import { WorkerCatalog, type CatalogedVersion } from "./worker-catalog.js";
 
-/** Lists, resolves, installs, enables, disables and deletes workers on the disk. */
+/** The installed workers on the disk, and all operations that list, resolve or change them. */
 export class WorkerPackages implements PackageOwner {
   readonly #options: WorkerPackagesOptions;
   readonly #catalog: WorkerCatalog;
   readonly #known: CatalogCache;
   readonly #poll: CatalogPoll;
   readonly #areas: InstallAreas;
-  /** Runs operations of this daemon on the same worker one after another. The lock of the directory excludes other daemons. */
+  /** Lets operations on the same worker wait for each other. The lock of the directory makes other daemons wait. */
   readonly #locks = new KeyedLock();
 
   /** Opens the worker directories. Completes or reverts changes that a crash interrupted, then reads the directories. */
   static async open(options: WorkerPackagesOptions): Promise<WorkerPackages> {
     const directories = packageDirectories(options.builtInDirectory, options.directories);
-    // The follower ignores changes while `packages` is undefined, because the first read of the directories includes these changes.
+    // Ignores changes of other daemons while `packages` is undefined, because the first read of the directories includes them.
     let packages: WorkerPackages | undefined;
     const follower = (directory: string): ChangeFollower => ({
       follow: (changes) => packages && packages.#follow(directory, changes),
@@ -76,7 +76,7 @@ export class WorkerPackages implements PackageOwner {
     });
   }
 
-  /** Returns all workers, sorted by name. A worker with built-in and uploaded versions appears once for each source. */
+  /** Returns all workers, sorted by name. A worker with built-in and uploaded versions has one item for each of both. */
   async list(): Promise<Worker[]> {
     await this.#areas.caughtUp();
     return this.#catalog.list();
@@ -87,7 +87,7 @@ export class WorkerPackages implements PackageOwner {
     return this.#catalog.resolve(name, range);
   }
 
-  /** Returns whether a worker, or one version of the worker, is installed. Includes disabled versions. */
+  /** Returns whether a worker is installed. With `version`, returns whether this version is installed. Includes disabled versions. */
   isInstalled(name: string, version: string | undefined): boolean {
     const versions = this.#catalog.versions(name);
     return versions !== undefined && (version === undefined || versions.has(version));
@@ -106,14 +106,14 @@ export class WorkerPackages implements PackageOwner {
     return installed.folder;
   }
 
-  /** Returns whether a worker directory is writable, so that uploads can be installed. */
+  /** Returns whether the daemon can write to a worker directory and can therefore install uploads. */
   async canInstall(): Promise<boolean> {
     return (await this.#areas.forInstalling()) !== undefined;
   }
 
   /**
    * Installs an archive, replaces the same version, and deletes the archive. If `authorise` or the check of the version throws, no worker
-   * changes. Resolves when `resolve` returns the version.
+   * has changed. Resolves when `resolve` returns the new version.
    */
   async install(
     file: UploadedFile,
@@ -147,7 +147,7 @@ export class WorkerPackages implements PackageOwner {
     });
   }
 
-  /** Enables or disables a worker version through `enabled` in its manifest. */
+  /** Enables or disables a worker version by a change of `enabled` in its manifest. */
   async setEnabled(name: string, version: string, enabled: boolean): Promise<void> {
     await this.#locks.run(name, () => this.#setEnabled(name, version, enabled));
   }
@@ -174,11 +174,11 @@ export class WorkerPackages implements PackageOwner {
       void staged.discard();
       return isHere;
     });
-    // Repeats the change if another daemon has moved the version to another directory meanwhile.
+    // Starts again if another daemon has moved the version to another directory meanwhile.
     if (!isDone) await this.#setEnabled(name, version, enabled);
   }
 
-  /** Deletes all uploaded versions of a worker and keeps the built-in ones. */
+  /** Deletes all uploaded versions of a worker. Built-in versions stay. */
   async remove(name: string): Promise<void> {
     this.#areas.catchUp();
     const found = this.#catalog.found(name);
@@ -235,14 +235,14 @@ export class WorkerPackages implements PackageOwner {
     this.#refuseTakenPath(name);
   }
 
-  /** Stops checking the directories and saves the catalog cache. The next start deletes the remaining staging folders. */
+  /** Ends the checks of the directories and writes the catalog cache. The next start deletes the remaining staging folders. */
   async close(): Promise<void> {
     this.#poll.close();
     await this.#areas.close();
     await this.#known.save();
   }
 
-  /** Returns the worker's manifest. Throws INVALID_PACKAGE_METADATA for a manifest that this daemon would not serve. */
+  /** Returns the manifest of the worker. Throws INVALID_PACKAGE_METADATA if this daemon would not serve the worker. */
   #servable(metadata: PackageMetadata): WorkerManifest {
     const manifest = parseWorkerManifest(metadata);
     const refusal = this.#options.refusal?.(manifest, metadata.name);
@@ -258,7 +258,7 @@ export class WorkerPackages implements PackageOwner {
     );
   }
 
-  /** Installs the version's folder. Each returned promise resolves when no isolate uses the replaced folder any more. */
+  /** Installs the folder of a version. Returns promises that resolve when no isolate uses the replaced folders. */
   async #place(
     area: StagingArea,
     staged: Transaction,
@@ -275,7 +275,7 @@ export class WorkerPackages implements PackageOwner {
     const nest = bare && { folder: workerFolder, as: bare.version };
     const told = workerChange("worker.installed", { name, version }, [{ directory: area.directory, workerFolder }]);
     let retiring: Promise<void>[] = [];
-    // Checks the secrets again, because a secret can have been deleted while the archive was unpacked.
+    // Checks the secrets again, because an operator can have deleted a secret while the daemon unpacked the archive.
     this.#options.secrets?.assertPresent(name, manifest, { countsStaged: true });
     const revertSecrets = await this.#options.secrets?.applyStaged(name);
     try {
@@ -285,14 +285,14 @@ export class WorkerPackages implements PackageOwner {
         retiring = this.#catalog.refresh(area.directory, workerFolder).map((folder) => this.#retire(folder, movedTo));
       });
     } catch (error) {
-      // Ignores an error during the revert, because the error of the installation is thrown.
+      // Ignores an error of the revert, because the caller receives the error of the installation.
       await revertSecrets?.().catch(() => undefined);
       throw error;
     }
     return retiring;
   }
 
-  /** Removes the uploaded folders that `find` returns, one directory at a time. Returns whether a folder was removed. */
+  /** Removes the uploaded folders that `find` returns, one directory after another. Returns whether it removed a folder. */
   async #takeAway(
     change: Pick<PeerChange, "type" | "subject">,
     find: () => readonly CatalogedVersion[],
@@ -333,7 +333,7 @@ export class WorkerPackages implements PackageOwner {
     for (const change of changes) if (!change.isUncertain) this.#options.onElsewhere?.(change);
   }
 
-  /** Reads all workers in a directory again, as if every package had changed. */
+  /** Reads all workers of a directory again and treats every package as changed. */
   #readAnew(directory: string): void {
     for (const folder of this.#catalog.readAnew(directory)) void this.#retire(folder, undefined);
   }

@@ -13,12 +13,12 @@ import { rm } from "node:fs/promises";
 import { installationFileName } from "../../shared/installation-file-name.js";
 import type { Transaction } from "./transactions/transaction.js";
 
-/** Version range after the `@` in a request path, such as `1`, `1.4`, `1.4.2`, `^1.2.0` or `~1.2`. */
+/** Matches the version range after the `@` in a request path, such as `1`, `1.4`, `1.4.2`, `^1.2.0` or `~1.2`. */
 const rangePattern = /^[\^~]?\d{1,9}(?:\.\d{1,9}){0,2}(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?$/;
 const longestRange = 200;
 /** A semantic version without a prerelease. */
 const stablePattern = /^\d+\.\d+\.\d+(?:\+|$)/;
-/** Maximum number of cached version ranges for one worker. The limit is necessary because clients choose the ranges in request paths. */
+/** Maximum number of cached version ranges per worker. Clients choose the ranges in request paths, so the limit bounds the memory. */
 const mostRememberedRanges = 64;
 
 export interface WorkerVersion {
@@ -31,14 +31,14 @@ export interface WorkerVersion {
   readonly problem?: string;
 }
 
-/** Parses the worker's manifest. Throws `INVALID_PACKAGE_METADATA` with the invalid fields. */
+/** Parses the manifest of a worker. Throws `INVALID_PACKAGE_METADATA` and names the invalid fields. */
 export function parseWorkerManifest(metadata: PackageMetadata): WorkerManifest {
   return parseManifestFields(WorkerManifest, metadata.fields);
 }
 
 /**
- * Returns the worker version in a folder, or undefined if the folder is not a package. For invalid metadata, returns a version with a
- * `problem`, so that the operator sees the reason.
+ * Returns the worker version in a folder. Returns undefined if the folder contains no package. If the metadata is invalid, the returned
+ * version has a `problem`, so that the operator sees the reason.
  */
 export function readWorkerVersion(folder: string, place: { name: string; version: string }): WorkerVersion | undefined {
   const installation = readInstallation(folder);
@@ -57,8 +57,8 @@ export function readWorkerVersion(folder: string, place: { name: string; version
 }
 
 /**
- * Returns the worker name and version that the path of a version folder implies. A package directly in the worker folder `unit` has the
- * version `latest`.
+ * Returns the worker name and the version according to the path of a version folder. If the worker folder `unit` itself is the package, the
+ * version is `latest`.
  */
 export function placeOf(directory: string, unit: string, folder: string): { name: string; version: string } {
   const name = path.relative(directory, unit).split(path.sep).join("/");
@@ -71,15 +71,15 @@ export function newestFirst(a: string, b: string): number {
   return semver.compareBuild(b, a);
 }
 
-/** Selects the version that serves requests for a worker, with or without a version range. Ignores disabled versions. */
+/** Selects the version that serves the requests to a worker, with or without a version range. Ignores disabled versions. */
 export class VersionChoice {
   /**
-   * Active version, which serves requests without a range: `latest`, otherwise the highest stable version, otherwise the highest
+   * Active version, which serves requests without a range. This is `latest`, otherwise the highest stable version, otherwise the highest
    * prerelease.
    */
   readonly preferred: InstalledVersion | undefined;
   readonly #enabled: ReadonlyMap<string, InstalledVersion>;
-  /** Cached versions by range. Created on first use, because most workers receive no request with a range. */
+  /** Selected versions by range. The map is created at the first request with a range, because most workers receive none. */
   #remembered: Map<string, InstalledVersion | undefined> | undefined;
 
   constructor(versions: Iterable<InstalledVersion>) {
@@ -88,7 +88,10 @@ export class VersionChoice {
     this.preferred = this.#enabled.get(latestVersion) ?? sorted.find(isStable) ?? sorted[0];
   }
 
-  /** Returns the version for a range: the exact version, otherwise the highest stable version, otherwise the highest prerelease. */
+  /**
+   * Returns the version for a range. This is the exact version, otherwise the highest stable version in the range, otherwise the highest
+   * prerelease in the range.
+   */
   pick(range: string): InstalledVersion | undefined {
     const exact = this.#enabled.get(range);
     if (exact || this.#remembered?.has(range)) return exact ?? this.#remembered?.get(range);
@@ -124,19 +127,19 @@ export interface InstalledVersion {
   readonly folder: string;
   readonly source: PackageSource;
   readonly enabled: boolean;
-  /** Value that changes when the version folder is replaced, edited, enabled or disabled. */
+  /** A text that differs after the version folder is replaced, edited, enabled or disabled. */
   readonly generation: string;
   readonly manifest: WorkerManifest;
   /** Deployment record in the version's manifest. */
   readonly deployment?: Deployment;
   /** Record of the upload. Undefined for a folder that was not uploaded. */
   readonly installation?: Installation;
-  /** Reason why the version cannot be served, such as an invalid manifest. The version is listed nevertheless. */
+  /** Reason why the daemon cannot serve the version, such as an invalid manifest. The lists of versions still contain this version. */
   readonly problem?: string;
 }
 
 /**
- * Writes the record of the upload into the staged folder, so that moves and backups include the record. Replaces a file with that name from
+ * Writes the record of the upload to the staged folder. Moves and backups then include the record. Replaces a file with the same name in
  * the archive. Static sites and the file API never serve this hidden file.
  */
 export async function writeInstallation(staged: Transaction, folder: string, installation: Installation): Promise<void> {
@@ -145,9 +148,7 @@ export async function writeInstallation(staged: Transaction, folder: string, ins
   await staged.prepareFile(file, `${JSON.stringify(installation)}\n`);
 }
 
-/**
- * Reads the record of the upload from a version folder. Returns undefined for a folder that was copied by hand and for an invalid record.
- */
+/** Reads the record of the upload from a version folder. Returns undefined if the folder was copied by hand or the record is invalid. */
 function readInstallation(folder: string): Installation | undefined {
   try {
     const parsed = Installation.safeParse(JSON.parse(readFileSync(path.join(folder, installationFileName), "utf8")));

@@ -1,4 +1,4 @@
-/** Download that an API handler returns. The daemon opens the download when it sends the response, and always closes it. */
+/** Download that a handler of the API returns. The daemon opens the download when it sends the response, and always closes the download. */
 export type Download = FileDownload | StreamDownload;
 
 /** Download of a file with known size. Supports range requests and conditional requests. */
@@ -8,9 +8,9 @@ export interface FileDownload {
   readonly modifiedMs: number;
   /** Strong ETag, in quotes. */
   readonly etag: string;
-  /** Returns the bytes from `start` to `end`, both inclusive. The caller calls either `open` or `close`. */
+  /** Returns the bytes from `start` to `end`, including both. The daemon calls either `open` or `close`. */
   readonly open: (range: { start: number; end: number }) => DownloadBytes;
-  /** Releases the file if `open` was not called. Has no effect after `open`. */
+  /** Closes the file if the daemon has not called `open`. Has no effect after `open`. */
   readonly close: () => void;
 }
 
@@ -18,11 +18,14 @@ export interface FileDownload {
 export interface StreamDownload {
   readonly filename: string;
   readonly open: () => DownloadBytes;
-  /** Called instead of `open` for a response without a body. */
+  /** Called in place of `open` if the response has no body. */
   readonly close?: () => void;
 }
 
-/** Stream of bytes, like a stream of Node.js but without its types. The daemon destroys it when the client disconnects. */
+/**
+ * Stream of bytes in the form of a Node.js stream, but without the types of Node.js. The daemon destroys the stream when the client
+ * disconnects.
+ */
 export interface DownloadBytes extends AsyncIterable<Uint8Array> {
   destroy(error?: Error): unknown;
 }

@@ -1,4 +1,7 @@
-/** Runs functions with the same key one at a time, in the order of the calls. Functions with different keys run concurrently. */
+/**
+ * Runs functions with the same lock name one after another, in the order of the calls. Functions with different lock names run at the same
+ * time.
+ */
 export class KeyedLock {
   readonly #last = new Map<string, Promise<unknown>>();
 

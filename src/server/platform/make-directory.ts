@@ -2,8 +2,8 @@ import { mkdir, stat } from "node:fs/promises";
 import path from "node:path";
 
 /**
- * Creates a directory with `mode`, and missing parents with the default mode. Existing directories stay unchanged. Node's `recursive`
- * option is not used: it never returns below /proc, where mkdir fails with ENOENT although the parent exists.
+ * Creates a directory with `mode`, and missing parents with the default mode. Existing directories stay unchanged. Avoids the option
+ * `recursive` of Node.js, which never returns below /proc, where mkdir reports ENOENT for an existing parent.
  */
 export async function makeDirectory(directory: string, mode = 0o777): Promise<void> {
   try {

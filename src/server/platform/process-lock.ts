@@ -12,7 +12,7 @@ export class ProcessLock {
     this.#database = database;
   }
 
-  /** Locks a file, and creates a missing file. Returns undefined if another process holds the lock. Never waits. */
+  /** Locks a file and creates it if it is missing. If another process holds the lock, returns undefined without waiting. */
   static take(file: string): ProcessLock | undefined {
     return ProcessLock.#open(new Database(file, { timeout: 0 }));
   }
@@ -32,10 +32,10 @@ export class ProcessLock {
 
   static #open(database: Database.Database): ProcessLock | undefined {
     try {
-      // With `journal_mode = MEMORY`, SQLite creates no journal file. The lock needs none, because the file stays empty.
+      // Prevents a journal file of SQLite by `journal_mode = MEMORY`. The lock needs no journal, because its file stays empty.
       database.pragma("journal_mode = MEMORY");
-      // Uses IMMEDIATE, with which exactly one of several concurrent processes receives the lock. With EXCLUSIVE, possibly none receives
-      // it.
+      // Begins with IMMEDIATE, so that exactly one of several waiting processes gets the lock. With EXCLUSIVE, it is possible that none
+      // gets the lock.
       database.exec("BEGIN IMMEDIATE");
       return new ProcessLock(database);
     } catch (error) {

@@ -15,14 +15,14 @@ export function restorePriority(pid: number | undefined): void {
 }
 
 /**
- * Returns whether this process can undo a lowered priority: with CAP_SYS_NICE, or within the limit of getrlimit(2) (`LimitNICE` in
- * systemd). Otherwise a lowered priority is permanent.
+ * Returns whether this process can raise a lowered priority again: with CAP_SYS_NICE, or within the limit of getrlimit(2) (`LimitNICE` in
+ * systemd). Without both, a lowered priority is permanent.
  */
 export function canRaisePriority(): boolean {
   try {
     if (hasCapability()) return true;
     const limit = /^Max nice priority\s+(\w+)/m.exec(readFileSync("/proc/self/limits", "utf8"))?.[1];
-    // If the daemon runs as root, isolates run as other users, to which the limit does not apply.
+    // If the daemon runs as root, its isolates have other user ids. The limit of the daemon does not apply to these.
     return process.getuid?.() !== 0 && (limit === "unlimited" || Number(limit) >= 20 - getPriority());
   } catch {
     return false;
@@ -30,7 +30,7 @@ export function canRaisePriority(): boolean {
 }
 
 function setPriorityOfThreads(pid: number, niceness: number): void {
-  // The main thread is first, because threads that it starts later inherit its niceness.
+  // Starts with the main thread, because new threads inherit the niceness of the thread that starts them.
   if (!trySetPriority(pid, niceness)) return;
   for (const thread of threadsOf(pid)) trySetPriority(thread, niceness);
 }
@@ -39,7 +39,7 @@ function threadsOf(pid: number): number[] {
   try {
     return readdirSync(`/proc/${pid}/task`).map(Number);
   } catch {
-    return []; // The process has exited.
+    return []; // The process has exited, so it has no threads.
   }
 }
 
@@ -54,7 +54,7 @@ function trySetPriority(id: number, niceness: number): boolean {
 }
 
 /**
- * Returns whether CAP_SYS_NICE applies to the host. In a container's user namespace, root has all capabilities, but only inside the
+ * Returns whether CAP_SYS_NICE applies to the host. Root in the user namespace of a container has all capabilities, but only inside the
  * container.
  */
 function hasCapability(): boolean {

@@ -6,8 +6,8 @@ import { chmod, lstat, opendir, rmdir, unlink } from "node:fs/promises";
 import path from "node:path";
 
 /**
- * Deletes large folders one after another with a low-priority `rm` process. 10,000 deletions in the daemon's thread pool would delay all
- * other file access. The next start deletes the folders that remain at `close`.
+ * Deletes large folders one after another by a low-priority `rm` process. If the daemon itself deleted 10,000 files, its thread pool would
+ * delay all other file access. The next start deletes the folders that remain at `close`.
  */
 export class TreeRemover {
   readonly #program = findSystemTool("rm");
@@ -51,8 +51,8 @@ export class TreeRemover {
 }
 
 /**
- * Deletes a folder entry by entry, because `rm` queues all deletions and would delay other disk access. Ignores missing entries. Stops
- * after `mostEntries` entries. Returns whether everything is deleted.
+ * Deletes a folder entry by entry. `rm` would queue all deletions at once and delay other disk access. Ignores missing entries. Stops after
+ * `mostEntries` entries. Returns whether the whole folder is deleted.
  */
 export async function removeTree(target: string, mostEntries = Infinity): Promise<boolean> {
   const stat = await lstat(target).catch(ignoreMissing);
@@ -63,8 +63,8 @@ export async function removeTree(target: string, mostEntries = Infinity): Promis
 }
 
 /**
- * Returns the number of deleted entries, or more than `mostEntries` if the deletion stopped early. Makes the folder writable if needed,
- * because a worker can create a folder that its owner cannot read or change.
+ * Returns the number of deleted entries, or a number above `mostEntries` if the deletion stopped early. Makes the folder writable if
+ * necessary, because a worker can create a folder that even its owner cannot change.
  */
 async function removeFolder(folder: string, mostEntries: number): Promise<number> {
   try {

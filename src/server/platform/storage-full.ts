@@ -6,7 +6,9 @@ export function isStorageFull(error: unknown): boolean {
 
 const closedCodes = new Set(["EROFS", "EACCES", "EPERM"]);
 
-/** Converts the error of a full or read-only disk to INSUFFICIENT_STORAGE or STORAGE_NOT_WRITABLE. Returns other errors unchanged. */
+/**
+ * Converts an error about a full or read-only disk to INSUFFICIENT_STORAGE or STORAGE_NOT_WRITABLE. Returns every other error unchanged.
+ */
 export function asStorageFailure(error: unknown): unknown {
   if (isStorageFull(error)) return insufficientStorage(error);
   const { code = "" } = error as NodeJS.ErrnoException;

@@ -1,10 +1,10 @@
-/** An uploaded file in a multipart body, stored in the spool until the handler returns. */
+/** An uploaded file of a multipart body. The file is in the spool until the handler returns. */
 export interface UploadedFile {
   /** Path of the file in the spool. */
   readonly path: string;
-  /** File name from the client, without folders. Use only its extension, because clients choose the name. */
+  /** File name that the client sent, without folders. Use only the extension, because clients can choose any name. */
   readonly filename: string;
-  /** Number of bytes in the spool when the handler is called. */
+  /** Number of bytes in the spool at the time of the handler's call. */
   readonly sizeBytes: number;
   /** Progress of a large file that is still arriving. Undefined if the file is complete. */
   readonly arrival?: FileArrival;
@@ -13,10 +13,9 @@ export interface UploadedFile {
 /** Progress of an uploaded file, for handlers that start before the file is complete. */
 export interface FileArrival {
   /**
-   * Resolves when the file is complete. Rejects with the client's error if the upload is incomplete or rejected. The caller must then
-   * discard the file.
+   * Resolves when the file is complete. If the upload fails, rejects with the error for the client. The handler must then discard the file.
    */
   readonly whole: Promise<void>;
-  /** Calls `onGrowth` with the number of bytes in the spool, now and while the file grows. */
+  /** Calls `onGrowth` with the number of bytes in the spool: once immediately, and each time the file grows. */
   follow(onGrowth: (sizeBytes: number) => void): void;
 }

@@ -1,14 +1,14 @@
 import { open, rename, rm } from "node:fs/promises";
 import path from "node:path";
 
-/** Returns the path of the temporary file for a write. A crash can leave this file, and the next write replaces it. */
+/** Returns the path of the temporary file for a write. After a crash, this file can remain until the next write replaces it. */
 export function unnamedFileOf(file: string): string {
   return `${file}.new`;
 }
 
 /**
- * Replaces or creates a file that only its user can read (mode 0600). Readers see the old or the new text, also after a crash. The new text
- * is synced when the promise resolves. Never write the same file concurrently.
+ * Creates or replaces a file that only its owner can read (mode 0600). Readers see the old or the new text, even after a crash. Resolves
+ * after the sync. Two writes of one file must not run at the same time.
  */
 export async function writePrivateFile(file: string, text: string): Promise<void> {
   const unnamed = unnamedFileOf(file);

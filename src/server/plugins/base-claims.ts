@@ -3,7 +3,7 @@ import type { ServerRoutes } from "./server-routes.js";
 /** First path segments that are reserved for the daemon: `api`, the first segment of the API prefix, `cpanel`, `.well-known`. */
 export type ReservedSegments = ReadonlySet<string>;
 
-/** Assigns base paths to plugins while a new plugin set is built. */
+/** Assigns base paths to plugins while the daemon builds a new plugin set. */
 export class BaseClaims {
   readonly #reserved: ReservedSegments;
   readonly #owners = new Map<string, string>();
@@ -12,7 +12,7 @@ export class BaseClaims {
     this.#reserved = reserved;
   }
 
-  /** Assigns a base path to a plugin. Returns an error text if the base path is not available. */
+  /** Assigns a base path to a plugin. If the path is reserved or belongs to another plugin, returns an error text. */
   claim(name: string, base: string): string | undefined {
     if (this.#reserved.has(base.slice(1))) return `The base ${base} is reserved for the daemon. Choose another base.`;
     const owner = this.#owners.get(base);
@@ -26,9 +26,7 @@ export class BaseClaims {
     for (const [base, owner] of this.#owners) if (owner === name) this.#owners.delete(base);
   }
 
-  /**
-   * Returns an error text if `server.routes` of a plugin contain a pattern below a reserved segment or below another plugin's base path.
-   */
+  /** Returns an error text if a route in `server.routes` is below a reserved path segment or below the base path of another plugin. */
   refusal(name: string, routes: ServerRoutes): string | undefined {
     for (const pattern of routes.patterns) {
       const segment = pattern.split("/")[1] ?? "";

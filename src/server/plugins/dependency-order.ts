@@ -1,14 +1,18 @@
 import type { InstalledPlugin } from "../packages/plugin-catalog.js";
 
 /**
- * `order` contains the plugins that can be loaded, each after its dependencies. `failures` contains an error text for each other plugin.
+ * `order` contains the plugins that can be loaded, each after its dependencies. `failures` contains the error text of each other plugin by
+ * name.
  */
 export interface DependencyOrder {
   readonly order: readonly InstalledPlugin[];
   readonly failures: ReadonlyMap<string, string>;
 }
 
-/** Sorts plugins by their dependencies and otherwise keeps their order. `absent` returns the reason why a dependency is not available. */
+/**
+ * Sorts plugins so that each follows its dependencies. Otherwise the order stays the same. `absent` returns the reason why a dependency is
+ * not available.
+ */
 export function dependencyOrder(plugins: readonly InstalledPlugin[], absent: (name: string) => string): DependencyOrder {
   const failures = new Map<string, string>();
   const waiting = new Map(plugins.map((plugin) => [plugin.name, plugin]));
@@ -47,7 +51,7 @@ function reasonOf(missing: string, failures: ReadonlyMap<string, string>, absent
   return `The required plugin ${missing} ${failures.has(missing) ? "failed to load" : absent(missing)}.`;
 }
 
-/** Returns an error text about the dependency cycle that contains the plugin or its dependencies. */
+/** Returns an error text about the cycle of dependencies to which the plugin or one of its dependencies belongs. */
 function circleOf(plugin: InstalledPlugin, waiting: ReadonlyMap<string, InstalledPlugin>): string {
   const path: string[] = [];
   let current: InstalledPlugin | undefined = plugin;

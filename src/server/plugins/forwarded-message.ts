@@ -7,15 +7,18 @@ export interface HandedOn {
   readonly request: Request;
   /** Path and query of the new request. */
   readonly target: string;
-  /** True if the body is the client's body, so that the client's `Content-Length` stays valid. */
+  /** True if the plugin has kept the client's body. The client's `Content-Length` is then still valid. */
   readonly keepsLength: boolean;
   readonly isHandshake: boolean;
 }
 
-/** Headers that are not forwarded, because the daemon sets these headers again when it writes the request to the worker. */
+/** Headers of the plugin's request that the daemon does not copy, because it sets these headers itself. */
 const ownNames = new Set(["content-length", "transfer-encoding", "expect", "connection", "upgrade", "host", "x-forwarded-for", "x-base"]);
 
-/** Converts a request that a plugin forwarded into an IncomingMessage for the later stages. The body streams with backpressure. */
+/**
+ * A request that a plugin returned, converted to an IncomingMessage for the next stages of the pipeline. The body streams with
+ * backpressure.
+ */
 export class ForwardedMessage extends IncomingMessage {
   readonly #reader: ReadableStreamDefaultReader<unknown> | undefined;
   #isAwake = false;
@@ -23,8 +26,8 @@ export class ForwardedMessage extends IncomingMessage {
   constructor(handedOn: HandedOn) {
     const { original, request } = handedOn;
     super(original.socket);
-    // Keeps HEAD if a plugin forwards a HEAD request by `new Request(url)`, which has the method GET by default, because the response must
-    // have no body.
+    // Keeps the method HEAD. A plugin that replaces a HEAD request by `new Request(url)` gets the method GET, but the response must have no
+    // body.
     this.method = original.method === "HEAD" && request.method === "GET" ? "HEAD" : request.method;
     this.url = handedOn.target;
     this.httpVersion = original.httpVersion;
@@ -32,9 +35,9 @@ export class ForwardedMessage extends IncomingMessage {
     this.httpVersionMinor = original.httpVersionMinor;
     const lines = headerLinesOf(handedOn);
     this.rawHeaders = lines.flat();
-    // Uses an object with one value per name, because each header name occurs only once in `lines`.
+    // Uses one value per name, because each header name occurs only once in `lines`.
     this.headers = Object.fromEntries(lines);
-    // Adds an error listener to prevent an uncaught exception. The readers of the message also receive the error.
+    // Prevents an uncaught exception. The readers of the message receive the error too.
     this.on("error", () => undefined);
     this.#reader = request.body?.getReader();
     if (this.#reader) return;
@@ -58,7 +61,7 @@ export class ForwardedMessage extends IncomingMessage {
     );
   }
 
-  /** Cancels the body. Unlike Node's implementation, does not destroy the client's connection. */
+  /** Cancels the body. The implementation of Node.js would also destroy the client's connection. */
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
     this.#leaveBody(error);
     done(error);
@@ -91,12 +94,12 @@ function headerLinesOf({ original, request, keepsLength, isHandshake }: HandedOn
   if (isHandshake) lines.push(["connection", "Upgrade"], ["upgrade", "websocket"]);
   if (!request.body) return lines;
   const length = keepsLength ? original.headers["content-length"] : undefined;
-  // Uses the client's Content-Length and never the plugin's. A plugin that replaced the body can have kept the old headers.
+  // Uses the Content-Length of the client. If a plugin replaces the body, the Content-Length of its request can belong to the old body.
   lines.push(length === undefined ? ["transfer-encoding", "chunked"] : ["content-length", length]);
   return lines;
 }
 
-/** Removes the client's address from `X-Forwarded-For`. The daemon added the address for plugins and adds it again for the worker. */
+/** Removes the client's address from `X-Forwarded-For`. The daemon has added the address for plugins, and adds it again for the worker. */
 function withoutPeer(value: string | null, peer: string): string | undefined {
   if (value === null || value === peer) return undefined;
   return value.endsWith(`, ${peer}`) ? value.slice(0, -peer.length - 2) : value;

@@ -7,7 +7,7 @@ import { isBelow, pathOf, readingsOf, type ReservedPaths } from "../web/reserved
 import { withinTimeLimit, dropResponse, isResponse } from "./hooks.js";
 import type { PluginRequest } from "./plugin-request.js";
 
-/** Time limit for a plugin's handler until its response begins. The response body has no time limit. */
+/** Time limit from the call of a plugin's handler to the beginning of its response. The response body has no time limit. */
 const handlerLimitMs = 30_000;
 
 /** Response of a plugin's handler, with the plugin and the name of the handler, such as `server.fetch`. */
@@ -18,8 +18,8 @@ export interface FoundResponse {
 }
 
 /**
- * Calls the handlers of plugins until one responds: first `server.routes`, then `server.fetch`, then `routes` of the plugin whose base path
- * contains the request path.
+ * Calls the handlers of plugins until one of them responds. The order is `server.routes`, `server.fetch`, then `routes` of the plugin whose
+ * base path contains the request path.
  */
 export class HandlerCalls {
   /** The plugin whose base path contains the request path. */
@@ -27,9 +27,9 @@ export class HandlerCalls {
   readonly #set: PluginSet;
   readonly #travelling: PluginRequest;
   readonly #path: string;
-  /** Returns whether the client has disconnected. The failure of a handler that still reads the body is then not logged. */
+  /** Returns whether the client has disconnected. The daemon then does not log the failure of a handler that reads the body. */
   readonly #isGone: () => boolean;
-  /** Returns whether the `server` handlers of a plugin are allowed to receive the request. */
+  /** Returns whether the daemon is allowed to call the `server` handlers of a plugin for this request. */
   readonly #mayAsk: (plugin: ActivePlugin) => boolean;
 
   constructor(options: { set: PluginSet; travelling: PluginRequest; reserved: ReservedPaths; isGone: () => boolean }) {
@@ -45,8 +45,8 @@ export class HandlerCalls {
   }
 
   /**
-   * Returns the first response that handles the request, or undefined if no handler handles the request. Rejects with the error for the
-   * client.
+   * Calls the handlers and returns the first response that does not pass the request on. Returns undefined if every handler passes it on.
+   * Rejects with the error for the client.
    */
   async ask(): Promise<FoundResponse | undefined> {
     return (await this.#askServerRoutes()) ?? (await this.#askServerFetch()) ?? (await this.#askOwner());
@@ -96,11 +96,11 @@ export class HandlerCalls {
     }
   }
 
-  /** Returns whether the next handler receives the request: the response has status 404, and the request body is unread. */
+  /** Returns whether the next handler receives the request. This needs a response with status 404 and an unread request body. */
   #isPass({ answer }: FoundResponse): boolean {
     if (answer.status !== 404 || !this.#travelling.isWhole) return false;
     dropResponse(answer);
-    // Passes the original request to the next handler, because a handler can have read a copy while the original is unread.
+    // Passes the original request on, because a handler can have read a copy while the original is still unread.
     this.#travelling.settle();
     return true;
   }

@@ -1,18 +1,24 @@
 import type { AppInfo } from "../../plugin/index.js";
 import type { PluginSet } from "./plugin-set.js";
 
-/** Time limit for the import, the factory, `onInit` and `onShutdown` of a plugin. A plugin that does not start in time fails to load. */
+/**
+ * Time limit for the import of a plugin, its factory function, `onInit` and `onShutdown`. A plugin that exceeds it at the start fails to
+ * load.
+ */
 export const lifeTimeLimitMs = 30_000;
-/** Time limit for each call of any other plugin hook, such as `onRequest`, so that a hook that never ends cannot keep requests open. */
+/**
+ * Time limit for one call of any other plugin hook, such as `onRequest`. Without the limit, a hook that never ends would keep requests
+ * open.
+ */
 export const hookTimeLimitMs = 10_000;
 
-/** Time for which the status of a plugin shows a failed hook. */
+/** Time in ms for which the status of a plugin contains its last failed hook. */
 const shownForMs = 10 * 60_000;
 const longestMessage = 300;
 
 /**
- * Waits for a plugin's promise and rejects after `limitMs`. The plugin's work continues. `onLate` receives a late value; a late error is
- * ignored.
+ * Waits for the promise of a plugin and rejects after `limitMs`. The work of the plugin continues. If the promise resolves later, calls
+ * `onLate` with the value. Ignores a later error.
  */
 export function withinTimeLimit<Value>(
   work: Value | PromiseLike<Value>,
@@ -32,7 +38,10 @@ export function withinTimeLimit<Value>(
 
 function ignore(): void {}
 
-/** Returns whether a value is a `Response` of any implementation with a status that can be sent. `Response.error()` has no such status. */
+/**
+ * Returns whether a value is a `Response` of any implementation with a status that HTTP allows. `Response.error()` is not, because it has
+ * the status 0.
+ */
 export function isResponse(value: unknown): value is Response {
   if (Object.prototype.toString.call(value) !== "[object Response]") return false;
   const { status } = value as Response;
@@ -48,7 +57,7 @@ export function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function";
 }
 
-/** Returns whether the body of a response can still be sent, because it is neither read nor locked. */
+/** Returns whether the daemon can still send the body of a response. The body must be unread and not locked. */
 export function isSendable({ bodyUsed, body }: Response): boolean {
   return !bodyUsed && body?.locked !== true;
 }
@@ -58,7 +67,9 @@ export function dropResponse(value: unknown): void {
   if (isResponse(value) && isSendable(value)) void value.body?.cancel().catch(() => undefined);
 }
 
-/** Passes a response to each `onResponse` hook. Each hook can replace the response. A failed hook has no effect. */
+/**
+ * Passes a response to the `onResponse` hook of each plugin. A hook can replace the response. If a hook fails, the response stays the same.
+ */
 export async function showToHooks(
   set: PluginSet,
   answer: Response,
@@ -92,14 +103,14 @@ export class HookFailures {
   #count = 0;
   #last: HookFailure | undefined;
 
-  /** `position`: the position of the error in the plugin's code, such as `plugin.js:3:14`. */
+  /** Records a failure. `position` is the position of the error in the code of the plugin, such as `plugin.js:3:14`. */
   note(hook: string, error: unknown, position?: string): void {
     this.#count += 1;
     const message = error instanceof Error ? error.message : "the hook threw a value that is not an Error";
     this.#last = { hook, message: message.slice(0, longestMessage), position, atMs: Date.now() };
   }
 
-  /** The last failure in the last 10 minutes. */
+  /** The last failed hook, if it failed in the last 10 minutes. */
   get last(): HookFailure | undefined {
     return this.#last !== undefined && Date.now() - this.#last.atMs <= shownForMs ? this.#last : undefined;
   }

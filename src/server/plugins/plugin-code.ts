@@ -8,33 +8,36 @@ import { lifeTimeLimitMs, withinTimeLimit } from "./hooks.js";
 import { describeError } from "./plugin-loader.js";
 import type { TransformFailure } from "esbuild";
 
-/** Names of manifest files, which the code hash excludes, because enabling or disabling a plugin changes its manifest. */
+/**
+ * Names of manifest files. The hash of the code excludes these files, because the manifest also changes when a plugin is enabled or
+ * disabled.
+ */
 const manifestNames = new Set(["manifest.yaml", "manifest.yml"]);
-/** Maximum number of unused code copies, which are kept for a plugin that is enabled again or rolled back. */
+/** Maximum number of code copies that no plugin uses. The copies are for a plugin that is enabled again or rolled back. */
 const mostUnusedCopies = 10;
-/** Maximum number of files in a plugin folder. The limit is necessary because each reload reads the whole folder. */
+/** Maximum number of files in a plugin folder. Each reload reads the whole folder, so the limit bounds its time. */
 const mostFiles = 50_000;
 
-/** Matches a line of a stack trace that refers to a file outside Node.js itself. */
+/** Matches a line of a stack trace with a file that is not part of Node.js. */
 const placeLine = /^ +at (?!.*node:).*[\\/].*:\d+:\d+\)?$/m;
-/** Maximum number of files that are searched for a syntax error, which limits the time of a failed load. */
+/** Maximum number of files in which the daemon looks for a syntax error. The limit bounds the time of a failed load. */
 const mostCheckedFiles = 200;
 
 /**
- * Imports plugin code. Node.js caches modules by URL forever, so each import uses a copy whose path contains a hash of all files. Changed
- * code is loaded again with all its imports; unchanged code is loaded once.
+ * Imports the code of plugins. Node.js caches modules by URL forever, so each import reads a copy whose path contains a hash of all files.
+ * If the code has changed, all its modules are loaded again. Otherwise nothing is loaded.
  */
 export class PluginCode {
   readonly #directory: string;
   readonly #packageRoot: string;
   /** Code copies by hash, least recently used first. */
   readonly #copies = new Map<string, CodeCopy>();
-  /** The last file listing of each plugin folder, and the code hash for this listing, by plugin. */
+  /** By plugin: the last list of files in its folder, and the hash of the code for this list. */
   readonly #looks = new Map<string, { readonly look: string; readonly hash: string }>();
   readonly #copyPath: RegExp;
   #copyCount = 0;
 
-  /** `packageRoot` is the folder from which plugins import `runtimectl/plugin`. */
+  /** `packageRoot` is the folder in which the plugins' import of `runtimectl/plugin` finds the package. */
   constructor(options: { directory: string; packageRoot: string }) {
     this.#directory = options.directory;
     this.#packageRoot = options.packageRoot;
@@ -50,8 +53,8 @@ export class PluginCode {
   }
 
   /**
-   * Returns whether a plugin caused an uncaught error: its stack trace contains plugin code, or no file at all. Errors of `fetch`, streams
-   * and connections contain no file; the daemon's own errors contain a file.
+   * Returns whether a plugin caused an uncaught error. The stack trace then contains plugin code, or no file at all: errors of `fetch`,
+   * streams and connections contain no file, but errors of the daemon contain one.
    */
   isSourceOf(error: unknown): boolean {
     if (this.#copyCount === 0) return false;
@@ -59,19 +62,25 @@ export class PluginCode {
     return stack.includes(this.#directory + path.sep) || !placeLine.test(stack);
   }
 
-  /** Returns whether an error only means that the plugin folder changed while it was read, so that reading again can succeed. */
+  /** Returns whether the error means only that the plugin folder changed during the read. A second read can then succeed. */
   mayReadAgain(error: unknown): boolean {
     return error instanceof FilesChangedError;
   }
 
-  /** Returns the text of a load error with the position in the plugin's code, if the stack has it. Paths are relative to its folder. */
+  /**
+   * Returns the text of a load error, with the position in the plugin's code if the stack trace contains it. Paths are relative to the
+   * plugin folder.
+   */
   describe(error: unknown): string {
     const text = describeError(error).replaceAll(this.#copyPath, "");
     const place = this.positionOf(error);
     return place === undefined ? text : `${text} (${place})`;
   }
 
-  /** Returns the position of an error in a plugin's code, such as `plugin.js:3:14`, if its stack has one. */
+  /**
+   * Returns the position of an error in the code of a plugin, such as `plugin.js:3:14`. Undefined if the stack trace contains no such
+   * position.
+   */
   positionOf(error: unknown): string | undefined {
     const frame = stackOf(error)
       .split("\n")
@@ -80,8 +89,8 @@ export class PluginCode {
   }
 
   /**
-   * Returns a hash of a plugin folder without its manifest. The hash includes the plugin's name, so that two plugins with the same code
-   * have separate modules.
+   * Returns a hash of all files in a plugin folder except the manifest. The name of the plugin is part of the hash, so that two plugins
+   * with equal code get separate modules.
    */
   async hashOf(plugin: string, folder: string): Promise<string> {
     return await readAtOnce(() => this.#hashOf(plugin, folder));
@@ -97,20 +106,23 @@ export class PluginCode {
     return hash;
   }
 
-  /** Imports the module `entry` from a copy of the folder. `hash` is the code hash of the folder. Rejects with the error of the import. */
+  /** Imports the module `entry` from a copy of the folder. `hash` is the hash of the code. Rejects with the error of the import. */
   async load({ name, folder, hash, entry }: { name: string; folder: string; hash: string; entry: string }): Promise<unknown> {
     const copy = this.#copies.get(hash) ?? this.#makeCopy(name, folder, hash);
-    // Installs the daemon's `Request` before the import, because a module could store the native `Request` or `fetch`, which do not accept
-    // the daemon's requests.
+    // Installs the daemon's `Request` class first. A module could otherwise store the native `Request` or `fetch`, which do not accept the
+    // requests of the daemon.
     installRequest();
     const module = copy.modules.get(entry) ?? copy.made.then(() => importFrom(copy.path, entry));
     copy.modules.set(entry, module);
-    // Uses a new copy after a failed import, because Node.js also caches failed imports.
+    // Deletes the copy after a failed import, so that the next import uses a new copy. Node.js also caches failed imports.
     module.catch(() => this.#delete(hash, copy));
     return await module;
   }
 
-  /** Deletes surplus code copies, least recently used first. Keeps the copies with a hash in `hashes`, which are in use. */
+  /**
+   * Deletes unused copies above the maximum, least recently used first. Keeps the copies whose hash is in `hashes`, because plugins use
+   * them.
+   */
   async keep(hashes: ReadonlySet<string>): Promise<void> {
     for (const hash of hashes) {
       const copy = this.#copies.get(hash);
@@ -137,7 +149,7 @@ export class PluginCode {
 
   async #delete(hash: string, copy: CodeCopy): Promise<void> {
     if (this.#copies.get(hash) === copy) this.#copies.delete(hash);
-    // Ignores the error, because the next start of the daemon deletes the copy.
+    // Ignores the error, because the next start of the daemon deletes all copies.
     await rm(copy.path, { recursive: true, force: true }).catch(() => undefined);
   }
 }
@@ -149,7 +161,7 @@ interface CodeCopy {
   readonly modules: Map<string, Promise<unknown>>;
 }
 
-/** Thrown when a plugin's folder was changed or replaced while the daemon read it, so that the result is inconsistent. */
+/** Thrown if a plugin folder was changed or replaced while the daemon read it. The result would mix old and new files. */
 class FilesChangedError extends Error {
   constructor(options?: ErrorOptions) {
     super("the plugin's files changed while they were read", options);
@@ -160,13 +172,13 @@ async function readAtOnce<Value>(read: () => Promise<Value>): Promise<Value> {
   try {
     return await read();
   } catch (error) {
-    // Converts ENOENT, which means that a listed file was deleted meanwhile.
+    // ENOENT means that a file of the list was deleted meanwhile.
     throw (error as { code?: unknown }).code === "ENOENT" ? new FilesChangedError({ cause: error }) : error;
   }
 }
 
 async function copyTree({ name, folder, hash }: { name: string; folder: string; hash: string }, target: string): Promise<void> {
-  // Symbolic links are copied as links, such as those in node_modules/.bin. Only the folder itself is resolved.
+  // Copies symbolic links as links, because node_modules/.bin contains links. Resolves only the folder itself.
   await cp(await realpath(folder), target, { recursive: true, verbatimSymlinks: true, filter: isCode });
   if ((await hashTree(name, target, await listTree(target))) !== hash) throw new FilesChangedError();
 }
@@ -237,8 +249,8 @@ function stackOf(error: unknown): string {
 }
 
 /**
- * Returns the first syntax error, such as `plugin.js:3:14: Expected ";"`, or undefined if none is found. Needed because Node.js reports the
- * position only on the terminal. Starts esbuild, and stops it afterwards.
+ * Returns the first syntax error, such as `plugin.js:3:14: Expected ";"`, or undefined if there is none. Node.js prints the position only
+ * on the terminal, so this function starts esbuild and stops it afterwards.
  */
 async function findSyntaxFault(folder: string): Promise<string | undefined> {
   const { transform, stop } = await import("esbuild");

@@ -9,7 +9,7 @@ export interface PluginApp {
   readonly name: string;
   readonly version: string;
   readonly folder: string;
-  /** Value that changes with the plugin's code or manifest. */
+  /** A text that differs after a change of the plugin's code or manifest. */
   readonly generation: string;
   readonly manifest: WorkerManifest;
 }
@@ -17,12 +17,12 @@ export interface PluginApp {
 /** A loaded and initialized plugin. */
 export interface ActivePlugin {
   readonly name: string;
-  /** Base path with a leading slash and without a trailing slash. Undefined for a plugin with hooks only. */
+  /** Base path with a slash at the beginning and none at the end. Undefined for a plugin that only has hooks. */
   readonly base: string | undefined;
   readonly installed: InstalledPlugin;
   /** Hooks that the plugin's module exports or its factory returned. */
   readonly hooks: Plugin;
-  /** The compiled `server.routes`. */
+  /** The routes in `server.routes` of the plugin, prepared for matching. */
   readonly routes: ServerRoutes | undefined;
   /** The plugin's worker. Undefined if the manifest has no `entrypoint`. */
   readonly app: PluginApp | undefined;
@@ -33,13 +33,16 @@ export interface ActivePlugin {
   readonly complain: (hook: string, error: unknown) => void;
 }
 
-/** A running plugin, with the data that decides whether a reload keeps the plugin. */
+/** A running plugin with the data by which a reload decides whether it keeps the plugin. */
 export interface RunningPlugin {
   readonly active: ActivePlugin;
   readonly codeHash: string | undefined;
-  /** True when a factory created the plugin, so a second instance is possible. An exported object is the same instance at each load. */
+  /**
+   * True if a factory function created the plugin. A second instance is then possible. An exported object is the same instance at each
+   * load.
+   */
   readonly isMade: boolean;
-  /** Running dependencies of the plugin at its initialization, by name. */
+  /** The dependencies that were running when the plugin was initialized, by name. */
   readonly dependencies: ReadonlyMap<string, RunningPlugin | undefined>;
   /** Value that the plugin's `provides()` returned. */
   readonly provided: unknown;

@@ -24,8 +24,8 @@ const knownKeys: readonly string[] = [...functionHooks, "routes", "server", "onR
 const longestReason = 1000;
 
 /**
- * Returns the path of the plugin's module, relative to the plugin's folder, or undefined if there is no module. Ignores the worker's
- * entrypoint. Throws if the file in `pluginEntry` does not exist.
+ * Returns the path of the plugin's module, relative to the plugin folder. Undefined if the plugin has no module. The entrypoint of its
+ * worker does not count. Throws if the file in `pluginEntry` is missing.
  */
 export function findPluginEntry({ folder, manifest }: Pick<InstalledPlugin, "folder" | "manifest">): string | undefined {
   const { pluginEntry, entrypoint } = manifest;
@@ -50,7 +50,7 @@ function checked(value: unknown, what: string): Plugin {
   if (typeof value !== "object" || value === null || Array.isArray(value))
     throw new TypeError(`${what} ${describe(value)} instead of an object with hooks`);
   const plugin = value as Record<string, unknown>;
-  // Rejects a promise in place of a plugin object, because the promise possibly never settles.
+  // Rejects a promise in place of a plugin object, because the promise can stay pending forever.
   if (typeof plugin["then"] === "function") throw new TypeError(`${what} a promise instead of an object with hooks`);
   assertHooks(plugin);
   for (const name of functionHooks) assertKind(plugin[name], "function", name);
@@ -64,7 +64,7 @@ function checked(value: unknown, what: string): Plugin {
   return plugin;
 }
 
-/** Throws for a misspelled hook name, because the daemon would never call such a hook. */
+/** Throws for a misspelled name of a hook, because the daemon would never call the hook. */
 function assertHooks(plugin: Readonly<Record<string, unknown>>): void {
   for (const name of Object.keys(plugin)) {
     if (!/^on[A-Z]/.test(name) || knownKeys.includes(name)) continue;
@@ -75,7 +75,7 @@ function assertHooks(plugin: Readonly<Record<string, unknown>>): void {
 
 function assertKind(value: unknown, kind: "function" | "object" | "boolean", name: string): void {
   if (value === undefined) return;
-  // Accepts functions with a `fetch` method, because some routers export these. A Hono app is an object.
+  // Also accepts a function with a method `fetch`, because some routers export one.
   const isObject = kind === "object" && value !== null && (typeof value === "object" || typeof value === "function");
   if (isObject || (kind !== "object" && typeof value === kind)) return;
   throw new TypeError(`${name} is ${describe(value)} instead of ${kind === "object" ? "an" : "a"} ${kind}`);
@@ -127,7 +127,7 @@ export async function endPlugin({ active: { hooks, complain } }: Pick<RunningPlu
   }
 }
 
-/** Returns the text of any thrown value without a final period, even if reading it throws. */
+/** Returns the text of any thrown value, without a period at the end. If reading the value throws, returns a general text. */
 export function describeError(error: unknown): string {
   try {
     const text = error instanceof Error ? messageOf(error) : `the plugin threw ${String(error)}`;
@@ -137,7 +137,7 @@ export function describeError(error: unknown): string {
   }
 }
 
-/** Returns the name and message of an error. Omits the names `Error` and `TypeError`, which add no information. */
+/** Returns the name and the message of an error. Omits the names `Error` and `TypeError`, which tell the reader nothing. */
 function messageOf({ name, message }: { name: unknown; message: unknown }): string {
   return name === "Error" || name === "TypeError" ? String(message) : `${String(name)}: ${String(message)}`;
 }

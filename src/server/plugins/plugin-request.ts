@@ -11,11 +11,11 @@ export interface TravelHost {
   readonly heads: RequestHeads;
   /** Maximum size of a request body that plugins can read. */
   readonly maximumBodyBytes: number;
-  /** The client's message for each copy of a request, including copies of another `Request` class. */
+  /** The client's message by each copy of its request. A copy can have another `Request` class. */
   readonly copies: WeakMap<Request, IncomingMessage>;
 }
 
-/** A request in the plugin pipeline. Plugins receive a `Request`, and later stages receive an IncomingMessage. */
+/** A request on its way through the plugin pipeline. Plugins receive it as a `Request`, later stages as an IncomingMessage. */
 export class PluginRequest implements RequestOrigin {
   /** The client's request, including credentials. */
   readonly original: IncomingMessage;
@@ -25,9 +25,7 @@ export class PluginRequest implements RequestOrigin {
   readonly #isHandshake: boolean;
   #message: IncomingMessage;
   #target: string;
-  /**
-   * Requests that plugins receive for the message: `#request` with the whole path, `#stripped` with the path below the plugin's base path.
-   */
+  /** Requests that plugins receive. `#request` has the whole path. `#stripped` has the path below the base path of the plugin. */
   #request: Request | undefined;
   #stripped: LazyRequest | undefined;
   #body: MessageBody | undefined;
@@ -56,17 +54,17 @@ export class PluginRequest implements RequestOrigin {
     return this.#request;
   }
 
-  /** The request that plugins received last. */
+  /** The request that the daemon passed to a plugin last. */
   get shown(): Request {
     return this.#shown ?? this.request;
   }
 
-  /** True if the body is neither read nor locked, so that another handler can read the body. */
+  /** True if no handler has read or locked the body. Another handler can then read it. */
   get isWhole(): boolean {
     return this.#isUntouched || [this.#request, this.#stripped].every((request) => !request || isUnread(request));
   }
 
-  /** Replaces the request by the request that a plugin returned. Returns whether the path or query changed. */
+  /** Replaces this request by the request that a plugin returned. Returns whether the path or the query changed. */
   handOn(next: Request): boolean {
     this.#host.copies.set(next, this.original);
     this.#request = next;
@@ -77,7 +75,7 @@ export class PluginRequest implements RequestOrigin {
     return isElsewhere;
   }
 
-  /** Returns the request as a message for the stages after the plugins. Call it only while the body is unread. */
+  /** Returns the request as a message for the stages after the plugins. The body must be unread. */
   settle(): IncomingMessage {
     if (this.#isUntouched) return this.#message;
     const request = [this.#stripped, this.#request].find((view) => view && !this.#isOwnUntouched(view)) as Request;
@@ -94,7 +92,10 @@ export class PluginRequest implements RequestOrigin {
     return this.#message;
   }
 
-  /** Returns the request for the plugin at `base`, with the path below the base path. Call it only while the body is unread. */
+  /**
+   * Returns the request for the plugin with the base path `base`. Its URL contains only the path below the base path. The body must be
+   * unread.
+   */
   below(base: string): Request {
     this.settle();
     const rest = this.#target.slice(base.length);
@@ -136,7 +137,7 @@ export class PluginRequest implements RequestOrigin {
   }
 }
 
-/** Normalizes the path of a request target, so that all later stages interpret the path in the same way. */
+/** Normalizes the path of a request target. All later stages then interpret the path in the same way. */
 export function normalTarget(target: string): string {
   if (normalPath.test(target)) return target;
   const { pathname, search } = new URL(`http://localhost${target}`);
@@ -154,7 +155,7 @@ interface Waiter {
 
 /** Request body for plugins, which is read from the client only on demand and with backpressure. */
 class MessageBody implements LazyBody {
-  /** Always undefined, because the body is read from the client on demand. */
+  /** Always undefined, because the body is never received in advance. */
   readonly inline = undefined;
   readonly #message: IncomingMessage;
   readonly #maximumBytes: number;
@@ -165,15 +166,15 @@ class MessageBody implements LazyBody {
   #waiter: Waiter | undefined;
   #receivedBytes = 0;
 
-  /** Readers of a body with more than `maximumBytes` bytes receive the error PAYLOAD_TOO_LARGE. */
+  /** If the body is larger than `maximumBytes`, its readers receive the error PAYLOAD_TOO_LARGE. */
   constructor(message: IncomingMessage, maximumBytes: number) {
     this.#message = message;
     this.#maximumBytes = maximumBytes;
   }
 
   /**
-   * Returns whether a request has a body for plugins. A body of GET or HEAD is ignored, because it has no defined semantics and the
-   * `Request` constructor rejects it.
+   * Returns whether plugins receive a body. A body of GET or HEAD has no meaning in HTTP, and the `Request` constructor rejects it, so the
+   * daemon ignores it.
    */
   static isIn({ method, headers }: IncomingMessage): boolean {
     if (method === "GET" || method === "HEAD") return false;
@@ -261,7 +262,7 @@ class MessageBody implements LazyBody {
     this.#waiter = undefined;
   }
 
-  /** Discards the unread part of the body, so that the connection can be reused. */
+  /** Discards the unread rest of the body, so that the client can use the connection for the next request. */
   #discard(): void {
     this.#message.removeListener("data", this.#onData);
     discardBody(this.#message);

@@ -12,18 +12,21 @@ import type { WorkerManifest } from "../../shared/worker-manifest.js";
 import type { ActivePlugin } from "./plugin-instance.js";
 
 interface PluginRouterOptions {
-  /** Returns the current plugin set. Called once for each request. */
+  /** Returns the current plugin set. The router calls this function once for each request. */
   readonly set: () => PluginSet;
   readonly workers: WorkersPort;
   /** Base path of the API, such as `/api`. */
   readonly apiBase: string;
-  /** Returns whether a request has a valid key in a header. Called only for a request with the header `X-API-Key` or `Authorization`. */
+  /**
+   * Returns whether the caller sent a valid key in a header. The router calls this function only for a request with the header `X-API-Key`
+   * or `Authorization`.
+   */
   readonly isHeaderCaller: (request: IncomingMessage) => boolean;
-  /** Returns whether a bearer token is an API key of this daemon. Plugins never receive such tokens. */
+  /** Returns whether a bearer token is an API key of this daemon. The daemon removes such a token from the requests to plugins. */
   readonly isOurKey: (token: string) => boolean;
   /** Maximum size of a request body that plugins can read. */
   readonly maximumBodyBytes: number;
-  /** Called when an `onRequest` hook rejected a request. */
+  /** Called after an `onRequest` hook has rejected a request. */
   readonly onRejected: PassageHost["onRejected"];
   readonly log: Log;
 }
@@ -31,13 +34,16 @@ interface PluginRouterOptions {
 export interface PluginRouter {
   /** Serves a request outside the API, by a plugin or a worker. */
   serve(exchange: HttpExchange): void;
-  /** Returns the client's message, including credentials, for a request that a plugin received, or for a copy of that request. */
+  /**
+   * Returns the client's message for a request that a plugin received, or for a copy of that request. The message contains the credentials
+   * of the client.
+   */
   messageOf(request: Request): IncomingMessage | undefined;
 }
 
 /**
- * Creates the router for requests outside the API. Requests pass through the plugin pipeline, or go directly to the workers if no plugin
- * handles requests.
+ * Creates the router for requests outside the API. If a plugin handles requests, all requests pass through the plugin pipeline. Otherwise
+ * they go directly to the workers.
  */
 export function createPluginRouter(options: PluginRouterOptions): PluginRouter {
   const { set, workers } = options;
@@ -76,13 +82,15 @@ export interface WorkerAt {
     readonly version: string;
     readonly manifest: Pick<WorkerManifest, "publicRoutes" | "visibility">;
   };
-  /** Part of the path that selects the worker, such as `/app`, not decoded. */
+  /** Undecoded part of the path that selects the worker, such as `/app`. */
   readonly base: string;
   /** Path below `base`, without the query. Empty if the path equals `base`. */
   readonly path: string;
 }
 
-/** Parts of a request target for a plugin's worker: the plugin's base path, the path below it, and the query with its `?`. */
+/**
+ * Parts of a request target that belongs to a plugin's worker: the base path of the plugin, the path below it, and the query with its `?`.
+ */
 export interface PluginAppAddress {
   readonly base: string;
   readonly path: string;
@@ -91,9 +99,12 @@ export interface PluginAppAddress {
 
 /** The functions of the workers that the plugin pipeline uses. */
 export interface WorkersPort {
-  /** Serves a request by the worker, or by the panel, that its target or host name selects. */
+  /** Serves a request by the worker or the panel. The target or the host name of the request selects which one. */
   handle(exchange: HttpExchange): void;
-  /** Returns the worker version that serves a target at a worker's host name, or at the daemon's own host names. */
+  /**
+   * Returns the worker version that serves a target. `host` is the target of a worker's host name, or undefined at the daemon's own host
+   * names.
+   */
   appAt(target: string, host: HostTarget | undefined): WorkerAt | undefined;
   /** Serves a request with the worker of a plugin. */
   handleApp(plugin: ActivePlugin, exchange: HttpExchange, address: PluginAppAddress): void;

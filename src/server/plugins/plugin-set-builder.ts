@@ -7,28 +7,31 @@ import type { InstalledPlugin } from "../packages/plugin-catalog.js";
 import type { PluginCode } from "./plugin-code.js";
 import { ServerRoutes } from "./server-routes.js";
 
-/** Maximum number of attempts to read a plugin folder that changes while it is read. Afterwards, the plugin fails to load. */
+/** Maximum number of times that the daemon reads a plugin folder that changes meanwhile. After the last one, the plugin fails to load. */
 const mostReadings = 5;
 
 export interface PluginSetBuilderOptions extends PluginSurroundings {
   readonly code: PluginCode;
   readonly reserved: ReservedSegments;
-  /** The running plugins, which stay active while the next plugin set is built. */
+  /** The plugins that run while the next plugin set is built. */
   readonly before: readonly RunningPlugin[];
-  /** Returns whether an unchanged plugin must be created again. */
+  /** Returns whether the daemon must create an unchanged plugin again. */
   readonly isFresh: (name: string) => boolean;
-  /** Returns the current `provides()` value of a plugin, even after the plugin set is built. */
+  /** Returns the value that the plugin's `provides()` returned last. Also works after the plugin set is built. */
   readonly current: (name: string) => unknown;
-  /** Returns whether the daemon is stopping, so that no more plugins are loaded. */
+  /** Returns whether the daemon is stopping. The builder then loads no more plugins. */
   readonly isClosing: () => boolean;
 }
 
-/** Builds the next plugin set: keeps unchanged plugins, loads and initializes the other plugins, and records failures. */
+/** Builds the next plugin set. Keeps unchanged plugins, loads and initializes all others, and records the plugins that fail. */
 export class PluginSetBuilder {
   readonly running: RunningPlugin[] = [];
-  /** Error texts of plugins that failed to load, by plugin name. */
+  /** Error text of each plugin that failed to load, by plugin name. */
   readonly failures = new Map<string, string>();
-  /** Previous plugin instances that are already shut down, because their module exports one object for all instances. */
+  /**
+   * Running plugins that this builder has shut down before the new plugin set is complete, because their module exports one object for all
+   * instances.
+   */
   readonly ended = new Set<RunningPlugin>();
   readonly #options: PluginSetBuilderOptions;
   readonly #claims: BaseClaims;
@@ -56,7 +59,10 @@ export class PluginSetBuilder {
     }
   }
 
-  /** Assigns base paths. A running plugin keeps its base path, regardless of the order. Returns the plugins without a conflict. */
+  /**
+   * Assigns the base paths. A running plugin keeps its base path, even if an earlier plugin requests the same one. Returns the plugins
+   * without a conflict.
+   */
   #claimBases(plugins: readonly InstalledPlugin[]): InstalledPlugin[] {
     const { before } = this.#options;
     const isIncumbent = ({ name, manifest }: InstalledPlugin) =>
@@ -70,8 +76,8 @@ export class PluginSetBuilder {
   }
 
   /**
-   * Loads a plugin, or keeps the running plugin. Repeats the attempt if an upload replaces the folder meanwhile, because the running plugin
-   * must stay active until the upload's own reload.
+   * Loads a plugin or keeps the running plugin. If an upload replaces the folder meanwhile, reads the folder again, because the running
+   * plugin must stay active until the reload of that upload.
    */
   async #bringWhole(plugin: InstalledPlugin): Promise<RunningPlugin> {
     for (let attempt = 1; ; attempt += 1) {
@@ -101,7 +107,7 @@ export class PluginSetBuilder {
     const { installed } = before.active;
     const isSame = before.codeHash === codeHash && installed.manifestHash === plugin.manifestHash && installed.folder === plugin.folder;
     const hasSameDependencies = [...before.dependencies].every(([name, instance]) => this.#find(name) === instance);
-    // Only a plugin from a factory can be created again. A module that exports an object returns the same instance each time.
+    // Creates a plugin again only if a factory function created it. A module that exports an object returns the same object each time.
     return isSame && hasSameDependencies && !(before.isMade && this.#options.isFresh(plugin.name));
   }
 
@@ -110,13 +116,13 @@ export class PluginSetBuilder {
     { folder, entry, codeHash, before }: { folder: string; entry: string | undefined; codeHash: string; before: RunningPlugin | undefined },
   ): Promise<RunningPlugin> {
     const { code, log } = this.#options;
-    // Logs before the import, so that this is the last log entry if the plugin blocks the daemon.
+    // Logs before the import. If the plugin blocks the daemon, this is the last entry in the log.
     if (entry !== undefined) log.info({ plugin: plugin.name, folder: plugin.folder }, "plugin is loading");
     const exported = entry === undefined ? {} : exportOf(await code.load({ name: plugin.name, folder, hash: codeHash, entry }));
     const hooks = await makePlugin(exported, plugin.config);
     const active = this.#activate(plugin, hooks, codeHash);
     if (before?.active.hooks === hooks) {
-      // Shuts the running plugin down before it is initialized again, because one object cannot have two instances.
+      // Shuts down the running plugin before its next initialization, because both are the same object.
       this.ended.add(before);
       await endPlugin(before);
     }
@@ -132,7 +138,7 @@ export class PluginSetBuilder {
         provided: hooks.provides?.(),
       };
     } catch (error) {
-      // Shuts the plugin down, because its resources would otherwise leak at each reload.
+      // Shuts down a plugin that failed during its initialization. Otherwise each reload would leak its resources.
       await endPlugin({ active });
       throw error;
     }

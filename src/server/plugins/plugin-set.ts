@@ -1,8 +1,8 @@
 import type { ActivePlugin } from "./plugin-instance.js";
 
-/** All loaded plugins, as an immutable value that a reload replaces. */
+/** All loaded plugins, as an immutable value. A reload replaces the value. */
 export class PluginSet {
-  /** The loaded plugins in the order in which their hooks run. Dependencies come first. */
+  /** The loaded plugins in the order in which their hooks run. Each plugin follows its dependencies. */
   readonly plugins: readonly ActivePlugin[];
   readonly withRequestHook: readonly ActivePlugin[];
   readonly withResponseHook: readonly ActivePlugin[];
@@ -10,7 +10,7 @@ export class PluginSet {
   readonly withServerFetch: readonly ActivePlugin[];
   /** Plugins with a base path, longest base path first. */
   readonly withBase: readonly ActivePlugin[];
-  /** True if no plugin handles requests, so that requests go directly to the workers. */
+  /** True if no plugin handles requests. All requests then go directly to the workers. */
   readonly isTransparent: boolean;
 
   constructor(plugins: readonly ActivePlugin[]) {

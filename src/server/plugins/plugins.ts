@@ -11,15 +11,15 @@ import { PluginSet } from "./plugin-set.js";
 import { hookTimeLimitMs, lifeTimeLimitMs, withinTimeLimit, type HookFailure } from "./hooks.js";
 
 export interface PluginsOptions extends PluginSurroundings {
-  /** Returns the installed plugins, after `upload` is placed, in the default load order, which dependencies can change. */
+  /** Returns the installed plugins in the default order of loading. With `upload`, returns them as they will be after its installation. */
   readonly discover: (upload?: StagedPlugin) => InstalledPlugin[];
   readonly code: PluginCode;
   readonly reserved: ReservedSegments;
   /** Called after a plugin was unloaded. */
   readonly onGone: (name: string) => void;
-  /** Called after the plugin set was replaced. */
+  /** Called after the daemon has replaced the plugin set. */
   readonly onReplaced: () => void;
-  /** Called when a plugin's worker is no longer served. */
+  /** Called when the daemon no longer serves the worker of a plugin. */
   readonly onAppGone: (app: PluginApp) => void;
 }
 
@@ -43,16 +43,16 @@ export class Plugins {
   }
 
   /**
-   * Reads the plugin directories again and replaces the plugin set. Runs one reload at a time. `isFresh` selects unchanged plugins that are
-   * created again. If the reload throws, the set stays unchanged.
+   * Reads the plugin directories and replaces the plugin set. Only one reload runs at a time. `isFresh` returns whether an unchanged plugin
+   * is created again. If the reload throws, the set stays unchanged.
    */
   reload({ isFresh }: { isFresh: (name: string) => boolean }): Promise<ReloadedPlugin[]> {
     return this.#inTurn(() => this.#reload(isFresh));
   }
 
   /**
-   * Loads an upload, calls `place` to move it to its folder, and replaces the set. Throws PLUGIN_LOAD_FAILED if the upload fails to load
-   * and an earlier upload is loaded. After an error, nothing has changed.
+   * Loads an upload, calls `place`, which moves it to its folder, and replaces the plugin set. If the upload fails to load and an earlier
+   * upload is loaded, throws PLUGIN_LOAD_FAILED. After an error, nothing has changed.
    */
   install(upload: StagedPlugin, place: () => Promise<void>): Promise<void> {
     return this.#inTurn(() => this.#install(upload, place));
@@ -64,7 +64,7 @@ export class Plugins {
     return done;
   }
 
-  /** `hookFailure`: the last failed hook of a loaded plugin in the last 10 minutes. */
+  /** Returns the status of a plugin. `hookFailure` is the last hook of the plugin that failed in the last 10 minutes. */
   statusOf({ name, enabled, problem }: InstalledPlugin): { status: PluginStatus; error?: string; hookFailure?: HookFailure } {
     const running = this.#running.find(({ active }) => active.name === name);
     if (running) {
@@ -98,7 +98,7 @@ export class Plugins {
     for (const running of this.#running) void tell(running, "onWorkerTerminate", event);
   }
 
-  /** Shuts down all plugins within 30 s, each plugin before its dependencies. Pending reloads have no effect. */
+  /** Shuts down all plugins within 30 s, each before its dependencies. Reloads that still wait have no effect. */
   async close(): Promise<void> {
     this.#isClosing = true;
     await this.#lastReload;
@@ -133,14 +133,17 @@ export class Plugins {
     } catch (error) {
       await endAll(next.running.filter((running) => !this.#running.includes(running)));
       this.#running = this.#running.filter((running) => !next.ended.has(running));
-      // Loads the previous plugins again that the builder has shut down.
+      // Loads the previous plugins again that the builder has already shut down.
       await this.#reload(isNever);
       throw error;
     }
     await this.#replace(next);
   }
 
-  /** Throws when the upload failed to load and would replace a loaded plugin, whose hooks then no longer check requests. */
+  /**
+   * Throws if the upload failed to load and would replace a loaded plugin. The hooks of that plugin would otherwise no longer check
+   * requests.
+   */
   #assertLoaded({ name, metadata }: StagedPlugin, { failures }: PluginSetBuilder): void {
     const reason = failures.get(name);
     const earlier = this.#running.find(({ active }) => active.name === name);

@@ -4,9 +4,14 @@ import type { HostTarget } from "../web/http-exchange.js";
 import { isBelow, pathOf } from "../web/reserved-paths.js";
 import type { WorkerAt, WorkersPort } from "./plugin-router.js";
 
-/** Matches a path whose characters all URL parsers interpret in the same way. Percent-encoding is checked separately. */
+/**
+ * Matches a path that contains only characters that all URL parsers interpret in the same way. A separate pattern checks percent-encoding.
+ */
 const plainCharacters = /^\/[\w\-.~!$&'()*+,;=:@%/]*$/;
-/** Matches percent-encoded characters that a worker which decodes twice could interpret as a separator, a dot segment or a terminator. */
+/**
+ * Matches percent-encoded characters that a worker could interpret as a separator, a dot segment or an end of text if it decodes the path
+ * twice.
+ */
 const risky = /%(?:2e|2f|5c|25|3f|23|[01][0-9a-f]|7f)/i;
 /** Matches a dot segment (`.` or `..`), with or without path parameters after `;`, which some frameworks remove. */
 const dotSegment = /(?:^|\/)\.{1,2}(?:[/;]|$)/;
@@ -29,7 +34,7 @@ export class PublicRoutes {
     this.#byMethod = new Map(entries.map(([method, patterns]) => [method.toUpperCase(), toPatterns(patterns)]));
   }
 
-  /** True if there are no public routes, so that no path needs a check. */
+  /** True if the worker has no public routes. No path then needs a check. */
   get isEmpty(): boolean {
     return this.#anyMethod.length === 0 && this.#byMethod.size === 0;
   }
@@ -48,7 +53,8 @@ export class PublicRoutes {
   }
 
   #patternsOf(method: string, isHandshake: boolean): readonly (readonly string[])[] {
-    // A WebSocket connection transfers more than its initial GET request, so only routes for all methods apply to it.
+    // A WebSocket connection transfers more than the GET request of its handshake. Only routes for all methods therefore apply to a
+    // handshake.
     if (isHandshake) return [];
     return this.#byMethod.get(method) ?? (method === "HEAD" ? this.#byMethod.get("GET") : undefined) ?? [];
   }
@@ -75,7 +81,7 @@ function matches(pattern: readonly string[], segments: readonly string[]): boole
   return fixed.every((part, index) => (part === "*" ? segments[index] !== "" : part === segments[index]));
 }
 
-/** The worker or plugin that serves a request unless a hook responds. */
+/** The worker or plugin that serves a request if no hook responds. */
 export interface AppChoice {
   readonly info: AppInfo;
   readonly publicRoutes: PublicRoutes;
@@ -94,8 +100,8 @@ export class AppFinder {
   }
 
   /**
-   * Returns the worker or plugin for a request target. At a worker's host name, plugin base paths do not apply, because the worker serves
-   * every path.
+   * Returns the worker or plugin that serves a request target. At a worker's host name, the worker serves every path, so base paths of
+   * plugins do not apply.
    */
   find({ withBase }: PluginSet, target: string, host: HostTarget | undefined): AppChoice | undefined {
     if (withBase.length > 0 && !host) {
@@ -118,7 +124,8 @@ export class AppFinder {
   }
 
   /**
-   * Returns the information about a worker version for hooks. Caches one object per version, because most requests use the same base path.
+   * Returns the information that hooks receive about a worker version. Caches one object per version, because most requests have the same
+   * base path.
    */
   #infoOf({ version, base }: WorkerAt): AppInfo {
     const known = this.#infos.get(version);

@@ -21,18 +21,18 @@ export interface PassageHost extends TravelHost {
   readonly workers: WorkersPort;
   readonly apps: AppFinder;
   readonly reserved: ReservedPaths;
-  /** Returns whether a request has a valid key in a header. Called only for a request with the header `X-API-Key` or `Authorization`. */
+  /** Returns whether the caller sent a valid key in a header. Called only for a request with the header `X-API-Key` or `Authorization`. */
   readonly isHeaderCaller: (request: IncomingMessage) => boolean;
-  /** Called when an `onRequest` hook ended a request with a status from 400 on. */
+  /** Called after an `onRequest` hook has responded to a request with a status of 400 or above. */
   readonly onRejected: (rejection: Rejection) => void;
   readonly log: Log;
 }
 
-/** A request that a plugin rejected before it reached its worker or plugin. */
+/** A request that the hook of a plugin rejected, so that no worker received it. */
 export interface Rejection {
   readonly request: IncomingMessage;
   readonly requestId: string;
-  /** The worker or plugin that would have served the request; undefined if none would. */
+  /** The worker or plugin that would have served the request. Undefined if there is none. */
   readonly app: AppInfo | undefined;
   /** Name of the plugin that rejected the request. */
   readonly plugin: string;
@@ -41,15 +41,15 @@ export interface Rejection {
 }
 
 /**
- * The stages of one request: `onRequest` hooks, handlers of plugins, then a plugin's worker or the workers. All stages use the same set of
- * plugins.
+ * The stages of one request: `onRequest` hooks, handlers of plugins, then the worker. All stages read the same plugin set, even if a reload
+ * replaces the set meanwhile.
  */
 export class RequestPipeline {
   readonly #host: PassageHost;
   readonly #set: PluginSet;
   readonly #exchange: HttpExchange;
   readonly #travelling: PluginRequest;
-  /** True if all URL parsers interpret the target in the same way. Otherwise no route is public. */
+  /** True if all URL parsers interpret the target in the same way. If false, no route of the request is public. */
   readonly #isUnambiguous: boolean;
   #app: AppChoice | undefined | null = null;
   #isPublic = false;
@@ -63,14 +63,14 @@ export class RequestPipeline {
     const target = request.url ?? "/";
     const normal = normalTarget(target);
     this.#isUnambiguous = normal === target;
-    // Replaces the target by the normalized URL, because hooks decide by this URL and the daemon must serve the same one.
+    // Replaces the target by the path of the normalized URL. Hooks decide by this URL, so the daemon must serve the same URL.
     if (!this.#isUnambiguous) request.url = normal;
     this.#travelling = new PluginRequest(host, exchange);
   }
 
   begin(): void {
     try {
-      // Reserves the paths of API and panel except at a worker's host name, where neither is available.
+      // Reserves the paths of the API and the panel. At a worker's host name, neither is available, so no path is reserved.
       if (!this.#exchange.hostTarget) {
         if (!this.#isUnambiguous && this.#isApi()) return this.#refuse(notFound());
         if (this.#host.reserved.isPanel(pathOf(this.#travelling.target))) return this.#toPanel();
@@ -118,7 +118,7 @@ export class RequestPipeline {
     }
   }
 
-  /** Handles the return value of an `onRequest` hook. Returns true if the request continues. */
+  /** Handles the value that an `onRequest` hook returned. Returns true if the request continues. */
   #takes(plugin: ActivePlugin, given: unknown): boolean {
     const travelling = this.#travelling;
     if (given !== undefined && isResponse(given)) {
@@ -149,12 +149,12 @@ export class RequestPipeline {
     this.#host.onRejected({ request, requestId, app: this.#appInfo, plugin: name, status, durationMs });
   }
 
-  /** Reports a failed hook; returns true when the request continues without it. */
+  /** Records a failed hook. Returns true if the request continues despite the failure. */
   #outlives({ hooks, complain }: ActivePlugin, error: unknown): boolean {
-    // Sends no response if the hook failed because the client disconnected.
+    // Sends no response if the client has disconnected, because this caused the failure of the hook.
     if (this.#exchange.response.destroyed) return false;
     complain("onRequest", error);
-    // Rejects a request whose body was read, even with `onRequestFailOpen`.
+    // If the hook has read the body, rejects the request even with `onRequestFailOpen`, because no worker could read the body again.
     if (hooks.onRequestFailOpen === true && this.#travelling.isWhole) return true;
     this.#refuse(error instanceof ApiError ? error : hookFailed(error));
     return false;
@@ -174,7 +174,7 @@ export class RequestPipeline {
   #route(): void {
     const { connection, hostTarget } = this.#exchange;
     const set = this.#set;
-    // Calls plugin handlers only at the daemon's own host names. At a worker's host name, the worker serves every path.
+    // Calls the handlers of plugins only at the daemon's own host names. At a worker's host name, the worker serves every path.
     const handlers =
       !hostTarget && set.withServerRoutes.length + set.withServerFetch.length + set.withBase.length > 0
         ? new HandlerCalls({
@@ -184,7 +184,7 @@ export class RequestPipeline {
             isGone: () => this.#exchange.response.destroyed,
           })
         : undefined;
-    // Calls no plugin handlers for a handshake, because they cannot respond with 101.
+    // Calls no handler for a WebSocket handshake, because handlers cannot respond with 101.
     if (!handlers || connection) return this.#toApps(handlers?.owner);
     this.#askHandlers(handlers).catch((error: unknown) => this.#refuse(error));
   }
@@ -198,7 +198,7 @@ export class RequestPipeline {
     await respondWith(answer, this.#responseOptions(complain));
   }
 
-  /** Passes the request to the worker of the plugin that owns the base path, otherwise to the workers. */
+  /** Passes the request to the worker of the plugin with this base path. Without such a plugin, passes it to the workers. */
   #toApps(owner: ActivePlugin | undefined): void {
     const { response, connection } = this.#exchange;
     const request = this.#travelling.settle();
@@ -217,8 +217,8 @@ export class RequestPipeline {
         addressOf(owner, this.#travelling.target),
       );
     }
-    // Serves no worker with the plugin's name here: hooks were skipped because of the plugin's public route, which does not apply to a
-    // worker.
+    // Responds with 404 instead of passing the request to a worker with the same name. Hooks were skipped for a public route of the plugin,
+    // and this route does not apply to the worker.
     if (owner && this.#isPublic) return this.#refuse(notFound());
     this.#host.workers.handle({ ...this.#exchange, request, response: answer });
   }
@@ -247,7 +247,7 @@ export class RequestPipeline {
     return this.#app;
   }
 
-  /** Returns whether the target is reserved for the daemon. A hook must not change a target to a reserved path. */
+  /** Returns whether the daemon itself serves the target. A hook must not change a target to such a path. */
   #isReserved(): boolean {
     return this.#host.reserved.has(pathOf(this.#travelling.target));
   }

@@ -1,21 +1,21 @@
 import { type IncomingMessage, type OutgoingHttpHeaders, ServerResponse } from "node:http";
 
-/** Number of buffered bytes from which `write` returns false. */
+/** Number of buffered bytes at which `write` returns false. */
 const highWaterBytes = 64 * 1024;
 
 type Done = (error?: Error | null) => void;
 type Chunk = string | Uint8Array;
 type HeaderList = OutgoingHttpHeaders | readonly unknown[];
 
-/** Destination of the response body: buffered until the hooks have run, the client, the reader of a `Response`, or discarded. */
+/** Destination of the response body: a buffer until the hooks have run, then the client, the reader of a `Response`, or nothing. */
 type Course = "held" | "client" | "reader" | "nowhere";
 
 /**
- * Replaces the client's ServerResponse, so that hooks can change a response before the client receives it. The writer still receives the
- * client's backpressure and disconnection.
+ * Takes the place of the client's ServerResponse. Hooks can change the response before the client receives it. Backpressure and
+ * disconnection of the client still reach the writer.
  */
 export class ResponseInterceptor extends ServerResponse {
-  /** Header names and values alternately, as the writer passed them. */
+  /** Names and values of the headers in turn, as the writer passed them. */
   pairs: readonly string[] = [];
   readonly #client: ServerResponse;
   readonly #onBegun: (answer: ResponseInterceptor) => void;
@@ -29,19 +29,20 @@ export class ResponseInterceptor extends ServerResponse {
   #wake: (() => void) | undefined;
 
   /**
-   * `onBegun` is called once, when the headers are complete. The interceptor then contains the whole body of a short response, or the
-   * beginning of a long body.
+   * `onBegun` is called once, when the headers are complete. The buffer then contains the whole body if it is short, otherwise its
+   * beginning.
    */
   constructor(options: { request: IncomingMessage; client: ServerResponse; onBegun: (answer: ResponseInterceptor) => void }) {
     super(options.request);
     this.#client = options.client;
     this.#onBegun = options.onBegun;
-    // Disables FastResponseWriter, which would bypass this class.
+    // Prevents FastResponseWriter from writing to the socket directly, which would skip this class.
     this.sendDate = false;
     this.#client.once("close", () => this.#leave());
   }
 
-  // Defined at run time: TypeScript rejects getters for members that the types of ServerResponse declare as properties.
+  // Defines the getters at run time, because the types of ServerResponse declare these members as properties and TypeScript rejects getters
+  // for properties.
   static {
     const define = (name: string, get: (answer: ResponseInterceptor) => unknown): void =>
       void Object.defineProperty(ResponseInterceptor.prototype, name, {
@@ -61,7 +62,7 @@ export class ResponseInterceptor extends ServerResponse {
     return this.#hasEnded && this.#course === "held";
   }
 
-  /** Returns the body for a `Response`. Returns null if HTTP allows no body for this response. */
+  /** Returns the body for a `Response`. Returns null if HTTP allows no body with this status or method. */
   toBody(): Buffer | ReadableStream<Uint8Array> | null {
     const { statusCode: status } = this;
     if (this.req.method === "HEAD" || status === 204 || status === 205 || status === 304) return null;
@@ -75,7 +76,7 @@ export class ResponseInterceptor extends ServerResponse {
     );
   }
 
-  /** Sends the response with this status, these headers and the original body. Call it only while the body is unread. */
+  /** Sends the response with the given status and headers and with the original body. The body must be unread. */
   sendAs(status: number, pairs: readonly string[]): void {
     const client = this.#client;
     if (client.destroyed) return;
@@ -173,7 +174,7 @@ export class ResponseInterceptor extends ServerResponse {
     this.#wake = undefined;
   }
 
-  /** Signals a disconnected client to the writer and discards further output. */
+  /** Reports the disconnection of the client to the writer, and discards further output. */
   #leave(): void {
     if (this.#isGone) return;
     this.#isGone = true;
@@ -195,7 +196,7 @@ function done(...callbacks: unknown[]): void {
   for (const callback of callbacks) if (typeof callback === "function") process.nextTick(callback);
 }
 
-/** Converts headers in any form to alternating names and values. Omits headers that `winning` also contains. */
+/** Converts headers of any form to names and values in turn. Omits a header that `winning` also contains. */
 function pairsOf(headers: HeaderList, winning: HeaderList): string[] {
   const entries = entriesOf(headers);
   const names = new Set(entriesOf(winning).map(([name]) => name.toLowerCase()));

@@ -7,7 +7,7 @@ import type { PluginSet } from "./plugin-set.js";
 import { showToHooks, dropResponse, isSendable } from "./hooks.js";
 import { ResponseInterceptor } from "./response-interceptor.js";
 
-/** Worker and request of a response, which the `onResponse` hooks receive. */
+/** The worker and the request that belong to a response. The `onResponse` hooks receive both. */
 interface Subject {
   readonly app: AppInfo | undefined;
   readonly request: Request;
@@ -22,7 +22,7 @@ export interface ResponseOptions {
   readonly complain: (error: unknown) => void;
 }
 
-/** Returns the error that replaces a response whose hook failed. */
+/** Returns the error that the client receives if a hook of the response failed. */
 export function hookFailed(cause?: unknown): ApiError {
   return new ApiError("PLUGIN_HOOK_FAILED", "A plugin failed to handle the request. Retry after 5 seconds.", {
     retryAfterSeconds: 5,
@@ -31,8 +31,8 @@ export function hookFailed(cause?: unknown): ApiError {
 }
 
 /**
- * Passes the `Response` of a plugin's handler to the `onResponse` hooks and sends it. An error of the body before its first byte is
- * reported as a failure of the handler.
+ * Passes the `Response` of a plugin's handler to the `onResponse` hooks and sends it. If the body fails before its first byte, reports a
+ * failure of the handler.
  */
 export async function respondWith(answer: Response, { set, client, requestId, about, complain }: ResponseOptions): Promise<void> {
   try {
@@ -48,8 +48,8 @@ export async function respondWith(answer: Response, { set, client, requestId, ab
 }
 
 /**
- * Returns a ServerResponse for the worker. The `onResponse` hooks receive its content before the client. A response that no hook changes is
- * sent exactly as written.
+ * Returns a ServerResponse for the worker. The `onResponse` hooks receive the response before the client. If no hook changes the response,
+ * the client receives exactly the bytes that the worker wrote.
  */
 export function interceptResponse(request: IncomingMessage, options: ResponseOptions): ResponseInterceptor {
   const { client } = options;
@@ -62,7 +62,7 @@ export function interceptResponse(request: IncomingMessage, options: ResponseOpt
 
 async function passOn(taken: ResponseInterceptor, { set, client, requestId, about }: ResponseOptions): Promise<void> {
   const { statusCode: status, pairs, isWhole } = taken;
-  // True if exactly one of the two requests is a HEAD request. The written response then has other framing than the client expects.
+  // True if only one of both requests is a HEAD request. The written response then has another framing than the client expects.
   const isReframed = (client.req.method === "HEAD") !== (taken.req.method === "HEAD");
   const answer = new Response(taken.toBody(), { status, headers: toHeaders(pairs) });
   const { body } = answer;
@@ -70,11 +70,11 @@ async function passOn(taken: ResponseInterceptor, { set, client, requestId, abou
   const shown = set.withResponseHook.length === 0 ? answer : await showToHooks(set, answer, about());
   if (client.destroyed) return taken.drop();
   const isHeadAsCame = shown.status === status && linesOf(shown.headers) === before;
-  // A fully buffered body remains available, even if a hook read its copy.
+  // If the whole body is in the buffer, the daemon can send it even after a hook has read its copy.
   const isBodyAsCame = shown === answer && isWhole ? true : shown.body === body && isSendable(shown);
   if (isBodyAsCame && !isReframed) return taken.sendAs(shown.status, isHeadAsCame ? pairs : changedPairs(shown, { pairs, requestId }));
   if (!isSendable(shown)) throw new TypeError("the body of the response was already read");
-  // Discards the original body, which the new response does not use.
+  // Discards the original body, because the new response has another body.
   if (body && !body.locked && shown.body !== body) taken.drop();
   await writeResponse(client, shown, { requestId, isLengthTrue: shown === answer && !isReframed });
 }
@@ -97,7 +97,7 @@ function linesOf(headers: Headers): string {
   return lines;
 }
 
-/** Returns the headers from the hooks, with the `Content-Length` of the original body. */
+/** Returns the headers that the hooks returned, with the `Content-Length` of the original body. */
 function changedPairs({ headers, status }: Response, { pairs, requestId }: { pairs: readonly string[]; requestId: string }): string[] {
   const changed: string[] = [];
   for (const [name, value] of headers) if (mayRespondWith(name, value)) changed.push(name, value);
@@ -108,15 +108,15 @@ function changedPairs({ headers, status }: Response, { pairs, requestId }: { pai
 
 interface WriteOptions {
   readonly requestId: string;
-  /** True if `Content-Length` matches the body. A hook that replaces the body can keep the old header. */
+  /** True if `Content-Length` is the length of the body. A hook that replaces the body can leave the old header. */
   readonly isLengthTrue: boolean;
 }
 
 type Reader = ReadableStreamDefaultReader<unknown>;
 
 /**
- * Sends a `Response` with backpressure. Stops when the client disconnects. Rejects if the body fails before the response headers are sent.
- * A later failure closes the connection.
+ * Sends a `Response` with backpressure. Stops if the client disconnects. If the body fails before the headers are sent, rejects. If it
+ * fails later, closes the connection.
  */
 async function writeResponse(to: ServerResponse, answer: Response, { requestId, isLengthTrue }: WriteOptions): Promise<void> {
   const { status } = answer;
@@ -153,7 +153,7 @@ async function stream(
 ): Promise<void> {
   let chunk = await nextChunk(reader);
   let next = chunk && nextChunk(reader);
-  // Prevents an unhandled rejection. The failure is handled where `next` is awaited.
+  // Prevents an unhandled rejection, because the code handles the failure only later, where it awaits `next`.
   next?.catch(() => undefined);
   const isWhole = !next || (await isOverSoon(next));
   if (to.destroyed) return;
@@ -173,7 +173,7 @@ async function stream(
   to.end();
 }
 
-/** Returns whether the stream has already ended. The response is then sent immediately, with a known length. */
+/** Returns whether the stream has already ended. The daemon can then send the response with a known length. */
 async function isOverSoon(next: Promise<Buffer | undefined>): Promise<boolean> {
   const waiting = Symbol("waiting");
   const first = await Promise.race([next, new Promise((resolve) => setImmediate(resolve, waiting))]);
@@ -202,7 +202,7 @@ function room(to: ServerResponse): Promise<void> {
   });
 }
 
-/** Returns the headers that the daemon is allowed to send to the client, and the declared body length. */
+/** Returns the headers of the response that the daemon sends to the client, and the length of the body that the headers contain. */
 function headOf(answer: Response, isLengthTrue: boolean): { pairs: string[]; length: number | undefined } {
   // Omits `Content-Encoding` and `Content-Length` of a `fetch` response, because `fetch` has decoded the body.
   const isFetched = answer.url !== "" && answer.headers.has("content-encoding");

@@ -4,7 +4,7 @@ import { byLiteralness, matchRoutePattern, parseRoutePattern, type RoutePattern 
 type Declared = NonNullable<NonNullable<Plugin["server"]>["routes"]>;
 
 export interface RouteMatch {
-  /** Handler for the request. Undefined if the route matches the path but has no handler for the method. */
+  /** Handler for the request. Undefined if the pattern matches the path, but no handler exists for the method. */
   readonly handler: RouteHandler | undefined;
   readonly params: Readonly<Record<string, string>>;
   /** Value of the `Allow` header. */
@@ -19,15 +19,15 @@ interface Route extends RoutePattern {
 const methodPattern = /^[A-Z]+$/;
 
 /**
- * The `server.routes` of a plugin, with patterns such as `/exact`, `/users/:id` and `/files/*`. Of several matching patterns, the most
- * literal one has precedence, then the first one.
+ * The `server.routes` of a plugin. A pattern is a path such as `/exact`, `/users/:id` or `/files/*`. If several match, the pattern with the
+ * most literal segments has precedence, then the first one.
  */
 export class ServerRoutes {
   /** The route patterns that the plugin declared. */
   readonly patterns: readonly string[];
   readonly #routes: readonly Route[];
 
-  /** Throws TypeError if a pattern is invalid or its value is not a handler. */
+  /** Throws TypeError if a pattern is invalid or has no handler as its value. */
   constructor(declared: Declared) {
     this.patterns = Object.keys(declared);
     this.#routes = Object.entries(declared)
@@ -36,8 +36,8 @@ export class ServerRoutes {
   }
 
   /**
-   * Returns the route for a request. `path` starts with a slash, has no query and is not decoded: a percent-encoded path is a different
-   * path.
+   * Returns the route for a request. `path` begins with a slash and has no query. The path is not decoded, so a percent-encoded path is a
+   * different path.
    */
   match(method: string, path: string): RouteMatch | undefined {
     const segments = path.split("/").slice(1);

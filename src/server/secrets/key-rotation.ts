@@ -6,11 +6,11 @@ import { seal, unseal, type SecretsKey } from "./secret-cipher.js";
 import { placeOf, putSecret, type SecretRecord, type SecretRecords, type StoredSecret } from "./secret-records.js";
 import type { SecretsKeys } from "./secrets-keys.js";
 
-/** Number of records that are encrypted again in one transaction. Their values have at most about 1 MB in total. */
+/** Number of records that one transaction encrypts again. Their values have at most about 1 MB in total. */
 const batchRecords = 32;
 /**
- * Pause between two attempts to encrypt the records that other daemons changed meanwhile. All 50 attempts together take longer than a
- * replica needs to receive such a change.
+ * Pause in ms between two attempts to encrypt the records that other daemons have changed. All attempts together take about 10 s, longer
+ * than a replica needs to receive a change.
  */
 const passDelayMs = 200;
 const maximumPasses = 50;
@@ -22,14 +22,14 @@ interface KeyRotationOptions {
 }
 
 /**
- * Encrypts all secrets with another key. The key file first receives the new key, then each record is encrypted again, then the old key is
- * deleted. After a crash, the file contains both keys, and the next start completes the rotation.
+ * Encrypts all secrets with another key: writes the new key to the key file, encrypts each record again, then deletes the old key. After a
+ * crash, the file contains both keys, and the next start continues.
  */
 export class KeyRotation {
   readonly #records: SecretRecords;
   readonly #keys: SecretsKeys;
   readonly #log: Log;
-  /** Lock that allows one change of the encryption keys at a time. */
+  /** Lock around each change of the encryption keys. Only one runs at a time. */
   readonly #lock = new KeyedLock();
 
   constructor({ records, keys, log }: KeyRotationOptions) {
@@ -39,8 +39,8 @@ export class KeyRotation {
   }
 
   /**
-   * Calls `store` with the current key, which is created if missing. No rotation runs meanwhile, so the key stays valid. Throws
-   * SECRETS_KEY_UNAVAILABLE.
+   * Calls `store` with the current encryption key, and creates a missing key first. No rotation runs meanwhile, so the key stays current.
+   * Throws SECRETS_KEY_UNAVAILABLE.
    */
   withCurrentKey<Result>(store: (key: SecretsKey) => Promise<Result>): Promise<Result> {
     return this.#lock.run("keys", async () => store(await this.#keys.currentOrCreated()));
@@ -85,7 +85,7 @@ export class KeyRotation {
 
   /**
    * Returns the secrets that are encrypted with another key than `keyId`. Omits secrets that cannot be decrypted, because no rotation can
-   * restore these.
+   * make them readable.
    */
   #outdated(keyId: string): Outdated[] {
     return this.#records.all().flatMap((record) => {
@@ -105,16 +105,16 @@ export class KeyRotation {
   }
 
   /**
-   * Encrypts secrets that have another key with this key. Returns the number of changed secrets. Throws KEY_STORE_UNAVAILABLE if other
-   * daemons keep changing secrets.
+   * Encrypts with this key all secrets that have another key. Returns the number of changed secrets. Throws KEY_STORE_UNAVAILABLE if other
+   * daemons change secrets during every attempt.
    */
   async #reencrypt(key: SecretsKey): Promise<number> {
     let count = 0;
     for (let pass = 1; pass <= maximumPasses; pass += 1) {
       const outdated = this.#outdated(key.id);
       if (outdated.length === 0) return count;
-      // Waits and repeats: another daemon changed a record after this daemon read it, and the replica receives the change within its sync
-      // interval.
+      // Waits before the next attempt. Another daemon has changed a record after this daemon read it, and the replica receives the change
+      // within its sync interval.
       if (pass > 1) await delay(passDelayMs);
       for (let start = 0; start < outdated.length; start += batchRecords) {
         const part = outdated.slice(start, start + batchRecords);

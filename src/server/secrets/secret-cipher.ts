@@ -2,13 +2,13 @@ import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:
 
 const algorithm = "aes-256-gcm";
 export const keyBytes = 32;
-/** GCM is designed for nonces of 96 bits (NIST SP 800-38D, section 5.2.1.1). */
+/** Length of a nonce in bytes. GCM is designed for nonces of 96 bits (NIST SP 800-38D, section 5.2.1.1). */
 const nonceBytes = 12;
 const tagBytes = 16;
 
 /** A key that encrypts the secrets of workers. */
 export interface SecretsKey {
-  /** Identifier that is derived from the key. It can be stored and shown without revealing the key. */
+  /** Identifier that is calculated from the key. It reveals nothing about the key, so it can be stored and shown. */
   readonly id: string;
   readonly bytes: Buffer;
 }
@@ -26,7 +26,7 @@ export function toSecretsKey(bytes: Buffer): SecretsKey {
 }
 
 /**
- * Encrypts a value. The encryption authenticates `place`, the owner and name of the secret, so that a copy of the encrypted value cannot be
+ * Encrypts a value and authenticates `place`, the owner and name of the secret. A copy of the encrypted value can therefore not be
  * decrypted as another secret.
  */
 export function seal(key: SecretsKey, value: string, place: string): SealedValue {
@@ -36,7 +36,7 @@ export function seal(key: SecretsKey, value: string, place: string): SealedValue
   return { keyId: key.id, box: box.toString("base64") };
 }
 
-/** Decrypts a value. Throws if the encrypted value was changed, or was encrypted with another key or for another `place`. */
+/** Decrypts a value. Throws if the encrypted value was changed, or if it was encrypted with another key or for another `place`. */
 export function unseal(key: SecretsKey, { box }: SealedValue, place: string): string {
   const bytes = Buffer.from(box, "base64");
   const nonce = bytes.subarray(0, nonceBytes);

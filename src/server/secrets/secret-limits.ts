@@ -4,14 +4,14 @@ import { valueBytes } from "./secret-cipher.js";
 import type { SecretKind, SecretRecord, SecretRecords } from "./secret-records.js";
 
 /**
- * Maximum size of all values of one worker or namespace. The values of a worker and its namespace, and the manifest's `env`, must fit into
- * the start frame of an isolate.
+ * Maximum size in bytes of all values of one worker or one namespace. The values of a worker and of its namespace, together with `env` of
+ * the manifest, must fit into the start frame of an isolate.
  */
 const maximumOwnerBytes = 64 * 1024;
 const maximumOwnerSecrets = 100;
 /**
- * Maximum size of all values of a namespace and its workers. The maximum number is a tenth of all secrets, so that one key of a namespace
- * cannot use up the total.
+ * Maximum size in bytes of all values of a namespace and its workers. Their number is limited to a tenth of all secrets, so that one
+ * namespace cannot use up the total.
  */
 const maximumNamespaceBytes = 1024 * 1024;
 const maximumNamespaceSecrets = 1000;
@@ -27,11 +27,11 @@ interface Place {
 interface Limits {
   readonly secrets: number;
   readonly bytes: number;
-  /** Description of the worker, namespace or group to which the limits apply, for the error message. */
+  /** Name of the worker, namespace or group to which a limit applies, for the error message. */
   readonly subject: string;
 }
 
-/** Throws TOO_MANY_SECRETS if a new value exceeds a limit. A value that is not longer than the value it replaces is always accepted. */
+/** Throws TOO_MANY_SECRETS if a new value exceeds a limit. Always accepts a value that is not longer than the value it replaces. */
 export function assertRoom(records: SecretRecords, { owner, name, kind, value }: Place & { readonly value: string }): void {
   const replaced = records.find(owner, name, kind);
   const growth = {

@@ -2,16 +2,19 @@ import { namespaceOf } from "../../shared/namespace.js";
 import type { RecordChange, RecordStore, StoredRecord } from "../storage/record-store.js";
 import type { SealedValue } from "./secret-cipher.js";
 
-/** Kinds of stored values: `secret` is in effect, and `staged-secret` takes effect with the next upload of its worker. */
+/** Kinds of records with secret values. A `secret` is effective. A `staged-secret` becomes effective with the next upload of its worker. */
 const secretKinds = ["secret", "staged-secret"] as const;
 export type SecretKind = (typeof secretKinds)[number];
 
-/** A stored secret, whose record contains this object as JSON text. */
+/** A stored secret. Its record contains this object as JSON text. */
 export interface StoredSecret {
   /** Name of a worker, such as `@team/shop`, or a namespace, such as `@team`. */
   readonly owner: string;
   readonly name: string;
-  /** Random identifier of the value. A new value has another identifier, but encrypting the value with another key keeps it. */
+  /**
+   * Random identifier of the value. A new value gets a new identifier. If the same value is encrypted with another key, the identifier
+   * stays the same.
+   */
   readonly valueId: string;
   /** Time when the value was set, in Unix seconds. */
   readonly setAt: number;
@@ -63,17 +66,17 @@ export class SecretRecords {
     return this.#byOwner.get(owner)?.get(idOf(kind, name));
   }
 
-  /** Stores all changes or none, as described at `RecordStore.transact`. */
+  /** Stores all changes or none, like `RecordStore.transact`. */
   transact(changes: readonly RecordChange[]): Promise<readonly StoredRecord[] | undefined> {
     return this.#store.transact(changes);
   }
 
-  /** Calls `listener` with the owners of changed records after a change by this or another daemon. */
+  /** Calls `listener` after this or another daemon has changed records. The argument contains the owners of the changed records. */
   onChange(listener: (owners: ReadonlySet<string>) => void): void {
     this.#store.onChange((changed) => listener(this.#apply(changed)));
   }
 
-  /** Updates the records in memory. Returns the owners whose records can have changed. */
+  /** Updates the records in memory. Returns the owners whose records have possibly changed. */
   #apply(changed: readonly StoredRecord[] | "all"): Set<string> {
     const owners = new Set(changed === "all" ? this.#byOwner.keys() : []);
     if (changed === "all") {
@@ -113,17 +116,17 @@ function isSecretKind(kind: string): kind is SecretKind {
   return (secretKinds as readonly string[]).includes(kind);
 }
 
-/** Returns the change that stores a secret. `ifRevision` is described at `RecordChange`. */
+/** Returns the change that stores a secret. See `RecordChange` for `ifRevision`. */
 export function putSecret(kind: SecretKind, secret: StoredSecret, ifRevision?: number): RecordChange {
   return { kind, key: placeOf(secret), value: JSON.stringify(secret), ...(ifRevision !== undefined && { ifRevision }) };
 }
 
-/** Returns the change that deletes a secret. `ifRevision` is described at `RecordChange`. */
+/** Returns the change that deletes a secret. See `RecordChange` for `ifRevision`. */
 export function removeSecret(kind: SecretKind, secret: Pick<StoredSecret, "owner" | "name">, ifRevision?: number): RecordChange {
   return { kind, key: placeOf(secret), value: undefined, ...(ifRevision !== undefined && { ifRevision }) };
 }
 
-/** Returns a text that identifies a secret among all secrets. Owners and names contain no space. */
+/** Returns a text that is different for each secret. Owners and names contain no space, so a space separates them. */
 export function placeOf({ owner, name }: Pick<StoredSecret, "owner" | "name">): string {
   return `${owner} ${name}`;
 }

@@ -21,15 +21,17 @@ import {
 import { SecretsKeys } from "./secrets-keys.js";
 import { UnknownSecretsKeyError } from "./unknown-secrets-key-error.js";
 
-/** Maximum number of attempts for a change whose records another daemon changes meanwhile. Afterwards, the change fails. */
+/**
+ * Maximum number of attempts for a change of records that other daemons change at the same time. After the last attempt, the change fails.
+ */
 const maximumAttempts = 5;
 
 interface SecretStoreOptions {
   readonly records: RecordStore;
   readonly keySource: SecretsKeySource;
-  /** True if several daemons share the records through a primary. */
+  /** True if several daemons use the same records through a primary. */
   readonly hasPrimary: boolean;
-  /** Called with the workers and namespaces whose effective values have changed. A namespace stands for all its workers. */
+  /** Called with the workers and namespaces whose effective values have changed. A change of a namespace affects all its workers. */
   readonly onChange: (owners: ReadonlySet<string>) => void;
   readonly log: Log;
 }
@@ -51,22 +53,22 @@ export interface NewSecret {
 type Needs = Pick<WorkerManifest, "env" | "secrets">;
 
 /**
- * The secrets of workers and namespaces. Values are encrypted both in the key store's database and in memory. Values are decrypted only to
- * start an isolate.
+ * The secrets of workers and namespaces. Values are encrypted in the database and in memory. The daemon decrypts a value only to start an
+ * isolate.
  */
 export class SecretStore {
   readonly #options: SecretStoreOptions;
   readonly #records: SecretRecords;
   readonly #keys: SecretsKeys;
   readonly #rotation: KeyRotation;
-  /** The `secrets` field in the manifests of active versions, by worker name. */
+  /** The field `secrets` in the manifest of each worker's active version, by worker name. */
   readonly #active = new Map<string, WorkerManifest["secrets"]>();
-  /** Description of the effective values of each owner. A different text means that the values have changed. */
+  /** Text about the effective values of each owner. If the text differs, the values have changed. */
   readonly #inEffect = new Map<string, string>();
 
   /**
-   * Opens the store. Rejects with ConfigError for unreadable keys. With a primary, rejects with UnknownSecretsKeyError if a key for a
-   * stored secret is missing.
+   * Opens the store. Rejects with ConfigError if the key file is not readable. With a primary, rejects with UnknownSecretsKeyError if the
+   * key of a stored secret is missing.
    */
   static async open(options: SecretStoreOptions): Promise<SecretStore> {
     const store = new SecretStore(options);
@@ -87,7 +89,7 @@ export class SecretStore {
     this.#records.onChange((owners) => this.#noteChange(owners));
   }
 
-  /** Returns the secrets of a namespace, or of a worker and its namespace, without values and sorted by name. */
+  /** Returns the secrets of a namespace, or the secrets of a worker and of its namespace, sorted by name and without values. */
   list(owner: string): Secret[] {
     const namespace = namespaceOf(owner);
     const own = this.#records.of(owner).map((record) => describe(record, isNamespace(owner) ? "namespace" : "worker"));
@@ -95,14 +97,14 @@ export class SecretStore {
     return [...own, ...inherited].toSorted((one, other) => (one.name < other.name ? -1 : one.name > other.name ? 1 : 0));
   }
 
-  /** Stores the `secrets` field in the manifest of a worker's active version. Undefined means that no version is active. */
+  /** Records the field `secrets` in the manifest of a worker's active version. Undefined if the worker has no active version. */
   noteActive(worker: string, secrets: WorkerManifest["secrets"] | undefined): void {
     if (secrets === undefined || secrets.length === 0) this.#active.delete(worker);
     else this.#active.set(worker, secrets);
   }
 
   /**
-   * Returns the names of secrets that are required by active versions and are not set. `owner` is a worker or a namespace with all its
+   * Returns the names of secrets that active versions require and that have no value. `owner` is a worker, or a namespace with all its
    * workers.
    */
   missing(owner: string): string[] {
@@ -113,7 +115,7 @@ export class SecretStore {
   async set({ owner, name, value, isStaged, setAt, setBy }: NewSecret): Promise<Secret> {
     const kind: SecretKind = isStaged ? "staged-secret" : "secret";
     const secret = await this.#rotation.withCurrentKey(async (key) => {
-      // Concurrent calls wait for each other here, so the limit is checked with the newest records.
+      // Concurrent calls wait for each other. The check therefore uses the newest records.
       assertRoom(this.#records, { owner, name, kind, value });
       const sealed = seal(key, value, placeOf({ owner, name }));
       const sealedSecret: StoredSecret = { owner, name, valueId: randomUUID(), setAt, setBy, sealed };
@@ -124,7 +126,7 @@ export class SecretStore {
   }
 
   /**
-   * Deletes a secret with its staged value. Throws SECRET_NOT_FOUND. Throws SECRET_IN_USE if an active version requires the secret, unless
+   * Deletes a secret and its staged value. Throws SECRET_NOT_FOUND. If an active version requires the secret, throws SECRET_IN_USE unless
    * `isForced` is true.
    */
   async remove(owner: string, name: string, { isForced }: { isForced: boolean }): Promise<void> {
@@ -139,9 +141,7 @@ export class SecretStore {
     await this.#records.transact(stored.map(({ kind, secret }) => removeSecret(kind, secret)));
   }
 
-  /**
-   * Throws SECRET_MISSING if a required secret is not set. With `countsStaged`, staged values count as set, because they take effect too.
-   */
+  /** Throws SECRET_MISSING if a required secret has no value. If `countsStaged` is true, a staged value is enough. */
   assertPresent(worker: string, { secrets }: Pick<Needs, "secrets">, { countsStaged }: { countsStaged: boolean }): void {
     const missing = this.#missingOf(worker, secrets, { countsStaged });
     if (missing.length === 0) return;
@@ -170,7 +170,7 @@ export class SecretStore {
   }
 
   /**
-   * Activates and syncs the staged values of a worker. Returns a function that reverts the activation, unless the values were changed
+   * Makes the staged values of a worker effective and syncs them. Returns a function that reverts this, except for values that were changed
    * meanwhile.
    */
   async applyStaged(worker: string): Promise<() => Promise<void>> {
@@ -208,13 +208,13 @@ export class SecretStore {
     return this.#rotation.run();
   }
 
-  /** Returns the ids of keys that encrypt stored values and that this daemon does not have. */
+  /** Returns the ids of encryption keys that stored values need and that this daemon does not have. */
   unknownKeyIds(): string[] {
     const ids = new Set(this.#records.all().map(({ secret }) => secret.sealed.keyId));
     return [...ids].filter((id) => this.#keys.find(id) === undefined);
   }
 
-  /** Returns the location of the encryption key, and its problem if there is one. */
+  /** Returns the location of the encryption key. Also returns its problem, if there is one. */
   describeKey(): { readonly place: string; readonly problem: string | undefined } {
     return { place: this.#keys.describePlace(), problem: this.#keys.problem() ?? this.#unknownKeyProblem() };
   }
@@ -237,7 +237,7 @@ export class SecretStore {
     if (usable.length > 0) this.#options.onChange(new Set(usable));
   }
 
-  /** Updates the description of the effective values. Returns whether these values have changed. */
+  /** Updates the text about the effective values of an owner. Returns whether the values have changed. */
   #updateEffect(owner: string): boolean {
     const before = this.#inEffect.get(owner) ?? "";
     const effect = this.#describeEffect(owner);
@@ -246,7 +246,7 @@ export class SecretStore {
     return effect !== before;
   }
 
-  /** Returns a text that differs for each set of effective values. Empty if there are no effective values. */
+  /** Returns a text that is different for each set of effective values. Returns an empty text if the owner has none. */
   #describeEffect(owner: string): string {
     const values = this.#records.of(owner).flatMap(({ kind, secret }) => (kind === "secret" ? `${secret.name} ${secret.valueId}` : []));
     return values.toSorted().join("\n");
@@ -276,7 +276,7 @@ export class SecretStore {
     return secrets.flatMap(({ name, optional }) => (optional || isSet(name) ? [] : name));
   }
 
-  /** Returns the workers whose active version requires the secret and would lack it without this owner's value. */
+  /** Returns the workers whose active version requires the secret and has no other value for it than the value of this owner. */
   #usersOf(owner: string, name: string): string[] {
     const isRequiredBy = (worker: string) =>
       (this.#active.get(worker) ?? []).some((secret) => secret.name === name && !secret.optional) &&

@@ -14,11 +14,11 @@ const form = "keys of 32 bytes in Base64, one in each line, such as the output o
 /** The keys that encrypt the secrets of workers. The first key encrypts and decrypts. All other keys only decrypt. */
 export class SecretsKeys {
   readonly source: SecretsKeySource;
-  /** True if the daemon creates and changes the key file. False with a primary, because the other daemons would not receive a new key. */
+  /** True if the daemon creates and changes the key file. False with a primary, because no other daemon would receive a new key. */
   readonly isManaged: boolean;
   #keys: readonly SecretsKey[];
 
-  /** Reads the key file. Throws ConfigError if the operator's file is missing, or if the file has another form. */
+  /** Reads the key file. Throws ConfigError if a file of the operator is missing, or if a line is not a valid key. */
   static open(source: SecretsKeySource, { hasPrimary }: { hasPrimary: boolean }): SecretsKeys {
     return new SecretsKeys(source, source.kind === "own" && !hasPrimary);
   }
@@ -62,13 +62,13 @@ export class SecretsKeys {
   }
 
   /**
-   * Returns the first key. If no key exists, creates and syncs one. Throws SECRETS_KEY_UNAVAILABLE if the operator must provide the key.
+   * Returns the first key. If there is no key, creates and syncs one. Throws SECRETS_KEY_UNAVAILABLE if only the operator can create keys.
    */
   async currentOrCreated(): Promise<SecretsKey> {
     return this.current ?? (await this.add());
   }
 
-  /** Adds a new key before all other keys. Throws SECRETS_KEY_UNAVAILABLE if the daemon does not manage the key file. */
+  /** Adds a new key as the first key. Throws SECRETS_KEY_UNAVAILABLE if the daemon does not manage the key file. */
   async add(): Promise<SecretsKey> {
     if (!this.isManaged)
       throw new ApiError(

@@ -1,6 +1,6 @@
 /**
- * A stored row. `kind` is a name such as "host" or "secret". `key` is unique within its kind. `value` is JSON text, or undefined after the
- * removal.
+ * A stored row. `kind` is a name such as "host" or "secret". `key` is unique within one kind. `value` is JSON text. Undefined if the row
+ * was removed.
  */
 export interface StoredRecord {
   readonly kind: string;
@@ -15,30 +15,30 @@ export interface RecordChange {
   readonly key: string;
   /** New value as JSON text. Undefined removes the record. */
   readonly value: string | undefined;
-  /** Revision that the record must have for the change to succeed. 0 means that the record must not exist. */
+  /** Revision that the record must have now. If the revision differs, the change fails. 0 means that the record must not exist. */
   readonly ifRevision?: number;
 }
 
 /**
- * Receives the newest rows of changed records, including removed records. Receives "all" after a primary was restored: the listener must
- * then fetch all records from revision 0.
+ * Receives the newest rows of changed records, including removed records. After a primary was restored, receives "all", and must then fetch
+ * all records from revision 0.
  */
 export type RecordListener = (changed: readonly StoredRecord[] | "all") => void;
 
 /**
- * Store of small rows for one daemon, or for several daemons with a primary. Reads never wait for the primary. To follow changes, add a
- * listener before the first `fetchSince`.
+ * Store of small rows for one daemon, or for several daemons with a primary. A read never waits for the primary. To follow changes, add a
+ * listener first and then call `fetchSince`.
  */
 export interface RecordStore {
-  /** Returns the revision up to which this store contains all changes. */
+  /** Returns the revision up to which this store has received all changes. */
   readRevision(): number;
   /** Returns the newest row of each record that changed after a revision, including removed records. Sorted by revision. */
   fetchSince(revision: number): readonly StoredRecord[];
   /**
-   * Stores all changes or none. Each change must be for another record. Resolves with one row per change, or with undefined if a condition
-   * is not met. Throws KEY_STORE_UNAVAILABLE or INSUFFICIENT_STORAGE.
+   * Stores all changes or none. Two changes must not have the same record. Resolves with one row per change. Resolves with undefined if a
+   * condition is not met. Throws KEY_STORE_UNAVAILABLE or INSUFFICIENT_STORAGE.
    */
   transact(changes: readonly RecordChange[]): Promise<readonly StoredRecord[] | undefined>;
-  /** Adds a listener for changes by this or another daemon. Returns a function that removes the listener. */
+  /** Adds a listener for changes by this daemon and by other daemons. Returns a function that removes the listener. */
   onChange(listener: RecordListener): () => void;
 }

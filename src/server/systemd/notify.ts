@@ -5,7 +5,7 @@ import { findSystemTool } from "../platform/system-tool.js";
 const addressFamilyUnix = 1;
 const typeDatagram = 2;
 const closeOnExec = 0o2_000_000;
-/** Flags for sendto(2): MSG_DONTWAIT returns an error instead of waiting for the reader, and MSG_NOSIGNAL prevents SIGPIPE. */
+/** Flags for sendto(2). With MSG_DONTWAIT, the call returns an error instead of waiting for the reader. MSG_NOSIGNAL prevents SIGPIPE. */
 const sendFlags = 0x40 | 0x4000;
 /** Size of the field `sun_path` in Linux's `sockaddr_un`. */
 const longestPathBytes = 108;
@@ -25,7 +25,7 @@ export class ServiceManager {
 
   /** Reports that the daemon reloads its configuration. The next call of `ready` ends the reload. */
   reloading(): void {
-    // Node's clock is the kernel's CLOCK_MONOTONIC, by which systemd orders notifications.
+    // Sends the time of CLOCK_MONOTONIC, by which systemd orders notifications. In Node.js, this is `process.hrtime`.
     this.#send(`RELOADING=1\nMONOTONIC_USEC=${process.hrtime.bigint() / 1000n}\n${statusLine("reloading")}`);
   }
 
@@ -39,17 +39,17 @@ export class ServiceManager {
   }
 }
 
-/** Returns the status field of a notification on one line, because a line break would end its value. */
+/** Returns the status field of a notification on one line, because a line break ends the field. */
 function statusLine(status: string): string {
   return `STATUS=${status.replaceAll(/\s+/g, " ")}`;
 }
 
-/** Sends one notification to systemd: lines of `NAME=value`. Never throws. Logs a notification that could not be sent. */
+/** Sends one notification with lines of the form `NAME=value` to systemd. Never throws. If the notification cannot be sent, logs this. */
 type NotifyChannel = (note: string) => void;
 
 /**
- * Opens the channel to systemd at `address`. Node.js has no Unix datagram sockets, so this uses the optional package koffi, otherwise the
- * program `systemd-notify`. Without both, drops all notifications and logs this once.
+ * Opens the channel to systemd at `address`. Node.js has no Unix datagram sockets, so the channel uses the optional package koffi or the
+ * program `systemd-notify`. Without both, it drops all notifications and logs this once.
  */
 export async function openNotifyChannel(address: string | undefined, log: Log): Promise<NotifyChannel> {
   if (address === undefined) return () => undefined;
@@ -74,7 +74,7 @@ export async function openNotifyChannel(address: string | undefined, log: Log): 
   }
 }
 
-/** Returns a channel that runs `systemd-notify`, one process after another, so that notifications arrive in order. */
+/** Returns a channel that runs `systemd-notify`. Only one process runs at a time, so that notifications arrive in order. */
 function throughProgram(program: string, address: string, onLost: (reason: string) => void): NotifyChannel {
   let last = Promise.resolve();
   const run = (note: string) =>
@@ -96,13 +96,13 @@ function throughProgram(program: string, address: string, onLost: (reason: strin
 type DatagramSender = (text: string) => string | undefined;
 
 /**
- * Creates a sender to a Unix datagram socket on Linux: a path, or `@` and an abstract name. Throws without koffi and for an invalid
- * address.
+ * Creates a sender to a Unix datagram socket on Linux. The address is a path, or `@` and an abstract name. Throws without koffi and for an
+ * invalid address.
  */
 async function openDatagramSender(address: string): Promise<DatagramSender> {
   const target = socketAddress(address);
   const { default: koffi } = await import("koffi");
-  // The running program itself, which has loaded the C library. The file name of the C library depends on the system.
+  // Uses the running program, which contains the C library. The file name of the C library differs between systems.
   const program = koffi.load(null);
   const socket = program.func("int socket(int domain, int type, int protocol)");
   const sendTo = program.func(
@@ -117,7 +117,7 @@ async function openDatagramSender(address: string): Promise<DatagramSender> {
   };
 }
 
-/** Returns a `sockaddr_un` in the machine's byte order. An abstract name starts with a zero byte and is not followed by one. */
+/** Returns a `sockaddr_un` in the byte order of the machine. An abstract name has a zero byte before it, but none after it. */
 function socketAddress(address: string): Buffer {
   if (!address.startsWith("/") && !address.startsWith("@"))
     throw new Error(`the address ${JSON.stringify(address)} is neither a path nor an abstract name`);

@@ -1,14 +1,14 @@
 import type { Log } from "../log/log.js";
 import type { ServiceManager } from "./notify.js";
 
-/** Number of watchdog notifications per period. With several, one late notification has no effect. */
+/** Number of notifications within the period of the watchdog. A single late notification then has no effect. */
 const checksPerPeriod = 4;
 
 /** The operations of a running daemon that signals and systemd trigger. */
 interface SupervisedDaemon {
   /**
-   * Checks the daemon. Rejects if the daemon does not work. There is no timeout: while a check hangs, systemd's watchdog receives no
-   * notification.
+   * Checks the daemon. Rejects if the daemon does not work. The check has no time limit: while it hangs, systemd receives no notification
+   * and restarts the service.
    */
   checkLife(): Promise<void>;
   /** Reloads the configuration that can change at run time. */
@@ -30,8 +30,8 @@ interface Options {
 }
 
 /**
- * Handles signals. SIGHUP reloads, unless stdout is a terminal. SIGUSR2 toggles the log level debug. `begin` reports readiness and starts
- * the watchdog. After `end`, SIGHUP no longer reloads, but the watchdog continues.
+ * Handles signals. SIGHUP reloads, unless stdout is a terminal. SIGUSR2 switches the log level debug on and off. `begin` reports readiness
+ * and starts the watchdog. After `end`, SIGHUP has no effect, but the watchdog continues.
  */
 export function supervise({ daemon, manager, level, config, log }: Options): { begin(): void; end(): void } {
   let reloading = Promise.resolve();
@@ -63,7 +63,7 @@ export function supervise({ daemon, manager, level, config, log }: Options): { b
 }
 
 interface WatchOptions {
-  /** Period of systemd's watchdog. A notification must arrive within this time. */
+  /** Period of the watchdog of systemd in ms. At least one notification must arrive within each period. */
   readonly periodMs: number;
   /** Checks the daemon. Rejects if the daemon does not work. There is no timeout. */
   readonly check: () => Promise<void>;
@@ -72,8 +72,8 @@ interface WatchOptions {
 }
 
 /**
- * Notifies systemd's watchdog after each successful check, until the process exits. Runs one check at a time. While a check hangs, the
- * daemon sends no notification, and systemd restarts the service.
+ * Notifies the watchdog of systemd after each successful check, until the process exits. Only one check runs at a time. If a check hangs,
+ * systemd receives no notification and restarts the service.
  */
 function watch({ periodMs, check, feed, log }: WatchOptions): void {
   let state: "idle" | "checking" | "hanging" = "idle";

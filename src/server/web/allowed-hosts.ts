@@ -4,12 +4,12 @@ import { hostNameOf, isHost } from "../../shared/host.js";
 const wildcard = "*.";
 
 /**
- * The host names that requests are allowed to use (`RUNTIME_ALLOWED_HOSTS`). Rejecting other names prevents DNS rebinding attacks by web
+ * The host names that requests can contain (`RUNTIME_ALLOWED_HOSTS`). Rejecting all other host names prevents DNS rebinding attacks of web
  * pages.
  */
 export class AllowedHosts {
   readonly #names: ReadonlySet<string>;
-  /** Domain suffixes with a leading dot, from the wildcard entries. */
+  /** Domains of the wildcard entries, with a leading dot. */
   readonly #endings: readonly string[];
 
   private constructor(names: ReadonlySet<string>, endings: readonly string[]) {
@@ -17,7 +17,7 @@ export class AllowedHosts {
     this.#endings = endings;
   }
 
-  /** Parses host names, addresses and `*.` wildcards. Returns undefined if an entry is invalid. */
+  /** Parses host names, addresses and names with a leading `*.`. Returns undefined if one of the entries is invalid. */
   static parse(entries: readonly string[]): AllowedHosts | undefined {
     const names = new Set<string>();
     const endings: string[] = [];

@@ -6,7 +6,7 @@ interface Validators {
   readonly sizeBytes: number;
 }
 
-/** Returns whether the client's copy of a file is current, so that the response is 304. */
+/** Returns whether the client already has the current content of a file. The response is then 304. */
 export function isUnchanged(headers: IncomingHttpHeaders, file: Validators): boolean {
   const ifNoneMatch = headers["if-none-match"];
   if (ifNoneMatch !== undefined) {
@@ -21,8 +21,8 @@ export function isUnchanged(headers: IncomingHttpHeaders, file: Validators): boo
 }
 
 /**
- * Returns the requested byte range, or undefined if the whole file must be sent. Ignores multiple ranges and other units, as RFC 9110,
- * section 14.2, allows.
+ * Returns the requested range in bytes. Undefined if the daemon must send the whole file. Ignores several ranges and units other than
+ * bytes, which RFC 9110, section 14.2, allows.
  */
 export function requestedRange(
   headers: IncomingHttpHeaders,

@@ -7,14 +7,14 @@ const contentCodings = ["br", "gzip"] as const;
 
 export type ContentCoding = (typeof contentCodings)[number];
 
-/** Minimum size in bytes of a compressed body. Smaller bodies fit into one packet without compression. */
+/** Minimum size in bytes of a body that the daemon compresses. A smaller body fits into one network packet. */
 export const leastCompressedBytes = 1024;
 
 /** Options for brotli. Higher qualities take many times as long and save only a few percent. */
 export const brotliOptions = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
 export const gzipOptions = { level: 6 };
 
-/** Returns the preferred coding among those that the client's `Accept-Encoding` allows. Returns undefined if the header allows none. */
+/** Returns the first supported coding that the client's `Accept-Encoding` allows. Returns undefined if the header allows none. */
 export function preferredCoding(acceptEncoding: string | undefined): ContentCoding | undefined {
   if (acceptEncoding === undefined) return undefined;
   const accepted = new Negotiator({ headers: { "accept-encoding": acceptEncoding } }).encodings([...contentCodings]);

@@ -5,8 +5,8 @@ import { ApiError } from "../../shared/api-error.js";
 const outOfDescriptorsCodes = new Set<unknown>(["EMFILE", "ENFILE"]);
 
 /**
- * Converts an error to an ApiError for the client. An error without a known code becomes INTERNAL_ERROR, and its cause appears only in the
- * log.
+ * Converts an error to an ApiError for the client. An error without a known code becomes INTERNAL_ERROR. Only the log then contains its
+ * cause.
  */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
@@ -37,8 +37,8 @@ export function errorHeaders(error: ApiError): Record<string, string> {
 }
 
 /**
- * Sends an error response without Koa. If the headers of another response are already sent, closes the connection, because the client would
- * read the error as part of that response.
+ * Sends an error response without Koa. If the headers of another response are already sent, closes the connection. Otherwise the client
+ * would read the error as part of that response.
  */
 export function sendError(response: ServerResponse, cause: unknown, requestId: string): void {
   if (response.headersSent) {

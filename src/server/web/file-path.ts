@@ -1,7 +1,7 @@
 /** Matches URL paths without encoded, hidden or empty segments. Nearly all paths match. */
 const plainPath = /^(?:\/[\w~-][\w.~-]*)*\/?$/;
 
-/** Returns the decoded path relative to a served folder. Returns undefined if the URL path cannot refer to a served file. */
+/** Returns the decoded path relative to a served folder. Returns undefined if the URL path cannot belong to a file of the folder. */
 export function relativeFilePath(urlPath: string): string | undefined {
   if (plainPath.test(urlPath)) return urlPath.slice(1);
   const segments = urlPath.split("/").slice(1);
@@ -16,8 +16,8 @@ export function relativeFilePath(urlPath: string): string | undefined {
 }
 
 /**
- * Decodes a segment of a URL path. Returns undefined if the segment is malformed or contains an encoded slash, backslash or control
- * character.
+ * Decodes one segment of a URL path. Returns undefined if the encoding is malformed, or if the segment contains an encoded slash, backslash
+ * or control character.
  */
 export function decodedSegment(segment: string): string | undefined {
   try {

@@ -1,14 +1,14 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { UpgradedConnection } from "./upgraded-connection.js";
 
-/** One HTTP request with its response, as the HTTP server passes it to the plugins and workers. */
+/** One HTTP request and its response. The HTTP server passes both to the plugins and workers. */
 export interface HttpExchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly requestId: string;
-  /** Connection of a WebSocket handshake. A response with status 101 takes over the connection. */
+  /** Connection of a WebSocket handshake. After a response with status 101, the worker owns the connection. */
   readonly connection?: UpgradedConnection | undefined;
-  /** The worker whose host name is in the Host header. Undefined for the daemon's own host names, where the path selects the worker. */
+  /** The worker that a host name selects. */
   readonly hostTarget?: HostTarget | undefined;
 }
 

@@ -1,26 +1,29 @@
 import { replaceHeaders } from "./replace-headers.js";
 
-/** Separator of the lines in a request head: `name LF value LF name LF value`. Neither names nor values can contain a line feed. */
+/**
+ * Separator of the lines in a request head: method, origin, path, then name and value of each header. Names and values cannot contain a
+ * line feed.
+ */
 export const lineFeed = "\n";
 
-/** Body of a lazy request. Nothing is read before the worker or plugin uses the body. */
+/** Body of a lazy request. The daemon or isolate reads nothing before the worker or plugin uses the body. */
 export interface LazyBody {
-  /** The whole body if it is already received. */
+  /** The whole body, if it is already received. Undefined for other bodies. */
   readonly inline: Uint8Array | undefined;
   collect(): Promise<Uint8Array>;
   toStream(): ReadableStream<Uint8Array>;
 }
 
-/** Callbacks from a lazy request to its creator. */
+/** Callbacks that a lazy request sends to the code that created it. */
 export interface RequestOrigin {
-  /** Called when `clone()` or `new Request(request)` has created a native request from the lazy request. */
+  /** Called after `clone()` or `new Request(request)` has created a native request from the lazy request. */
   onCopy(copy: Request): void;
   /** Called when the worker or plugin reads the request's `signal` for the first time. */
   onSignal(request: LazyRequest): void;
 }
 
 let nativeClass: typeof Request | undefined;
-/** Returns Node's native class `Request`. Reads it only on demand, because Node.js loads the class slowly. */
+/** Returns the class `Request` of Node.js. Reads the class only on demand, because Node.js takes long to load it. */
 const nativeRequest = (): typeof Request => (nativeClass ??= globalThis.Request);
 const decoder = new TextDecoder();
 const noBytes = new Uint8Array(0);
@@ -28,8 +31,8 @@ const noBytes = new Uint8Array(0);
 export const normalPath = /^(?:\/(?!\.|%2e)[\w\-.~!$&'()*+,;=:@%]*)+(?:\?[\w\-.~!$&()*+,;=:@%/?]*)?$/i;
 
 /**
- * A `Request` by its prototype that creates native objects only on demand. Its head consists of the lines method, origin, path, and name
- * and value of each header. The head is parsed on first use.
+ * A request that creates native objects only on demand. Its prototype makes it a `Request`. The head has the lines method, origin, path,
+ * then name and value of each header, and is parsed at its first use.
  */
 export class LazyRequest {
   #head: string | (() => string);
@@ -46,7 +49,7 @@ export class LazyRequest {
   /** Values of the `:name` segments in a route pattern. Set only if a pattern in the worker's `routes` matches. */
   declare params?: Record<string, string>;
 
-  /** `head` is the text of the head, or a function that returns the text and is called on first use. */
+  /** `head` is the text of the head, or a function that returns it at its first use. */
   constructor(head: string | (() => string), body: LazyBody | undefined, origin?: RequestOrigin) {
     this.#head = head;
     this.#body = body;
@@ -74,12 +77,12 @@ export class LazyRequest {
     request.#onAbort?.();
   }
 
-  /** Calls `onAbort` when the request aborts. This is cheaper than a listener on `signal`. */
+  /** Calls `onAbort` when the client aborts the request. A listener on `signal` would cost more time. */
   static onAbort(request: LazyRequest, onAbort: () => void): void {
     request.#onAbort = onAbort;
   }
 
-  /** Returns the head and the body, for a caller that needs no `Request`. */
+  /** Returns the head and the body. For a caller that does not need a `Request`. */
   static partsOf(request: LazyRequest): { readonly head: string; readonly body: LazyBody | undefined } {
     return { head: request.#lines(), body: request.#body };
   }
@@ -167,7 +170,7 @@ export class LazyRequest {
     const init: RequestInit = { method: this.method, headers: this.headers, signal: this.signal };
     if (this.#body && this.#isBodyUsed) {
       const request = new NativeRequest(this.url, { ...init, body: "" });
-      // Reads the body to set `bodyUsed`, like for the real body.
+      // Reads the body of the native request, so that its `bodyUsed` is true like in the lazy request.
       void request.text();
       return request;
     }
@@ -194,11 +197,11 @@ const delegatedGetters = [
 ] as const;
 const delegatedMethods = ["blob", "bytes", "formData"] as const;
 
-/** Makes lazy requests valid as `Request`: by their prototype, in `new Request(request)` and in `fetch(request)`. */
+/** Makes a lazy request valid wherever Node.js expects a `Request`: `instanceof`, `new Request(request)` and `fetch(request)`. */
 export function installRequest(): void {
   const lazy = LazyRequest.prototype;
   const NativeRequest = nativeRequest();
-  // The prototype must be changed only once.
+  // Returns if the prototype is already changed, because it must be changed only once.
   if (lazy instanceof NativeRequest) return;
   for (const name of delegatedGetters) {
     if (!(name in NativeRequest.prototype)) continue;
@@ -230,14 +233,14 @@ export function installRequest(): void {
     Object.defineProperty(prototype, "constructor", { value: request, writable: true, configurable: true });
   }
   const nativeFetch = globalThis.fetch;
-  // A rest parameter makes `fetch.length` 1, as in the standard.
+  // A rest parameter gives `fetch.length` the value 1 of the standard.
   const fetch = (input: unknown, ...init: [RequestInit?]): Promise<Response> =>
     nativeFetch((LazyRequest.isLazy(input) ? LazyRequest.nativeOf(input) : input) as Request, ...init);
   Object.defineProperty(globalThis, "Request", { value: request, writable: true, configurable: true });
   Object.defineProperty(globalThis, "fetch", { value: fetch, writable: true, configurable: true, enumerable: true });
 }
 
-/** Makes the getters and methods of the native prototype work for lazy requests, as in `Reflect.get(Request.prototype, "url", request)`. */
+/** Makes the getters and methods of the native prototype accept lazy requests, as in `Reflect.get(Request.prototype, "url", request)`. */
 function acceptLazyRequests(native: Request, lazy: LazyRequest): void {
   for (const [name, descriptor] of Object.entries(Object.getOwnPropertyDescriptors(native))) {
     const { get, value } = descriptor as { get?: (this: unknown) => unknown; value?: unknown };

@@ -4,13 +4,13 @@ import { hostNameOf, isHost, portOf } from "../../shared/host.js";
 const usualPorts: ReadonlySet<string> = new Set(["80", "443"]);
 
 /**
- * The host for the panel and its session cookie (`RUNTIME_PANEL_HOST`), which serves no worker. Browsers ignore the port of a cookie, so a
- * worker on another port of this host name would receive the session.
+ * The host name of the panel and its session cookie (`RUNTIME_PANEL_HOST`). It serves no worker, because a browser sends cookies to all
+ * ports of a host name. A worker on another port would receive the session.
  */
 export class PanelHost {
   /** Host name in lower case. An IPv6 address has brackets. */
   readonly name: string;
-  /** Port that the Host header must contain. Undefined accepts every port. */
+  /** Port that the Host header must contain. If undefined, every port is accepted. */
   readonly #port: string | undefined;
 
   private constructor(name: string, port: string | undefined) {

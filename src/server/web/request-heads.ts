@@ -4,7 +4,7 @@ import { isHost } from "../../shared/host.js";
 import { generatedKey } from "../../shared/generated-key.js";
 import { lineFeed } from "./lazy-request.js";
 
-/** Treatment of a client's header when the daemon writes the request to the worker. */
+/** What the daemon does with a header of the client when it writes the request to a worker. */
 type Rule = "keep" | "drop" | "cookie" | "authorization" | "forwardedFor" | "forwardedProto" | "forwardedHost" | "host" | "traceparent";
 
 const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
@@ -40,7 +40,8 @@ const sessionCookies: ReadonlySet<string> = new Set([sessionCookie, `__host-${se
 const maximumKnownNames = 512;
 
 /**
- * Lines for a WebSocket handshake, by which workers recognize an upgrade request. The client's own hop-by-hop headers are not forwarded.
+ * Lines of a WebSocket handshake. Workers recognize an upgrade request by these lines. The daemon does not forward the client's own
+ * hop-by-hop headers.
  */
 export const upgradeLines = "\nconnection\nUpgrade\nupgrade\nwebsocket";
 
@@ -50,7 +51,7 @@ export const upgradeLines = "\nconnection\nUpgrade\nupgrade\nwebsocket";
  */
 export class RequestHeads {
   readonly #isOurKey: (token: string) => boolean;
-  /** Rule and lower-case name of each header, by the spelling that the client used. */
+  /** Rule and lower-case name of each header. The map key is the name as the client wrote it. */
   readonly #knownNames = new Map<string, { rule: Rule; lower: string }>();
   #lastHost = { text: "", isSound: true };
 
@@ -59,8 +60,8 @@ export class RequestHeads {
   }
 
   /**
-   * Returns the lines of the request head, or undefined if the Host header cannot be part of a URL. `path` starts with a slash, includes
-   * the query and is relative to `base`.
+   * Returns the lines of the request head. Returns undefined if the Host header cannot be part of a URL. `path` is relative to `base`,
+   * begins with a slash and includes the query.
    */
   write(request: IncomingMessage, target: { base: string | undefined; path: string; requestId: string }): string | undefined {
     const raw = request.rawHeaders;
@@ -73,7 +74,7 @@ export class RequestHeads {
     for (let index = 0; index < raw.length; index += 2) {
       const value = raw[index + 1] as string;
       const { rule, lower } = this.#nameOf(raw[index] as string);
-      // A header with an API key is not sent to workers. From the Cookie header, only the affected cookies are removed.
+      // Omits a header that contains an API key. For the Cookie header, the rule `cookie` removes only the affected cookies.
       if (rule !== "cookie" && generatedKey.test(value)) continue;
       switch (rule) {
         case "keep":
@@ -119,7 +120,7 @@ export class RequestHeads {
     if (known) return known;
     const lower = name.toLowerCase();
     known = { rule: rules.get(lower) ?? "keep", lower };
-    // The table has a limit, because clients choose the header names.
+    // Limits the size of the map, because clients choose the names of headers.
     if (this.#knownNames.size < maximumKnownNames) this.#knownNames.set(name, known);
     return known;
   }
@@ -148,7 +149,7 @@ export class RequestHeads {
 const validTraceparent = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
 
 /**
- * Returns a new `traceparent` header with the flag `sampled`. The trace id is the request id without hyphens, if the request id is a UUID.
+ * Returns a new `traceparent` header with the flag `sampled`. If the request id is a UUID, the trace id is the request id without hyphens.
  */
 function newTraceparent(requestId: string): string {
   const hex = requestId.replaceAll("-", "");
@@ -156,7 +157,7 @@ function newTraceparent(requestId: string): string {
   return validTraceparent.test(traceparent) ? traceparent : newTraceparent(randomUUID());
 }
 
-/** Returns whether a cookie is neither a session cookie nor contains an API key. */
+/** Returns whether the worker receives a cookie. It does not receive session cookies and cookies that contain an API key. */
 function isKept(pair: string): boolean {
   return !sessionCookies.has((pair.split("=")[0] as string).trim().toLowerCase()) && !generatedKey.test(pair);
 }

@@ -13,8 +13,8 @@ export function pathOf(target: string): string {
 }
 
 /**
- * Returns all interpretations of a path: unchanged, resolved, decoded, and with single slashes. Use the result only for rejections: a path
- * is reserved if any of its interpretations is reserved.
+ * Returns the path in each form in which a program could read it: unchanged, resolved, decoded, and with single slashes. Use these only for
+ * rejections: a path is reserved if one of its forms is reserved.
  */
 export function readingsOf(plain: string): readonly string[] {
   if (normalPath.test(plain) && !plain.includes("%") && !plain.includes("//")) return [plain];
@@ -31,7 +31,7 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    // Decodes each sequence separately, so that a malformed sequence does not prevent the decoding of the others.
+    // Decodes each sequence separately. A malformed sequence then does not prevent the decoding of the others.
     return text.replaceAll(/%[0-7][0-9a-f]/gi, (code) => decodeURIComponent(code));
   }
 }
@@ -44,7 +44,7 @@ export function isPanel(plain: string): boolean {
   return panelPath.test(plain);
 }
 
-/** Returns whether any interpretation of a path is a path of the panel. */
+/** Returns whether one of the forms of a path is a path of the panel. */
 export function couldBePanel(plain: string): boolean {
   return readingsOf(plain).some((reading) => panelPath.test(reading));
 }
@@ -57,7 +57,7 @@ export class ReservedPaths {
     this.#apiBases = [options.apiBase, "/.well-known"];
   }
 
-  /** Returns whether any interpretation of a path belongs to the API or `/.well-known`. */
+  /** Returns whether one of the forms of a path belongs to the API or to `/.well-known`. */
   isApi(plain: string): boolean {
     return readingsOf(plain).some((reading) => this.#apiBases.some((base) => isBelow(reading, base)));
   }
@@ -67,8 +67,8 @@ export class ReservedPaths {
   }
 
   /**
-   * Returns whether the panel serves a path. Plugin hooks are skipped for the panel, because a plugin that changes its pages could act as
-   * the operator.
+   * Returns whether the panel serves a path. The daemon skips plugin hooks for the panel, because a plugin that changes pages of the panel
+   * could act as the operator.
    */
   isPanel(plain: string): boolean {
     return isPanel(plain);

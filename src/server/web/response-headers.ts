@@ -1,4 +1,4 @@
-/** Response headers that the daemon sets itself and therefore drops from responses of workers and plugins. */
+/** Response headers that the daemon sets itself. It removes them from the responses of workers and plugins. */
 const droppedNames = new Set([
   "connection",
   "keep-alive",
@@ -12,10 +12,10 @@ const droppedNames = new Set([
   "x-request-id",
 ]);
 
-/** Response headers that affect paths outside a worker or plugin. */
+/** Response headers that also affect paths of other workers and plugins. */
 const siteWideNames = new Set(["clear-site-data", "service-worker-allowed"]);
 
-/** Response headers that affect a whole origin. Only plugins, and workers with their own host name, are allowed to send these headers. */
+/** Response headers that affect all paths of an origin. Only plugins and workers with their own host name are allowed to send these. */
 const originWideNames = new Set([
   "strict-transport-security",
   "nel",
@@ -29,7 +29,7 @@ const originWideNames = new Set([
 /** Response headers that make a proxy in front of the daemon send a file or call a URL. Headers `x-accel-*` have the same effect. */
 const proxyControlNames = new Set(["x-sendfile", "x-lighttpd-send-file", "x-litespeed-location", "x-reproxy-url"]);
 
-/** Cookie name prefixes for which browsers enforce additional rules. */
+/** Prefixes of cookie names for which browsers enforce additional rules. */
 const cookieNamePrefix = /^__(?:host|secure)-/;
 
 /** Returns whether a plugin is allowed to send a response header. `lower` is the header name in lower case. */
@@ -51,14 +51,14 @@ function isForApps(lower: string, value: string): boolean {
 }
 
 /**
- * Returns whether a browser could return the cookie as the session cookie. A browser returns a cookie without a name as its value, which
- * can contain `name=value`.
+ * Returns whether a browser could send the cookie back as the session cookie. A browser sends a cookie without a name as its value only,
+ * and the value can contain `name=value`.
  */
 function couldBeSessionCookie(setCookie: string): boolean {
   const pair = setCookie.split(";", 1)[0] ?? "";
   const name = pair.slice(0, Math.max(0, pair.indexOf("="))).trim();
   if (name === "") return true;
-  // Removes characters around the cookie name that a lenient parser could ignore.
+  // Removes the characters around the cookie name that some parsers ignore.
   const bareName = name.toLowerCase().replace(/[^\w-]/g, "");
   return bareName.replace(cookieNamePrefix, "") === "runtime_api_key";
 }

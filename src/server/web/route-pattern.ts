@@ -10,14 +10,14 @@ export function parseRoutePattern(pattern: string): RoutePattern {
   return { segments: hasRest ? parts.slice(0, -1) : parts, hasRest };
 }
 
-/** Compares two patterns for sorting. Patterns with more literal segments come first. */
+/** Compares two patterns for sorting. The pattern with more literal segments is first. */
 export function byLiteralness(a: RoutePattern, b: RoutePattern): number {
   return weight(b) - weight(a);
 }
 
 /**
- * Returns the decoded values of the `:name` segments, and the path below a trailing `/*` as `*`. Returns undefined if the path does not
- * match.
+ * Returns the decoded values of the `:name` segments. The key `*` has the path below a trailing `/*`. Returns undefined if the path does
+ * not match.
  */
 export function matchRoutePattern(
   { segments: pattern, hasRest }: RoutePattern,

@@ -4,14 +4,20 @@ import type { CronRun } from "../../shared/contract/cron.js";
 import type { Log } from "../log/log.js";
 import { writePrivateFile } from "../platform/write-private-file.js";
 
-/** Number of ended or skipped runs that are kept per job. */
+/** Number of runs per job that the daemon keeps after their end. Skipped runs count too. */
 const keptRuns = 50;
-/** Number of jobs per worker whose runs are kept although the active version does not declare them, such as before a rollback. */
+/**
+ * Number of jobs per worker whose runs the daemon keeps although the active version has no such job. After a rollback, the worker can have
+ * the job again.
+ */
 const keptFormerJobs = 20;
-/** The file is rewritten when it is larger than this and than twice its size after the last rewrite. */
+/** Size in bytes from which the daemon rewrites the file. The file must also be twice as large as after the last rewrite. */
 const leastRewriteBytes = 1024 * 1024;
 
-/** A run as the file contains it. Without `outcome`, the run has started and not ended. New fields must be optional. */
+/**
+ * A run in the form of the file. A run without `outcome` has started, but not ended. New fields must be optional, so that older files stay
+ * valid.
+ */
 const StoredRun = z.object({
   at: z.int(),
   trigger: z.enum(["schedule", "manual"]),
@@ -24,23 +30,23 @@ const StoredRun = z.object({
 });
 type StoredRun = z.output<typeof StoredRun>;
 
-/** A line of the file: a run, which replaces an earlier line with the same id, or the deletion of a worker. */
+/** A line of the file: a run, or the deletion of a worker. A run replaces an earlier line with the same id. */
 const StoredLine = z.union([
   z.object({ worker: z.string(), job: z.string(), id: z.int().min(1), run: StoredRun }),
   z.object({ worker: z.string(), isDeleted: z.literal(true) }),
 ]);
 type StoredLine = z.output<typeof StoredLine>;
 
-/** The beginning of a run. */
+/** Fields of a run that are known at its start. */
 export type RunStart = Pick<StoredRun, "at" | "trigger" | "by" | "version">;
-/** The end of a run. */
+/** Fields of a run that are known at its end. */
 export type RunEnd = Pick<CronRun, "durationMs" | "status" | "outcome" | "error">;
 
 /** The last runs of one cron job, across versions of its worker. */
 export class JobHistory {
   readonly #write: (id: number, run: StoredRun) => Promise<void>;
   readonly #nextId: () => number;
-  /** By id, in the order in which the runs started. */
+  /** Runs by id, in the order of their start. */
   readonly #runs = new Map<number, StoredRun>();
   #running: number | undefined;
   #hasSkipped = false;
@@ -54,19 +60,19 @@ export class JobHistory {
     return this.#running !== undefined;
   }
 
-  /** The runs that ended or were skipped, newest first. */
+  /** The runs that have ended and the skipped runs, newest first. */
   get runs(): CronRun[] {
     return [...this.#runs.values()].flatMap(endedRun).toReversed();
   }
 
-  /** The last run that ended and was not skipped. */
+  /** The last run that has ended. Skipped runs do not count. */
   get lastRun(): CronRun | undefined {
     return this.runs.find(({ outcome }) => outcome !== "skipped");
   }
 
   /**
-   * Notes the start of a run. `stored` resolves when the start is in the file, or when writing failed. `end` notes the end and returns the
-   * run. Must not be called while the job runs.
+   * Records the start of a run. `stored` resolves when the start is in the file, or when the write has failed. `end` records the end and
+   * returns the run. The job must not be running.
    */
   begin(start: RunStart): { stored: Promise<void>; end: (end: RunEnd) => CronRun } {
     const id = this.#nextId();
@@ -81,7 +87,7 @@ export class JobHistory {
     return { stored, end };
   }
 
-  /** Notes a run that is skipped because the job runs. Of all runs that one run skips, only the first is kept. */
+  /** Records a run that is skipped because the job still runs. If one run causes several skipped runs, keeps only the first of them. */
   skip(start: RunStart, error: string): void {
     if (this.#hasSkipped) return;
     this.#hasSkipped = true;
@@ -94,7 +100,7 @@ export class JobHistory {
     this.#trim();
   }
 
-  /** Turns runs without an end into failed runs, after the file was read. */
+  /** Marks the runs without an end as failed. Call it after the file is read. */
   failInterrupted(): void {
     for (const [id, run] of this.#runs)
       if (run.outcome === undefined) this.#runs.set(id, { ...run, outcome: "failed", error: "The daemon stopped during the run." });
@@ -124,22 +130,22 @@ function endedRun({ outcome, durationMs = null, status = null, ...run }: StoredR
 }
 
 /**
- * The last runs of all cron jobs, in memory and in a file with one line per start and per end of a run. Lines survive the end of the
- * process. After a power failure, the newest lines can be missing.
+ * The last runs of all cron jobs, in memory and in a file. The file has one line for each start and each end of a run. After a power
+ * failure, the newest lines can be missing.
  */
 export class CronRuns {
   readonly #file: string;
   readonly #log: Log;
-  /** By worker and job. */
+  /** Job histories by worker, then by job. */
   readonly #histories = new Map<string, Map<string, JobHistory>>();
   #lastId = 0;
   #waiting: string[] = [];
-  /** The write of the waiting lines, which begins after `#written`. */
+  /** The write of the waiting lines. It begins when `#written` resolves. */
   #scheduled: Promise<void> | undefined;
   #written = Promise.resolve();
   #sizeBytes = 0;
   #rewriteBytes = leastRewriteBytes;
-  /** True if the file can end with an incomplete line. */
+  /** True if the file possibly ends with an incomplete line. */
   #isTorn = true;
   #isFailing = false;
 
@@ -148,14 +154,14 @@ export class CronRuns {
     this.#log = log;
   }
 
-  /** Reads the file, which need not exist. Skips lines that a crash left incomplete. */
+  /** Reads the file if it exists. Skips incomplete lines that a crash left. */
   static async open({ file, log }: { file: string; log: Log }): Promise<CronRuns> {
     const runs = new CronRuns(file, log);
     await runs.#read();
     return runs;
   }
 
-  /** Returns the history of a job. `job` identifies the job across versions of the worker. */
+  /** Returns the history of a job. `job` is the same text in all versions of the worker. */
   historyOf(worker: string, job: string): JobHistory {
     const jobs = this.#histories.get(worker) ?? new Map<string, JobHistory>();
     this.#histories.set(worker, jobs);
@@ -163,7 +169,8 @@ export class CronRuns {
     if (existing) return existing;
     const history: JobHistory = new JobHistory({
       nextId: () => (this.#lastId += 1),
-      // A run can end after its worker was deleted. It must not appear again with a later worker of the same name.
+      // Ignores a run that ends after the deletion of its worker. Otherwise the run would appear in the history of a later worker with the
+      // same name.
       write: async (id, run) => {
         if (this.#histories.get(worker)?.get(job) === history) await this.#append({ worker, job, id, run });
       },
@@ -172,7 +179,7 @@ export class CronRuns {
     return history;
   }
 
-  /** Discards the oldest histories of jobs that the active version of a worker does not declare. */
+  /** Discards the oldest histories of jobs that the active version of the worker no longer has. */
   keep(worker: string, declared: ReadonlySet<string>): void {
     const jobs = this.#histories.get(worker);
     const former = [...(jobs ?? [])].filter(([job, history]) => !declared.has(job) && !history.isRunning);
@@ -212,7 +219,10 @@ export class CronRuns {
     this.#sizeBytes = Buffer.byteLength(text);
   }
 
-  /** Appends a line, with all others that wait for the current write. Resolves when the line is in the file, or when writing failed. */
+  /**
+   * Appends a line. All lines that wait for the current write are written together. Resolves when the line is in the file, or when the
+   * write has failed.
+   */
   #append(line: StoredLine): Promise<void> {
     this.#waiting.push(`${JSON.stringify(line)}\n`);
     if (this.#scheduled) return this.#scheduled;
@@ -236,14 +246,14 @@ export class CronRuns {
   }
 
   async #appendText(text: string): Promise<void> {
-    // A line break before the text ends a line that a crash left incomplete.
+    // Writes a line break first, which ends a line that a crash left incomplete.
     const bytes = Buffer.from(this.#isTorn ? `\n${text}` : text);
     await appendFile(this.#file, bytes, { mode: 0o600 });
     this.#isTorn = false;
     this.#sizeBytes += bytes.length;
   }
 
-  /** Replaces the file with the runs in memory. These include the runs of all waiting lines. */
+  /** Replaces the file by a file with the runs in memory, which include all waiting lines. */
   async #rewrite(): Promise<void> {
     const lines: string[] = [];
     for (const [worker, jobs] of this.#histories)

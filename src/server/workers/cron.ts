@@ -7,8 +7,8 @@ import type { ServedVersion } from "./engine/version-handler.js";
 import type { WorkerManifest } from "../../shared/worker-manifest.js";
 
 /**
- * Matches a schedule with five fields, with six fields (seconds first), or a macro such as `@daily`. The package croner alone would also
- * accept dates.
+ * Matches a schedule with five fields, with six fields (seconds first), or a macro such as `@daily`. The package croner would also accept a
+ * date.
  */
 const schedulePattern = /^(?:@[a-z]+|\S+(?:\s+\S+){4,5})$/;
 
@@ -22,9 +22,9 @@ export interface CronCall {
 
 /** The response to a cron job. */
 export interface CronResponse {
-  /** HTTP status; 502 if the response was cut off. */
+  /** HTTP status. 502 if the response ended before it was complete. */
   readonly status: number;
-  /** The error with which the daemon responded in place of the worker. */
+  /** The error that the daemon sent in place of a response of the worker. */
   readonly error: ApiError | undefined;
 }
 
@@ -50,7 +50,7 @@ interface CronJobsOptions {
   readonly now: () => number;
 }
 
-/** Cron jobs of all workers. For each worker name, only the jobs of the active version run. All times are UTC. */
+/** Cron jobs of all workers. Only the jobs of active versions run. All times are UTC. */
 export class CronJobs {
   readonly #options: CronJobsOptions;
   readonly #plans = new Map<string, Plan>();
@@ -59,7 +59,9 @@ export class CronJobs {
     this.#options = options;
   }
 
-  /** Schedules the jobs of `version`, the new active version of `name`. Without a version, stops all jobs of `name`. */
+  /**
+   * Schedules the jobs of `version`, the new active version of the worker `name`. If `version` is undefined, stops all jobs of the worker.
+   */
   plan(name: string, version: ServedVersion | undefined): void {
     const { tell, runs } = this.#options;
     const current = this.#plans.get(name);
@@ -76,7 +78,7 @@ export class CronJobs {
     this.#plans.set(name, { version, jobs });
   }
 
-  /** Returns the jobs of all active versions, sorted by worker and index. `withRuns`: also returns the last runs of each job. */
+  /** Returns the jobs of all active versions, sorted by worker and index. If `withRuns` is true, also returns the last runs of each job. */
   list(isWanted: (name: string) => boolean, { withRuns }: { withRuns: boolean }): CronJob[] {
     const plans = [...this.#plans].filter(([name]) => isWanted(name)).toSorted(([one], [other]) => (one < other ? -1 : 1));
     return plans.flatMap(([worker, { version, jobs }]) =>
@@ -93,7 +95,7 @@ export class CronJobs {
     );
   }
 
-  /** Returns one sentence about a job of the worker whose last run failed. Undefined if no last run failed. */
+  /** Returns a sentence about one job of the worker whose last run failed. Returns undefined if no last run failed. */
   failureOf(name: string): string | undefined {
     const jobs = this.#plans.get(name)?.jobs ?? [];
     const failed = jobs.find(({ history }) => history.lastRun?.outcome === "failed");
@@ -120,7 +122,7 @@ export class CronJobs {
     this.#options.runs.forget(name);
   }
 
-  /** Starts no further runs. */
+  /** Stops all schedules. Running jobs continue. */
   close(): void {
     for (const { jobs } of this.#plans.values()) for (const { cron } of jobs) cron.stop();
     this.#plans.clear();
@@ -146,7 +148,7 @@ export class CronJobs {
     const startedMs = performance.now();
     const { stored, end } = history.begin({ at: now(), ...cause, version: version.version });
     const { schedule, method, endpoint: target } = entry;
-    // A run that ends the daemon is therefore in the list after the restart.
+    // Waits until the start is in the file. If the run ends the daemon, the list then contains the run after the restart.
     await stored;
     const { status, error } = await call({ name: version.name, method, target, schedule }).catch((thrown: unknown) => {
       tell(version, "warn", `Cron ${titleOf(job)} failed: ${String(thrown)}`);
@@ -168,8 +170,8 @@ function titleOf({ entry: { schedule, method, endpoint } }: Job): string {
 }
 
 /**
- * Returns the keys that identify the jobs of a worker across versions: method and path. A job therefore keeps its runs when its schedule or
- * its position changes. Further jobs with the same method and path are numbered.
+ * Returns a text for each job that is the same in all versions: method and path. A job therefore keeps its runs if its schedule or position
+ * changes. Further jobs with the same method and path get a number.
  */
 function jobKeys(entries: WorkerManifest["cron"]): string[] {
   const counts = new Map<string, number>();
@@ -185,7 +187,7 @@ function toSeconds(time: Date | null): number | null {
   return time && Math.floor(time.getTime() / 1000);
 }
 
-/** Returns the reason why a cron schedule is invalid; undefined when the schedule is valid. */
+/** Returns the reason why a cron schedule is invalid. Returns undefined for a valid schedule. */
 function scheduleFault(schedule: string): string | undefined {
   if (!schedulePattern.test(schedule.trim())) return "write five fields, such as */5 * * * *, or six fields with seconds first";
   try {
@@ -195,7 +197,7 @@ function scheduleFault(schedule: string): string | undefined {
   }
 }
 
-/** Returns a message about the first invalid entry of the manifest's `cron`; undefined when all entries are valid. */
+/** Returns a message about the first invalid entry in `cron` of a manifest. Returns undefined if all entries are valid. */
 export function cronRefusal({ cron }: Pick<WorkerManifest, "cron">): string | undefined {
   for (const [index, { schedule, endpoint }] of cron.entries()) {
     const fault = scheduleFault(schedule);

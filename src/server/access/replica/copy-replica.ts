@@ -17,10 +17,7 @@ function hasRecords(replica: Database.Database): boolean {
   return replica.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'records'").get() !== undefined;
 }
 
-/**
- * Copies keys with their ids, and records, from a replica into a new file that a local key store can open. Returns the number of active
- * keys.
- */
+/** Copies keys, key ids and records from a replica into a new file that a local key store can open. Returns the number of active keys. */
 export function copyReplica(file: string, target: string): number {
   const replica = new Database(file, { readonly: true, fileMustExist: true });
   const { rows, records } = (() => {
@@ -42,7 +39,7 @@ export function copyReplica(file: string, target: string): number {
       for (const row of rows) insert.run(...row);
       for (const record of records) insertRecord.run(...record);
     })();
-    // Disables the WAL, so that the copied file is complete by itself.
+    // Switches the copy from the write-ahead log to a rollback journal, so that the single file contains everything.
     store.pragma("journal_mode = DELETE");
   } finally {
     store.close();

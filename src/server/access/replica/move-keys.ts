@@ -11,15 +11,18 @@ import { PrimaryError, Primary, type SqlRow } from "./primary-client.js";
 import { createRecordTable, insertMovedRecords, type RecordRow } from "./record-sql.js";
 import { assertSupportedPrimary, createTables, insertRows, readHead, selectMoved, underMark } from "./primary-sql.js";
 
-/** Time limit for the transaction. It is long, because one transaction contains all keys. */
+/** Time limit for the transaction that moves the keys. The limit is long, because one transaction contains all keys. */
 const moveDeadlineMs = 60_000;
-/** Time after which the primary rejects the transaction, so that a transaction that failed here cannot succeed later. */
+/**
+ * Time after which the primary rejects the transaction. The limit is shorter than the 60 s deadline, so that a transaction cannot succeed
+ * after this process has reported a failure.
+ */
 const acceptanceMs = 50_000;
 const rowsInStatement = 500;
 
 /**
- * Copies the keys of a local key store that is not in use to a primary without keys, in one transaction. Throws PrimaryError,
- * PrimaryHasKeysError, NewerStateError, or the error of the file.
+ * Copies all keys of an unused local key store to a primary without keys, in one transaction. Throws PrimaryError, PrimaryHasKeysError,
+ * NewerStateError, or an error of the local file.
  */
 export async function moveKeys(file: string, source: PrimarySource, { isDryRun }: { isDryRun: boolean }): Promise<MovedKeys> {
   const { keys: rows, records } = await readRows(file);
@@ -68,7 +71,9 @@ function partsOf<Row>(rows: readonly Row[]): (readonly Row[])[] {
   );
 }
 
-/** Returns the state of the primary and its number of keys, including revoked keys. Returns undefined if the primary has no tables. */
+/**
+ * Returns the state of the primary and the number of its keys, including revoked keys. Returns undefined if the primary has no tables yet.
+ */
 async function askHead(primary: Primary): Promise<SqlRow | undefined> {
   try {
     const [head, count] = await primary.read(readHead(0), { sql: "SELECT count(*) AS keys FROM keys", values: [] });
@@ -79,7 +84,7 @@ async function askHead(primary: Primary): Promise<SqlRow | undefined> {
   }
 }
 
-/** Reads the rows of the key store from a copy, so that a migration changes only the copy. */
+/** Reads the rows of the key store from a copy of the file. A schema migration then changes only the copy. */
 async function readRows(file: string): Promise<StoreRows> {
   const folder = await mkdtemp(path.join(tmpdir(), "runtimectl-keys-"));
   try {

@@ -5,7 +5,10 @@ import type { PrimarySource } from "../../config/primary-source.js";
 /** Default time limit for a response of the primary. */
 const primaryDeadlineMs = 2_000;
 const mostConnections = 4;
-/** Maximum pause before a write to the primary is retried. */
+/**
+ * Maximum pause before a repeated write to the primary. The pause is random, so that several daemons do not repeat their writes at the same
+ * time.
+ */
 const longestPauseMs = 40;
 
 /** A value that SQLite can store, except for blobs. */
@@ -50,8 +53,8 @@ export class Primary {
   }
 
   /**
-   * Runs the statements in a write transaction, one transaction at a time. Resolves with the rows of each statement. Repeats it after a
-   * lost connection or concurrent write, so the statements must be idempotent. Throws PrimaryError.
+   * Runs the statements in a write transaction. Only one transaction runs at a time. Repeats it after a lost connection or if the primary
+   * is busy, so statements must be idempotent. Resolves with all rows. Throws PrimaryError.
    */
   async write(...statements: Statement[]): Promise<SqlRow[][]> {
     const signal = AbortSignal.timeout(this.#deadlineMs);
@@ -168,19 +171,19 @@ function fromHrana(value: HranaValue | undefined): SqlValue {
 }
 
 type PrimaryErrorKind =
-  /** Kind of error: the primary did not respond, and possibly committed the transaction. */
+  /** The primary did not respond. The primary has possibly committed the transaction. */
   | "unreachable"
   | "late"
-  /** Kind of error: the primary responded and changed nothing. */
+  /** The primary rejected the token and changed nothing. */
   | "unauthorised"
   | "refused"
   | "without-tables"
-  /** Kind of error: the primary is executing a change of another client. */
+  /** The primary is busy with a write of another client. */
   | "busy"
-  /** Kind of error: the response does not come from a working libSQL server. */
+  /** The response does not come from a working libSQL server. */
   | "unexpected";
 
-/** Error of a transaction on the primary. The message completes a sentence that begins with "the primary". */
+/** Error of a transaction on the primary. The words "the primary" precede the message, so the message begins with a verb. */
 export class PrimaryError extends Error {
   readonly kind: PrimaryErrorKind;
 
@@ -215,7 +218,7 @@ export class PrimaryError extends Error {
   }
 }
 
-/** Returns the kind of error from SQLite's message, because different errors have the same code. */
+/** Returns the kind of error by the text of SQLite's message, because different errors have the same code. */
 function kindOf(message: string): PrimaryErrorKind {
   if (/no such table/i.test(message)) return "without-tables";
   return /database (?:table )?is locked|busy/i.test(message) ? "busy" : "refused";

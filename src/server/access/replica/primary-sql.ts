@@ -2,13 +2,16 @@ import { newKeyColumns, valuesOf, type KeyRow, type NewKey } from "../key-store.
 import type { SqlValue, Statement } from "./primary-client.js";
 import { NewerStateError } from "../../config/newer-state-error.js";
 
-/** Number of revisions that the primary keeps. A replica that is further behind must be fetched again completely. */
+/** Number of revisions that the primary keeps. If a replica is further behind, the daemon fetches a complete new replica. */
 const keptRevisions = 10_000;
 
 const nowMs = "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)";
-/** SQL for the revision of the running change. If the change is too late, it has no revision, and the statements have no effect. */
+/**
+ * SQL expression for the revision of the running change. If the primary received the change too late, the expression has no value and the
+ * statements change nothing.
+ */
 export const thisRevision = "(SELECT revision FROM key_revisions WHERE mark = ?1)";
-/** Schema number of the primary's tables that this version creates and supports. */
+/** Schema number of the primary's tables. This version of the daemon creates tables with this number and rejects a higher number. */
 const primarySchemaVersion = 1;
 
 /** A row of the table `keys` in the primary and its replicas. */
@@ -18,26 +21,26 @@ export interface ReplicatedKeyRow extends KeyRow {
 }
 
 /**
- * Position of a replica in the primary's history. Each change has a revision, which increases by 1, and a random mark. A primary without
- * the replica's mark was restored from a backup or replaced.
+ * Position of a replica in the history of the primary. Each change has a revision, which rises by 1, and a random mark. If the primary
+ * lacks the mark of a replica, the primary was replaced or restored from a backup.
  */
 export interface Position {
-  /** Random identifier of the primary's data, created with the tables. */
+  /** Random identifier of the data in the primary. The daemon that creates the tables also creates this identifier. */
   readonly epoch: string;
   readonly revision: number;
   readonly mark: string;
 }
 
-/** Identification of a change that a daemon sends to the primary. */
+/** Identifies a change that a daemon sends to the primary. */
 export interface Marked {
   readonly epoch: string;
-  /** Random identifier of the change. Sending the change again with the same mark has no effect. */
+  /** Random identifier of the change. If the daemon sends the same change twice, the second one has no effect. */
   readonly mark: string;
   /** Random identifier of one run of a daemon. */
   readonly instance: string;
   /**
-   * Latest time for the change, in Unix milliseconds of the primary's clock. The primary rejects a later change, so a failed change cannot
-   * succeed afterwards.
+   * Latest time at which the primary accepts the change, in Unix milliseconds of the primary's clock. Without this limit, a change could
+   * succeed after the daemon has reported a failure.
    */
   readonly notAfterMs: number;
 }
@@ -62,7 +65,7 @@ export function createTables(epoch: string, mark: string): Statement[] {
 
 /**
  * Returns a statement that selects one row: `epoch`, `schema_version`, the newest `revision`, `now_ms`, and the `mark` of the revision in
- * the parameter. `mark` is null if the primary no longer contains that revision.
+ * the parameter. `mark` is null if the primary no longer stores that revision.
  */
 export function readHead(revision: number): Statement {
   return {
@@ -73,8 +76,8 @@ export function readHead(revision: number): Statement {
 }
 
 /**
- * Returns the statements with a new revision for the change. The last statement selects the revision number, or no row if the change is too
- * late or intended for another primary.
+ * Returns the statements that assign a new revision to the change. The last statement selects the revision. It selects no row if the change
+ * is too late or belongs to another primary.
  */
 export function underMark({ mark, epoch, instance, notAfterMs }: Marked, statements: readonly Statement[]): Statement[] {
   return [
@@ -89,7 +92,7 @@ export function underMark({ mark, epoch, instance, notAfterMs }: Marked, stateme
   ];
 }
 
-/** Returns a statement that inserts a key. In this and all following statements, the parameter ?1 is the mark of the change. */
+/** Returns a statement that inserts a key. As in all statements below, the parameter ?1 is the mark of the change. */
 export function insertKey(key: NewKey): Statement {
   return {
     sql: `INSERT INTO keys (${newKeyColumns}, revision) SELECT ${placeholders(2, 8)}, ${thisRevision} WHERE EXISTS ${thisRevision}
@@ -102,7 +105,7 @@ export function selectKey(hash: string): Statement {
   return { sql: "SELECT * FROM keys WHERE hash = ?2", values: [hash] };
 }
 
-/** Returns a statement that selects the key with this id, if the running change changed the key. */
+/** Returns a statement that selects the key with this id. The statement selects no row unless the running change has changed the key. */
 export function selectChanged(id: number): Statement {
   return { sql: `SELECT * FROM keys WHERE id = ?2 AND revision = ${thisRevision}`, values: [id] };
 }
@@ -115,7 +118,10 @@ export function expireKey(id: number, endsAt: number): Statement {
   return changeActive("expires_at = ?3", [id, endsAt]);
 }
 
-/** Returns a statement that inserts a replacement key, if the running change has changed the key with this id. */
+/**
+ * Returns a statement that inserts a replacement key. The statement has no effect unless the running change has changed the key with this
+ * id.
+ */
 export function insertTwin(key: NewKey, id: number): Statement {
   return {
     sql: `INSERT INTO keys (${newKeyColumns}, revision) SELECT ${placeholders(3, 8)}, ${thisRevision}
@@ -124,7 +130,10 @@ export function insertTwin(key: NewKey, id: number): Statement {
   };
 }
 
-/** Returns a statement that inserts the keys of another key store, if the primary has no keys from earlier changes. */
+/**
+ * Returns a statement that inserts the keys of a local key store. The statement has no effect if an earlier change has stored a key in the
+ * primary.
+ */
 export function insertRows(rows: readonly KeyRow[]): Statement {
   const columns = `id, ${newKeyColumns}, last_used_at, revoked_at`;
   const values = rows.map((row) => columns.split(", ").map((column) => row[column as keyof KeyRow]));
@@ -144,7 +153,7 @@ export function selectMoved(): Statement {
   return { sql: `SELECT count(*) AS moved FROM keys WHERE revision = ${thisRevision}`, values: [] };
 }
 
-/** Returns a statement that writes times of last use. A stored time only increases, so the order in which daemons write does not matter. */
+/** Returns a statement that writes times of last use. An earlier time never replaces a later time, so daemons can write in any order. */
 export function writeUses(uses: readonly (readonly [id: number, usedAt: number])[]): Statement {
   return {
     sql: `UPDATE keys SET last_used_at = uses.used_at, revision = ${thisRevision}

@@ -20,8 +20,8 @@ export function createRecordTable(): Statement[] {
 }
 
 /**
- * Returns a statement that changes records if all conditions are met. Sending it again with the same mark has no effect, because the mark
- * is not the newest or records already have its revision.
+ * Returns a statement that changes records if all conditions are met. A repeated statement with the same mark has no effect: either a newer
+ * mark exists, or the records already have the revision of this mark.
  */
 export function putRecords(changes: readonly RecordChange[]): Statement {
   const rows = changes.map(({ kind, key, value, ifRevision }) => [kind, key, value ?? null, ifRevision ?? null]);
@@ -37,17 +37,23 @@ export function putRecords(changes: readonly RecordChange[]): Statement {
   };
 }
 
-/** Returns a statement that selects one row if the primary accepted the change in time, even if a condition was not met. */
+/**
+ * Returns a statement that selects one row if the primary received the change in time. The row says nothing about the conditions of the
+ * change.
+ */
 export function selectAccepted(): Statement {
   return { sql: `SELECT 1 AS accepted WHERE EXISTS ${thisRevision}`, values: [] };
 }
 
-/** Returns a statement that deletes the mark if no record was changed, so that each mark belongs to a change. */
+/** Returns a statement that deletes the mark of a change that changed no record. Every stored mark then belongs to an actual change. */
 export function removeUnusedMark(): Statement {
   return { sql: `DELETE FROM key_revisions WHERE mark = ?1 AND ${isNew}`, values: [] };
 }
 
-/** Returns a statement that inserts the records of another key store, if the primary has no records from earlier changes. */
+/**
+ * Returns a statement that inserts the records of a local key store. The statement has no effect if an earlier change has stored a record
+ * in the primary.
+ */
 export function insertMovedRecords(rows: readonly RecordRow[]): Statement {
   return {
     sql: `INSERT INTO records (kind, key, value, revision)
@@ -57,6 +63,6 @@ export function insertMovedRecords(rows: readonly RecordRow[]): Statement {
   };
 }
 
-/** SQL condition: the mark is the newest one, and no record has the revision of the mark. */
+/** SQL condition of a change that has not run yet: its mark is the newest mark, and no record has the revision of this mark. */
 const isNew = `EXISTS (SELECT 1 FROM key_revisions WHERE mark = ?1 AND revision = (SELECT max(revision) FROM key_revisions))
   AND NOT EXISTS (SELECT 1 FROM records WHERE revision = ${thisRevision})`;

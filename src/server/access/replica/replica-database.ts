@@ -4,18 +4,18 @@ import type { RecordRow } from "./record-sql.js";
 import { chmodSync, existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import path from "node:path";
 
-/** Maximum wait for a lock of the database. The time is short because waiting for the lock blocks the event loop. */
+/** Maximum time that SQLite waits for a lock of the database file. The time is short, because the wait blocks the event loop. */
 const busyTimeoutMs = 200;
 
-/** A changed key, and the daemon that changed the key. */
+/** A changed key with the identifier of the daemon that changed the key. */
 interface ChangedKeyRow extends ReplicatedKeyRow {
-  /** Identifier of the daemon that made the change. Null if the revision is no longer stored. */
+  /** Random identifier of the daemon run that made the change. Null if the replica no longer stores this revision. */
   instance: string | null;
 }
 
 /**
- * Reads the replica's file while the syncer process writes it. Uses SQLite in read-only mode: libsql returns old rows for reused
- * statements, and cannot open a replica while the primary is unreachable.
+ * Reads the file of the replica while the syncer writes it. Uses SQLite in read-only mode, because libsql returns old rows for reused
+ * statements and cannot open a replica while the primary is unreachable.
  */
 export class ReplicaReader {
   readonly #database: Database.Database;
@@ -49,7 +49,10 @@ export class ReplicaReader {
     return position;
   }
 
-  /** Returns at most `count` changed keys, including revoked keys, in the order of the changes. Starts after the key `id` in `revision`. */
+  /**
+   * Returns at most `count` changed keys in the order of the changes, including revoked keys. Starts after the change of key `id` in
+   * `revision`.
+   */
   changedAfter(revision: number, id: number, count: number): ChangedKeyRow[] {
     return this.#database
       .prepare<[number, number, number], ChangedKeyRow>(
@@ -66,7 +69,7 @@ export class ReplicaReader {
       .all(id, count);
   }
 
-  /** Returns at most `count` records after the row in the parameter, including removed records. Sorted by revision, kind and key. */
+  /** Returns at most `count` records that follow the given position, including removed records. The order is revision, kind, key. */
   recordsAfter({ revision, kind, key }: Omit<RecordRow, "value">, count: number): RecordRow[] {
     const hasTable = this.#database.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'records'").get();
     if (!hasTable) return [];
@@ -87,13 +90,16 @@ export class ReplicaReader {
 }
 
 /**
- * Folder of the replicas, which other users cannot read. `current` is the replica in use. A new replica is fetched into `next`, so that a
- * complete replica always exists.
+ * Folder that contains the replicas, readable only for the daemon's user. The folder `current` contains the replica in use. The syncer
+ * fetches a new replica into `next`, so that a complete replica always exists.
  */
 export class ReplicaFolder {
   readonly #folder: string;
 
-  /** Opens the folder of the replicas, and creates a missing folder. Reverts a replacement of the replica that a crash interrupted. */
+  /**
+   * Opens the folder of the replicas and creates a missing folder. If a crash interrupted the replacement of a replica, restores the
+   * previous replica.
+   */
   constructor(folder: string) {
     this.#folder = folder;
     mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -118,7 +124,7 @@ export class ReplicaFolder {
     return path.join(this.#path("next"), "keys.db");
   }
 
-  /** Replaces the current replica by the replica in `next`. No process is allowed to have either replica open. */
+  /** Replaces the current replica by the replica in `next`. The caller must close both replicas in all processes first. */
   takeNext(): void {
     this.#remove("old");
     if (existsSync(this.#path("current"))) renameSync(this.#path("current"), this.#path("old"));

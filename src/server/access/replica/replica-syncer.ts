@@ -4,7 +4,7 @@ import { statSync } from "node:fs";
 import { compiledFile } from "../../package-root.js";
 import { syncNow, type SyncResponse, type SyncJob } from "./syncer/sync-job.js";
 
-/** Time without a response or a written byte after which the syncer process is killed, because libsql is then blocked. */
+/** Time after which the daemon kills a syncer that has sent no response and written no byte, because libsql is then blocked. */
 const syncerSilenceMs = 5_000;
 const heapMegabytes = 64;
 
@@ -23,8 +23,8 @@ export class ReplicaSyncer {
   }
 
   /**
-   * Fetches new changes. Call it again only after the promise has settled. Throws an Error with the reason of a failure. The next call then
-   * starts a new process.
+   * Fetches new changes from the primary. Wait for the result before the next call. Throws an Error with the reason of a failure. After a
+   * failure, the next call starts a new syncer.
    */
   async sync(): Promise<void> {
     const child = (this.#child ??= this.#start());
@@ -43,7 +43,8 @@ export class ReplicaSyncer {
     this.#child = undefined;
     if (!child || child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
     const exited = once(child, "exit");
-    // Keeps the daemon's process running with `ref` until the syncer has exited, for example during a start with inherited sockets.
+    // Keeps the daemon's process running until the syncer exits. Otherwise the daemon could exit early, for example while it starts with
+    // inherited sockets.
     child.ref();
     child.kill("SIGKILL");
     await exited;
@@ -55,12 +56,12 @@ export class ReplicaSyncer {
       execArgv: [`--max-old-space-size=${heapMegabytes}`],
       stdio: ["ignore", "ignore", "ignore", "ipc"],
     });
-    // Ignores the error, because the call that waits for a response handles an exit of the syncer.
+    // Ignores the event, because the pending `sync` call fails when the syncer exits.
     child.on("error", () => undefined);
     child.on("exit", () => {
       if (this.#child === child) this.#child = undefined;
     });
-    // Allows the daemon with `unref` to exit while the syncer process still runs.
+    // Lets the daemon exit while the syncer still runs.
     child.unref();
     child.channel?.unref();
     child.send(this.#job, () => undefined);
@@ -85,7 +86,7 @@ export class ReplicaSyncer {
       const onExit = (code: number | null, signal: string | null) =>
         settle(() => reject(new Error(`the syncer process exited (${signal ?? code})`)));
       let bytes = this.#bytesWritten();
-      // Treats growth of the replica's file as activity, because the syncer sends no message while it fetches a whole replica.
+      // Also counts a growing file as activity, because the syncer sends no message while it fetches a complete replica.
       const timer = setInterval(() => {
         const bytesBefore = bytes;
         bytes = this.#bytesWritten();

@@ -4,7 +4,7 @@ import { KeyCache } from "../key-cache.js";
 import type { ReplicatedKeyRow } from "./primary-sql.js";
 import type { ReplicaReader } from "./replica-database.js";
 
-/** Number of rows that are read at a time. The daemon serves requests between two reads, so that a large read does not block them. */
+/** Number of rows per read. The daemon serves requests between two reads, so a long table does not block them. */
 const pageRows = 500;
 const greatestId = Number.MAX_SAFE_INTEGER;
 
@@ -17,13 +17,13 @@ export interface ForeignChange {
 }
 
 /**
- * All keys in memory: the keys of the replica and later changes of this daemon. A change of this daemon is valid immediately, and an older
- * replica does not revert the change.
+ * All keys in memory: the keys of the replica, and later changes of this daemon. A change of this daemon is valid immediately, even while
+ * the replica does not contain it.
  */
 export class ReplicatedKeyCache {
   #keys = new KeyCache();
   #revision = 0;
-  /** Revisions of the changes of this daemon, by key id. The replica possibly does not contain these changes yet. */
+  /** Revisions of the changes that this daemon made, by key id. The replica does not have to contain these changes yet. */
   readonly #ahead = new Map<number, number>();
 
   get keys(): KeyCache {
@@ -36,12 +36,12 @@ export class ReplicatedKeyCache {
     this.#store(this.#keys, row);
   }
 
-  /** Discards the changes of this daemon, because the primary no longer contains these changes. */
+  /** Discards the changes of this daemon, because a replaced primary does not contain them. */
   forgetOwn(): void {
     this.#ahead.clear();
   }
 
-  /** Loads all keys again from the replica. No other process is allowed to write the replica meanwhile. */
+  /** Loads all keys from the replica again. The caller must ensure that no process writes the replica meanwhile. */
   async load(reader: ReplicaReader): Promise<void> {
     const { revision } = reader.readPosition();
     const loaded = new KeyCache();
@@ -59,8 +59,8 @@ export class ReplicatedKeyCache {
   }
 
   /**
-   * Applies new changes from the replica. Returns the changes that other daemons made. No other process is allowed to write the replica
-   * meanwhile.
+   * Applies new changes of the replica and returns the changes that other daemons made. The caller must ensure that no process writes the
+   * replica meanwhile.
    */
   async catchUp(reader: ReplicaReader, ownInstance: string): Promise<ForeignChange[]> {
     const { revision } = reader.readPosition();

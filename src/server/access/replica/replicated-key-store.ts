@@ -25,19 +25,25 @@ import { ReplicatedKeyCache, type ForeignChange } from "./replicated-key-cache.j
 import { ReplicatedRecordStore } from "./replicated-record-store.js";
 import { Replication } from "./replication.js";
 
-/** Maximum time for which the start waits for the newest keys. Without a stored replica, the start waits for `firstReplicaWaitMs`. */
+/**
+ * Maximum time that the start of the daemon waits for the newest keys if a replica is stored. Without a stored replica, the start waits for
+ * `firstReplicaWaitMs`.
+ */
 const firstSyncWaitMs = 2_000;
 const firstReplicaWaitMs = 30_000;
 /**
- * Time after which the primary rejects a change, so that a change that failed here cannot succeed later. The remaining time until the 2 s
- * deadline is for the response.
+ * Time after which the primary rejects a change. The daemon reports a failure after 2 s, so a change cannot succeed after this report. The
+ * remaining 0.5 s are for the response.
  */
 const acceptanceMs = 1_500;
-/** Interval at which the times of last use of keys are written to the primary. */
+/** Interval at which the daemon writes the times of last use to the primary. */
 const usageWriteIntervalMs = 30_000;
-/** Maximum number of rows with times of last use in one transaction, so that the transaction is short. */
+/**
+ * Maximum number of times of last use in one transaction. The limit keeps transactions short, because a transaction blocks the writes of
+ * other daemons.
+ */
 const usesAtOnce = 500;
-/** `Retry-After` in seconds of the response when the primary is not writable. */
+/** Seconds in the `Retry-After` header of the response when the daemon cannot write to the primary. */
 const retryAfterSeconds = 5;
 
 export interface ReplicatedKeyStoreOptions {
@@ -49,8 +55,8 @@ export interface ReplicatedKeyStoreOptions {
 }
 
 /**
- * Key store of several daemons. A libSQL server is the primary, and each daemon has a replica. Lookups read memory. Changes go to the
- * primary and throw KEY_STORE_UNAVAILABLE if the primary does not respond within 2 s.
+ * Key store that several daemons share. A libSQL server is the primary, and each daemon has a replica. Lookups read memory. Changes go to
+ * the primary. If the primary does not respond within 2 s, changes throw KEY_STORE_UNAVAILABLE.
  */
 export class ReplicatedKeyStore implements KeyStore {
   readonly #primary: Primary;
@@ -196,7 +202,10 @@ export class ReplicatedKeyStore implements KeyStore {
     return { epoch: known.epoch, mark: randomUUID(), instance: this.#instance, notAfterMs: Math.floor(known.nowMs() + acceptanceMs) };
   }
 
-  /** Sends the statements to the primary. If a table is missing, sends the statements in `creating` and repeats the request. */
+  /**
+   * Sends the statements to the primary. If the primary has no such table, sends the statements in `creating` first and then repeats the
+   * request.
+   */
   async #send(statements: readonly Statement[], { creating = [] }: { creating?: readonly Statement[] } = {}): Promise<SqlRow[][]> {
     try {
       return await this.#primary.write(...statements).catch(async (error: unknown) => {
@@ -210,8 +219,8 @@ export class ReplicatedKeyStore implements KeyStore {
   }
 
   /**
-   * Writes the times of last use to the primary. Never throws, because a request must not fail if its use cannot be recorded. Unwritten
-   * times stay in memory.
+   * Writes the times of last use to the primary. Never throws, because a request must not fail if the use of its key cannot be recorded.
+   * Times that are not written stay in memory.
    */
   async #writeUses(): Promise<void> {
     const uses = this.#table.keys.unwrittenUses();

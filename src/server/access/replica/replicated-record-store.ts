@@ -4,19 +4,25 @@ import type { RecordChange, RecordListener, RecordStore, StoredRecord } from "..
 import type { RecordRow } from "./record-sql.js";
 import type { ReplicaReader } from "./replica-database.js";
 
-/** Number of rows that are read at a time. The daemon serves requests between two reads, so that a large read does not block them. */
+/** Number of rows per read. The daemon serves requests between two reads, so a long table does not block them. */
 const pageRows = 500;
 
-/** All records in memory: the records of the replica and later changes of this daemon. An older replica does not revert these changes. */
+/**
+ * All records in memory: the records of the replica, and later changes of this daemon. These changes are valid even while the replica does
+ * not contain them.
+ */
 export class ReplicatedRecordStore implements RecordStore {
   readonly #listeners = new ChangeListeners();
   readonly #put: (changes: readonly RecordChange[]) => Promise<number | undefined>;
-  /** Records that this daemon changed and that the replica possibly does not contain yet. */
+  /** Records that this daemon changed. The replica does not have to contain these changes yet. */
   readonly #ahead = new Map<string, StoredRecord>();
   #records = new Map<string, StoredRecord>();
   #revision = 0;
 
-  /** `put` changes records in the primary. It resolves with the revision of the change, or with undefined if a condition is not met. */
+  /**
+   * `put` sends changes of records to the primary. It resolves with the revision of the changes, or with undefined if a condition of a
+   * change is not met.
+   */
   constructor(put: (changes: readonly RecordChange[]) => Promise<number | undefined>) {
     this.#put = put;
   }
@@ -46,10 +52,10 @@ export class ReplicatedRecordStore implements RecordStore {
     return this.#listeners.add(listener);
   }
 
-  /** Replaces all records by the records of a replica. No other process is allowed to write the replica meanwhile. */
+  /** Replaces all records by the records of a replica. The caller must ensure that no process writes the replica meanwhile. */
   async load(reader: ReplicaReader, { isDiverged }: { isDiverged: boolean }): Promise<void> {
     const { revision } = reader.readPosition();
-    // Discards the earlier changes of this daemon, because a diverged primary no longer contains them.
+    // Discards the earlier changes of this daemon, because a replaced primary does not contain them.
     if (isDiverged) this.#ahead.clear();
     const loaded = new Map<string, StoredRecord>();
     await readInto(loaded, reader, 0);
@@ -59,7 +65,7 @@ export class ReplicatedRecordStore implements RecordStore {
     this.#listeners.notify("all");
   }
 
-  /** Adds newer records from the replica. No other process is allowed to write the replica meanwhile. */
+  /** Adds newer records of the replica. The caller must ensure that no process writes the replica meanwhile. */
   async catchUp(reader: ReplicaReader): Promise<void> {
     const { revision } = reader.readPosition();
     const read = await readInto(this.#records, reader, this.#revision);
@@ -67,7 +73,7 @@ export class ReplicatedRecordStore implements RecordStore {
     if (read.length > 0) this.#listeners.notify(this.#newest(read));
   }
 
-  /** Returns the current content of these records, because this daemon can have changed them while the replica was read. */
+  /** Returns the current values of the records. This daemon can have changed a record after the value was read from the replica. */
   #newest(records: readonly StoredRecord[]): StoredRecord[] {
     return records.map((record) => this.#records.get(idOf(record)) ?? record);
   }
@@ -78,7 +84,7 @@ export class ReplicatedRecordStore implements RecordStore {
   }
 }
 
-/** Reads the records since a revision into the map and returns these records. */
+/** Reads all records that changed after a revision, stores these in the map and returns these. */
 async function readInto(records: Map<string, StoredRecord>, reader: ReplicaReader, since: number): Promise<StoredRecord[]> {
   const read: StoredRecord[] = [];
   for (let after: Omit<RecordRow, "value"> = { revision: since + 1, kind: "", key: "" }; ;) {

@@ -8,11 +8,11 @@ import { assertSupportedPrimary, createTables, readHead, type Position } from ".
 import { ReplicaReader, type ReplicaFolder } from "./replica-database.js";
 import { ReplicaSyncer } from "./replica-syncer.js";
 
-/** If syncs succeed but the replica stays behind the primary for this time, the replica is fetched again completely. */
+/** Time after which the daemon fetches a complete new replica, if all syncs succeed but the replica stays behind the primary. */
 const stalledAfterMs = 10_000;
-/** Number of consecutive failed syncs after which the replica is fetched again completely, if the primary responds. */
+/** Number of consecutive failed syncs after which the daemon fetches a complete new replica, if the primary responds. */
 const mostFailedSyncs = 3;
-/** Minimum pause after a failed sync, so that a failing primary does not receive requests continuously. */
+/** Minimum pause after a failed sync. The pause limits the rate of requests to a failing primary. */
 const leastPauseAfterFailureMs = 500;
 /** Matches the error messages of libsql for damaged files. */
 const damage = /wal_index|malformed|not a database|corrupt|disk image/i;
@@ -23,7 +23,10 @@ export interface ReplicationOptions {
   readonly folder: ReplicaFolder;
   /** Called when the current replica contains new changes. */
   readonly onMore: (reader: ReplicaReader) => Promise<void>;
-  /** Called when a new replica replaces the previous one. `isDiverged` is true if the primary has lost changes of the previous replica. */
+  /**
+   * Called when a new replica has replaced the previous one. `isDiverged` is true if the primary lacks changes that the previous replica
+   * contained.
+   */
   readonly onAnother: (reader: ReplicaReader, isDiverged: boolean) => Promise<void>;
   readonly log: Log;
 }
@@ -31,21 +34,23 @@ export interface ReplicationOptions {
 /** State of the primary at its last response. */
 export interface KnownPrimary {
   readonly epoch: string;
-  /** Returns an estimate of the primary's clock in Unix milliseconds. The estimate is never later than the actual time. */
+  /** Returns an estimate of the primary's current time in Unix milliseconds. The estimate can be early, but never late. */
   readonly nowMs: () => number;
 }
 
 interface Head {
   readonly epoch: string;
   readonly revision: number;
-  /** Mark of the replica's revision in the primary. Null if the primary does not contain that revision. */
+  /** Mark that the primary stores for the replica's revision. Null if the primary does not store that revision. */
   readonly mark: string | null;
 }
 
-/** Problem of the primary that requires an operator. The message completes a sentence that begins with "the primary". */
+/**
+ * Problem of the primary that only an operator can solve. The words "the primary" precede the message, so the message begins with a verb.
+ */
 class PrimaryAlarm extends Error {}
 
-/** Keeps a replica equal to its primary: requests the newest revision at each interval and fetches newer changes. */
+/** Keeps a replica equal to the primary. At each interval, requests the newest revision of the primary and fetches newer changes. */
 export class Replication {
   readonly #options: ReplicationOptions;
   readonly #ending = new AbortController();
@@ -67,17 +72,19 @@ export class Replication {
     this.#syncer = this.#syncerOf(options.folder.currentFile);
   }
 
-  /** State of the primary at its last response. Undefined before the first response, and while the primary lacks the expected keys. */
+  /**
+   * State of the primary at its last response. Undefined before the first response, and while the primary lacks the keys of this daemon.
+   */
   get primary(): KnownPrimary | undefined {
     return this.#known;
   }
 
-  /** Reason why the replica can differ from the primary. Completes a sentence that begins with "the primary of the key store". */
+  /** Reason why the replica possibly differs from the primary. The words "the primary of the key store" precede the text. */
   get problem(): string | undefined {
     return this.#problem;
   }
 
-  /** Error about a newer schema from the last sync; undefined for a supported schema. */
+  /** Error of the last sync about a newer schema. Undefined if the schema is supported. */
   get newerState(): NewerStateError | undefined {
     return this.#newerState;
   }
@@ -125,7 +132,7 @@ export class Replication {
     this.#reader = undefined;
   }
 
-  /** Fetches the newest change immediately. The change is then available after a restart without the primary. */
+  /** Fetches the newest changes immediately. After a restart without the primary, the replica then contains these changes. */
   hurry(): void {
     this.#endPause();
   }
@@ -156,7 +163,7 @@ export class Replication {
     });
   }
 
-  /** Syncs the replica once. Stores and logs a failure instead of throwing. */
+  /** Syncs the replica once. After a failure, stores and logs the error instead of throwing. */
   async #once(): Promise<void> {
     const { log } = this.#options;
     try {
@@ -284,7 +291,7 @@ export class Replication {
   }
 }
 
-/** Returns the text of an error. Completes a sentence that begins with "the primary of the key store". */
+/** Returns the text of an error. The words "the primary of the key store" precede the text. */
 function problemOf(error: Error): string {
   return error instanceof NewerStateError
     ? `has schema ${error.found}, and this runtimed supports schemas up to ${error.supported}: upgrade runtimed`

@@ -20,7 +20,7 @@ export class HistoryFiles {
   #journalBytes = 0;
   #lastChange: Promise<unknown> = Promise.resolve();
 
-  /** The directory is created with mode 0700 on the first write. */
+  /** The first write creates the directory with mode 0700. */
   constructor(directory: string) {
     this.#directory = directory;
     this.#journal = path.join(directory, "journal");

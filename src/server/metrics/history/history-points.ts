@@ -56,7 +56,7 @@ function toPoints(rows: readonly MetricRow[], stepSeconds: number): MetricsHisto
   };
 }
 
-/** Rounds a number that was stored with 4 bytes, whose further digits mean nothing. */
+/** Rounds a number to three decimal places. It was stored in 4 bytes, so further digits have no meaning. */
 function toThousandths(value: number): number {
   return Math.round(value * 1000) / 1000;
 }

@@ -36,8 +36,8 @@ export function encodeRecord(record: HistoryRecord): Buffer {
 }
 
 /**
- * Returns the complete records of a file, and the length up to the end of the last one. Reading ends at the first record that is incomplete
- * or has another checksum, such as one that was written while the daemon was killed. `soundBytes` is 0 for a file of another format.
+ * Returns the complete records of a file, and the length up to the end of the last one. Stops at the first record that is incomplete or has
+ * another checksum, such as after a kill of the daemon. `soundBytes` is 0 for another format.
  */
 export function readRecords(content: Buffer): { records: HistoryRecord[]; soundBytes: number } {
   const records: HistoryRecord[] = [];

@@ -40,8 +40,8 @@ export class HistorySampler {
   }
 
   /**
-   * Adds what happened since the previous sample to the intervals of each worker. `intervalsOf` is called for workers with activity. Of
-   * workers for which `isRecorded` then returns false, durations are not counted, and the memory for their counts is freed.
+   * Adds the activity since the previous sample to the intervals of each worker with activity, which `intervalsOf` returns. If `isRecorded`
+   * then returns false for a worker, does not count durations and frees the memory of their counts.
    */
   async sample(intervalsOf: (name: string) => readonly IntervalCounts[], isRecorded: (name: string) => boolean): Promise<void> {
     const samples = await this.#processes.sample(this.#pidsOfTurn());

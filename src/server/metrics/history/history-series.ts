@@ -4,12 +4,12 @@ import type { HistoryRecord } from "./history-records.js";
 import { combineRows, type MetricRow } from "./metric-row.js";
 import { MetricRing } from "./metric-ring.js";
 
-/** Number of rows of each ring: 1 h of 10 s, 24 h of 60 s, 14 d of 900 s. */
+/** Number of rows in each ring: 1 h with intervals of 10 s, 24 h with intervals of 60 s, 14 days with intervals of 900 s. */
 const capacity = { tens: 360, minutes: 1440, quarters: 1344 } as const;
 const minutesPerQuarter = 15;
 /** Maximum number of markers in the history of a worker or of the daemon. */
 const keptMarkers = 500;
-/** Estimated memory of a series besides its rings and counts. */
+/** Estimated memory in bytes of a series without its rings and counts. */
 const objectBytes = 1024;
 
 /** The complete history of a worker or of the daemon, from its file and from memory. */
@@ -74,7 +74,7 @@ export class HistorySeries {
   }
 }
 
-/** Adds a row to a ring. If the ring has a row with this slot, adds both together. Returns the row that the ring then has. */
+/** Adds a row to a ring. If the ring contains a row with the same slot, combines both rows. Returns the row that is then in the ring. */
 export function putCombined(ring: MetricRing, row: MetricRow): MetricRow {
   const earlier = ring.get(row.slot);
   const whole = earlier ? combineRows(row.slot, [earlier, row]) : row;

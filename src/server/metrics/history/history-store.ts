@@ -3,9 +3,12 @@ import { HistoryFiles, journalTargetBytes } from "./history-files.js";
 import { combineHistory, HistorySeries, recordsOf, type SeriesData } from "./history-series.js";
 import type { HistoryRecord } from "./history-records.js";
 
-/** Number of minutes in memory, beyond those of sparklines, from which rows move to the files: 6 h. */
+/** Number of minutes in memory, in addition to those of sparklines, after which rows move to the files. 360 minutes are 6 h. */
 const compactionMinutes = 360;
-/** Part of the memory limit down to which idle workers leave the memory, so that this does not happen every minute. */
+/**
+ * Share of the memory limit to which the memory is reduced. Idle workers are removed from memory until then. With a share of 1, this would
+ * be necessary every minute.
+ */
 const evictionShare = 0.9;
 /** Maximum memory of the series of an active worker with one version, after a compaction. */
 const newSeriesBytes = 9 * 1024;
@@ -34,7 +37,7 @@ export class HistoryStore {
   #hasWarned = false;
   /** Memory for new series until the next call of `maintain`. */
   #roomBytes: number;
-  /** Memory that is counted besides the series, as of the last call of `maintain`. */
+  /** Memory in bytes that other parts of the history use, as of the last call of `maintain`. */
   #otherBytes = 0;
 
   constructor(options: HistoryStoreOptions) {
@@ -112,7 +115,7 @@ export class HistoryStore {
     this.#roomBytes = this.#options.sizeBytes - this.#reservedBytes;
   }
 
-  /** Ends the current compaction, and prevents further ones, because the daemon stops. The rows are still in the journal. */
+  /** Stops the current compaction and prevents further ones, because the daemon stops. The journal still contains the rows. */
   stopCompaction(): void {
     this.#isStopping = true;
   }
@@ -174,7 +177,7 @@ export class HistoryStore {
     return this.sizeBytes + this.#otherBytes;
   }
 
-  /** Memory that all workers need if all of them are active. */
+  /** Memory in bytes that is needed if all workers are active. */
   get #reservedBytes(): number {
     return Math.max(this.#usedBytes, this.#workers.size * newSeriesBytes);
   }

@@ -2,9 +2,9 @@ import type { RuntimeEvent } from "../../../shared/contract/events.js";
 import type { HistoryMarker } from "../../../shared/contract/metrics-history.js";
 import type { HistoryStore } from "./history-store.js";
 
-/** Time after a marker until it is written. In this time, the event with the name of the key arrives. */
+/** Time in ms from a marker to its write. The event with the name of the API key arrives within this time. */
 const writeDelayMs = 2000;
-/** Time in which a change of a worker and the change of its active version are the same deployment. */
+/** Time in seconds in which the change of a worker and the change of its active version count as one deployment. */
 const sameChangeSeconds = 10;
 const deployingTypes: readonly string[] = ["worker.installed", "worker.enabled", "worker.disabled", "worker.version-deleted"];
 
@@ -39,7 +39,7 @@ export class MarkerRecorder {
     else if (deployingTypes.includes(type)) {
       const last = this.#deployments.get(name);
       if (last && this.#nowSeconds() - last.at <= sameChangeSeconds) for (const marker of last.markers) Object.assign(marker, by);
-      // The active version was replaced by an upload with the same version number.
+      // An upload with the same version number has replaced the active version.
       else if (type === "worker.installed" && this.#options.activeVersionOf(name) === subject?.version)
         this.#addDeployment(name, { ...version, ...by });
     }

@@ -39,8 +39,8 @@ export class MetricRing {
   }
 
   /**
-   * Adds a row. Of two rows with the same slot, the ring keeps the one with more requests, and the later one if these are equal. Therefore,
-   * adding a row again changes nothing. A row that is older than all rows of a full ring is ignored.
+   * Adds a row. If the ring contains a row with the same slot, keeps the row with more requests, or the new row if both have the same
+   * number. A repeated row therefore changes nothing. A full ring ignores a row that is older than all others.
    */
   put(row: MetricRow): void {
     const index = this.#firstFrom(row.slot);
@@ -153,7 +153,7 @@ export function encodeRow(row: MetricRow): Buffer {
 }
 
 function decodeRows(bytes: Uint8Array): MetricRow[] {
-  // The copy is aligned to 4 bytes, which the position of the rows in a file is not.
+  // Copies the bytes to a position that is a multiple of 4. The rows of a file can be at any position.
   const words = new Uint32Array(Uint8Array.from(bytes.subarray(0, bytes.length - (bytes.length % rowBytes))).buffer);
   const floats = new Float32Array(words.buffer);
   return Array.from({ length: words.length / wordsPerRow }, (_, index) => readRow(words, floats, index * wordsPerRow));

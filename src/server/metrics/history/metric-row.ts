@@ -13,7 +13,10 @@ export interface MetricRow {
   readonly isolates: number;
 }
 
-/** Part of the requests of a row that `p99Ms` stands for when rows are combined. `p50Ms` stands for the others. */
+/**
+ * Share of the requests of a row whose duration is estimated by `p99Ms` when rows are combined. For the other requests, `p50Ms` is the
+ * estimate.
+ */
 const slowShare = 0.02;
 
 /**

@@ -110,7 +110,7 @@ export class MetricsHistory {
     return this.#sampling;
   }
 
-  /** Writes the current minute, which the next daemon continues, and stops. */
+  /** Writes the current minute and stops. The next daemon process continues this minute. */
   async close(): Promise<void> {
     if (!this.#isEnabled || this.#isClosed) return;
     clearTimeout(this.#timer);

@@ -1,4 +1,4 @@
-/** One entry of an archive. Its fields are not checked yet. */
+/** One entry of an archive. The fields are unchecked data from the archive. */
 export interface ArchiveEntry {
   /** The name as stored in the archive. It can contain a trailing slash, `./` or `..`. */
   readonly name: string;
@@ -8,8 +8,8 @@ export interface ArchiveEntry {
   readonly sizeBytes: number;
   readonly executable: boolean;
   /**
-   * Returns the entry's bytes. Throws if their number differs from the size in the archive. Read the bytes before the next entry, or not at
-   * all.
+   * Returns the bytes of the entry. Throws if their number differs from the size in the archive. Read the bytes before the next entry, or
+   * skip them.
    */
   content(): Iterable<Buffer> | AsyncIterable<Buffer>;
 }

@@ -13,7 +13,9 @@ import { lowerPriority } from "../../platform/process-priority.js";
 
 const childHeapMegabytes = 128;
 const unpackDeadlineMs = 300_000;
-/** Maximum number of concurrent unpacker processes. Each process uses one CPU core, and more processes would slow down requests. */
+/**
+ * Maximum number of unpacker processes at the same time. Each process occupies one CPU core, so more processes would slow down requests.
+ */
 const unpackingAtOnce = 2;
 /** Niceness of unpacker processes. While the CPU is busy, an unpacker receives a tenth of the daemon's CPU share. */
 const unpackingNiceness = 10;
@@ -26,8 +28,8 @@ export interface UnpackedPackage {
 }
 
 /**
- * Returns the archive format for the extension `.tgz`, `.tar.gz` or `.zip`, case-insensitively. Throws INVALID_FILE_TYPE for other
- * extensions.
+ * Returns the archive format for the extension `.tgz`, `.tar.gz` or `.zip` in upper or lower case. Throws INVALID_FILE_TYPE for another
+ * extension.
  */
 export function archiveFormat(fileName: string): ArchiveFormat {
   if (/\.(?:tgz|tar\.gz)$/i.test(fileName)) return "tar";
@@ -35,7 +37,10 @@ export function archiveFormat(fileName: string): ArchiveFormat {
   throw new ApiError("INVALID_FILE_TYPE", "The file is not an archive that can be installed. Send a .tgz, .tar.gz or .zip file.");
 }
 
-/** Unpacks archives in separate processes, two at a time, so that neither an archive bomb nor 10,000 files delay requests. */
+/**
+ * Unpacks archives in separate processes, at most two at a time. An archive bomb or an archive with 10,000 files therefore does not delay
+ * requests.
+ */
 export class ArchiveUnpacker {
   readonly #limits: ArchiveLimits;
   readonly #children = new Set<SpawnedProcess>();
@@ -49,10 +54,10 @@ export class ArchiveUnpacker {
 
   /**
    * Unpacks an archive into an empty folder, syncs the files and deletes the archive. Starts before the upload is complete. After an error,
-   * the folder contains only some of the files, and no process writes to it.
+   * the folder is incomplete and no process writes to it.
    */
   async unpack({ path, arrival }: UploadedFile, format: ArchiveFormat, folder: string): Promise<UnpackedPackage> {
-    // Reserves the last free unpacker for completely uploaded archives, because an upload from a slow client can take long.
+    // Keeps the last free unpacker for archives that are completely uploaded, because an upload of a slow client takes long.
     if (this.#freeSlots < 2) await arrival?.whole;
     await this.#takeSlot();
     try {
@@ -114,7 +119,7 @@ interface ChildEnd {
   readonly tookTooLong: boolean;
 }
 
-/** Sends the unpacker the number of bytes that have arrived, until the archive is complete. */
+/** Sends the number of received bytes to the unpacker until the archive is complete. */
 async function tellArrival({ sockets }: SpawnedProcess, arrival: FileArrival | undefined): Promise<void> {
   const stdin = sockets.get(standard.input) as Socket;
   const tell = (line: string | number) => void (stdin.writable && stdin.write(`${line}\n`));

@@ -3,13 +3,13 @@ import path from "node:path";
 import { syncPaths } from "./sync-paths.js";
 
 /**
- * Writes files into an empty folder. Writes synchronously, because the unpacker process has no other task and promises would cost more time
- * than the writes.
+ * Writes files into an empty folder. All writes are synchronous: the unpacker has no other task, and promises would take more time than the
+ * writes.
  */
 export class TreeWriter {
   readonly #root: string;
   readonly #written: string[] = [];
-  /** Created folders, by their path relative to the root. */
+  /** Paths of created folders, relative to the root. */
   readonly #folders = new Set<string>();
 
   constructor(root: string) {
@@ -17,7 +17,7 @@ export class TreeWriter {
     this.#written.push(root);
   }
 
-  /** Creates a folder and its missing parents, but never the root. If the root was deleted meanwhile, the call throws. */
+  /** Creates a folder and its missing parents, but not the root. Throws if the root was deleted meanwhile. */
   addFolder(segments: readonly string[]): void {
     const name = segments.join("/");
     if (name === "" || this.#folders.has(name)) return;
@@ -29,8 +29,7 @@ export class TreeWriter {
   }
 
   /**
-   * Writes a file. Content that is already complete is written immediately. Otherwise returns a promise that resolves when the content is
-   * written.
+   * Writes a file. If the content is already in memory, returns after the write. Otherwise returns a promise that resolves after the write.
    */
   addFile(segments: readonly string[], mode: number, content: Iterable<Buffer> | AsyncIterable<Buffer>): Promise<void> | undefined {
     this.addFolder(segments.slice(0, -1));

@@ -4,25 +4,23 @@ import { archiveTooLarge, invalidArchive } from "../../../shared/archive/refusal
 import type { Arrival } from "./unpack-job.js";
 import { open, type FileHandle } from "node:fs/promises";
 
-/** Size of inflated chunks. Large chunks need fewer turns of the event loop. */
+/** Size in bytes of a decompressed chunk. Large chunks need fewer turns of the event loop. */
 const inflatedChunkBytes = 2 * 1024 * 1024;
-/** Maximum number of compressed bytes that are read ahead, so that zlib's thread does not wait for the file. */
+/** Maximum number of compressed bytes that are read ahead. Without them, the thread of zlib would wait for the file. */
 const readAheadBytes = 4 * 1024 * 1024;
-/** Number of chunks that are inflated ahead. With only one chunk, inflating would pause during each write. */
+/** Number of decompressed chunks that wait for the writer. With only one chunk, zlib would pause during each write. */
 const chunksAhead = 4;
-/**
- * Maximum ratio of expanded to compressed size, which rejects archive bombs with a ratio of about 1,000. Usual packages have a lower ratio.
- */
+/** Maximum ratio of the decompressed to the compressed size. Archive bombs reach a ratio of about 1,000. Usual packages stay below 250. */
 const highestRatio = 250;
-/** Expanded size up to which an archive can have any compression ratio. */
+/** Decompressed size in bytes up to which the daemon accepts every ratio. */
 const ratioFreeBytes = 32 * 1024 * 1024;
 
 const longestHeaderBytes = 128 * 1024;
 const trailerBytes = 8;
-/** Size of the chunks in which the compressed file is read. Large chunks need fewer turns of the event loop. */
+/** Number of compressed bytes that are read from the file at a time. Large chunks need fewer turns of the event loop. */
 const chunkBytes = 1024 * 1024;
 
-/** Throws ARCHIVE_TOO_LARGE if the expanded size of an archive exceeds the maximum ratio to its compressed size. */
+/** Throws ARCHIVE_TOO_LARGE if the ratio of the decompressed to the compressed size is above the maximum. */
 export function checkRatio(expandedBytes: number, compressedBytes: number): void {
   if (expandedBytes > ratioFreeBytes && expandedBytes > highestRatio * compressedBytes) {
     throw archiveTooLarge(`it unpacks to more than ${highestRatio} times its size`);
@@ -30,15 +28,15 @@ export function checkRatio(expandedBytes: number, compressedBytes: number): void
 }
 
 /**
- * Yields the decompressed content of a gzip file with exactly one member. Passes only the deflate data to zlib: zlib would accept further
- * members and ignore trailing bytes, which other tools read differently.
+ * Yields the decompressed content of a gzip file with exactly one member. Gives zlib only the deflate data, because zlib would accept
+ * further members and ignore trailing bytes. Other tools treat such files in other ways.
  */
 export async function* gunzipFile(path: string, maxStreamBytes: number, arrival?: Arrival): AsyncGenerator<Buffer> {
   const gzip = await GzipFile.open(path, arrival);
   const options: ZlibOptions & TransformOptions = { chunkSize: inflatedChunkBytes, writableHighWaterMark: readAheadBytes };
   const inflate = createInflateRaw(options);
   const ahead = new PassThrough({ objectMode: true, highWaterMark: chunksAhead });
-  // Passes no error callback, because the last stream of the pipeline emits the errors of all streams.
+  // Passes an empty callback. The last stream of the pipeline emits the errors of all streams, and the loop below throws them.
   pipeline(gzip.data(), inflate, ahead, () => undefined);
   let crc = 0;
   let expandedBytes = 0;
@@ -56,7 +54,7 @@ export async function* gunzipFile(path: string, maxStreamBytes: number, arrival?
   } finally {
     await gzip.close();
   }
-  // Deflate data ends at its final block (RFC 1951, section 3.2.3), which can come before the end of the file.
+  // Compares the sizes, because deflate data can end before the end of the file. The end is the final block (RFC 1951, section 3.2.3).
   if (inflate.bytesWritten !== gzip.end?.dataBytes) throw invalidArchive("it has bytes after the end of its gzip data");
   if (crc !== gzip.end.crc || expandedBytes % 2 ** 32 !== gzip.end.sizeBytes) throw invalidArchive("its gzip checksum is wrong");
 }
@@ -69,7 +67,7 @@ function isZlibError(error: unknown): boolean {
 interface GzipEnd {
   readonly dataBytes: number;
   readonly crc: number;
-  /** Size of the expanded content in bytes, modulo 2^32. */
+  /** Size of the decompressed content in bytes, modulo 2^32. */
   readonly sizeBytes: number;
 }
 
@@ -111,7 +109,7 @@ class GzipFile {
     await this.#file.close();
   }
 
-  /** Reads bytes at a position. Returns fewer bytes than requested only at the end of the file. */
+  /** Reads `byteCount` bytes at a position. At the end of the file, returns fewer bytes. */
   async #readAt(position: number, byteCount: number): Promise<Buffer> {
     await this.#arrival?.reach(position + byteCount);
     const { buffer, bytesRead } = await this.#file.read(Buffer.allocUnsafe(byteCount), 0, byteCount, position);

@@ -1,5 +1,5 @@
-// The unpacker process: unpacks one archive, reads the package's metadata, writes one line of JSON to stdout and exits. An archive that
-// exploits a parser affects only this process.
+// The unpacker process. Unpacks one archive, reads the metadata of the package, writes one line of JSON to stdout and exits. If an archive
+// exploits an error of a parser, the daemon is not affected.
 import { rm } from "node:fs/promises";
 import path from "node:path";
 import { ApiError } from "../../../shared/api-error.js";
@@ -9,9 +9,9 @@ import { Arrival, type UnpackJob, type UnpackResult } from "./unpack-job.js";
 import { TreeWriter } from "./folder-writer.js";
 import { unpack } from "./unpack.js";
 
-// Exits when stdin closes, because the daemon has exited and no process needs the result.
+// Exits when stdin closes, because the daemon has then exited and no process needs the result.
 process.stdin.on("close", () => process.exit(1));
-// Sets the umask, so that the mode of unpacked files does not depend on the daemon.
+// Sets the umask, so that the mode of unpacked files is the same for every umask of the daemon.
 process.umask(0o022);
 
 const arrival = Arrival.toldBy(process.stdin);
@@ -20,11 +20,11 @@ process.stdout.write(JSON.stringify(result), () => process.exit(0));
 
 async function run(job: UnpackJob): Promise<UnpackResult> {
   try {
-    // Changes to the target folder, because the kernel looks up fewer folders for relative paths.
+    // Changes to the target folder and uses relative paths, for which the kernel has to look up fewer folders.
     process.chdir(job.folder);
     const writer = new TreeWriter(".");
     const root = await unpack({ ...job, arrival, writer });
-    // Deletes the archive before the sync, so that its bytes need not be written to the disk.
+    // Deletes the archive before the sync. The kernel then does not have to write the archive to the disk.
     await rm(job.archivePath, { force: true });
     const [metadata] = await Promise.all([readMetadata(path.join(job.folder, root)), writer.sync()]);
     if (metadata) return { root, metadata };
@@ -41,7 +41,7 @@ async function run(job: UnpackJob): Promise<UnpackResult> {
   }
 }
 
-/** Reads the package's metadata. Loads the YAML parser only now, so that loading runs in parallel with the sync of the files. */
+/** Reads the metadata of the package. Loads the YAML parser at this point, because the sync of the files runs at the same time. */
 async function readMetadata(folder: string): Promise<PackageMetadata | undefined> {
   const { readPackageMetadata } = await import("../package-metadata.js");
   return readPackageMetadata(folder);

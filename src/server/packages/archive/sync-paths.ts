@@ -4,12 +4,13 @@ import { open } from "node:fs/promises";
 import { findSystemTool } from "../../platform/system-tool.js";
 
 /**
- * Minimum number of paths for a sync of the whole file system. For fewer paths, such a sync would mostly wait for writes of other programs.
+ * Minimum number of paths at which one sync of the whole file system is faster. For fewer paths, this sync would mostly wait for writes of
+ * other programs.
  */
 const fewestForFileSystem = 100;
 /**
- * Number of concurrent fsync calls: the default thread count of libuv. Concurrent calls share one commit of the file system's journal, so
- * that each call takes a quarter of the time.
+ * Number of fsync calls at the same time, equal to the default thread count of libuv. Simultaneous calls share one commit of the file
+ * system's journal, so each call takes a quarter of the time.
  */
 const syncsAtOnce = 4;
 
@@ -23,7 +24,9 @@ export async function syncPaths(root: string, paths: readonly string[]): Promise
   await Promise.all(Array.from({ length: syncsAtOnce }, work));
 }
 
-/** Calls syncfs(2), for which Node.js has no API. Returns false if the program `sync` does not support this call. */
+/**
+ * Calls syncfs(2) through the program `sync`, because Node.js has no such function. Returns false if the program does not support syncfs.
+ */
 async function syncFileSystem(root: string): Promise<boolean> {
   const sync = process.platform === "linux" ? findSystemTool("sync") : undefined;
   if (sync === undefined) return false;
@@ -31,7 +34,7 @@ async function syncFileSystem(root: string): Promise<boolean> {
     const [exitCode] = (await once(spawn(sync, ["-f", root], { env: {}, stdio: "ignore" }), "exit")) as [number | null];
     return exitCode === 0;
   } catch {
-    // Reports a failure to start the program `sync` like a system call that `sync` does not support.
+    // Also returns false if the program `sync` cannot be started. The caller then syncs each path.
     return false;
   }
 }

@@ -17,7 +17,7 @@ export interface TarHeader {
 export function parseTarHeader(block: Buffer): TarHeader {
   checkSum(block);
   const type = block[156] === 0 ? "0" : String.fromCharCode(block[156] as number);
-  // Ignores the field in the GNU format, which stores other data at the position of the POSIX name prefix.
+  // Ignores the POSIX name prefix in a header of the GNU format, which stores other data at this position.
   const isPosix = block.toString("latin1", 257, 263) === "ustar\0";
   const prefix = isPosix ? textField(block, 345, 155) : "";
   const name = textField(block, 0, 100);
@@ -38,25 +38,28 @@ function checkSum(block: Buffer): void {
   let sum = 0;
   let signedSum = 0;
   for (let index = 0; index < block.length; index += 1) {
-    // Counts the checksum field as eight spaces, as tar does.
+    // Counts each byte of the checksum field as a space, because tar calculates the checksum in this way.
     const byte = index >= 148 && index < 156 ? 0x20 : (block[index] as number);
     sum += byte;
     signedSum += byte > 127 ? byte - 256 : byte;
   }
   const stored = numberField(block, 148, 8);
-  // Also accepts a checksum over signed characters, as early tar programs calculated it.
+  // Also accepts a checksum of signed characters, which early tar programs calculated.
   if (stored !== sum && stored !== signedSum) throw invalidArchive("the checksum of a tar header is wrong");
 }
 
 function textField(block: Buffer, start: number, length: number): string {
-  // Returns early for an empty field, because two of the three text fields of most headers are empty.
+  // Returns early for an empty text field, because most headers have two empty text fields of three.
   if (block[start] === 0) return "";
   const field = block.subarray(start, start + length);
   const end = field.indexOf(0);
   return decodeUtf8(end === -1 ? field : field.subarray(0, end));
 }
 
-/** Parses a number field: octal digits, padded with spaces or NUL bytes, or GNU's big-endian binary form, whose first bit is set. */
+/**
+ * Parses a number field. The field contains octal digits with spaces or NUL bytes as padding, or a GNU binary number in big-endian order,
+ * whose first bit is set.
+ */
 function numberField(block: Buffer, start: number, length: number): number {
   if ((block[start] as number) & 0x80) return binaryNumber(block.subarray(start, start + length));
   let [at, end] = [start, start + length];
@@ -111,7 +114,7 @@ export function parsePaxRecords(body: Buffer): Map<string, string> {
   return records;
 }
 
-/** Returns the value of a pax record. Names must be valid UTF-8. Comments and vendor attributes can contain any bytes. */
+/** Returns the value of a pax record. The value of a path must be valid UTF-8. Comments and attributes of vendors can contain any bytes. */
 function paxValue(record: Buffer, equals: number): string {
   const isName = /^(?:path|linkpath)$/.test(record.toString("latin1", 0, equals));
   const value = record.subarray(equals + 1);

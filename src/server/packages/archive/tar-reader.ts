@@ -5,7 +5,9 @@ import { invalidArchive, unsupportedEntry } from "../../../shared/archive/refusa
 import { decodeUtf8, isZeroBlock, parsePaxRecords, parseTarHeader, tarBlockBytes, type TarHeader } from "./tar-header.js";
 
 const longestExtensionBytes = 1024 * 1024;
-/** Maximum size of an entry without its content: header, padding, and the header and body of a long name. */
+/**
+ * Maximum number of bytes that an entry takes in addition to its content: the header, the padding, and the header and body of a long name.
+ */
 const overheadBytesPerEntry = 5 * tarBlockBytes;
 
 const unsupportedTypes: Record<string, string> = {
@@ -16,7 +18,7 @@ const unsupportedTypes: Record<string, string> = {
   S: "a sparse file",
 };
 
-/** Fields of extension headers, which apply to the next entry. */
+/** Fields of an extension header. The fields apply to the next entry of the archive. */
 interface Extension {
   path?: string;
   linkpath?: string;
@@ -25,7 +27,7 @@ interface Extension {
 
 /**
  * Yields the entries of a gzipped tar file in the POSIX (ustar, pax) and GNU formats. Rejects unknown types, invalid numbers and trailing
- * bytes. node-tar ignores such data, so another tool could see different content.
+ * bytes, because tools differ in their treatment and could see other entries.
  */
 export function tarEntries(path: string, limits: ArchiveLimits, arrival?: Arrival): AsyncIterable<ArchiveEntry> {
   const maxStreamBytes = limits.maxExpandedSizeBytes + limits.maxArchiveEntries * overheadBytesPerEntry + longestExtensionBytes;
@@ -63,8 +65,8 @@ function isEnd(block: Buffer): boolean {
 }
 
 /**
- * Throws if bytes other than zeros follow the end of the archive. Tar programs pad the last record with zeros. Another tool could read
- * other bytes as content.
+ * Throws if a byte other than zero follows the end of the archive. Tar programs fill the last record with zeros, but another tool could
+ * read other bytes as entries.
  */
 async function expectOnlyZeros(source: ByteSource): Promise<void> {
   for await (const piece of source.upTo(Number.MAX_SAFE_INTEGER)) {
@@ -113,7 +115,7 @@ function refuseNamesForAll(body: Buffer): void {
   }
 }
 
-/** Returns the entry, and a function that returns the number of unread bytes before the next entry. */
+/** Returns the entry and a function. The function returns the number of bytes that are still unread before the next entry. */
 function entryOf(source: ByteSource, header: TarHeader, extension: Extension): { entry: ArchiveEntry; bytesLeft: () => number } {
   const name = extension.path ?? header.name;
   const kind = kindOf(header.type, name);
@@ -143,7 +145,7 @@ async function* piecesOf(source: ByteSource, byteCount: number): AsyncGenerator<
 function kindOf(type: string, name: string): ArchiveEntry["kind"] {
   switch (type) {
     case "0":
-      // Treats a name with a trailing slash as a folder, as tar did before POSIX.
+      // Treats an entry whose name ends with a slash as a folder, as tar programs did before POSIX.
       return name.endsWith("/") ? "directory" : "file";
     case "1":
       return "hard link";
@@ -170,7 +172,7 @@ async function passOver(source: ByteSource, byteCount: number): Promise<void> {
   if (!source.takeLoaded(byteCount) && !(await source.skip(byteCount))) throw invalidArchive("it is cut off");
 }
 
-/** Reads any number of bytes from a stream of chunks. Keeps at most one chunk in memory. */
+/** Reads any number of bytes from a stream of chunks. At most one chunk is in memory. */
 class ByteSource {
   readonly #chunks: AsyncIterator<Buffer>;
   #rest: Buffer = Buffer.alloc(0);
@@ -179,12 +181,14 @@ class ByteSource {
     this.#chunks = chunks[Symbol.asyncIterator]();
   }
 
-  /** Returns the next `byteCount` bytes if the current chunk contains them; otherwise undefined. Most reads then need no promise. */
+  /**
+   * Returns the next `byteCount` bytes if all of them are in the current chunk, otherwise undefined. Most reads therefore need no promise.
+   */
   takeLoaded(byteCount: number): Buffer | undefined {
     return this.#rest.length >= byteCount ? this.#cut(byteCount) : undefined;
   }
 
-  /** Returns the next `byteCount` bytes, or fewer bytes at the end of the stream. */
+  /** Returns the next `byteCount` bytes. At the end of the stream, returns the remaining bytes. */
   async take(byteCount: number): Promise<Buffer> {
     const loaded = this.takeLoaded(byteCount);
     if (loaded) return loaded;
@@ -193,7 +197,7 @@ class ByteSource {
     return Buffer.concat(pieces);
   }
 
-  /** Yields the next `byteCount` bytes in chunks, or fewer bytes at the end of the stream. */
+  /** Yields the next `byteCount` bytes in chunks. At the end of the stream, yields the remaining bytes. */
   async *upTo(byteCount: number): AsyncGenerator<Buffer> {
     let missing = byteCount;
     while (missing > 0) {
@@ -214,7 +218,7 @@ class ByteSource {
     return true;
   }
 
-  /** Closes the stream of chunks. */
+  /** Closes the source of the chunks. */
   async close(): Promise<void> {
     await this.#chunks.return?.();
   }

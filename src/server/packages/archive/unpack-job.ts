@@ -5,7 +5,7 @@ import type { ArchiveFormat } from "./unpack.js";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 
-/** Last line that the daemon writes to the unpacker's stdin. Each earlier line is the number of archive bytes that have arrived. */
+/** Last line that the daemon writes to the stdin of the unpacker. All earlier lines contain the number of received archive bytes. */
 export const archiveIsWhole = "whole";
 
 /** Input of the unpacker process, passed as JSON in its first argument. */
@@ -24,26 +24,26 @@ export type UnpackResult =
   | { readonly refusal: { readonly code: ErrorCode; readonly message: string } }
   | { readonly failure: { readonly code: "INSUFFICIENT_STORAGE" | "INTERNAL_ERROR"; readonly reason: string } };
 
-/** Counts the arrived bytes of an archive that is unpacked during its upload. */
+/** Counts the received bytes of an archive. The unpacker reads the archive while the daemon still receives it. */
 export class Arrival {
   #sizeBytes = 0;
   readonly #waiting = new Set<() => void>();
 
-  /** Creates a counter that reads the lines of the daemon from `input`. The last line is `archiveIsWhole`. */
+  /** Creates a counter from the lines that the daemon writes to `input`. The last line is `archiveIsWhole`. */
   static toldBy(input: Readable): Arrival {
     const arrival = new Arrival();
     createInterface({ input }).on("line", (line) => arrival.tell(line === archiveIsWhole ? Infinity : Number(line)));
     return arrival;
   }
 
-  /** Records the number of bytes that have arrived; Infinity when the archive is complete. */
+  /** Records the number of received bytes. `Infinity` means that the archive is complete. */
   tell(sizeBytes: number): void {
     this.#sizeBytes = sizeBytes;
     for (const resolve of this.#waiting) resolve();
     this.#waiting.clear();
   }
 
-  /** Resolves when `sizeBytes` bytes, or the complete archive, have arrived. */
+  /** Resolves when the daemon has received `sizeBytes` bytes or the complete archive. */
   async reach(sizeBytes: number): Promise<void> {
     while (this.#sizeBytes < sizeBytes) await this.#change();
   }

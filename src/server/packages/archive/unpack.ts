@@ -9,26 +9,27 @@ import { tarEntries } from "./tar-reader.js";
 import type { TreeWriter } from "./folder-writer.js";
 
 /**
- * Maximum duration of a turn of the event loop. Longer turns would delay zlib's thread, because zlib starts the next chunk between turns.
+ * Maximum time in ms that one turn of the event loop writes files. zlib starts the next chunk between two turns, so longer turns would
+ * delay its thread.
  */
 const longestTurnMs = 1;
 
 export type ArchiveFormat = "tar" | "zip";
 
 /**
- * Unpacks an archive. Returns the path of the package root in the archive, or "" for the archive's root. Checks each entry before writing
- * the entry. After an error, the caller must discard all written files.
+ * Unpacks an archive. Returns the path of the package root in the archive, or "" if the archive is the root. Checks each entry before the
+ * write. After an error, the caller must delete all written files.
  */
 export async function unpack(options: {
   archivePath: string;
-  /** Counter of the arrived bytes if the archive can still be incomplete. Undefined for a complete archive. */
+  /** Counter of received bytes if the archive can still be incomplete. Undefined if the archive is complete. */
   arrival?: Arrival;
   format: ArchiveFormat;
   writer: TreeWriter;
   limits: ArchiveLimits;
 }): Promise<string> {
   const { archivePath, arrival, format, writer, limits } = options;
-  // Waits for the complete zip file, because its list of entries is at the end.
+  // Waits for the complete file if the archive is a zip file, because a zip file has its list of entries at the end.
   await arrival?.reach(format === "zip" ? Infinity : magic.tar.length);
   await expectMagic(archivePath, format);
   const entries = await entriesOf(format, { archivePath, arrival, limits });
@@ -36,7 +37,7 @@ export async function unpack(options: {
   return tree.packageRoot(format);
 }
 
-/** Loads the zip reader only for zip files, because loading the reader delays the start of the process. */
+/** Loads the zip reader only for a zip file, because this takes time at the start of the process. */
 async function entriesOf(
   format: ArchiveFormat,
   { archivePath, arrival, limits }: { archivePath: string; arrival: Arrival | undefined; limits: ArchiveLimits },
@@ -83,7 +84,8 @@ async function unpackEntries(entries: AsyncIterable<ArchiveEntry>, writer: TreeW
     refuseLeadingOut(entry);
     harmlessLink ??= entry;
   }
-  // A link inside the package is reported last, because a later link that leads out of the package is a more serious error.
+  // Reports a link inside the package only after all entries. If a link that leads out of the package follows, the error names that link
+  // instead.
   if (harmlessLink) throw unsupportedEntry(harmlessLink.name, `a ${harmlessLink.kind}`);
   if (tree.fileCount === 0) throw invalidArchive("it contains no files");
   return tree;
@@ -106,7 +108,7 @@ function unpackEntry(
 
 function refuseLeadingOut(link: ArchiveEntry): void {
   const name = entrySegments(link.name, "file").join("/");
-  // Resolves the target of a symbolic link from the link's folder, and the target of a hard link from the archive's root.
+  // A symbolic link is relative to the folder of the link. A hard link is relative to the root of the archive.
   const from = link.kind === "symbolic link" ? name : name.split("/", 1).join("");
   if (linkLeavesPackage(from, link.target ?? "")) throw pathTraversal(`${link.name} -> ${link.target}`);
 }

@@ -7,9 +7,9 @@ import { archiveTooLarge, invalidArchive, unsupportedEntry } from "../../../shar
 import { decodeUtf8 } from "./tar-header.js";
 import { open } from "node:fs/promises";
 
-/** Maximum compression ratio of deflate: 1,032 to 1. */
+/** Maximum compression ratio that deflate can reach: 1,032 to 1. */
 const highestDeflateRatio = 1032;
-/** Length in bytes of the longest data descriptor, which can follow an entry. */
+/** Length in bytes of the longest data descriptor. A data descriptor can follow the data of an entry. */
 const longestDescriptorBytes = 24;
 const unknownUntilZip64 = 0xffffffff;
 const unicodePathExtraField = 0x7075;
@@ -28,8 +28,8 @@ interface LocatedEntry {
 }
 
 /**
- * Yields the entries of a zip file. Rejects a file whose central directory contradicts itself, a local header or the data, because another
- * tool could see another list of files.
+ * Yields the entries of a zip file. Rejects a file whose central directory contradicts a local header, the data or itself, because another
+ * tool could see other entries.
  */
 export async function* zipEntries(path: string, limits: ArchiveLimits): AsyncGenerator<ArchiveEntry> {
   const zip = await orInvalid(openPromise(path, { decodeStrings: false, autoClose: false, validateEntrySizes: true }));
@@ -43,7 +43,7 @@ export async function* zipEntries(path: string, limits: ArchiveLimits): AsyncGen
   }
 }
 
-/** Reads the central directory and all local headers. Throws if a header and its directory entry disagree. */
+/** Reads the central directory and all local headers. Throws if a local header differs from its entry in the directory. */
 async function locateEntries(zip: ZipFile, centralDirectoryEnd: number): Promise<LocatedEntry[]> {
   const located: LocatedEntry[] = [];
   const entries = zip.eachEntry();
@@ -57,8 +57,7 @@ async function locateEntries(zip: ZipFile, centralDirectoryEnd: number): Promise
     if (!agree(entry, local)) throw invalidArchive("its central directory and its entries disagree");
     located.push({ entry, name: nameOf(entry), dataEnd: local.fileDataStart + entry.compressedSize });
   }
-  // Checks that the reading ended at the end of the directory, because yauzl reads only the stated number of entries and would miss
-  // further ones.
+  // Compares the read position with the end of the directory. yauzl reads only the stated number of entries and would miss further ones.
   if (Number(zip.readEntryCursor) !== centralDirectoryEnd)
     throw invalidArchive("its central directory contains more or fewer entries than stated");
   checkSpans(located);
@@ -79,8 +78,8 @@ function agree(entry: Entry, local: LocalFileHeader): boolean {
 }
 
 /**
- * Entries must follow each other without gaps or overlaps from the first byte on. Overlapping entries can form an archive bomb. Gaps can
- * hide content that other tools find.
+ * Throws unless the entries follow each other from the first byte on, without gaps or overlaps. Overlapping entries can form an archive
+ * bomb. A gap can contain content that other tools find.
  */
 function checkSpans(located: readonly LocatedEntry[]): void {
   let end = 0;
@@ -112,7 +111,8 @@ function nameOf(entry: Entry): string {
 
 function archiveEntry(zip: ZipFile, entry: Entry, name: string): ArchiveEntry {
   const madeOn = entry.versionMadeBy >>> 8;
-  // Uses the upper 16 bits as the file mode only for zip files from Unix and macOS. Other systems use these bits differently.
+  // Uses the upper 16 bits as the file mode only if the zip file comes from Unix or macOS. For other systems, these bits have another
+  // meaning.
   const mode = madeOn === 3 || madeOn === 19 ? entry.externalFileAttributes >>> 16 : 0;
   const kind = kindOf(name, mode);
   if (kind === "directory" && entry.uncompressedSize > 0) throw invalidArchive("a folder in it has content");
@@ -155,7 +155,7 @@ async function* content(zip: ZipFile, entry: Entry): AsyncGenerator<Buffer> {
   if (crc !== entry.crc32) throw invalidArchive("the checksum of an entry is wrong");
 }
 
-/** Converts an error of yauzl to an ApiError. Errors with `syscall` come from the file system and are rethrown unchanged. */
+/** Converts an error of yauzl to an ApiError. An error with `syscall` comes from the file system and stays unchanged. */
 async function orInvalid<Value>(step: Promise<Value>): Promise<Value> {
   try {
     return await step;
@@ -166,8 +166,8 @@ async function orInvalid<Value>(step: Promise<Value>): Promise<Value> {
 }
 
 /**
- * Returns the end position of the central directory. Throws if count, size and position disagree, or if bytes are between the directory and
- * the end records. yauzl does not check this.
+ * Returns the end of the central directory in bytes. Throws if its count, size and position contradict each other, or if bytes follow
+ * before the end record. yauzl does not check this.
  */
 async function readZipEnd(path: string): Promise<number> {
   const file = await open(path, "r");

@@ -25,7 +25,7 @@ export function withField(text: string, fileName: string, path: readonly string[
     const serialized = document.toString({ lineWidth: 0, flowCollectionPadding: !/[{[]\S/.test(text) });
     if (isEqual(fieldsIn(serialized, fileName), wanted)) return serialized;
   } catch {
-    // An alias whose anchor was removed cannot be serialized.
+    // Returns those fields of a manifest that are settings of the plugin.
   }
   throw invalidMetadata(
     fileName,
@@ -40,7 +40,10 @@ function changed(fields: Readonly<Record<string, unknown>>, path: readonly strin
   return inner === undefined ? others : { ...fields, [first]: inner };
 }
 
-/** Returns the text with a replaced scalar, an added field at the end or without the line of a field. Undefined if that is not possible. */
+/**
+ * Returns the text after one of three simple changes: a replaced value, a new field at the end, or a removed line. Returns undefined if
+ * none of them is possible.
+ */
 function splicedText(text: string, document: Document.Parsed, field: string, value: unknown): string | undefined {
   const { contents } = document;
   const lineEnd = text.includes("\r\n") ? "\r\n" : "\n";

@@ -33,7 +33,7 @@ interface Target {
   readonly fileName: string;
   /** Text before the change. */
   readonly text: string;
-  /** Throws if the configuration was changed since it was read. */
+  /** Throws if the configuration has changed after the caller read it. */
   readonly check: () => void;
 }
 
@@ -91,7 +91,8 @@ export class PluginConfigurations {
         `The manifest for the built-in plugin ${plugin.name} cannot be stored, because ${folder} already exists. Move or delete ${folder}.`,
       );
     const check = () => {
-      // Another change created the overriding manifest meanwhile, which has another etag than the built-in one.
+      // If another change has created the overriding manifest meanwhile, compares with that manifest, whose ETag differs from the built-in
+      // one.
       assertConfigEtag(exists(folder) ? folder : code.folder, etag);
     };
     return { folder, fileName: "manifest.yaml", text: `name: ${JSON.stringify(plugin.name)}\n`, check };
@@ -160,7 +161,10 @@ function editedText(found: CatalogedPlugin, { text, fileName }: Target, set: Fie
   );
 }
 
-/** Returns the path of a setting: below `config` if it is there, or if its name is a field of the manifest; otherwise at the top. */
+/**
+ * Returns the path of a setting. It is below `config` if `config` contains the setting, or if the name is a field of the manifest.
+ * Otherwise it is at the top.
+ */
 function placeOfSetting(text: string, fileName: string, name: string): string[] {
   const { config } = parseFields(text, fileName);
   const isInConfig = isObject(config) && Object.hasOwn(config, name);

@@ -90,7 +90,7 @@ export class WorkerConfigurations {
     if (faults.length > 0) throw changeRejected(faults);
     if (!set) return yaml ?? "";
     const text = withFields(found.text ?? "", found.fileName, set);
-    // The same rules apply as for a sent text, because a removed field can make another one invalid.
+    // Checks the new text by the rules for a sent text, because the removal of a field can make another field invalid.
     parseFields(text, found.fileName);
     return text;
   }
@@ -116,7 +116,7 @@ export class WorkerConfigurations {
       ...moved.map((field) => ({ name: field, message: "cannot be changed here; upload a new package", ...lineOfField(sent, [field]) })),
       ...Object.entries(after).flatMap(([field, value]): ConfigFault[] => {
         if (isFieldName(field)) return this.#faultsOf(name, field, value, (keys) => lineOfField(sent, keys));
-        // A field that the manifest already has is kept, because other tools can use it.
+        // Keeps a field that the manifest already contains, because other tools can use it.
         const isKept = isKnownField(field) || before === undefined || Object.hasOwn(before, field);
         return isKept ? [] : [{ name: field, message: unknownField(field), ...lineOfField(sent, [field]) }];
       }),

@@ -3,13 +3,13 @@ import { ApiError } from "../../../shared/api-error.js";
 
 const descriptors = "/proc/self/fd";
 const folderFlags = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
-/** Flags for opening a file without following a symbolic link and without waiting for the writer of a named pipe. */
+/** Flags that open a regular file. A symbolic link causes an error, and a named pipe without a writer does not block. */
 const fileFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const folderMode = 0o755;
 
 /**
- * An open folder. Operations on `path` affect this folder even if another folder now has its name. Therefore, no change between a check and
- * an operation can lead outside. The caller must close the handle.
+ * An open folder. All operations on `path` affect this folder, even if another folder gets its name meanwhile. A checked path can therefore
+ * not lead out of the package later. The caller must close the handle.
  */
 export class DirectoryHandle {
   readonly #descriptor: number;
@@ -18,7 +18,7 @@ export class DirectoryHandle {
     this.#descriptor = descriptor;
   }
 
-  /** Opens a folder below a configured directory, one path segment after the other. With `isMade`, creates missing folders. */
+  /** Opens a folder below a configured directory, one path segment at a time. If `isMade` is true, creates missing folders. */
   static open(directory: string, segments: readonly string[], options: { isMade?: boolean } = {}): DirectoryHandle {
     if (!existsSync(descriptors)) {
       throw new ApiError(
@@ -35,12 +35,13 @@ export class DirectoryHandle {
         const isNew = options.isMade === true && inner.#makeFolder(segment);
         if (isNew) made.push(inner.pathOf(segment));
         inner = inner.enter(segment);
-        // Sets the mode regardless of the daemon's umask, because isolates can run as other users and must be able to read the folder.
+        // Sets the mode explicitly, because the daemon's umask could be too strict. Isolates with other user ids must be able to read the
+        // folder.
         if (isNew) fchmodSync(inner.#descriptor, folderMode);
       }
       return inner;
     } catch (error) {
-      // If a later step fails, for example on a full disk, deletes the new folders again.
+      // If opening fails later, for example because the disk is full, deletes the folders that this call has created.
       for (const folder of made.toReversed()) rmdirSync(folder);
       throw error;
     } finally {
@@ -48,18 +49,18 @@ export class DirectoryHandle {
     }
   }
 
-  /** Opens a subfolder. Throws ELOOP for a link, and ENOTDIR for other entries that are not folders. */
+  /** Opens a subfolder. Throws ELOOP if the entry is a link, and ENOTDIR if it is another entry that is not a folder. */
   enter(name: string): DirectoryHandle {
     try {
       return new DirectoryHandle(openSync(this.pathOf(name), folderFlags));
     } catch (error) {
-      // Checks whether the entry is a link, because Linux reports ENOTDIR for links as well.
+      // Checks whether the entry is a link, because Linux reports ENOTDIR also for a link.
       if (!this.stat(name)?.isSymbolicLink()) throw error;
       throw Object.assign(new Error("a link is not followed", { cause: error }), { code: "ELOOP" });
     }
   }
 
-  /** Path of the open folder in `/proc/self/fd`, valid until the handle is closed. */
+  /** Path of the open folder in `/proc/self/fd`. The path is valid until the handle is closed. */
   get path(): string {
     return `${descriptors}/${this.#descriptor}`;
   }
@@ -68,12 +69,12 @@ export class DirectoryHandle {
     return `${this.path}/${name}`;
   }
 
-  /** Returns the status of an entry without following links; undefined when the entry is missing. */
+  /** Returns the status of an entry. Does not follow links. Returns undefined for a missing entry. */
   stat(name: string): Stats | undefined {
     return lstatSync(this.pathOf(name), { throwIfNoEntry: false });
   }
 
-  /** Opens a regular file. Returns the descriptor, which the caller must close, or undefined for other entries. */
+  /** Opens a regular file and returns the descriptor, which the caller must close. Returns undefined for an entry of another kind. */
   openFile(name: string): number | undefined {
     const descriptor = openSync(this.pathOf(name), fileFlags);
     if (fstatSync(descriptor).isFile()) return descriptor;
@@ -85,7 +86,7 @@ export class DirectoryHandle {
     closeSync(this.#descriptor);
   }
 
-  /** Creates a folder. Returns false when it exists already. */
+  /** Creates a folder. Returns false if the folder exists. */
   #makeFolder(name: string): boolean {
     try {
       mkdirSync(this.pathOf(name));

@@ -6,8 +6,8 @@ import type { FilePlace } from "./file-paths.js";
 import { inDirectoryHandle, DirectoryHandle } from "./directory-handle.js";
 
 /**
- * Returns the ETag of a file. The ETag changes with the content, because the daemon writes each new content to a new inode. The change time
- * (ctime) is not included, because a hard link of an isolate changes it.
+ * Returns the ETag of a file. The inode is part of the ETag, because the daemon writes new content to a new inode. The change time (ctime)
+ * is not, because a hard link of an isolate changes it.
  */
 export function etagOf({ ino, size, mtimeNs }: Pick<BigIntStats, "ino" | "size" | "mtimeNs">): string {
   const mark = createHash("sha256").update(`${ino} ${size} ${mtimeNs}`).digest("base64url").slice(0, 22);
@@ -16,7 +16,7 @@ export function etagOf({ ino, size, mtimeNs }: Pick<BigIntStats, "ino" | "size" 
 
 /** Throws PRECONDITION_FAILED unless the file has this ETag. */
 export function assertEtag({ mount, below, path }: FilePlace, etag: string): void {
-  // Also accepts a weak ETag, because a proxy that compresses a response makes its ETag weak.
+  // Ignores the prefix W/, because a proxy that compresses a response changes the ETag to a weak one.
   if (currentEtag(mount.path, below) === etag.replace(/^W\//, "")) return;
   throw new ApiError(
     "PRECONDITION_FAILED",

@@ -21,9 +21,11 @@ export interface FileCaller {
   readonly seesValues: boolean;
 }
 
-/** A requested path below a mount (a configured directory) that the caller is allowed to see. The path can be missing on the disk. */
+/**
+ * A requested path below a mount (a configured directory that the caller is allowed to see). The entry itself can be missing on the disk.
+ */
 export interface FilePlace {
-  /** Path as error messages and responses show it, with the mount name first. */
+  /** Path in the file API, which responses and error messages contain. The first segment is the name of the mount. */
   readonly path: string;
   readonly mount: Mount;
   readonly below: readonly string[];
@@ -32,11 +34,11 @@ export interface FilePlace {
 /** A path in a package folder that the caller is allowed to change. */
 export interface WritablePlace extends FilePlace {
   readonly unit: Unit;
-  /** Path segments below the package folder; empty for the folder itself. */
+  /** Path segments below the package folder. Empty for the package folder itself. */
   readonly inUnit: readonly string[];
 }
 
-/** Resolves the paths of file operations and checks the caller's permission. */
+/** Resolves the paths that callers of the file API send, and checks the permission of the caller. */
 export class FilePlaces {
   readonly #mounts: ReadonlyMap<string, Mount>;
   readonly #layout: Layout;
@@ -48,12 +50,12 @@ export class FilePlaces {
     this.#keeper = options.keeper;
   }
 
-  /** Resolves a path for reading. Returns undefined for the empty path, which lists the mounts. */
+  /** Resolves a path for reading. Returns undefined for the empty path, for which the file API lists the mounts. */
   readable(text: string, caller: FileCaller): FilePlace | undefined {
     const [mountName, ...below] = pathSegments(text);
     if (mountName === undefined) return undefined;
     const mount = this.#mounts.get(mountName);
-    // Staging areas and other folders with a leading dot are hidden.
+    // Hides folders whose name begins with a dot, such as the staging area.
     if (!mount || below[0]?.startsWith(".")) throw notFound(text);
     const name = packageNameAt(below);
     if (name !== undefined) caller.assertCovers(name);
@@ -61,8 +63,8 @@ export class FilePlaces {
   }
 
   /**
-   * Resolves a path for writing. Throws unless the path is in a package folder that is not built in and that the caller is allowed to
-   * manage.
+   * Resolves a path for writing. Throws if the path is outside a package folder, if the package is built in, or if the caller is not
+   * allowed to manage the package.
    */
   writable(text: string, caller: FileCaller): WritablePlace {
     const place = this.readable(text, caller);
@@ -81,7 +83,7 @@ export class FilePlaces {
     return { ...place, name };
   }
 
-  /** Returns the path of a package folder in the file API. Undefined for a built-in package and for another folder. */
+  /** Returns the path of a package folder in the file API. Returns undefined if the package is built in or the folder is no package. */
   unitAt(folder: string): string | undefined {
     const mount = this.mountOf(folder);
     if (!mount || mount.source === "built-in") return undefined;
@@ -100,16 +102,16 @@ export class FilePlaces {
 }
 
 /**
- * Returns the package name of a path below a mount. For a scope folder such as `@team`, returns `@team/`, which matches all packages of the
- * scope.
+ * Returns the name of the package that contains a path below a mount. For a scope folder, such as `@team`, returns `@team/`, which stands
+ * for all packages of the scope.
  */
 export function packageNameAt([first, second = ""]: readonly string[]): string | undefined {
   return first?.startsWith("@") ? `${first}/${second}` : first;
 }
 
 /**
- * Splits a path into segments, without decoding and Unicode normalization. Ignores a slash at both ends. Returns no segments for the list
- * of mounts.
+ * Splits a path into segments without decoding or Unicode normalization. Ignores a slash at the beginning and at the end. Returns no
+ * segments for the empty path.
  */
 function pathSegments(text: string): string[] {
   if (Buffer.byteLength(text) > longestPathBytes) throw unusable(text, `it is longer than ${longestPathBytes} bytes`);
@@ -132,7 +134,7 @@ function checkSegment(segment: string, path: string): void {
   if (Buffer.byteLength(segment) > longestSegmentBytes) throw unusable(path, `a part of it is longer than ${longestSegmentBytes} bytes`);
 }
 
-/** Throws for a new name that some systems cannot store, by the rules that also apply to archive entries. */
+/** Throws if some operating systems cannot store a file with this name. The same rules apply to the entries of an archive. */
 export function checkNewName(name: string): void {
   if (name.includes("/")) throw new ApiError("PATH_TRAVERSAL", `The name ${shown(name)} is not valid: a name has no "/".`);
   checkSegment(name, name);

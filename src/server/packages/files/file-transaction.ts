@@ -12,16 +12,19 @@ import { asStorageFailure } from "../../platform/storage-full.js";
 interface FileChangeSurroundings {
   readonly areas: InstallAreas;
   readonly type: ChangeType;
-  /** Returns the folder that other daemons must read again after a change in the package folder. */
+  /** Returns the folder that other daemons must read again after a change of this package folder. */
   readonly folderOf: (unit: Unit) => string;
   /**
-   * Renews the worker or plugin in the package folder. Called in the same turn of the event loop as the change. Running isolates read from
-   * `movedTo`, if the folder was moved.
+   * Renews the worker or plugin after a change of its folder, in the same turn of the event loop. If the folder was moved, running isolates
+   * read from `movedTo`.
    */
   readonly renew: (unit: Unit, movedTo: string | undefined) => Promise<void>[];
 }
 
-/** Changes files of packages in one directory. Prepares the change without the directory's lock, then applies the change with the lock. */
+/**
+ * Changes files of packages in one directory. Prepares the change before it takes the lock of the directory, and applies the change with
+ * the lock.
+ */
 export async function runFileChange(surroundings: FileChangeSurroundings, units: readonly Unit[], change: FileChange): Promise<void> {
   const { areas, renew } = surroundings;
   const [{ directory }] = units as [Unit];
@@ -60,7 +63,7 @@ function moveOf({ directory, folder }: Unit, movedTo: string): { from: string; t
   return { from: relative(directory, folder), to: relative(directory, movedTo) };
 }
 
-/** Applies the change and renews the packages in one turn of the event loop, so that no request sees new files with the old catalog. */
+/** Applies the change and renews the packages in one turn of the event loop. No request then sees the new files with the old catalog. */
 function applyAndRenew(change: FileChange, aside: string, renewAll: (movedTo: string | undefined) => Promise<void>[]): Promise<void>[] {
   try {
     return renewAll(change.apply(aside));
@@ -70,9 +73,9 @@ function applyAndRenew(change: FileChange, aside: string, renewAll: (movedTo: st
   }
 }
 
-/** Converts the error of a system call to an ApiError with the path. */
+/** Converts the error of a system call to an ApiError that contains the path. */
 export function asFileFailure(error: unknown, path: string): unknown {
-  // Converts a storage error without a path again, so that its message contains `path`.
+  // Converts an error about full storage again, because its message must contain `path`.
   if (error instanceof ApiError) return error.code === "STORAGE_NOT_WRITABLE" ? asFileFailure(error.cause, path) : error;
   const { code = "" } = error as NodeJS.ErrnoException;
   switch (code) {
@@ -99,7 +102,7 @@ export function asFileFailure(error: unknown, path: string): unknown {
   }
 }
 
-/** Converts the error of a read like `asFileFailure`. A file that the daemon has no permission to read counts as missing. */
+/** Converts the error of a read like `asFileFailure`. If the daemon has no permission to read the file, the file counts as missing. */
 export function asReadFailure(error: unknown, path: string): unknown {
   const { code } = error as NodeJS.ErrnoException;
   return code === "EACCES" || code === "EPERM" ? notFound(path, error) : asFileFailure(error, path);

@@ -6,18 +6,18 @@ import { longestBytes } from "../package-metadata.js";
 
 const mask = "***";
 const hidden = "# Only keys that can install packages see this file: its env values cannot be masked.\n";
-/** Number of path segments in `@scope/name/version/manifest.yaml`, the deepest metadata file below a mount. */
+/** Maximum number of path segments of a metadata file below a mount: `@scope/name/version/manifest.yaml`. */
 const deepestManifest = 4;
 
-/** Returns the file name if a path below a mount can be a package's metadata file. Returns undefined for all other files. */
+/** Returns the file name if the path can be the metadata file of a package. Returns undefined for every other path. */
 export function metadataFileAt(below: readonly string[]): MetadataFileName | undefined {
   return below.length > deepestManifest ? undefined : metadataFileNames.find((name) => name === below.at(-1));
 }
 
-/** Reads a metadata file and replaces the values of `env` by `***`. Does not close the descriptor. */
+/** Reads a metadata file and returns the text with `***` in place of the values of `env`. The descriptor stays open. */
 export function readMasked(descriptor: number, fileName: MetadataFileName): Buffer {
   const { size } = fstatSync(descriptor);
-  // Limits the length, because the daemon does not accept a longer file as metadata.
+  // Hides a file that is too long to be metadata, because the daemon does not parse it.
   if (size > longestBytes(fileName)) return Buffer.from(hidden);
   const bytes = Buffer.alloc(size);
   const length = readSync(descriptor, bytes, 0, size, 0);
@@ -25,8 +25,8 @@ export function readMasked(descriptor: number, fileName: MetadataFileName): Buff
 }
 
 /**
- * Returns the metadata text with the values of `env` replaced by `***`. A text without `env` is unchanged. A text that cannot be parsed is
- * replaced by a note.
+ * Returns a metadata text with `***` in place of the values of `env`. Returns a text without `env` unchanged. If the text cannot be parsed,
+ * returns a note instead.
  */
 export function maskEnv(text: string, fileName: MetadataFileName): string {
   try {
@@ -49,10 +49,10 @@ function maskYaml(text: string, fileName: string): string {
   if (!isMap(contents)) return hidden;
   const place = contents.items.findIndex(({ key }) => isScalar(key) && key.value === "env");
   const value = contents.items[place]?.value;
-  // Hides the whole text if `env` contains a YAML alias, whose value is elsewhere in the text and would not be masked. An alias to an
-  // anchor inside `env` makes the serialization throw.
+  // Hides the whole text if `env` contains a YAML alias, because the value of an alias is elsewhere in the text. If an alias elsewhere
+  // refers to an anchor in `env`, the serialization throws.
   if (place === -1 || hasAlias(value)) return hidden;
-  // Replaces the whole pair, which also removes comments between the values.
+  // Replaces the key `env` with all its values, because a comment between the values could contain a secret.
   contents.items[place] = document.createPair<ParsedNode, ParsedNode>("env", maskedValues(fields["env"]));
   return document.toString({ lineWidth: 0 });
 }

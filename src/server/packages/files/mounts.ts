@@ -4,14 +4,14 @@ import { packageDirectories, type PackageDirectory } from "../package-directorie
 import type { PackageMetadata } from "../../../shared/package-metadata.js";
 import type { Unit } from "./package-folder.js";
 
-/** A configured directory in the file API. `name` is the first segment of all paths in the directory. */
+/** A configured directory in the file API. All paths in the directory begin with `name`. */
 export interface Mount extends PackageDirectory {
   readonly name: string;
 }
 
 /**
- * Returns the configured directories by mount name, which is the last path segment. A second directory with the same name gets the suffix
- * `-2`. Excludes the built-in directory.
+ * Returns the configured directories by mount name. The mount name is the last path segment; a second directory with this segment gets the
+ * suffix `-2`. Omits the built-in directory.
  */
 export function createMounts(options: {
   builtInDirectory: string | undefined;
@@ -40,34 +40,39 @@ function realOr(directory: string): string {
   }
 }
 
-/** A change of files, which is prepared in a staging area and then applied in one turn of the event loop. */
+/** A change of files. The slow part is prepared in a staging area, then the change is applied in one turn of the event loop. */
 export interface FileChange {
   /**
-   * Prepares slow parts of the change in a staging folder, without the directory's lock. If the preparation throws, no package has changed.
+   * Prepares the slow part of the change in a staging folder, before the daemon takes the lock of the directory. If this function throws,
+   * no package has changed.
    */
   readonly prepare?: (asideFolder: string) => Promise<void>;
-  /** Checks with the directory's lock whether the change is allowed. If the check throws, no package has changed. */
+  /**
+   * Checks whether the change is allowed, while the daemon holds the lock of the directory. If this function throws, no package has
+   * changed.
+   */
   readonly check?: (asideFolder: string) => void;
-  /** Applies the change by renames. Returns the new path of a package folder that was moved as a whole. */
+  /** Applies the change by renames. If the change moves a whole package folder, returns the new path. */
   readonly apply: (asideFolder: string) => string | undefined;
-  /** True if the change has several steps, so that an error can leave a part of the change. */
+  /** True if the change has several steps. An error can then leave some of the steps applied. */
   readonly hasSteps?: boolean;
-  /** Syncs the changed files and folders. */
+  /** Syncs the changed files and folders to the disk. */
   readonly settle: () => Promise<void>;
 }
 
-/** Owner of one package kind (workers or plugins), which performs and checks changes of the files in its packages. */
+/** The service that manages the packages of one kind (workers or plugins). All changes of their files go through this service. */
 export interface PackageOwner {
   /**
-   * Applies the change with the directory's lock. Renews the workers or plugins in the package folders in the same turn of the event loop.
+   * Applies the change while the daemon holds the lock of the directory. In the same turn of the event loop, renews the workers or plugins
+   * in the package folders.
    */
   changeFiles(units: readonly Unit[], change: FileChange): Promise<void>;
-  /** Returns the names that the metadata in the package folder declares. These can differ from the name in the folder's path. */
+  /** Returns the names in the metadata of the package folder. A name can differ from the name in the path of the folder. */
   namesIn(unit: Unit): string[];
-  /** Throws when a package with this metadata would not be served or loaded. */
+  /** Throws if the daemon would not serve or load a package with this metadata. */
   assertUsable(unit: Unit, metadata: PackageMetadata): void;
-  /** Rejects with ApiError if the plugin in the package folder would reject its settings. */
+  /** Rejects with ApiError if the plugin in the package folder does not accept its settings. */
   assertSettings?(unit: Unit, metadata: PackageMetadata): Promise<void>;
-  /** Throws if a package with these metadata fields is not allowed in this folder. */
+  /** Throws if the package folder must not contain a package with these metadata fields. */
   assertAcceptable(unit: Unit, fields: Readonly<Record<string, unknown>>): void;
 }

@@ -25,7 +25,7 @@ export class PackageFiles {
     this.writer = new FileWriter({ places: this.#places, keeper });
   }
 
-  /** Returns whether a package folder, given by its absolute path, is built in. */
+  /** Returns whether the package in a folder is built in. The folder is an absolute path. */
   isBuiltIn(folder: string): boolean {
     return (this.#places.mountOf(folder)?.source ?? "built-in") === "built-in";
   }

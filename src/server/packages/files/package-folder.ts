@@ -9,11 +9,11 @@ import { longestBytes, parsePackageMetadata, readMetadataText } from "../package
 import type { FileCaller } from "./file-paths.js";
 import { DirectoryHandle } from "./directory-handle.js";
 
-/** The folder of a worker version or a plugin, in which files can be changed. */
+/** The folder of a worker version or of a plugin. Its files can be changed through the file API. */
 export interface Unit {
-  /** Package directory that contains the folder. */
+  /** Package directory that contains this folder. */
   readonly directory: string;
-  /** The package name according to the path. */
+  /** The package name that the path of the folder contains. */
   readonly name: string;
   /** Path segments of the folder, relative to `directory`. */
   readonly segments: readonly string[];
@@ -22,8 +22,8 @@ export interface Unit {
 }
 
 /**
- * Finds the package folder in the path segments below a mount. `depth` is the number of its segments. Returns undefined if the path
- * contains no package folder.
+ * Finds the package folder in a path below a mount. `depth` is the number of segments up to the package folder. Returns undefined if the
+ * path has no package folder.
  */
 export type Layout = (below: readonly string[]) => { readonly name: string; readonly depth: number } | undefined;
 
@@ -48,20 +48,20 @@ export function unitIn(mount: Mount, below: readonly string[], layout: Layout): 
   return { directory: mount.path, name: found.name, segments, folder: path.join(mount.path, ...segments) };
 }
 
-/** Files that a change adds to or removes from the top level of a package folder, by name. */
+/** Files that a change adds to a package folder or removes from it. Contains only files directly in the package folder. */
 interface RootChange {
   readonly unit: Unit;
   readonly gone?: readonly string[];
-  /** New files by name. Each function calls `read` with the path of the file, which is valid only during the call. */
+  /** Added files by name. The function calls `read` with the path of the file. The path is valid only during this call. */
   readonly come?: ReadonlyMap<string, (read: (file: string) => void) => void>;
 }
 
-/** Returns the text of a metadata file, or undefined if the file is missing. Throws if the file is not valid. */
+/** Returns the text of a metadata file. Returns undefined if the file is missing. Throws if the file is not valid. */
 type TextOf = (fileName: MetadataFileName) => string | undefined;
 
 /**
- * Rejects a change that gives a package a name outside the caller's namespaces, adds an invalid metadata file, or makes a usable package
- * unusable. Checks all metadata files, because a later change can activate another file.
+ * Throws if a change gives a package a name outside the caller's namespaces, adds an invalid metadata file, or makes a usable package
+ * unusable. Checks every metadata file, because a later change can make another file effective.
  */
 export function checkMetadata(keeper: PackageOwner, caller: FileCaller, change: RootChange): void {
   const { unit, come = new Map() } = change;
@@ -75,11 +75,11 @@ export function checkMetadata(keeper: PackageOwner, caller: FileCaller, change: 
   if (problem !== undefined) throw problem;
 }
 
-/** Rejects with ApiError if the plugin in the package folder would reject its settings after the change. */
+/** Rejects with ApiError if the plugin in the package folder does not accept its settings after the change. */
 export async function checkSettings(keeper: PackageOwner, caller: FileCaller, change: RootChange): Promise<void> {
   if (!keeper.assertSettings || !isMetadataChange(change)) return;
   const metadata = metadataIn(textsAfter(change));
-  // `checkMetadata` checks a package without usable metadata.
+  // Skips a package without usable metadata. `checkMetadata` handles this case.
   if (!metadata) return;
   caller.assertCovers(metadata.name);
   await keeper.assertSettings(change.unit, metadata);
@@ -101,7 +101,7 @@ function checkFields(keeper: PackageOwner, caller: FileCaller, unit: Unit, field
 }
 
 /**
- * Returns the fields of a metadata file, or no fields if the file is invalid. A package with invalid metadata is listed under the name in
+ * Returns the fields of a metadata file. Returns no fields for an invalid file, because the daemon then lists the package under the name in
  * its path.
  */
 function declaredIn(name: MetadataFileName, textOf: TextOf): Readonly<Record<string, unknown>> {
@@ -115,7 +115,7 @@ function declaredIn(name: MetadataFileName, textOf: TextOf): Readonly<Record<str
   }
 }
 
-/** Throws if one metadata file is not valid. Ignores missing fields, because another metadata file can contain them. */
+/** Throws if this metadata file is not valid. A missing field is valid, because another metadata file can contain it. */
 function parsePackageMetadataOf(name: MetadataFileName, textOf: TextOf): void {
   try {
     parsePackageMetadata((each) => (each === name ? textOf(each) : undefined));
@@ -133,7 +133,7 @@ function metadataIn(textOf: TextOf): PackageMetadata | undefined {
 }
 
 /**
- * Returns the error that would prevent the daemon from serving the package. Returns undefined for a usable package and for a folder without
+ * Returns the error with which the daemon would reject the package. Returns undefined if the package is usable or the folder has no
  * metadata.
  */
 function problemOf(keeper: PackageOwner, unit: Unit, textOf: TextOf): ApiError | undefined {
@@ -147,7 +147,7 @@ function problemOf(keeper: PackageOwner, unit: Unit, textOf: TextOf): ApiError |
   }
 }
 
-/** Adds the line and column of the first invalid field to the error's message. */
+/** Adds the line and column of the first invalid field to the message of the error. */
 function withPlace(error: ApiError, textOf: TextOf): ApiError {
   const name = metadataFileNames.find((each) => textOf(each) !== undefined);
   const [field] = Array.isArray(error.details) ? (error.details as unknown[]) : [];
@@ -178,7 +178,7 @@ function inUnitFolder(unit: Unit, work: (folder: DirectoryHandle) => void): void
   try {
     folder = DirectoryHandle.open(unit.directory, unit.segments);
   } catch {
-    // Ignores the error if the package folder cannot be opened, because the change itself reports the same error.
+    // Ignores the error if the package folder cannot be opened, because the change fails with the same error later.
     return;
   }
   try {

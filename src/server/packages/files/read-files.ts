@@ -13,7 +13,7 @@ import { packageNameAt, type FileCaller, type FilePlace, type FilePlaces } from 
 import { inDirectoryHandle, DirectoryHandle } from "./directory-handle.js";
 import { zipStream, type ZipPart } from "./zip-stream.js";
 
-/** Maximum number of entries in a folder listing. The limit is necessary because the listing is held in memory. */
+/** Maximum number of entries in the list of a folder. The whole list is in memory, so the limit bounds the memory. */
 const mostEntries = 10_000;
 const readAheadBytes = 256 * 1024;
 
@@ -23,7 +23,7 @@ export interface FolderListing {
   readonly hasMore?: true;
 }
 
-/** Lists the entries of a folder: first folders, then files, each sorted by name. The empty path lists the mounts. */
+/** Lists the folders and then the files in a folder, each sorted by name. For the empty path, lists the mounts. */
 export async function listFiles(places: FilePlaces, text: string, caller: FileCaller): Promise<FolderListing> {
   const place = places.readable(text, caller);
   if (!place) return { path: "", entries: places.mounts.flatMap(({ name, path }) => mountEntry(name, path)) };
@@ -55,7 +55,9 @@ export function downloadFile(places: FilePlaces, text: string, caller: FileCalle
   return { filename: `${name}.zip`, open: () => zipStream([part]) };
 }
 
-/** Returns the download of files and folders as one zip archive. Adds a number to a name that an earlier entry already has. */
+/**
+ * Returns the download of several files and folders as one zip archive. If two entries have the same name, the later name gets a number.
+ */
 export function downloadFiles(places: FilePlaces, texts: readonly string[], caller: FileCaller): Download {
   const taken = new Set<string>();
   const parts = texts.map((text): ZipPart => {
@@ -84,7 +86,7 @@ function placeToDownload(places: FilePlaces, text: string, caller: FileCaller): 
   );
 }
 
-/** Opens a file. Returns the descriptor, which the caller must close, or "folder" if the path is a folder. */
+/** Opens a file and returns the descriptor, which the caller must close. Returns "folder" if the path is a folder. */
 function find({ mount, below }: FilePlace, text: string): number | "folder" {
   const name = below.at(-1);
   try {
@@ -113,7 +115,10 @@ function fileDownload(filename: string, descriptor: number): FileDownload {
   };
 }
 
-/** Returns the download of a metadata file with masked `env` values. The ETag differs from the file's ETag, because the content differs. */
+/**
+ * Returns the download of a metadata file with masked values of `env`. The ETag differs from the ETag of the file, because the content
+ * differs.
+ */
 function maskedDownload(name: MetadataFileName, descriptor: number): FileDownload {
   const { modifiedMs, etag, close } = fileDownload(name, descriptor);
   const bytes = readMasked(descriptor, name);
@@ -124,7 +129,10 @@ function maskedDownload(name: MetadataFileName, descriptor: number): FileDownloa
   return { filename: name, sizeBytes: bytes.length, modifiedMs, etag: etag.replace(/"$/, '-masked"'), open, close };
 }
 
-/** Returns a function that returns the name of a metadata file if the caller must not see its `env` values, otherwise undefined. */
+/**
+ * Returns a function for the entries below a path. It returns the name of a metadata file whose `env` values the caller must not see,
+ * otherwise undefined.
+ */
 function maskedIn(below: readonly string[], caller: FileCaller): (names: readonly string[]) => MetadataFileName | undefined {
   return (names) => (caller.seesValues ? undefined : metadataFileAt([...below, ...names]));
 }
@@ -153,7 +161,8 @@ async function listFolder(folder: DirectoryHandle, { path, below }: FilePlace, c
 }
 
 /**
- * Returns a function that checks whether the caller sees an entry. Excludes hidden folders and packages outside the caller's namespaces.
+ * Returns a function that returns whether the caller is allowed to see an entry. Hidden folders and packages outside the caller's
+ * namespaces are not visible.
  */
 function shownIn(below: readonly string[], caller: FileCaller): (names: readonly string[]) => boolean {
   return (names) => {

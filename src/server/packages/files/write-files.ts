@@ -14,7 +14,7 @@ import { checkMetadata, checkSettings, type Unit } from "./package-folder.js";
 
 const fileMode = 0o644;
 
-/** Changes files in package folders. Each public method performs one operation of the API. */
+/** Changes files in package folders. Each public method is one operation of the file API. */
 export class FileWriter {
   readonly #places: FilePlaces;
   readonly #keeper: PackageOwner;
@@ -39,8 +39,8 @@ export class FileWriter {
   }
 
   /**
-   * Writes uploaded files below a folder and replaces existing files. If `etags` are sent, existing files must have these ETags. Checks all
-   * files before writing the first file.
+   * Writes uploaded files below a folder and replaces existing files. If the caller sends `etags`, each existing file must have its ETag.
+   * Checks all files before the first write.
    */
   async write(
     folder: string,
@@ -77,7 +77,7 @@ export class FileWriter {
       check: (aside) => {
         refuseFolders();
         for (const change of rootChanges(aside)) checkMetadata(this.#keeper, caller, change);
-        // Checks the ETags last, because the lock prevents further changes from here on.
+        // Compares the ETags last. From here on, the lock prevents changes by other operations.
         for (const [index, { place }] of targets.entries()) if (etags) assertEtag(place, etags[index] as string);
       },
       hasSteps: true,
@@ -93,14 +93,14 @@ export class FileWriter {
     });
   }
 
-  /** Returns whether files in a package folder, given by its absolute path, can be changed. */
+  /** Returns whether callers can change files in a package folder. The folder is an absolute path. */
   isWritable(folder: string): boolean {
     return this.#places.unitAt(folder) !== undefined;
   }
 
   /**
-   * Writes a metadata file of a package folder, given by its absolute path. `check` is called last, with the directory's lock, and throws to
-   * reject the change. Checks the metadata like `write`.
+   * Writes a metadata file of a package folder, with the same checks as `write`. The folder is an absolute path. Calls `check` last, while
+   * the daemon holds the lock of the directory. `check` throws to reject the change.
    */
   async saveText(
     folder: string,
@@ -159,9 +159,7 @@ export class FileWriter {
     await this.#relocate(from, this.#places.inUnit(`${into.path}/${from.name}`, caller), caller);
   }
 
-  /**
-   * Deletes a file, a folder with its content, or a link. After the deletion of a package folder, also deletes its empty parent folders.
-   */
+  /** Deletes a file, a folder with its content, or a link. After a package folder, also deletes parent folders that are empty. */
   async remove(text: string, caller: FileCaller): Promise<void> {
     const place = this.#places.writable(text, caller);
     const { unit, below, inUnit } = place;
@@ -232,7 +230,7 @@ export class FileWriter {
   }
 }
 
-/** Returns whether a path is a folder, another entry or missing. Does not follow links. */
+/** Returns whether a path is a folder, an entry of another kind, or missing. Does not follow links. */
 function kindAt({ mount, below, path: text }: FilePlace): "nothing" | "folder" | "other" {
   try {
     return inDirectoryHandle(DirectoryHandle.open(mount.path, below.slice(0, -1)), (parent) => {
@@ -259,7 +257,7 @@ function assertOneEach(files: readonly unknown[], given: readonly string[] | und
   throw new ApiError("INVALID_REQUEST", `The body has ${files.length} files and ${given.length} ${what}s. Send one ${what} for each file.`);
 }
 
-/** Throws if a path is sent twice, or is sent both as a file and as the folder of another file. */
+/** Throws if the caller sends the same path twice, or sends a path that is also the folder of another path. */
 function refuseOverlap(paths: readonly string[]): void {
   const files = new Set<string>();
   for (const text of paths) {
@@ -288,7 +286,7 @@ async function makeDurable(target: string): Promise<void> {
   await finish(file, () => file.chmod(fileMode));
 }
 
-/** Syncs a folder and its parents up to `directory`. */
+/** Syncs a folder and its parent folders up to `directory`, so that their entries survive a power failure. */
 async function syncWay(directory: string, segments: readonly string[]): Promise<void> {
   for (let depth = segments.length; depth >= 0; depth -= 1) {
     const folder = DirectoryHandle.open(directory, segments.slice(0, depth));
@@ -300,7 +298,7 @@ async function syncWay(directory: string, segments: readonly string[]): Promise<
   }
 }
 
-/** Deletes empty folders, starting with the innermost. Returns the path segments of the first folder that is not empty. */
+/** Deletes empty folders, the innermost first. Returns the path segments of the first folder that is not empty. */
 function removeEmptyFolders(directory: string, segments: readonly string[]): string[] {
   const kept = [...segments];
   while (kept.length > 0) {

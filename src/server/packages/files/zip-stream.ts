@@ -7,36 +7,38 @@ import type { MetadataFileName } from "../../../shared/metadata-file-names.js";
 import type { DirectoryHandle } from "./directory-handle.js";
 import { readMasked } from "./masked-manifest.js";
 
-/** Fastest compression level, because most downloads are used only once. */
+/** Lowest compression level of zip and the fastest, because a user usually downloads an archive once. */
 const compressionLevel = 1;
 const deepestTree = 100;
 
 /** One folder or entry to add to a zip archive. */
 export interface ZipPart {
-  /** Opens the folder that contains the entry, or the folder to add as a whole. */
+  /** Opens the folder that contains the entry. Without `entry`, opens the folder that is added as a whole. */
   readonly open: () => DirectoryHandle;
-  /** Entry to add from the opened folder, and `entryName`, its name in the zip archive. Without `entry`, all entries are added. */
+  /**
+   * Entry in the opened folder, and its name `entryName` in the zip archive. If `entry` is undefined, all entries of the folder are added.
+   */
   readonly entry?: string;
   readonly entryName?: string;
-  /** Prefix of the entry names in the zip archive. */
+  /** Text before the names of all entries in the zip archive. */
   readonly prefix: string;
-  /** Returns whether to include an entry. `names` are the path segments relative to the opened folder. */
+  /** Returns whether the archive contains an entry. `names` are the path segments below the opened folder. */
   readonly isShown: (names: readonly string[]) => boolean;
-  /** Returns the name of a metadata file if its `env` values must be masked. Returns undefined for other files. */
+  /** Returns the name of a metadata file whose `env` values must be masked. Returns undefined for every other file. */
   readonly maskedName: (names: readonly string[]) => MetadataFileName | undefined;
 }
 
 interface ZipEntry {
   readonly name: string;
   readonly modified: Date;
-  /** Descriptor of a file, which the receiver of the entry closes. Undefined for a folder. */
+  /** Descriptor of a file. The code that receives the entry must close the descriptor. Undefined for a folder. */
   readonly descriptor: number | undefined;
   readonly maskedName?: MetadataFileName | undefined;
 }
 
 /**
- * Generates a zip archive while the stream is read, with one open file at a time and no file content in memory. Omits links and entries
- * that are deleted meanwhile.
+ * Generates a zip archive while the client reads the stream. One file is open at a time, and no file is completely in memory. Omits links
+ * and entries that are deleted meanwhile.
  */
 export function zipStream(parts: readonly ZipPart[]): Readable {
   const archive = new ZipArchive({ zlib: { level: compressionLevel } });
@@ -63,7 +65,7 @@ async function fill(archive: ZipArchive, parts: readonly ZipPart[], signal: Abor
   await archive.finalize();
 }
 
-/** Adds an entry. Resolves when the entry is written, so that the next entry is opened only afterwards. */
+/** Adds an entry to the archive. Resolves when the entry is written, so that only one file is open at a time. */
 async function append(archive: ZipArchive, entry: ZipEntry, signal: AbortSignal): Promise<void> {
   const { name, modified: date, descriptor } = entry;
   const bytes = descriptor === undefined ? undefined : contentOf(descriptor, entry);
@@ -123,7 +125,7 @@ async function* entryOf(folder: DirectoryHandle, name: string, way: Way): AsyncG
   }
 }
 
-/** Returns undefined if the entry was deleted, was replaced by a link or is not readable. */
+/** Returns the result of `open`. Returns undefined if the entry was deleted, was replaced by a link or is not readable. */
 function attempt<Value>(open: () => Value): Value | undefined {
   try {
     return open();

@@ -3,15 +3,15 @@ import { randomUUID } from "node:crypto";
 import type { ChangeSubject, ChangeType } from "../../../shared/contract/changes.js";
 import type { Move } from "./journal.js";
 
-/** File size above which the next write replaces the file by a shorter one. */
+/** File size in bytes above which the next write replaces the file by a shorter one. */
 const mostBytes = 256 * 1024;
-/** Maximum size of the newest lines that the shorter file keeps, for daemons that have not read these lines yet. */
+/** Maximum size in bytes of the newest lines in the shorter file. Daemons that have not read these lines yet can still read them. */
 const keptBytes = 128 * 1024;
 
 const nothingNew: NewChanges = { changes: [], hasGap: false };
 
 interface Line {
-  /** Identifier of the change log. A log that replaces a deleted file has another identifier. */
+  /** Random identifier of the file. A file that replaces a deleted file has another identifier. */
   readonly log: string;
   readonly number: number;
   readonly by: string;
@@ -20,13 +20,13 @@ interface Line {
 
 interface NewChanges {
   readonly changes: readonly PeerChange[];
-  /** True if lines since the last read are missing. */
+  /** True if the daemon has missed lines since the last read. */
   readonly hasGap: boolean;
 }
 
 /**
- * File through which daemons with a common package directory report changes to each other, one JSON line per change. A check for new lines
- * is one system call. Only the daemon that holds the directory's lock writes.
+ * File through which daemons with a common package directory report changes to each other, one JSON line per change. One system call finds
+ * out whether there are new lines. Only the daemon that holds the directory's lock writes.
  */
 export class ChangeLog {
   readonly #file: string;
@@ -41,7 +41,7 @@ export class ChangeLog {
     this.#instance = options.instance;
   }
 
-  /** Returns the changes of other daemons since the last call. */
+  /** Returns the changes that other daemons have reported since the last call. */
   read(): NewChanges {
     const stat = statSync(this.#file, { throwIfNoEntry: false });
     if (!stat) return this.#forget();
@@ -54,14 +54,14 @@ export class ChangeLog {
     return this.#take(text.slice(0, end).split("\n"));
   }
 
-  /** Appends a change. The caller must hold the directory's lock and call `read` first. */
+  /** Appends a change. The caller must hold the lock of the directory and must call `read` first. */
   append(change: PeerChange): void {
     this.#log ??= randomUUID();
     const line: Line = { log: this.#log, number: this.#number + 1, by: this.#instance, change };
     const text = `${JSON.stringify(line)}\n`;
     const size = statSync(this.#file, { throwIfNoEntry: false })?.size ?? 0;
     if (size > mostBytes) this.#beginAnew(text);
-    // Begins with a line break, which ends an incomplete line that a crash left. Readers skip such a line.
+    // Writes a line break first if the file ends with an incomplete line of a crashed daemon. Readers skip the incomplete line.
     else this.#write(size > this.#offset ? `\n${text}` : text);
     this.#number += 1;
   }
@@ -129,7 +129,7 @@ function readFrom(file: string, from: number): { inode: number; from: number; te
   }
 }
 
-/** Parses a line of the change log. Returns undefined for an incomplete line that a crash left. */
+/** Parses a line of the change log. Returns undefined for an incomplete line of a crashed daemon. */
 function parseLine(text: string): Line | undefined {
   if (text === "") return undefined;
   try {
@@ -139,24 +139,24 @@ function parseLine(text: string): Line | undefined {
   }
 }
 
-/** Message that reports a change of packages to other daemons. All paths are relative to the package directory. */
+/** Report of a change of packages to other daemons. All paths are relative to the package directory. */
 export interface PeerChange {
   readonly type: ChangeType;
   readonly subject: Pick<ChangeSubject, "name" | "version">;
-  /** Folders of workers or plugins that the receiver must read again. */
+  /** Folders of workers or plugins that the other daemons must read again. */
   readonly folders: readonly string[];
-  /** Folders of packages whose files changed in place. */
+  /** Folders of packages in which the change edited single files. */
   readonly edited?: readonly string[];
-  /** New paths of the replaced content, from which isolates can still read. */
+  /** New paths of replaced content. Isolates can still read from these paths. */
   readonly moved?: readonly Move[];
-  /** True if the change failed, or if its daemon stopped before the end. In both cases, the change possibly did not happen. */
+  /** True if the change failed, or if its daemon stopped during the change. The change has possibly not happened. */
   readonly isUncertain?: true;
 }
 
 /** Receives the changes that other daemons make in a package directory. */
 export interface ChangeFollower {
-  /** Called once for each batch of new changes, in their order. */
+  /** Called for each batch of new changes. The changes are in the order in which they were made. */
   readonly follow: (changes: readonly PeerChange[]) => void;
-  /** Called when changes were missed. The follower then reads all packages again. */
+  /** Called if the daemon has missed changes. The follower then reads all packages again. */
   readonly missed: () => void;
 }

@@ -9,17 +9,17 @@ import path from "node:path";
 import type { Move } from "./journal.js";
 import { isPathWithin } from "../../platform/path-within.js";
 
-/** Interval for reading the changes of other daemons, which takes one system call per directory. */
+/** Interval in ms at which the daemon reads the changes of other daemons. One read takes one system call per directory. */
 const catchUpEveryMs = 500;
-/** Number of reads after which the leftovers of stopped daemons are checked. */
+/** Number of reads after which the daemon looks for leftovers of stopped daemons. */
 const catchUpsPerTidyUp = 4;
 /**
- * Maximum time for which start and stop wait for the deletion of old folders. Remaining folders are deleted in the background or at the
- * next start.
+ * Maximum time that the start and the stop of the daemon wait for the deletion of old folders. The deletion continues in the background or
+ * at the next start.
  */
 const longestCleanUpMs = 2_000;
 
-/** The upload directories of one package kind (workers or plugins), each with its staging area. */
+/** The upload directories for one kind of package (workers or plugins), each with its staging area. */
 export class InstallAreas {
   readonly #areas: ReadonlyMap<string, StagingArea>;
   readonly #timer: NodeJS.Timeout;
@@ -28,7 +28,7 @@ export class InstallAreas {
   #nextLook: Promise<void> | undefined;
 
   /**
-   * Opens the directories. Completes or reverts changes that a crash interrupted. Afterwards, followers receive the changes of other
+   * Opens the directories, and completes or reverts changes that a crash interrupted. From then on, `follow` receives the changes of other
    * daemons.
    */
   static async open(options: {
@@ -72,18 +72,18 @@ export class InstallAreas {
     return area;
   }
 
-  /** Returns the staging area for new uploads. Returns undefined if no directory is writable. */
+  /** Returns the staging area in which new packages are installed. Returns undefined if no directory is writable. */
   async forInstalling(): Promise<StagingArea | undefined> {
     const directory = await installDirectory([...this.#areas.keys()]);
     return directory === undefined ? undefined : this.#areas.get(directory);
   }
 
-  /** Reads the changes of other daemons immediately, because a client can already have seen such a change on another daemon. */
+  /** Reads the changes of other daemons immediately. A client of another daemon can already have seen these changes. */
   catchUp(): void {
     for (const area of this.all()) area.catchUp();
   }
 
-  /** Reads the changes of other daemons like `catchUp`. All calls in one turn of the event loop share one read. */
+  /** Reads the changes of other daemons like `catchUp`. All calls in the same turn of the event loop share one read. */
   caughtUp(): Promise<void> {
     this.#nextLook ??= new Promise((resolve) => {
       setImmediate(() => {
@@ -96,7 +96,7 @@ export class InstallAreas {
   }
 
   /**
-   * Stops reading the changes of other daemons and removes this daemon from their registry. The next start deletes the remaining folders.
+   * Ends the reading of changes and removes this daemon from the registry of each directory. The next start deletes the remaining folders.
    */
   async close(): Promise<void> {
     clearInterval(this.#timer);
@@ -104,7 +104,7 @@ export class InstallAreas {
     for (const area of this.all()) await area.close();
   }
 
-  /** Waits for running deletions, at most 2 s. */
+  /** Waits until the running deletions end, for at most 2 s. */
   async settled(): Promise<void> {
     const settled = Promise.all(this.all().map((area) => area.settled()));
     await Promise.race([settled, delay(longestCleanUpMs, undefined, { ref: false })]);
@@ -113,14 +113,14 @@ export class InstallAreas {
 
 export interface Retiring {
   /**
-   * Called after a package folder was replaced or removed, so that no new isolate uses it. Running isolates read from `movedTo` until the
-   * promise resolves.
+   * Called after a package folder was replaced or removed. No new isolate must use the old content. Running isolates read from `movedTo`
+   * until the promise resolves.
    */
   readonly retire: (folder: string, movedTo: string | undefined) => Promise<void>;
   readonly log: Log;
 }
 
-/** Calls `retire` for a replaced folder. Logs an error instead of throwing, because the change is already done. */
+/** Calls `retire` for a replaced folder. Only logs an error, because the change has already happened. */
 export async function retireFolder({ retire, log }: Retiring, folder: string, movedTo: string | undefined): Promise<void> {
   try {
     await retire(folder, movedTo);
@@ -129,21 +129,18 @@ export async function retireFolder({ retire, log }: Retiring, folder: string, mo
   }
 }
 
-/**
- * Deletes the staging folder of a change when no isolate uses the replaced folders any more. Waits for the deletion only if `retiring` is
- * empty.
- */
+/** Deletes the staging folder of a change when no isolate uses the replaced folders. Waits for the deletion only if `retiring` is empty. */
 export async function discardAfter(retiring: readonly Promise<void>[], staged: Transaction): Promise<void> {
   const cleaned = Promise.all(retiring).then(() => staged.discard());
   if (retiring.length === 0) await cleaned;
 }
 
-/** Pairs each moved path with its new path. */
+/** Returns pairs of each moved path and its new path. */
 export function movesOf(targets: readonly string[], movedTo: readonly string[]): Move[] {
   return targets.map((from, index) => ({ from, to: movedTo[index] as string }));
 }
 
-/** Returns the new path of a folder after the folder or its parent was moved. Returns undefined if neither was moved. */
+/** Returns the new path of a folder if the folder or its parent was moved. Otherwise returns undefined. */
 export function newPath(folder: string, moves: readonly Move[]): string | undefined {
   const move = moves.find(({ from }) => isPathWithin(folder, from));
   return move && path.join(move.to, path.relative(move.from, folder));

@@ -10,20 +10,20 @@ const journalMode = 0o600;
 const separator = ".";
 /** Name prefix of staging folders that a restore uses. */
 export const restorePrefix = "restore-";
-/** Names for previous content in a staging folder: `replaced` after a replacement, and `taken` or `taken-<index>` after a removal. */
+/** Names of previous content in a staging folder: `replaced` for replaced content, and `taken` or `taken-<index>` for removed content. */
 export const replacedName = "replaced";
 export const takenPrefix = "taken";
-/** Name of the prepared content in a staging folder. Deleted files are moved into this folder. */
+/** Name of the new content in a staging folder. Deleted files are moved to this name too. */
 export const contentName = "content";
 
 /**
- * The steps of a running change, stored in its staging folder while its daemon holds the lock. A daemon that holds the lock and finds the
- * journal of another daemon completes that interrupted change.
+ * The steps of one running change. The file is in the staging folder while the daemon holds the lock. If a daemon gets the lock and finds a
+ * journal of another daemon, it completes the interrupted change.
  */
 export interface Journal {
   /**
    * Renames of one change, with paths relative to the package directory. The last rename installs the new content. Empty if a crash leaves
-   * nothing to complete.
+   * no rename to complete.
    */
   readonly moves: readonly Move[];
   /** Report of the change to other daemons. */
@@ -35,7 +35,10 @@ export interface Move {
   readonly to: string;
 }
 
-/** Writes and syncs the journal in the staging folder. If the daemon crashes after this call, the change is completed later. */
+/**
+ * Writes and syncs the journal in the staging folder. After this call, a crash does not prevent the change, because another daemon or the
+ * next start completes it.
+ */
 export async function writeJournal(stagedFolder: string, journal: Journal): Promise<void> {
   const file = await open(path.join(stagedFolder, journalFileName), "wx", journalMode);
   await finish(file, () => file.writeFile(JSON.stringify(journal)));
@@ -44,8 +47,8 @@ export async function writeJournal(stagedFolder: string, journal: Journal): Prom
 }
 
 /**
- * Stores the change in a journal without a sync. If this process is killed, another daemon reports the change. Ignores a full disk, so that
- * deletions still work.
+ * Writes a journal without a sync. If this process is killed, another daemon reports the change. Ignores a full disk, because the operator
+ * must still be able to delete packages.
  */
 export function noteChange(stagedFolder: string, change: PeerChange): void {
   const journal: Journal = { moves: [], change };
@@ -56,7 +59,7 @@ export function noteChange(stagedFolder: string, change: PeerChange): void {
   }
 }
 
-/** Reads the journal of a change. Returns undefined if the journal is missing or incomplete, which means that no rename has started. */
+/** Reads the journal of a change. Returns undefined if the journal is missing or incomplete. In both cases, no rename has started. */
 export function readJournal(stagedFolder: string): Journal | undefined {
   try {
     return JSON.parse(readFileSync(path.join(stagedFolder, journalFileName), "utf8")) as Journal;
@@ -65,18 +68,18 @@ export function readJournal(stagedFolder: string): Journal | undefined {
   }
 }
 
-/** Deletes the journal. Ignores an error, because completing the same change again has no effect. */
+/** Deletes the journal. Ignores an error, because a completed change can be completed again without an effect. */
 export function removeJournal(stagedFolder: string): void {
   try {
     rmSync(path.join(stagedFolder, journalFileName), { force: true });
   } catch {
-    // Ignores the error, because the later deletion of the folder also deletes the journal.
+    // Ignores the error. The deletion of the staging folder also deletes the journal.
   }
 }
 
 /**
- * Performs all renames synchronously, so that no other code of this process sees an intermediate state. If a rename fails, reverts the
- * previous renames.
+ * Performs all renames synchronously. Other code of this process therefore sees no intermediate state. If a rename fails, reverts the
+ * earlier renames.
  */
 export function performMoves(directory: string, moves: readonly Move[]): void {
   const done: Move[] = [];
@@ -91,7 +94,7 @@ export function performMoves(directory: string, moves: readonly Move[]): void {
   }
 }
 
-/** Performs the missing renames of an interrupted change. */
+/** Performs the renames that an interrupted change has not performed. */
 export async function rollForward(directory: string, journal: Journal): Promise<void> {
   const last = journal.moves.at(-1);
   if (!last || !exists(path.join(directory, last.from))) return;
@@ -103,7 +106,7 @@ export async function rollForward(directory: string, journal: Journal): Promise<
   await syncFolder(path.dirname(path.join(directory, last.to)));
 }
 
-/** Returns whether a path exists. Does not follow links. */
+/** Returns whether an entry with this path exists. Does not follow links. */
 export function exists(target: string): boolean {
   return lstatSync(target, { throwIfNoEntry: false }) !== undefined;
 }
@@ -124,7 +127,7 @@ export async function finish(file: FileHandle, write: () => Promise<void>): Prom
   }
 }
 
-/** Returns the name of a staging folder, which starts with the identifier of its daemon. */
+/** Returns the name of a staging folder. The name begins with the identifier of the daemon. */
 export function stagedName(instance: string, change: string): string {
   return instance + separator + change;
 }
@@ -137,7 +140,7 @@ export function isOfRestore(name: string): boolean {
   return name.startsWith(restorePrefix);
 }
 
-/** Returns whether a staging folder contains replaced or removed content, which isolates can still read. */
+/** Returns whether a staging folder contains replaced or removed content. Isolates can still read this content. */
 export function holdsOldContent(folder: string): boolean {
   return (
     namesIn(folder).some((name) => name === replacedName || name.startsWith(takenPrefix)) ||

@@ -5,10 +5,10 @@ import { randomBytes } from "node:crypto";
 
 const suffix = ".instance";
 
-/** Folder in a package directory for the lock files and the change log of the daemons. */
+/** Folder in each package directory that contains the lock files and the change log of the daemons. */
 const instancesFolderName = ".instances";
 
-/** Registry of the daemons that use a package directory. Each daemon locks its own file while it runs. */
+/** Registry of the daemons that use a package directory. Each daemon has a file and locks that file while it runs. */
 export class PeerRegistry {
   readonly #folder: string;
   readonly #instance: string;
@@ -19,20 +19,20 @@ export class PeerRegistry {
     this.#instance = options.instance;
   }
 
-  /** True if other daemons can detect this daemon. False before `join` and after the deletion of its lock file. */
+  /** True if other daemons can detect this daemon by its lock file. False before `join`, and after a deletion of the lock file. */
   get isJoined(): boolean {
     return this.#own !== undefined && existsSync(this.#fileOf(this.#instance));
   }
 
   /**
-   * Registers this daemon. The caller must hold the directory's lock, because a file that is not locked yet looks like the file of a
-   * stopped daemon.
+   * Registers this daemon. The caller must hold the lock of the directory. Otherwise another daemon could find the file before it is locked
+   * and delete it.
    */
   join(): void {
     this.#own?.release();
     this.#own = undefined;
     const file = this.#fileOf(this.#instance);
-    // `openSync` runs before the lock attempt, because its error names the cause.
+    // Opens the file before the lock attempt, because only the error of `openSync` names the cause.
     closeSync(openSync(file, "a", 0o600));
     this.#own = ProcessLock.take(file);
   }
@@ -41,12 +41,12 @@ export class PeerRegistry {
     return instance === this.#instance || ProcessLock.isHeld(this.#fileOf(instance));
   }
 
-  /** Returns the other registered daemons, including stopped daemons whose files still exist. */
+  /** Returns the identifiers of all other daemons with a file in the registry. Includes daemons that have stopped. */
   others(): string[] {
     return marksIn(this.#folder).filter((instance) => instance !== this.#instance);
   }
 
-  /** Deletes the files of stopped daemons. The caller must hold the directory's lock. */
+  /** Deletes the files of daemons that have stopped. The caller must hold the lock of the directory. */
   forgetDead(): void {
     for (const instance of this.others()) if (!this.isAlive(instance)) rmSync(this.#fileOf(instance), { force: true });
   }
@@ -75,12 +75,12 @@ export function instancesPaths(directory: string): { folder: string; lockFile: s
   return { folder, lockFile: path.join(folder, "lock"), changesFile: path.join(folder, "changes") };
 }
 
-/** Returns a random identifier of a daemon for file names. */
+/** Returns a new random identifier for a daemon. File names contain the identifier. */
 export function newInstanceName(): string {
   return randomBytes(8).toString("hex");
 }
 
-/** Creates the lock file of a package directory with calls whose errors name the cause. Does not create the package directory. */
+/** Creates the lock file of a package directory. Uses functions whose errors name the cause. Does not create the package directory. */
 export function prepareLock(directory: string): void {
   const { folder, lockFile } = instancesPaths(directory);
   if (existsSync(lockFile)) return;
@@ -103,12 +103,14 @@ function isInUse(directory: string): boolean {
   return marks.others().some((instance) => marks.isAlive(instance));
 }
 
-/** Registration in a package directory that no daemon uses. A starting daemon detects the registration. */
+/**
+ * Registration of a program that changes a package directory while no daemon uses the directory. A daemon that starts meanwhile detects it.
+ */
 export class ExclusiveAccess {
   readonly #marks: PeerRegistry;
 
   /**
-   * Registers in the directory. Returns undefined if a daemon uses the directory. Creates a missing lock file and its folder, and reports
+   * Registers in the directory. Returns undefined if a daemon uses the directory. Creates a missing lock file and its folder, and passes
    * their paths to `onMade`.
    */
   static enter(directory: string, onMade: (made: readonly string[]) => void): ExclusiveAccess | undefined {

@@ -5,13 +5,16 @@ import { ProcessLock } from "../../platform/process-lock.js";
 import { ChangeLog, type ChangeFollower, type PeerChange } from "./change-log.js";
 import { PeerRegistry, instancesPaths, newInstanceName, prepareLock } from "./peer-registry.js";
 
-/** Maximum wait for the directory's lock. Afterwards the change fails, because a lock is held this long only if a disk or process hangs. */
+/**
+ * Maximum time that a change waits for the lock of the directory. Then the change fails. Another daemon holds the lock for so long only if
+ * its disk or process hangs.
+ */
 const longestWaitMs = 10_000;
 const shortestPauseMs = 5;
 const longestPauseMs = 25;
 const retryAfterSeconds = 5;
 
-/** A package directory that several daemons use, on this machine or on other machines with the same volume. */
+/** A package directory that several daemons use. The daemons run on this machine or on other machines with the same volume. */
 export class SharedDirectory {
   /** Identifier of this daemon in file names. */
   readonly instance = newInstanceName();
@@ -33,12 +36,12 @@ export class SharedDirectory {
     this.#log = options.log;
   }
 
-  /** Skips the changes that are already in the change log, because the caller reads all packages afterwards. */
+  /** Skips all changes that the change log contains now, because the caller then reads all packages. */
   skipEarlier(): void {
     this.#readChanges();
   }
 
-  /** Runs `work` while no other daemon changes the directory. Throws `DIRECTORY_BUSY` after waiting for 10 s. */
+  /** Runs `work` while this daemon holds the lock of the directory. Throws `DIRECTORY_BUSY` if the lock is not available within 10 s. */
   async hold<Result>(work: () => Promise<Result>): Promise<Result> {
     const lock = await this.#take();
     try {
@@ -48,7 +51,7 @@ export class SharedDirectory {
     }
   }
 
-  /** Runs `work` under the lock like `hold`. Does nothing when another daemon holds the lock. */
+  /** Runs `work` while this daemon holds the lock of the directory. Does nothing if another daemon holds the lock. */
   async holdIfFree(work: () => Promise<void>): Promise<void> {
     const lock = this.#tryToTake();
     try {
@@ -59,8 +62,8 @@ export class SharedDirectory {
   }
 
   /**
-   * Reports a completed or uncertain change to other daemons. The caller must hold the lock. Never throws, because other daemons also check
-   * the folders.
+   * Reports a completed or uncertain change to other daemons. The caller must hold the lock. Never throws, because other daemons also find
+   * the change by checking the folders.
    */
   tell(change: PeerChange): void {
     try {
@@ -70,13 +73,13 @@ export class SharedDirectory {
     }
   }
 
-  /** Reports the interrupted change of another daemon to all daemons, including this one. */
+  /** Reports an interrupted change of a stopped daemon to all daemons, including this daemon. */
   tellAll(change: PeerChange): void {
     this.tell(change);
     this.#follow(() => this.#follower.follow([change]));
   }
 
-  /** Reads the changes of other daemons. Takes one system call if there are none. */
+  /** Reads the changes of other daemons. If there are none, this takes one system call. */
   catchUp(): void {
     const { changes, hasGap } = this.#readChanges();
     if (hasGap) this.#follow(() => this.#follower.missed());
@@ -107,7 +110,7 @@ export class SharedDirectory {
       const lock = this.#tryToTake();
       if (lock) return lock;
       if (performance.now() > giveUpAtMs) throw busy();
-      // Uses a random delay, so that waiting daemons do not try again at the same time.
+      // Waits for a random time, so that several waiting daemons do not all try to get the lock at the same moment.
       await delay(shortestPauseMs + Math.random() * (longestPauseMs - shortestPauseMs));
     }
   }

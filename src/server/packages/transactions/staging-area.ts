@@ -15,21 +15,21 @@ import { Transaction } from "./transaction.js";
 const stagingFolderName = ".staging";
 const mostRemovals = 100;
 const removalPauseMs = 100;
-/** Maximum number of entries in a folder that the daemon deletes itself. A separate process deletes larger folders. */
+/** Maximum number of entries in a folder that the daemon itself deletes. A separate process deletes larger folders. */
 const mostEntriesDeletedHere = 100;
 const mostAttemptsToBegin = 50;
 /**
- * Time for which replaced folders are kept if other daemons use the directory. The isolates of these daemons read the folders until their
- * calls end.
+ * Time in ms for which the daemon keeps replaced folders if other daemons use the directory. The isolates of these daemons read from the
+ * folders until their calls end.
  */
 const keptForOthersMs = 60_000;
 
 /**
- * The folder `.staging` of a package directory, in which changes are prepared. A rename in the same file system makes a change visible.
- * Other daemons complete or delete the leftovers of a stopped daemon.
+ * The folder `.staging` of a package directory. Changes are prepared in this folder and become visible by a rename. After a daemon has
+ * stopped, other daemons complete or delete its changes.
  */
 export class StagingArea {
-  /** The package directory. */
+  /** The package directory that contains this staging area. */
   readonly directory: string;
   readonly #folder: string;
   readonly #log: Log;
@@ -37,7 +37,7 @@ export class StagingArea {
   readonly #shared: SharedDirectory;
   readonly #queue = new KeyedLock();
   readonly #removing = new Set<Promise<void>>();
-  /** Staging folders of other daemons that this daemon is deleting or cannot complete. */
+  /** Staging folders of other daemons. This daemon is deleting them, or cannot complete their changes. */
   readonly #takenOver = new Set<string>();
   readonly #closing = new AbortController();
 
@@ -47,17 +47,17 @@ export class StagingArea {
     this.#remover = options.remover;
     this.#log = options.log;
     this.#shared = new SharedDirectory(options);
-    // Allows any number of listeners (0), because each delayed deletion of a folder adds one. Node.js would warn above 10.
+    // Disables the warning of Node.js about more than 10 listeners. Each delayed deletion of a folder adds one listener.
     setMaxListeners(0, this.#closing.signal);
   }
 
-  /** Creates a staging folder for one change. */
+  /** Creates a staging folder and returns the transaction for one change. */
   async begin(): Promise<Transaction> {
     await makeFolder(this.directory);
-    // `exclusively` registers this daemon. Otherwise another daemon would delete the folder as a leftover of a crash.
+    // Registers this daemon by a call of `exclusively`. Otherwise another daemon would delete the folder as a leftover of a crash.
     if (!this.#shared.marks.isJoined) await this.exclusively(() => Promise.resolve());
     const folder = path.join(this.#folder, stagedName(this.#shared.instance, randomUUID()));
-    // Repeats the attempt if another change has deleted the folder `.staging` between the two calls.
+    // Tries again if another change has deleted the folder `.staging` between these two calls.
     for (let attempt = 1; ; attempt += 1) {
       try {
         await makeFolder(this.#folder, 0o700);
@@ -65,7 +65,7 @@ export class StagingArea {
         return new Transaction({ area: this, folder });
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code === "ENOENT" && attempt < mostAttemptsToBegin) continue;
-        // Deletes the first of the two folders if a full disk prevented the creation of the second.
+        // Deletes the folder `.staging` if the disk is full and the second folder cannot be created.
         this.#removeOwnFolderIfPossible();
         throw error;
       }
@@ -73,8 +73,8 @@ export class StagingArea {
   }
 
   /**
-   * Runs `work` while no other daemon changes the directory. First reads the changes of other daemons and completes interrupted changes.
-   * Throws `DIRECTORY_BUSY` if another daemon holds the lock for 10 s.
+   * Runs `work` while this daemon holds the lock of the directory. First reads the changes of other daemons and completes interrupted
+   * changes. Throws `DIRECTORY_BUSY` if another daemon holds the lock for 10 s.
    */
   exclusively<Result>(work: () => Promise<Result>): Promise<Result> {
     return this.#queue.run("", () =>
@@ -85,17 +85,17 @@ export class StagingArea {
     );
   }
 
-  /** Reports a change to other daemons. Call it only within `exclusively`. */
+  /** Reports a change to other daemons. Call this function only within `exclusively`. */
   tell(change: PeerChange): void {
     this.#shared.tell(change);
   }
 
-  /** Reads the changes of other daemons. */
+  /** Reads the changes that other daemons have reported. */
   catchUp(): void {
     this.#shared.catchUp();
   }
 
-  /** Deletes a staging folder. Never throws. Does not wait for the deletion of large folders. */
+  /** Deletes a staging folder. Never throws. If the folder is large, does not wait for the end of the deletion. */
   discard(folder: string): Promise<void> {
     if (this.#shared.marks.others().length > 0 && holdsOldContent(folder)) return this.#discardLater(folder);
     const removing = this.#remove(folder).finally(() => this.#removing.delete(removing));
@@ -103,27 +103,27 @@ export class StagingArea {
     return removing;
   }
 
-  /** Waits for running deletions, except those of large folders. */
+  /** Waits until the running deletions end. Does not wait for deletions of large folders. */
   async settled(): Promise<void> {
     while (this.#removing.size > 0) await Promise.all(this.#removing);
   }
 
   /**
-   * Registers this daemon and recovers from a crash: completes the renames in a journal, and deletes staging folders without a journal.
-   * Keeps changes of running daemons. Call it before reading the package directory.
+   * Registers this daemon and handles interrupted changes: completes changes with a journal, deletes staging folders without one, and keeps
+   * changes of running daemons. Call it before the first read of the directory.
    */
   async recover(): Promise<void> {
     this.#shared.skipEarlier();
     try {
       await this.exclusively(async () => this.#takeOver({ isStart: true }));
     } catch (error) {
-      // Ignores the error if there is no interrupted change, for example in a read-only directory.
+      // Ignores the error if there is no interrupted change, because the directory can be read-only.
       if (this.#staged().length === 0) return;
       this.#log.warn({ err: error, directory: this.directory }, "what a crash has left of changes to packages here could not be finished");
     }
   }
 
-  /** Completes or deletes interrupted changes of stopped daemons. Resolves immediately if there are none. */
+  /** Completes or deletes the interrupted changes of stopped daemons. If there are none, resolves immediately. */
   async tidyUp(): Promise<void> {
     const isForeign = (name: string) => instanceOf(name) !== this.#shared.instance && !this.#takenOver.has(name) && !isOfRestore(name);
     if (!this.#staged().some(isForeign)) return;
@@ -150,8 +150,8 @@ export class StagingArea {
   }
 
   /**
-   * Completes interrupted changes of other daemons. While this daemon holds the lock, every journal on the disk belongs to an interrupted
-   * change.
+   * Completes the interrupted changes of other daemons. While this daemon holds the lock, no other change runs, so every journal belongs to
+   * an interrupted change.
    */
   async #finishInterrupted(): Promise<void> {
     for (const name of this.#staged()) {
@@ -179,12 +179,12 @@ export class StagingArea {
     this.#shared.marks.forgetDead();
     const isAlone = this.#shared.marks.others().length === 0;
     const names = this.#staged();
-    // Deletes an empty folder `.staging`, which an interruption between two folder operations can leave.
+    // Deletes an empty folder `.staging`. A crash between the creation of two folders can leave it.
     if (names.length === 0) this.#removeOwnFolderIfPossible();
     for (const name of names) {
       const folder = path.join(this.#folder, name);
-      // Keeps the folder of a decided restore, which still needs it, unless this daemon has started without peers and completed the
-      // restore.
+      // Keeps the folder of a restore, because the restore still needs it. Deletes the folder only at the start of a daemon without peers,
+      // which has then completed the restore.
       if (isOfRestore(name) && !(isStart && isAlone)) continue;
       if (this.#takenOver.has(name) || this.#shared.marks.isAlive(instanceOf(name))) continue;
       this.#takenOver.add(name);
@@ -192,7 +192,7 @@ export class StagingArea {
     }
   }
 
-  /** Deletes a staging folder after 60 s, in the background. `close` cancels the deletion. */
+  /** Deletes a staging folder after 60 s, in the background. `close` cancels this. */
   async #discardLater(folder: string): Promise<void> {
     try {
       await delay(keptForOthersMs, undefined, { ref: false, signal: this.#closing.signal });
@@ -240,8 +240,8 @@ export class StagingArea {
   }
 
   /**
-   * Repeats a deletion that fails because the folder is not empty. After a crash of the daemon, an unpacker can write for seconds until it
-   * exits.
+   * Tries again if the deletion fails because the folder is not empty. After a crash of the daemon, an unpacker can still write to the
+   * folder for some seconds.
    */
   async #persist<Result>(folder: string, remove: () => Promise<Result>): Promise<Result> {
     for (let attempt = 1; ; attempt += 1) {
@@ -259,7 +259,7 @@ export class StagingArea {
   }
 }
 
-/** Creates a folder if it is missing. Node's recursive mkdir is not used, because it reports a missing folder when the disk is full. */
+/** Creates a missing folder. Does not use the recursive mkdir of Node.js, which reports a missing folder if the disk is full. */
 async function makeFolder(folder: string, mode?: number): Promise<void> {
   await mkdir(folder, mode).catch((error: unknown) => {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;

@@ -22,13 +22,13 @@ interface Placement {
   readonly from: string;
   readonly target: string;
   readonly nest?: { readonly folder: string; readonly as: string } | undefined;
-  /** A file in another package that the same change writes. */
+  /** A file of another package that the same change writes. */
   readonly alsoWritten?: { readonly file: string; readonly text: string } | undefined;
 }
 
 /**
- * One change to a package directory, prepared in a staging folder and made visible by renames. Files are synced before the renames, so that
- * after `kill -9` or a power failure each package is entirely old or entirely new.
+ * One change to a package directory. It is prepared in a staging folder, synced and made visible by renames. After `kill -9` or a power
+ * failure, each package is therefore entirely old or entirely new.
  */
 export class Transaction {
   readonly #area: StagingArea;
@@ -40,8 +40,8 @@ export class Transaction {
   }
 
   /**
-   * Creates an empty folder for unpacked files, readable only for the daemon. Isolates of other users read the files through links or an
-   * explicit permission.
+   * Creates an empty folder for unpacked files. Only the daemon's user can read it. Isolates with other user ids read the files through
+   * hard links or an explicit permission.
    */
   async makeContentFolder(): Promise<string> {
     const content = this.#inside(contentName);
@@ -50,8 +50,8 @@ export class Transaction {
   }
 
   /**
-   * Renames `from` to `target`. `nest` first moves the package in `nest.folder` to its subfolder `nest.as`. The same change writes
-   * `alsoWritten`. Calls `onPlaced` in the same turn with the new path of old content. Call it within `exclusively`.
+   * Renames `from` to `target`. `nest` first moves the package in `nest.folder` to its subfolder `nest.as`. `alsoWritten` is part of the
+   * same change. Then calls `onPlaced` with the new paths of old content. Call it within `exclusively`.
    */
   async place(placement: Placement, change: PeerChange, onPlaced: (movedTo: string | undefined) => void): Promise<void> {
     const { moves, movedTo } = await this.#prepare(placement);
@@ -70,7 +70,7 @@ export class Transaction {
     }
   }
 
-  /** Moves folders to the staging folder, with one rename each. Calls `onTaken` with the new paths in the same turn of the event loop. */
+  /** Moves folders to the staging folder, each by one rename. In the same turn of the event loop, calls `onTaken` with the new paths. */
   async takeAway(targets: readonly string[], change: PeerChange, onTaken: (movedTo: string[]) => void): Promise<void> {
     const moves = targets.map((target, index) => ({
       from: this.#relative(target),
@@ -85,7 +85,7 @@ export class Transaction {
     });
   }
 
-  /** Replaces or creates a file of a package. A reader sees the old or the new text. */
+  /** Creates or replaces a file of a package. A reader sees either the old or the new text. */
   async writeFile(target: string, text: string, change: PeerChange, onWritten: () => void): Promise<void> {
     const prepared = await this.#prepareFile(target, text);
     await this.step(change, async (tell) => {
@@ -96,15 +96,15 @@ export class Transaction {
     });
   }
 
-  /** Creates and syncs a file in the staged content, which is not visible yet. */
+  /** Creates and syncs a file in the staging folder, where it is not visible yet. */
   async prepareFile(target: string, text: string): Promise<void> {
     renameSync(await this.#prepareFile(target, text), target);
     await syncFolder(path.dirname(target));
   }
 
   /**
-   * Runs a change with visible steps. `work` calls `tell` to report the change to other daemons, by default `change`. After a crash, the
-   * next daemon that holds the lock reports the change.
+   * Runs a change whose steps are visible. `work` calls `tell` to report the change to other daemons; without an argument, `tell` reports
+   * `change`. After a crash, the next daemon that gets the lock reports it.
    */
   async step(change: PeerChange, work: (tell: (done?: PeerChange) => void) => Promise<void>): Promise<void> {
     noteChange(this.#folder, change);
@@ -127,7 +127,9 @@ export class Transaction {
     return this.#area.discard(this.#folder);
   }
 
-  /** Returns the renames that replace or create a file with a new text. The old file is kept, so that the renames can be reverted. */
+  /**
+   * Returns the renames that create or replace a file. The old file is moved to the staging folder, so that the renames can be reverted.
+   */
   async #prepareReplacement({ file, text }: { file: string; text: string }): Promise<Move[]> {
     const prepared = { from: this.#relative(await this.#prepareFile(file, text)), to: this.#relative(file) };
     await syncFolder(this.#folder);
@@ -164,8 +166,8 @@ export class Transaction {
   }
 
   /**
-   * Returns the first path between the package directory and the target that is `nestedFolder` or not a folder. Returns the target if there
-   * is no such path.
+   * Returns the first path between the package directory and the target that is `nestedFolder` or is no folder. If all are other folders,
+   * returns the target.
    */
   #firstObstacle(target: string, nestedFolder: string | undefined): string {
     let current = this.#area.directory;
@@ -177,7 +179,7 @@ export class Transaction {
     return current;
   }
 
-  /** Moves a staged folder into new parent folders, so that one rename installs all of them. */
+  /** Moves a staged folder into new parent folders. One rename then installs all of them. */
   async #wrap(from: string, innerPath: string): Promise<string> {
     const wrapped = this.#inside("wrapped");
     const inner = path.join(wrapped, innerPath);
@@ -190,8 +192,8 @@ export class Transaction {
   }
 
   /**
-   * Deletes the empty parent folders of a removed folder, such as the worker and scope folders. Returns the first parent folder that is
-   * kept.
+   * Deletes the parent folders of a removed folder if they are empty, such as the worker folder and the scope folder. Returns the first
+   * parent folder that still exists.
    */
   #removeEmptyParents(target: string): string {
     let parent = path.dirname(target);
@@ -215,7 +217,7 @@ export class Transaction {
   }
 }
 
-/** Creates a folder that isolates of other users can enter, regardless of the daemon's umask. */
+/** Creates a folder that isolates with other user ids can enter. The umask of the daemon has no effect. */
 async function makeFolder(folder: string): Promise<void> {
   await mkdir(folder);
   await chmod(folder, 0o755);
@@ -225,7 +227,7 @@ function isEmptyOrGone(folder: string): boolean {
   return !exists(folder) || readdirSync(folder).length === 0;
 }
 
-/** Runs a change in a new staging folder. If the change fails, deletes the folder and converts the error of a full disk to an ApiError. */
+/** Runs a change in a new staging folder. If the change fails, deletes the folder. Converts an error about a full disk to an ApiError. */
 export async function inTransaction<Result>(area: StagingArea, change: (staged: Transaction) => Promise<Result>): Promise<Result> {
   let staged: Transaction | undefined;
   try {

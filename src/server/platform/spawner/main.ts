@@ -6,20 +6,20 @@ import path from "node:path";
 import { NoSpawnSocket, type SpawnOrder, type SpawnerOrder, type SpawnReport } from "./messages.js";
 
 /**
- * The spawner process, which starts processes for the daemon. fork(2) copies the caller's page tables, which would block a daemon with much
- * memory for 2 ms or more. In this small process, fork(2) takes 1 ms and blocks no request.
+ * The spawner process, which starts processes for the daemon. fork(2) copies the page tables of the caller. In the daemon, this would block
+ * requests for 2 ms or more. In this small process, it takes 1 ms and blocks no request.
  */
 const socketPath = process.argv[2] as string;
 const children = new Map<string, ChildProcess>();
 
-// Ignores signals that a terminal sends to all processes, because the daemon handles them and then stops the spawner.
+// Ignores the signals that a terminal sends to all processes. The daemon handles them and then stops the spawner.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => undefined);
 process.on("message", (order: SpawnerOrder) => {
   if ("kill" in order) children.get(order.kill)?.kill("SIGKILL");
   else void spawnProcess(order);
 });
 if (process.connected) process.once("disconnect", leave);
-// Exits now if the daemon exited before the listener was added.
+// Exits immediately if the daemon exited before the listener was added.
 else leave();
 
 /** Kills all child processes and exits, because the daemon has exited. */
@@ -33,8 +33,8 @@ async function spawnProcess({ id, file, args, workingDirectory, descriptors }: S
   const sockets = new Map<number, Socket>();
   try {
     for (const descriptor of descriptors) sockets.set(descriptor, await openSocket(`${id}${descriptor}`));
-    // Child processes stay in the daemon's session. With session-based CPU scheduling (autogroup), a detached isolate would receive as much
-    // CPU time as the daemon.
+    // Keeps child processes in the session of the daemon. With CPU scheduling by session (autogroup), a detached isolate would receive as
+    // much CPU time as the daemon.
     const child = spawn(file, args, { env: {}, cwd: workingDirectory, stdio: stdioOf(sockets) });
     child.once("error", (error) => report({ id, failure: error.message }));
     child.once("exit", (status, signal) => {
@@ -54,7 +54,7 @@ async function spawnProcess({ id, file, args, workingDirectory, descriptors }: S
 /** Opens a socket to the daemon for a child process. The spawner does not read from this socket. */
 async function openSocket(greeting: string): Promise<Socket> {
   const socket = connect(socketPath).pause();
-  // Ignores the event, because the code below reports the error. A daemon without a free file descriptor closes the socket.
+  // Ignores the event, because the code below reports the error. If the daemon has no free file descriptor, it closes the socket.
   socket.on("error", () => undefined);
   try {
     await once(socket, "connect");
@@ -72,6 +72,6 @@ function stdioOf(sockets: ReadonlyMap<number, Socket>): StdioOptions {
 }
 
 function report(what: SpawnReport): void {
-  // Ignores an error of `send`, which means that the daemon has just exited.
+  // Ignores an error of `send`, because it means that the daemon has exited.
   if (process.connected) process.send?.(what, undefined, undefined, () => undefined);
 }

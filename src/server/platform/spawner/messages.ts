@@ -1,11 +1,14 @@
 /** Order to start a process. The daemon sends this message to the spawner over the IPC channel. */
 export interface SpawnOrder {
-  /** Hexadecimal secret that identifies the process to start. Each socket of the process first sends this id and its descriptor number. */
+  /**
+   * Secret id of the process to start, in hexadecimal digits. The process sends this id and the number of the descriptor first on each of
+   * its sockets.
+   */
   readonly id: string;
   readonly file: string;
   readonly args: readonly string[];
   readonly workingDirectory: string;
-  /** File descriptors of the process that become sockets to the daemon. Other standard descriptors are ignored. */
+  /** File descriptors of the process that become sockets to the daemon. The other standard descriptors lead to /dev/null. */
   readonly descriptors: readonly number[];
 }
 
@@ -19,7 +22,7 @@ export interface KillOrder {
 
 export type SpawnerOrder = SpawnOrder | KillOrder;
 
-/** Report from the spawner about a process: it was started, failed to start, or ended. */
+/** Report of the spawner about a process: started, failed to start, or ended. */
 export type SpawnReport =
   | { readonly id: string; readonly pid: number }
   | { readonly id: string; readonly failure: string }
@@ -34,7 +37,9 @@ export interface ProcessEnd {
 /** Error text of a failed start. The most likely cause is that the daemon has no free file descriptor. */
 const noSocket = "no socket to the process could be opened";
 
-/** A process could not be started because its sockets did not arrive. `code` is the error code for too many open files. */
+/**
+ * Thrown if a process cannot be started because its sockets did not arrive at the daemon. `code` is the error code for too many open files.
+ */
 export class NoSpawnSocket extends Error {
   readonly code = "EMFILE";
 

@@ -6,27 +6,25 @@ import { existsSync, mkdirSync, rmSync } from "node:fs";
 import path from "node:path";
 
 /**
- * Time without a new socket after which missing sockets count as failed, because no file descriptor is free. Sockets connect before the
- * process starts and wait in the accept queue. Each turn of the event loop accepts one socket.
+ * Time in ms without a new socket after which a start fails, because no file descriptor is free. The sockets connect before the process
+ * starts and wait in the accept queue. The daemon accepts one socket per turn of the event loop.
  */
 const quietTimeMs = 1000;
 const looksPerQuietTime = 5;
 
-/**
- * Length of the accept queue, sufficient for the sockets of all processes that can start concurrently. The system can set a lower limit.
- */
+/** Length of the accept queue. The sockets of all processes that start at the same time fit into it. The system can set a lower limit. */
 const mostWaiting = 4096;
-/** Time after which a connection that has not sent its id is closed, because another program of the same user can have opened it. */
+/** Time in ms after which the daemon closes a connection that has not sent an id. Another program of the same user can have opened it. */
 const greetingTimeoutMs = 5000;
 
 interface PendingSpawnOptions {
   readonly descriptors: readonly number[];
-  /** Returns the number of accepted sockets of all starting processes. */
+  /** Returns the number of sockets that the daemon has accepted for all starting processes. */
   readonly arrivalCount: () => number;
   readonly kill: () => void;
 }
 
-/** A process that the spawner starts, from the order to the end of the process. */
+/** A process that the spawner starts. The object exists from the order to the end of the process. */
 export class PendingSpawn {
   /** Resolves when the process has started. Rejects if the start failed. */
   readonly process: Promise<SpawnedProcess>;
@@ -57,13 +55,13 @@ export class PendingSpawn {
     this.#started.resolve(report.pid);
   }
 
-  /** Kills the process, because the spawner has ended and will send no report. */
+  /** Kills the process with SIGKILL, because the spawner has ended and sends no more reports. */
   abandon(): void {
     if (this.#pid === undefined) return this.#fail("the spawner process has ended");
     try {
       process.kill(this.#pid, "SIGKILL");
     } catch {
-      // Ignores the error, which means that the process has already ended.
+      // Ignores the error, because it means that the process has ended.
     }
     this.#ended.resolve({ status: null, signal: "SIGKILL" });
   }
@@ -114,14 +112,14 @@ function closeOf(socket: Socket): Promise<void> {
   return new Promise((resolve) => (socket.closed ? resolve() : socket.once("close", () => resolve())));
 }
 
-/** An accepted connection of a starting process, with the id and descriptor number that it sent. */
+/** A connection that the daemon has accepted from a starting process, with the id and the descriptor number that the process has sent. */
 export interface SpawnConnection {
   readonly id: string;
   readonly descriptor: number;
   readonly socket: Socket;
 }
 
-/** The Unix socket to which starting processes connect. Its private folder is deleted when the daemon exits. */
+/** The Unix socket to which starting processes connect. The daemon deletes the private folder of the socket when it exits. */
 export class SpawnSocket {
   readonly path: string;
   readonly #directory: string;
@@ -142,7 +140,7 @@ export class SpawnSocket {
     return this.#arrivalCount;
   }
 
-  /** Opens the socket again if its file was deleted, for example by a cleanup of the temporary directory. */
+  /** Opens the socket again if another program has deleted its file, for example a cleanup of the temporary directory. */
   restore(): void {
     if (existsSync(this.path)) return;
     this.#server.close();
@@ -158,13 +156,14 @@ export class SpawnSocket {
 
   #listen(): Server {
     const server = createServer((socket) => this.#meet(socket));
-    // Ignores the error, because the next start of a process fails and reports the error.
+    // Ignores the event, because the next start of a process fails with the same error.
     server.on("error", () => undefined);
     return server.listen({ path: this.path, backlog: mostWaiting }).unref();
   }
 
   /**
-   * Reads the id of a connection and passes the connection on. The id is needed because other processes of the same user can also connect.
+   * Reads the id that a connection sends first and passes the connection to the process with this id. Other processes of the same user can
+   * also connect, so the id is necessary.
    */
   #meet(socket: Socket): void {
     this.#arrivalCount += 1;

@@ -9,7 +9,7 @@ import { SpawnSocket, PendingSpawn, type SpawnConnection } from "./pending-spawn
 import type { Socket } from "node:net";
 
 const program = compiledFile("server/platform/spawner/main.js");
-/** Node.js flags for a small heap, because the spawner holds almost no data. */
+/** Node.js flags that limit the heap, because the spawner stores almost no data. */
 const flags = ["--max-old-space-size=64", "--max-semi-space-size=1", "--v8-pool-size=1"];
 
 /** The spawner process, and the socket to which its child processes connect. Both end with the daemon at the latest. */
@@ -45,9 +45,9 @@ class Spawner {
       kill: () => this.#tell({ kill: id }),
     });
     this.#spawns.set(id, pending);
-    // The IPC channel keeps the daemon running while one of the spawned processes runs.
+    // Keeps the daemon running while a process that the spawner has started still runs.
     this.#process.channel?.ref();
-    // Waits for both promises, because the process can exit before the daemon has accepted its sockets.
+    // Waits for both promises, because a process can end before the daemon has accepted its sockets.
     void Promise.allSettled([pending.process, pending.over]).then(() => this.#forget(id));
     if (this.#process.connected) this.#tell({ ...order, id });
     else pending.abandon();
@@ -59,7 +59,7 @@ class Spawner {
     if (this.#spawns.size === 0) this.#process.channel?.unref();
   }
 
-  /** Sends an order to the spawner. Ignores an error, because the event "exit" reports the end of the spawner. */
+  /** Sends an order to the spawner. Ignores an error, because the handler of the event "exit" treats all processes of an ended spawner. */
   #tell(order: SpawnerOrder): void {
     if (this.#process.connected) this.#process.send(order, () => undefined);
   }
@@ -79,8 +79,8 @@ class Spawner {
 let current: Promise<Spawner> | undefined;
 
 /**
- * Starts a process with an empty environment, through the shared spawner, because fork(2) would block the daemon. Rejects if the start
- * fails or no file descriptor is free for the sockets.
+ * Starts a process with an empty environment through the spawner, because fork(2) would block the daemon. Rejects if the process cannot be
+ * started or if no file descriptor is free for its sockets.
  */
 export async function spawnProcess(order: Omit<SpawnOrder, "id">): Promise<SpawnedProcess> {
   if (!current) {
@@ -96,7 +96,7 @@ async function forgetAtItsEnd(spawner: Promise<Spawner>): Promise<void> {
       await spawner
     ).ended;
   } catch {
-    // The start of the spawner failed. The caller of `spawnProcess` receives the error.
+    // If the spawner itself cannot be started, the caller of `spawnProcess` receives the error.
   } finally {
     current = undefined;
   }
@@ -105,9 +105,9 @@ async function forgetAtItsEnd(spawner: Promise<Spawner>): Promise<void> {
 /** A process that the spawner started. */
 export interface SpawnedProcess {
   readonly pid: number;
-  /** The requested sockets, by their descriptor number in the process. */
+  /** Sockets to the process, by the descriptor number that each has in the process. */
   readonly sockets: ReadonlyMap<number, Socket>;
-  /** Resolves when the process has ended. Its last output is possibly not read yet. */
+  /** Resolves when the process has ended. Some of its output is possibly still unread. */
   readonly ended: Promise<ProcessEnd>;
   /** Resolves when the process has ended and all its output is read. */
   readonly closed: Promise<ProcessEnd>;

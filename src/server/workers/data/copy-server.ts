@@ -8,7 +8,10 @@ import type { Log } from "../../log/log.js";
 export const copySocketName = "data-copies.sock";
 const privateMode = 0o600;
 
-/** Response to a line with a worker's name: the path of the copy, null if the worker has no data folder, or the error of a failed copy. */
+/**
+ * Response to the line with the name of a worker: the path of the copy, null if the worker has no data folder, or the error of a failed
+ * copy.
+ */
 export type CopyResponse = { readonly folder: string | null } | { readonly error: string };
 
 interface CopyServerOptions {
@@ -18,8 +21,8 @@ interface CopyServerOptions {
 }
 
 /**
- * Copies data folders for the backup program. Each connection sends one line, the name of a worker, and receives one line of JSON. The copy
- * exists until the connection ends, so a killed backup leaves no copy.
+ * Copies data folders for the backup program. Each connection sends one line with the name of a worker and receives one line of JSON. The
+ * daemon deletes the copy when the connection ends, even if the backup was killed.
  */
 export class CopyServer {
   readonly #server: Server;

@@ -4,7 +4,10 @@ import type { DataFolder } from "./data-folder.js";
 import type { DiskUsage } from "./disk-usage.js";
 import { WorkerStorage } from "./worker-storage.js";
 
-/** Creates the storage of an engine. `restart` replaces the isolates of a worker after its data folder became full, or writable again. */
+/**
+ * Creates the storage for the workers of an engine. `restart` replaces the isolates of a worker after its data folder has become full or
+ * writable again.
+ */
 export function createWorkerStorage(options: WorkerEngineOptions, restart: (name: string) => void): WorkerStorage {
   return new WorkerStorage({
     directory: options.dataDirectory,
@@ -17,7 +20,7 @@ export function createWorkerStorage(options: WorkerEngineOptions, restart: (name
   });
 }
 
-/** Logs that a data folder became full, or writable again. */
+/** Logs that a data folder has become full or writable again. */
 function reportQuota(
   { logs, log, observer, resolve }: WorkerEngineOptions,
   { name, limitBytes, isFull }: Pick<DataFolder, "name" | "limitBytes" | "isFull">,

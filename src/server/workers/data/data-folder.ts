@@ -1,12 +1,12 @@
 import type { DiskUsage } from "./disk-usage.js";
 
 /**
- * A full data folder becomes writable again below this share of its limit. Without this distance, each file that is written and deleted at
- * the limit would replace the isolates twice.
+ * Share of its limit below which a full data folder is writable again. If the share was 1, a file that is written and deleted at the limit
+ * would replace the isolates twice.
  */
 const writableAgainShare = 0.95;
 
-/** The properties of an isolate that the storage of workers uses. */
+/** The properties and functions of an isolate that the storage uses. */
 export interface StoringIsolate {
   readonly pid: number;
   readonly exited: Promise<void>;
@@ -15,7 +15,10 @@ export interface StoringIsolate {
   kill(reason: string): void;
 }
 
-/** Access of one isolate to the data folder of its worker. `remove`: the isolate can only read and delete, because the folder is full. */
+/**
+ * What an isolate is allowed to do with the data folder of its worker. With `remove`, the isolate can only read and delete, because the
+ * folder is full.
+ */
 export interface DataGrant {
   readonly folder: string;
   readonly access: "write" | "remove";
@@ -23,12 +26,12 @@ export interface DataGrant {
   readonly largestFileBytes: number;
 }
 
-/** Registration of a starting or running isolate that uses a data folder. */
+/** Registration of an isolate that uses a data folder. The isolate is starting or running. */
 export interface DataLease {
   readonly data: DataFolder;
   readonly grant: DataGrant;
   isolate: StoringIsolate | undefined;
-  /** True if the isolate has loaded its code. Draining the isolate before that would fail the requests that wait for the isolate. */
+  /** True if the isolate has loaded its code. If the daemon drained the isolate earlier, requests that wait for the isolate would fail. */
   isLoaded: boolean;
 }
 
@@ -49,7 +52,7 @@ export class DataFolder {
     this.folder = folder;
   }
 
-  /** True from the moment when the usage exceeds the limit until the usage is below 95 % of the limit. */
+  /** True after the usage has exceeded the limit, until the usage is below 95 % of the limit. */
   get isFull(): boolean {
     return this.#isFull;
   }
@@ -58,12 +61,12 @@ export class DataFolder {
     return this.#leases.size > 0;
   }
 
-  /** Isolates that use the folder: running isolates, and isolates that are still loading their code. */
+  /** Isolates that use the folder. Includes isolates that still load their code. */
   get isolates(): StoringIsolate[] {
     return [...this.#leases].flatMap(({ isolate }) => isolate ?? []);
   }
 
-  /** Isolates with write access, which started while the folder was not full. */
+  /** Isolates that can write to the folder, because the folder was not full at their start. */
   get writers(): StoringIsolate[] {
     return [...this.#leases].flatMap(({ isolate, grant }) => (isolate && grant.access === "write" ? [isolate] : []));
   }
@@ -72,7 +75,7 @@ export class DataFolder {
     return this.#measuredMs >= timeMs;
   }
 
-  /** Records the measured usage. Returns whether the folder became full, or writable again. */
+  /** Records the measured usage. Returns whether the folder has become full or writable again. */
   note(usage: DiskUsage, nowMs: number): boolean {
     this.usage = usage;
     this.#measuredMs = nowMs;
@@ -81,7 +84,7 @@ export class DataFolder {
     return this.#isFull !== wasFull;
   }
 
-  /** Registers an isolate that will use the folder. Waits while the folder is paused. */
+  /** Registers an isolate that will use the folder. While `pauseFor` runs, waits for its end. */
   async lease(): Promise<DataLease> {
     while (this.#pause) await this.#pause.ended;
     const { folder, limitBytes, usage } = this;
@@ -97,7 +100,7 @@ export class DataFolder {
     return lease;
   }
 
-  /** Records that the isolate of a lease has loaded its code. Drains the isolate if the folder was paused meanwhile. */
+  /** Records that the isolate of a lease has loaded its code. If `pauseFor` was called meanwhile, drains the isolate. */
   noteLoaded(lease: DataLease): void {
     lease.isLoaded = true;
     if (this.#pause) lease.isolate?.drain();
@@ -109,8 +112,8 @@ export class DataFolder {
   }
 
   /**
-   * Runs `action` while no isolate uses the folder. First drains the isolates that use the folder, and kills isolates that remain after
-   * `timeoutMs`. New isolates wait until `action` has ended.
+   * Runs `action` while no isolate uses the folder. Drains the isolates that use it, and kills the remaining ones after `timeoutMs`. New
+   * isolates wait for the end of `action`.
    */
   async pauseFor<Result>(timeoutMs: number, action: () => Promise<Result>): Promise<Result> {
     while (this.#pause) await this.#pause.ended;

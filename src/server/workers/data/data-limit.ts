@@ -1,7 +1,7 @@
 import { formatSize } from "../../../shared/size.js";
 import type { WorkerManifest } from "../../../shared/worker-manifest.js";
 
-/** Returns the reason why the operator's data limit rejects a manifest; undefined when the manifest is accepted. */
+/** Returns the reason why the data limit of the operator rejects a manifest. Returns undefined if the manifest is accepted. */
 export function dataRefusal(
   { data }: Pick<WorkerManifest, "data">,
   { workerDataMaxBytes }: { workerDataMaxBytes: number },

@@ -11,7 +11,7 @@ export async function denyWriting(pid: number): Promise<boolean> {
   if (prlimit === undefined) return false;
   try {
     const { uid } = statSync(`/proc/${pid}`);
-    // Runs prlimit as the user of the process, because this needs no capability. Root can lack CAP_SYS_RESOURCE, for example in a
+    // Runs prlimit as the user of the process, because prlimit then needs no capability. Root can lack CAP_SYS_RESOURCE, for example in a
     // container.
     const args = [`--pid=${pid}`, "--fsize=0"];
     const command =

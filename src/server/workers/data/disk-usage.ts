@@ -2,27 +2,27 @@ import { closeSync, chmodSync, constants, fstatSync, lstatSync, openSync, readdi
 import path from "node:path";
 import { pathOnly } from "../sandbox/sandbox-paths.js";
 
-/** Bytes that each entry counts in addition to its blocks, because even an empty file needs an inode and a name. */
+/** Bytes that the daemon counts for each entry in addition to its blocks. Even an empty file needs an inode and a name. */
 const bytesPerEntry = 4096;
-/** `st_blocks` counts units of 512 bytes, regardless of the file system's block size. */
+/** Size in bytes of a unit of `st_blocks`. The unit is 512 bytes on every file system. */
 const blockBytes = 512;
 
 /** Disk usage of a folder. */
 export interface DiskUsage {
-  /** Allocated blocks plus 4 KB per entry; Infinity when a part of the folder cannot be read. */
+  /** Bytes of all allocated blocks, and 4 KB per entry. Infinity if a part of the folder cannot be read. */
   readonly bytes: number;
   readonly entries: number;
-  /** Size of the largest file as programs see it: a sparse file can have fewer blocks. */
+  /** Size of the largest file in bytes, as programs see it. A sparse file can have fewer blocks. */
   readonly largestFileBytes: number;
 }
 
 /**
- * Measures a folder that a worker writes to, without following symbolic links. Also counts files that are deleted and still open in one of
- * the processes `pids`: their blocks are in use. Blocks the thread: 100,000 entries take about 0.5 s.
+ * Measures a folder that a worker writes to. Does not follow symbolic links. Also counts deleted files that a process in `pids` still has
+ * open, because these occupy blocks. Blocks its thread: 100,000 entries take about 0.5 s.
  */
 export function measureDiskUsage(folder: string, pids: readonly number[]): DiskUsage {
   let [bytes, entries, largestFileBytes] = [0, 0, 0];
-  /** Files that were already counted. A file with several names, or open in several processes, counts once. */
+  /** Files that are already counted. A file counts once, even with several names or in several processes. */
   const counted = new Set<string>();
   const add = (stat: Stats): void => {
     const id = `${stat.dev}:${stat.ino}`;
@@ -55,8 +55,8 @@ function* statsBelow(top: string): Generator<Stats> {
 }
 
 /**
- * Returns the entries of a folder; none for a missing folder. First makes the folder readable if its mode denies reading, because a worker
- * can create such a folder.
+ * Returns the entries of a folder, or none for a missing folder. A worker can create a folder that its owner cannot read, so the function
+ * makes the folder readable first.
  */
 function entriesOf(folder: string): Dirent[] {
   try {
@@ -70,9 +70,7 @@ function entriesOf(folder: string): Dirent[] {
   }
 }
 
-/**
- * Makes a folder readable for its owner. Sets the mode through a descriptor, because the worker can replace the folder by a link meanwhile.
- */
+/** Makes a folder readable for its owner. Uses a descriptor, because the worker could replace the path by a link meanwhile. */
 function makeReadable(folder: string): void {
   const descriptor = openSync(folder, pathOnly | constants.O_NOFOLLOW);
   try {
@@ -89,7 +87,7 @@ function deletedFilesOf(pid: number): Stats[] {
       return stat?.isFile() === true && stat.nlink === 0 ? [stat] : [];
     });
   } catch {
-    // Ignores a process that has exited or closed a descriptor meanwhile. The next measurement counts the remaining files.
+    // Ignores a process that has exited or has closed a file meanwhile. The next measurement counts the rest.
     return [];
   }
 }

@@ -19,7 +19,7 @@ export class UsageMeter {
   #lastId = 0;
   readonly #pending = new Map<number, { resolve: (usage: DiskUsage) => void; reject: (error: unknown) => void }>();
 
-  /** Runs `measureDiskUsage` in the thread. Rejects when the thread ends before it returns the result. */
+  /** Runs `measureDiskUsage` in the thread. Rejects if the thread exits before it returns the result. */
   measure(folder: string, pids: readonly number[] = []): Promise<DiskUsage> {
     return new Promise((resolve, reject) => {
       const id = (this.#lastId += 1);

@@ -14,13 +14,13 @@ import { UsageMeter } from "./usage-meter.js";
 
 const intervalMs = 500;
 /**
- * Maximum number of bytes above the limit of a full data folder. An isolate that continues to write, for example through programs that it
- * started, is killed above this number.
+ * Maximum number of bytes that a data folder can exceed its limit by. Above this number, the daemon kills an isolate that still writes, for
+ * example through a program that it started.
  */
 const mostOvershootBytes = 16 * 1024 * 1024;
 /** Maximum time for running calls to complete, before the isolates of a paused worker are killed. */
 const drainTimeoutMs = 30_000;
-/** Prefix of entries in the data directory that are not data folders. Names of packages never start with a dot. */
+/** First character of entries in the data directory that are no data folders. No worker name begins with a dot. */
 const hidden = ".";
 const leftoverKinds = ["copy", "removed"] as const;
 
@@ -29,16 +29,16 @@ interface WorkerStorageOptions {
   readonly directory: string;
   /** Maximum size of an isolate's temporary folder. */
   readonly temporaryFolderMaxBytes: number;
-  /** Called when a data folder becomes full, or writable again. */
+  /** Called when a data folder has become full or writable again. */
   readonly onQuota: (data: Pick<DataFolder, "name" | "limitBytes" | "isFull">, usage: DiskUsage) => void;
-  /** Called when folders cannot be measured; the next attempt follows after 500 ms. */
+  /** Called when the daemon cannot measure a folder. The next attempt follows after 500 ms. */
   readonly onError: (error: unknown) => void;
 }
 
 interface Watched {
   readonly isolate: StoringIsolate;
   readonly temporaryFolder: string;
-  /** Modification time of the empty temporary folder. A later time shows that the worker has created files. */
+  /** Modification time of the empty temporary folder. A later time means that the worker has created an entry. */
   readonly emptyMs: number;
   hasTemporaryFiles: boolean;
   readonly lease: DataLease | undefined;
@@ -51,7 +51,10 @@ export interface StoredData {
   readonly isFull: boolean;
 }
 
-/** The folders that isolates write to: a data folder per worker, which survives deploys, and a temporary folder per isolate. */
+/**
+ * The folders that isolates write to. Each worker has a data folder, which is kept when a new version is installed. Each isolate has a
+ * temporary folder.
+ */
 export class WorkerStorage {
   readonly #options: WorkerStorageOptions;
   readonly #meter = new UsageMeter();
@@ -65,8 +68,8 @@ export class WorkerStorage {
   }
 
   /**
-   * Measures a worker's data folder, which may be missing, and registers an isolate that will use the folder. Waits while the folder is
-   * paused. The caller must then call `watch` or `release`.
+   * Measures the data folder of a worker, even a missing one, and registers an isolate. While `pauseFor` runs, waits for its end. The
+   * caller must then call `watch` or `release`.
    */
   async lease(name: string, limitBytes: number): Promise<DataLease> {
     const data = this.#folderOf(name);
@@ -79,7 +82,7 @@ export class WorkerStorage {
     lease.data.release(lease);
   }
 
-  /** Enforces the storage limits of an isolate until the isolate has exited. Must be called before the worker's code runs. */
+  /** Enforces the storage limits of an isolate until it exits. Call it before the code of the worker runs. */
   watch(isolate: StoringIsolate, temporaryFolder: string, lease: DataLease | undefined): void {
     const watched = { isolate, temporaryFolder, emptyMs: modifiedMs(temporaryFolder), hasTemporaryFiles: false, lease };
     this.#watched.add(watched);
@@ -88,7 +91,7 @@ export class WorkerStorage {
     this.#timer ??= setTimeout(() => void this.#check(), intervalMs).unref();
   }
 
-  /** Must be called after an isolate has loaded the worker's code. */
+  /** Records that an isolate has loaded the code of its worker. Call it for each isolate. */
   noteLoaded(isolate: StoringIsolate): void {
     for (const { isolate: watched, lease } of this.#watched) if (watched === isolate && lease) lease.data.noteLoaded(lease);
   }
@@ -115,25 +118,25 @@ export class WorkerStorage {
     return [...this.#folders.values()].flatMap(({ name, isFull }) => (isFull ? [name] : []));
   }
 
-  /** Returns the path of a worker's data folder, which may be missing. */
+  /** Returns the path of a worker's data folder. The folder does not have to exist. */
   folderOf(name: string): string {
     return path.join(this.#options.directory, ...name.split("/"));
   }
 
-  /** Returns the path of a worker's data folder; undefined when the worker has no data folder. */
+  /** Returns the path of a worker's data folder. Returns undefined if the worker has no data folder. */
   find(name: string): string | undefined {
     const folder = this.folderOf(name);
     return statSync(folder, { throwIfNoEntry: false })?.isDirectory() ? folder : undefined;
   }
 
-  /** Runs `action` while no isolate of the worker runs; requests wait meanwhile. */
+  /** Runs `action` while no isolate of the worker runs. Requests wait until its end. */
   pauseFor<Result>(name: string, action: () => Promise<Result>): Promise<Result> {
     return this.#folderOf(name).pauseFor(drainTimeoutMs, action);
   }
 
   /**
-   * Deletes the data folder of a worker. Returns whether the worker had a data folder. The daemon's next start deletes files that cannot be
-   * deleted now.
+   * Deletes the data folder of a worker. Returns whether the worker had one. If a file cannot be deleted now, the next start of the daemon
+   * deletes it.
    */
   async remove(name: string): Promise<boolean> {
     if (this.find(name) === undefined) return false;
@@ -150,8 +153,8 @@ export class WorkerStorage {
   }
 
   /**
-   * Copies the data folder of a worker while no isolate of the worker runs. Undefined when the worker has no data folder. Rejects with
-   * INSUFFICIENT_STORAGE if the disk is full.
+   * Copies the data folder of a worker while no isolate of the worker runs. Returns undefined if the worker has no data folder. Rejects
+   * with INSUFFICIENT_STORAGE if the disk is full.
    */
   async copy(name: string): Promise<{ folder: string; remove: () => Promise<void> } | undefined> {
     if (this.find(name) === undefined) return undefined;
@@ -182,7 +185,7 @@ export class WorkerStorage {
     await this.#meter.close();
   }
 
-  /** Returns an unused path in the data directory. The daemon's next start deletes the folder at this path. */
+  /** Returns an unused path in the data directory. The next start of the daemon deletes a folder that remains at this path. */
   #leftover(kind: (typeof leftoverKinds)[number]): string {
     return path.join(this.#options.directory, `${hidden}${kind}-${randomUUID()}`);
   }
@@ -214,7 +217,8 @@ export class WorkerStorage {
   }
 
   async #checkTemporaryFolder({ isolate, temporaryFolder, lease }: Watched): Promise<void> {
-    // Deleted open files of an isolate with a data folder count toward the data folder instead.
+    // Counts no deleted open files for the temporary folder if the isolate has a data folder, because these files count toward the data
+    // folder.
     const { bytes } = await this.#meter.measure(temporaryFolder, lease ? [] : [isolate.pid]);
     const { temporaryFolderMaxBytes } = this.#options;
     if (bytes > temporaryFolderMaxBytes) isolate.kill(`its temporary folder (os.tmpdir) exceeded ${formatSize(temporaryFolderMaxBytes)}`);
@@ -231,21 +235,21 @@ export class WorkerStorage {
     const pids = data.isolates.map(({ pid }) => pid);
     const usage = await this.#meter.measure(data.folder, pids);
     if (!data.note(usage, performance.now())) return;
-    // Denies writing to the running isolates immediately, before their replacements start.
+    // First denies writing to the running isolates, because their replacements need time to start.
     if (data.isFull) for (const isolate of data.writers) if (!(await denyWriting(isolate.pid))) isolate.kill("its data folder is full");
     this.#options.onQuota(data, usage);
   }
 }
 
 /**
- * Copies a folder with owners, modes and holes of sparse files, without following links. Shares disk blocks if the file system supports
- * sharing.
+ * Copies a folder with owners, modes and the holes of sparse files. Does not follow links. Both copies share disk blocks if the file system
+ * supports this.
  */
 async function copyFolder(source: string, target: string): Promise<void> {
   const run = promisify(execFile);
   const options = { env: { LC_ALL: "C" } };
   try {
-    // Makes all files readable first, because a worker can create files that its user, and thus a daemon of the same user, cannot read.
+    // Makes all files readable first. A worker can create a file that its own user cannot read, and the daemon can run as the same user.
     if (process.getuid?.() !== 0) await run("chmod", ["-R", "u+rX", "--", source], options);
     await run("cp", ["--archive", "--reflink=auto", "--no-target-directory", "--", source, target], options);
   } catch (error) {
@@ -264,7 +268,7 @@ function hasTemporaryFiles(watched: Watched): boolean {
   return watched.hasTemporaryFiles;
 }
 
-/** Returns the Unix time in milliseconds when an entry of the folder was last created or deleted; 0 for a missing folder. */
+/** Returns the Unix time in ms at which an entry of the folder was last created or deleted. Returns 0 for a missing folder. */
 function modifiedMs(folder: string): number {
   return statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }

@@ -1,13 +1,13 @@
 import { performance } from "node:perf_hooks";
 import type { WorkerMeter } from "./worker-meter.js";
 
-/** Time after a request to another worker during which the scheduler limits the rate of streamed bodies. */
+/** Time in ms after a request to another worker in which the scheduler limits the rate. */
 const sharedForMs = 100;
-/** Maximum delay of a late timer that the scheduler compensates, in milliseconds. */
+/** Maximum delay of a late timer, in ms, for which the scheduler releases additional bytes. */
 const slackMs = 2;
 
 /**
- * One worker's access to the scheduler. `meter` counts the requests to this worker, so that the scheduler can detect requests to other
+ * Access of one worker to the scheduler. `meter` counts the requests to this worker. By this count, the scheduler detects requests to other
  * workers.
  */
 export interface BandwidthClient {
@@ -16,29 +16,30 @@ export interface BandwidthClient {
 }
 
 /**
- * Limits the rate of body streams: an unlimited stream occupies two processors and delays other workers. While other workers receive
- * requests, all bodies share `bytesPerSecond`; otherwise the rate is unlimited.
+ * Limits the rate of streamed bodies, because an unlimited stream occupies two processors and delays other workers. While other workers
+ * receive requests, all bodies share `bytesPerSecond`. Otherwise there is no limit.
  */
 export class BandwidthScheduler {
   readonly #bytesPerMs: number;
   readonly #waiting: { readonly share: BandwidthShare; readonly bytes: number }[] = [];
   #callCount = 0;
-  /** Time at which the transmission of the released bytes ends, on the clock of `performance.now()`. */
+  /** Time at which the released bytes are transferred, by the clock of `performance.now()`. */
   #busyUntilMs = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  /** `bytesPerSecond`: total rate of all bodies while other workers receive requests. */
+  /** `bytesPerSecond` is the total rate of all bodies while other workers receive requests. */
   constructor(bytesPerSecond: number) {
     this.#bytesPerMs = bytesPerSecond / 1000;
   }
 
-  /** Counts a request. The engine calls this method for every request to any worker. */
+  /** Counts a request. The engine calls this function for each request to a worker. */
   noteCall(): void {
     this.#callCount += 1;
   }
 
   /**
-   * Creates the bandwidth share of one body. After each `ask`, `onTurn` receives the number of bytes that the body is allowed to transfer.
+   * Creates the share of one body. After each call of `ask`, the scheduler calls `onTurn` with the number of bytes that the body is allowed
+   * to transfer.
    */
   createShare(meter: WorkerMeter, onTurn: (bytes: number) => void): BandwidthShare {
     return new BandwidthShare(this, () => this.#callCount - meter.beganCount, onTurn);
@@ -82,7 +83,7 @@ export class BandwidthShare {
     this.#othersCount = countOthers();
   }
 
-  /** Bytes that `ask` requested and the scheduler has not released yet. */
+  /** Number of bytes that `ask` has requested and the scheduler has not released yet. */
   get waitingBytes(): number {
     return this.#waitingBytes;
   }
@@ -92,8 +93,8 @@ export class BandwidthShare {
   }
 
   /**
-   * Requests the transfer of `bytes`. The scheduler allows the transfer immediately, or through the queue while other workers receive
-   * requests.
+   * Requests the transfer of `bytes`. If no other worker receives requests, the scheduler releases them immediately. Otherwise they wait in
+   * the queue.
    */
   ask(bytes: number): void {
     if (this.#isClosed) return;

@@ -2,9 +2,12 @@ import type { IncomingMessage } from "node:http";
 import { hasBody } from "../../web/request-body.js";
 import { BodyKind } from "../protocol/frames.js";
 
-/** Returns the `BodyKind` of a request from its method and headers: `None` or `Stream`. `WorkerCall` changes a small body to `Inline`. */
+/**
+ * Returns the `BodyKind` of a request: `None` or `Stream`, by method and headers. `WorkerCall` changes the kind of a small body to
+ * `Inline`.
+ */
 export function bodyKindOf(request: IncomingMessage): number {
-  // Ignores the body of GET, because it has no defined semantics and the `Request` constructor rejects it.
+  // Ignores the body of GET and HEAD, because it has no meaning in HTTP and the `Request` constructor rejects it.
   if (request.method === "GET" || request.method === "HEAD") return BodyKind.None;
   return hasBody(request) ? BodyKind.Stream : BodyKind.None;
 }
@@ -15,8 +18,7 @@ export function mayHaveBody({ method }: IncomingMessage, status: number): boolea
 }
 
 /**
- * Returns the `Content-Length` to send for a status; undefined for 204 and 304, which have no body. 205 needs a length of 0 (RFC 9110,
- * 15.3.6).
+ * Returns the `Content-Length` for a status. Returns undefined for 204 and 304, which have no body. Returns 0 for 205 (RFC 9110, 15.3.6).
  */
 export function framedLength(status: number, length: number | undefined): number | undefined {
   if (status === 205) return 0;

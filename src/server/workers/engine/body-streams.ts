@@ -9,7 +9,7 @@ interface RequestStreamOptions {
   readonly writer: FrameWriter;
   readonly id: number;
   readonly worker: BandwidthClient;
-  /** Receives the size of each chunk; returns false to stop forwarding. */
+  /** Receives the size of each chunk. If the function returns false, the stream stops. */
   readonly onBytes: (count: number) => boolean;
 }
 
@@ -38,12 +38,12 @@ export class RequestStream {
     this.#request.on("error", () => this.#close(FrameKind.Abort));
   }
 
-  /** True while the stream waits for the client or for its bandwidth share; false while the stream waits for the isolate. */
+  /** True while the stream waits for the client or for bandwidth. False while it waits for the isolate. */
   get waitsForOthers(): boolean {
     return !this.#request.complete && (this.#credit > 0 || this.#share.waitingBytes > 0);
   }
 
-  /** Adds credit that the isolate returned. Throws when the isolate returns more credit than it received bytes. */
+  /** Adds credit that the isolate has returned. Throws if the isolate returns more bytes than it has received. */
   addCredit(bytes: number): void {
     const isMore = this.#credit + this.#share.waitingBytes + bytes > creditWindowBytes;
     if (bytes === 0 || isMore) throw new Error("the isolate returned more credit than it received");
@@ -76,12 +76,13 @@ export class RequestStream {
 }
 
 /**
- * Counts the body bytes of one response that the isolate is still allowed to send. The client and the bandwidth share determine the rate.
+ * Number of body bytes of one response that the isolate can still send. The isolate gets new credit as fast as the client and the scheduler
+ * accept bytes.
  */
 export class ResponseWindow {
   readonly #share: BandwidthShare;
   #leftBytes = creditWindowBytes;
-  /** Number of bytes that the client received and for which the isolate has no new credit yet. */
+  /** Number of bytes that the client has received and that have not become new credit yet. */
   #owedBytes = 0;
 
   /** `onCredit` sends credit, in bytes, to the isolate. */
@@ -92,7 +93,7 @@ export class ResponseWindow {
     });
   }
 
-  /** True while the response waits for its bandwidth share; false while the response waits for the isolate. */
+  /** True while the response waits for bandwidth. False while it waits for the isolate. */
   get isHeld(): boolean {
     return this.#share.waitingBytes > 0;
   }
@@ -104,7 +105,7 @@ export class ResponseWindow {
     return this.#leftBytes >= 0;
   }
 
-  /** Sends new credit for the bytes that the client received, if these are at least half of `creditWindowBytes`. */
+  /** Sends new credit for the bytes that the client has received. Waits until these are at least half of `creditWindowBytes`. */
   open(): void {
     if (this.#owedBytes < creditWindowBytes / 2) return;
     const bytes = this.#owedBytes;

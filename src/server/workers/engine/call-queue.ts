@@ -1,7 +1,7 @@
 import { ApiError } from "../../../shared/api-error.js";
 import type { WorkerCall } from "./worker-call.js";
 
-/** Maximum number of waiting calls of one version. Further clients receive 503 with `Retry-After`. */
+/** Maximum number of calls that wait for one version. Above this number, the daemon responds with 503 and `Retry-After`. */
 const mostWaiting = 1024;
 
 /** Calls that wait for an isolate, in order of arrival. */
@@ -46,7 +46,7 @@ export class CallQueue {
     for (const call of this.takeAll()) call.fail(error);
   }
 
-  /** Fails calls whose deadline has passed; `nowMs` is on the clock of `performance.now()`. */
+  /** Fails the calls whose deadline is before `nowMs`, by the clock of `performance.now()`. */
   expire(nowMs: number, toError: (call: WorkerCall) => ApiError): void {
     for (const call of this.#calls.filter((waiting) => !waiting.isDone && nowMs > waiting.deadlineMs)) call.fail(toError(call));
     this.#calls = this.#calls.filter((call) => !call.isDone);

@@ -10,8 +10,8 @@ const shortestIntervalMs = 20;
 const longestIntervalMs = 500;
 
 /**
- * Checks the calls of one version at an interval: fails calls past their deadline and kills blocked isolates. Runs only while the version
- * has calls.
+ * Checks the calls of one version at an interval. Fails calls after their deadline and kills blocked isolates. The timer runs only while
+ * the version has calls.
  */
 export class DeadlineSweep {
   readonly #receiving: Set<WorkerCall>;
@@ -23,7 +23,7 @@ export class DeadlineSweep {
   #end: (() => void) | undefined;
 
   /**
-   * `receiving` contains the calls whose small request body the daemon is receiving. The sweep removes a call when its body is complete.
+   * `receiving` contains the calls whose small request body is not complete. The sweep removes a call from it when the body is complete.
    */
   constructor(options: {
     receiving: Set<WorkerCall>;
@@ -41,15 +41,15 @@ export class DeadlineSweep {
     this.#intervalMs = Math.min(longestIntervalMs, Math.max(shortestIntervalMs, options.timeoutMs / 10));
   }
 
-  /** Starts the interval timer if the timer is not running. Must be invoked after each new call of the worker. */
+  /** Starts the timer if it is not running. Call it after each new call of the worker. */
   wake(): void {
     this.#end ??= setStallTolerantInterval(this.#intervalMs, this.#sweep);
   }
 
   readonly #sweep = (nowMs: number): void => {
     const { isWaitingForPlace } = this.#starter;
-    // While an isolate starts, the deadline of waiting calls is extended by twice the start timeout: for the process and for the module.
-    // Calls that wait for a place in the pool get no extension.
+    // Extends the deadline of waiting calls by two start timeouts while an isolate starts: one for the process, one for the module. A call
+    // that waits for a place in the pool gets no extension.
     const graceMs = isWaitingForPlace || !this.#isolateSet.isStarting ? 0 : 2 * this.#starter.timeoutMs;
     this.#queue.expire(nowMs - graceMs, (call) => (isWaitingForPlace && this.#isolateSet.isEmpty ? saturated() : timedOut(call)));
     for (const call of this.#receiving) {

@@ -3,23 +3,23 @@ import path from "node:path";
 import { ApiError } from "../../../shared/api-error.js";
 import type { ServedVersion } from "./version-handler.js";
 
-/** The entry file of a version: a page of a static site, or a module that isolates run. */
+/** The entry file of a version: a page of a static site, or a module that runs in isolates. */
 export interface Entrypoint {
   readonly kind: "static" | "module" | "typescript";
   /** Path of the entry file, relative to the package folder. */
   readonly file: string;
-  /** Location of the module's source map: next to the module, or in `sourceMapsFolder`. Undefined without a source map. */
+  /** Location of the module's source map: beside the module, or hidden in `sourceMapsFolder`. Undefined without a source map. */
   readonly sourceMap: "beside" | "hidden" | undefined;
 }
 
-/** Folder that contains the source maps of bundles, each at the path of its module. Workers cannot read this folder. */
+/** Folder for the source maps of bundles. Each source map has the same path as its module. Workers cannot read this folder. */
 export const sourceMapsFolder = ".source-maps";
 
 const defaultFiles = ["index.html", "index.js", "index.mjs", "index.ts"];
 
 /**
- * Returns the manifest's `entrypoint`, else the first existing default file, else `main` of package.json. Throws WORKER_START_FAILED if no
- * entry file exists.
+ * Returns the entry file: `entrypoint` of the manifest, otherwise the first existing default file, otherwise `main` of package.json. Throws
+ * WORKER_START_FAILED if there is no such file.
  */
 export async function findEntrypoint(version: ServedVersion): Promise<Entrypoint> {
   const { folder, manifest } = version;

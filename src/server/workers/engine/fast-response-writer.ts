@@ -1,6 +1,6 @@
 import { STATUS_CODES, type ServerResponse } from "node:http";
 
-/** Private fields of `ServerResponse` in node:http. Their names have not changed since the first releases of Node.js. */
+/** Private fields of `ServerResponse` in Node.js. Their names are the same in all supported versions. */
 interface Inner {
   _header: string | null;
   readonly _keepAliveTimeout?: number;
@@ -8,8 +8,8 @@ interface Inner {
 }
 
 /**
- * Sends a short response as one string in one write. `writeHead` with `end(body)` would validate each header again and write two buffers,
- * which costs a fifth of the CPU time of a request.
+ * Sends a short response as one string in one write. `writeHead` and `end` would check each header again and write two buffers, which takes
+ * a fifth of the CPU time of a request.
  */
 export class FastResponseWriter {
   readonly #statusLines = new Map<number, string>();
@@ -18,13 +18,16 @@ export class FastResponseWriter {
   #keepAliveTimeoutMs = -1;
   #connectionLines = "";
 
-  /** Returns whether this writer can send the response: the connection is HTTP/1.1 with keep-alive, and no header is set yet. */
+  /**
+   * Returns whether this class can send the response. The connection must be HTTP/1.1 with keep-alive, and the response must have no header
+   * yet.
+   */
   static suits(response: ServerResponse): boolean {
     const { _header: header, maxRequestsOnConnectionReached: isLast } = response as unknown as Inner;
     return header === null && response.shouldKeepAlive && response.sendDate && response.req.httpVersionMinor === 1 && isLast !== true;
   }
 
-  /** `lines`: valid header lines in wire format, including `Content-Length`. A string `body` has one byte per character (latin1). */
+  /** Sends a response. `lines` are valid header lines with `Content-Length`. If `body` is a string, each character is one byte (latin1). */
   send(response: ServerResponse, status: number, lines: string, body: string | Buffer): void {
     const inner = response as unknown as Inner;
     const { _keepAliveTimeout: keepAliveTimeoutMs = 0 } = inner;

@@ -2,15 +2,15 @@ import { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { Duplex } from "node:stream";
 
-/** A request that the daemon itself creates, with its response: node:http objects without a network connection. */
+/** A request that the daemon itself creates, and its response. Both are node:http objects without a network connection. */
 interface InternalExchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** Resolves with the response status when the response ends; with 502 when the response closes before its end. */
+  /** Resolves with the status when the response ends. Resolves with 502 if the response closes earlier. */
   readonly answered: Promise<number>;
 }
 
-/** Creates a request without a body. `onBytes` gets the bytes of the response, in wire format. */
+/** Creates a request without a body. `onBytes` receives the bytes of the response as a client would receive them. */
 export function createInternalExchange(method: string, onBytes: (bytes: Buffer) => void = () => undefined): InternalExchange {
   const socket = new Duplex({
     read: () => undefined,

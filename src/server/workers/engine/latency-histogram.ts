@@ -1,22 +1,22 @@
 /**
- * Number of buckets per doubling of the duration. The width of a bucket is at most 1/16 of its value, so its middle is off by at most 3.2
- * %.
+ * Number of buckets between a duration and twice that duration. Each bucket is at most 1/16 as wide as its duration, so its middle is wrong
+ * by at most 3.2 %.
  */
 const bucketsPerDoubling = 16;
-/** Durations are counted in units of 1/1024 ms, so that the bounds of `countsBelow` (`2^n` and `1.25 * 2^n` ms) are bucket bounds. */
+/** Units per ms. With units of 1/1024 ms, the bounds of `countsBelow` (`2^n` and `1.25 * 2^n` ms) are also bounds of buckets. */
 const unitsPerMs = 1024;
-/** Maximum duration, about 17 minutes, in units of 1/1024 ms. Longer durations count as this value. */
+/** Maximum duration in units of 1/1024 ms, about 17 minutes. A longer duration counts as this one. */
 const longestUnits = 2 ** 30 - 1;
 const bucketCount = bucketOf(longestUnits) + 1;
-/** Interval between snapshots of the counts. Recent statistics cover 2 to 3 intervals. */
+/** Interval in ms between two snapshots of the counts. Recent statistics contain 2 to 3 intervals. */
 const snapshotEveryMs = 30_000;
 const shortestRecentMs = 60_000;
 const longestRecentMs = 90_000;
 
-/** The bucket counts at one time, and the maximum duration between this snapshot and the next snapshot. */
+/** The counts of all buckets at one time, and the longest duration between this snapshot and the next one. */
 interface Snapshot {
   readonly takenMs: number;
-  /** Count of each bucket, modulo 2^32. This is sufficient because only differences between snapshots are used. */
+  /** Counts of the buckets modulo 2^32. Only differences between two snapshots are used, and these are smaller. */
   readonly counts: Uint32Array;
   readonly failedCount: number;
   maximumMs: number;
@@ -27,7 +27,7 @@ export interface LatencySummary {
   readonly count: number;
   /** Number of failed requests among `count`. */
   readonly failedCount: number;
-  /** Percentiles are undefined when `count` is 0. */
+  /** Median duration in ms. All percentiles are undefined if `count` is 0. */
   readonly p50Ms: number | undefined;
   readonly p90Ms: number | undefined;
   readonly p99Ms: number | undefined;
@@ -35,8 +35,8 @@ export interface LatencySummary {
 }
 
 /**
- * Counts durations and failed requests in log-linear buckets, in total and over the last 60 to 90 s. `record` also takes the snapshots, so
- * the histogram needs no timer.
+ * Counts durations and failed requests in log-linear buckets: since the start, and for the last 60 to 90 s. `record` also takes the
+ * snapshots, so the class needs no timer.
  */
 export class LatencyHistogram {
   readonly #createdMs: number;
@@ -48,7 +48,7 @@ export class LatencyHistogram {
   #latest: Snapshot | undefined;
   #nextSnapshotMs = Number.NEGATIVE_INFINITY;
 
-  /** All times in this class are on the clock of `performance.now()`. */
+  /** `nowMs` and all other times in this class are times of `performance.now()`. */
   constructor(nowMs: number) {
     this.#createdMs = nowMs;
   }
@@ -72,7 +72,7 @@ export class LatencyHistogram {
     if (durationMs > latest.maximumMs) latest.maximumMs = durationMs;
   }
 
-  /** Returns for each bound how many requests took less time. Bounds must be bucket bounds: `2^n` or `1.25 * 2^n` ms. */
+  /** Returns for each bound the number of requests that took less time. A bound must be `2^n` or `1.25 * 2^n` ms. */
   countsBelow(boundsMs: readonly number[]): number[] {
     let bucket = 0;
     let count = 0;
@@ -84,12 +84,12 @@ export class LatencyHistogram {
   }
 
   /**
-   * Adds to each of `sums` the requests per bucket since `before` was last updated, and updates `before`. All arrays are from
-   * `newLatencyCounts`.
+   * Adds the requests since the last call to each of `sums`, by bucket. `before` contains the counts of the last call and is updated. All
+   * arrays come from `newLatencyCounts`.
    */
   addSince(before: Uint32Array, ...sums: readonly Uint32Array[]): void {
     for (let bucket = 0; bucket < bucketCount; bucket += 1) {
-      // Assignment to an element of a Uint32Array is modulo 2^32, so that the difference is right beyond 2^32 requests, too.
+      // An element of a Uint32Array is modulo 2^32. The difference is therefore correct even after more than 2^32 requests.
       const earlier = before[bucket] as number;
       before[bucket] = this.#counts[bucket] as number;
       const added = ((before[bucket] as number) - earlier) >>> 0;
@@ -103,7 +103,7 @@ export class LatencyHistogram {
     return summaryOf(this.#counts, this.#failedCount, Math.max(this.#maximumMs, recent));
   }
 
-  /** Returns statistics of the last 60 to 90 s, with the exact length of that window. */
+  /** Returns statistics of the last 60 to 90 s, with the exact length of this time in ms. */
   recent(nowMs: number): LatencySummary & { readonly windowMs: number } {
     const index = this.#snapshots.findIndex(({ takenMs }) => takenMs >= nowMs - longestRecentMs);
     const ageMs = Math.max(nowMs - this.#createdMs, 1000);
@@ -129,7 +129,7 @@ export class LatencyHistogram {
     this.#nextSnapshotMs = nowMs + snapshotEveryMs;
   }
 
-  /** Frees the snapshots of an idle histogram. */
+  /** Deletes the snapshots of a histogram that receives no requests. */
   #forgetSnapshots(): void {
     this.#maximumMs = Math.max(this.#maximumMs, this.#latest?.maximumMs ?? 0);
     this.#snapshots = [];
@@ -138,12 +138,12 @@ export class LatencyHistogram {
   }
 }
 
-/** Returns the counts of all buckets as 0, for `addSince`. */
+/** Returns an array with a count of 0 for each bucket, for `addSince`. */
 export function newLatencyCounts(): Uint32Array {
   return new Uint32Array(bucketCount);
 }
 
-/** Returns the percentiles of counted durations in milliseconds, or NaN without durations. */
+/** Returns the percentiles of counted durations in ms. Returns NaN if there are no durations. */
 export function latencyPercentiles(counts: Uint32Array): { readonly p50Ms: number; readonly p99Ms: number } {
   const { p50Ms = Number.NaN, p99Ms = Number.NaN } = summaryOf(counts, 0, Infinity);
   return { p50Ms, p99Ms };
@@ -173,7 +173,7 @@ function summaryOf(counts: Float64Array | Uint32Array, failedCount: number, maxi
   return { count, failedCount, p50Ms, p90Ms, p99Ms, maximumMs };
 }
 
-/** Returns the duration at each rank, in milliseconds; rank 1 is the shortest duration. `ranks` must be in ascending order. */
+/** Returns the duration at each rank in ms. Rank 1 is the shortest duration. `ranks` must be in ascending order. */
 function percentiles(counts: Float64Array | Uint32Array, ranks: readonly number[]): number[] {
   let bucket = 0;
   let seen = counts[0] as number;

@@ -31,22 +31,22 @@ export interface ModuleWorkerOptions {
   readonly compiler: TypeScriptCompiler;
   readonly network: WorkerNetwork;
   readonly storage: WorkerStorage;
-  /** Returns the description of the static files that `env.ASSETS` serves; undefined for a worker without static files. */
+  /** Returns the description of the static files that `env.ASSETS` serves. Undefined if the worker has no static files. */
   readonly assets: (entrypoint: Entrypoint) => Promise<AssetsOrder | undefined>;
   readonly scheduler: BandwidthScheduler;
   readonly stallTimeoutMs: number;
   readonly limits: { readonly maxBodySizeBytes: number; readonly workerMemoryMaxBytes: number };
   readonly writeHead: (exchange: WorkerExchange) => string | undefined;
-  /** Routes a call to the current version after an upload has replaced this version. */
+  /** Passes a call to the current version, because an upload has replaced this version. */
   readonly reroute: (call: WorkerCall) => void;
   readonly observer: IsolateObserver | undefined;
-  /** Receives output and errors of a version that the daemon only checks. Undefined for a version that serves requests. */
+  /** Receives the output and errors if the daemon only checks this version. Undefined if the version serves requests. */
   readonly checkObserver: CheckObserver | undefined;
   readonly logs: WorkerLogs;
   readonly log: Log;
 }
 
-/** One version of a worker with module code: its isolates and its waiting calls. */
+/** One version of a worker with a module, its isolates and its waiting calls. */
 export class ModuleVersion implements VersionHandler {
   readonly meter: WorkerMeter;
   readonly requestLog: RequestLog;
@@ -190,7 +190,7 @@ export class ModuleVersion implements VersionHandler {
   }
 }
 
-/** `startedMs`: on the clock of `performance.now()`. */
+/** `startedMs` is a time of `performance.now()`. */
 function readIsolate({ pid, calls, openSocketCount }: IsolateProcess, state: IsolateReading["state"], startedMs: number): IsolateReading {
   const startedAt = Math.floor((performance.timeOrigin + startedMs) / 1000);
   return { pid, state, startedAt, requests: calls.acceptedCount, inFlight: calls.runningCount, sockets: openSocketCount };

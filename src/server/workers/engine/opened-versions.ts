@@ -1,7 +1,7 @@
 import type { ServedVersion, VersionHandler } from "./version-handler.js";
 import type { WorkerMeter } from "./worker-meter.js";
 
-/** A version that a request has opened. */
+/** A version that the daemon has opened for a request. */
 export interface OpenedVersion {
   readonly version: ServedVersion;
   readonly meter: WorkerMeter;
@@ -10,12 +10,12 @@ export interface OpenedVersion {
   app: VersionHandler | undefined;
 }
 
-/** The opened versions: the current version of each package folder, and the versions that an upload has replaced and that are not retired. */
+/** The opened versions: the current version of each package folder, and replaced versions that are not retired yet. */
 export class OpenedVersions {
   readonly #open: (version: ServedVersion) => Pick<OpenedVersion, "meter" | "opening">;
   readonly #current = new Map<string, OpenedVersion>();
   readonly #superseded = new Set<OpenedVersion>();
-  /** Versions that accept no requests and whose isolates drain. */
+  /** Versions that accept no requests. Their isolates complete the running calls and stop. */
   readonly #retiring = new Set<OpenedVersion>();
 
   constructor(open: (version: ServedVersion) => Pick<OpenedVersion, "meter" | "opening">) {
@@ -27,12 +27,12 @@ export class OpenedVersions {
     yield* this.#superseded;
   }
 
-  /** Yields all opened versions, and those that accept no requests and whose isolates drain. */
+  /** Yields all opened versions, including those whose isolates only complete running calls. */
   *withRetiring(): Generator<OpenedVersion> {
     yield* new Set([...this, ...this.#retiring]);
   }
 
-  /** Returns the opened version. Opens the version if it is not open, or if the content of its folder has changed. */
+  /** Returns the opened version. Opens it if it is not open, or if the content of the package folder has changed. */
   of(version: ServedVersion): OpenedVersion {
     const existing = this.#current.get(version.folder);
     if (existing?.version.generation === version.generation) return existing;
@@ -46,12 +46,15 @@ export class OpenedVersions {
     return opened;
   }
 
-  /** Stops serving `folder`. Running isolates then read files from `movedTo`, if defined. Resolves when no isolate uses either folder. */
+  /**
+   * Ends the serving of `folder`. If `movedTo` is defined, running isolates read files from there. Resolves when no isolate uses either
+   * folder.
+   */
   async retire(folder: string, movedTo: string | undefined): Promise<void> {
     const older = [...this.#superseded].filter((opened) => opened.version.folder === folder);
     const current = this.#current.get(folder);
-    // Retires only replaced versions if there are any: a request can have opened the new version after the folder was replaced and before
-    // this call.
+    // If there are replaced versions, retires only these. After the folder was replaced and before this call, a request can have opened the
+    // new version.
     const retired = older.length > 0 ? older : current ? [current] : [];
     if (older.length === 0) this.#current.delete(folder);
     await Promise.all(
@@ -66,8 +69,8 @@ export class OpenedVersions {
   }
 
   /**
-   * Restarts the version in a package folder with new isolates. Returns the number of old isolates. A version that failed to open is opened
-   * again at the next request.
+   * Replaces the isolates of the version in a package folder. Returns the number of old isolates. If the version failed to open, the next
+   * request opens it again.
    */
   async restart(folder: string): Promise<number> {
     const opened = this.#current.get(folder);
@@ -79,7 +82,7 @@ export class OpenedVersions {
     }
   }
 
-  /** Restarts the current versions of all matching workers. */
+  /** Replaces the isolates of all workers whose name matches. */
   async restartWorkers(matches: (name: string) => boolean): Promise<void> {
     const matching = [...this.#current].filter(([, { version }]) => matches(version.name));
     await Promise.all(matching.map(([folder]) => this.restart(folder)));

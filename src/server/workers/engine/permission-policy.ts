@@ -9,7 +9,7 @@ const flagOfName: Readonly<Record<string, string>> = {
   inspector: "--allow-inspector",
 };
 
-/** The permissions that the operator allows workers, besides reading their own folder. */
+/** The permissions that the operator allows to workers. Every worker can read its own folder. */
 export class PermissionPolicy {
   readonly #allowed: readonly string[];
 
@@ -22,7 +22,7 @@ export class PermissionPolicy {
     return this.#allowed.includes("network");
   }
 
-  /** Returns the reason why this daemon rejects a worker with this manifest; undefined when the daemon accepts the worker. */
+  /** Returns the reason why this daemon rejects the permissions in a manifest. Returns undefined if the daemon accepts them. */
   refusal({ permissions }: Pick<WorkerManifest, "permissions">): string | undefined {
     const beyond = permissions.find((permission) => !this.#allowed.some((allowed) => covers(allowed, permission)));
     if (beyond !== undefined)
@@ -33,7 +33,7 @@ export class PermissionPolicy {
   }
 }
 
-/** Returns whether an allowed permission includes the requested permission. A permission for a path includes all paths below this path. */
+/** Returns whether an allowed permission includes a requested permission. A permission for a path includes all paths below it. */
 function covers(allowed: string, asked: string): boolean {
   if (allowed === asked) return true;
   const [allowedKind = "", allowedPath] = splitPermission(allowed);
@@ -48,7 +48,7 @@ function splitPermission(permission: string): string[] {
   return colon === -1 ? [permission] : [permission.slice(0, colon), permission.slice(colon + 1)];
 }
 
-/** Returns whether the isolate program enforces a permission itself, without a Node.js flag. */
+/** Returns whether the isolate program itself enforces a permission. Node.js then has no flag for it. */
 function isEnforcedInside(permission: string): boolean {
   return permission === "udp";
 }
@@ -58,7 +58,7 @@ function canGrant(permission: string): boolean {
   return isEnforcedInside(permission) || isolateFlag(permission) !== undefined;
 }
 
-/** Returns the Node.js flag that grants a permission; undefined when this Node.js version has no such flag. */
+/** Returns the Node.js flag for a permission. Returns undefined if this version of Node.js has no such flag. */
 export function isolateFlag(permission: string): string | undefined {
   const [, kind, folder] = /^fs-(read|write):(.+)$/.exec(permission) ?? [];
   if (kind !== undefined) return `--allow-fs-${kind}=${folder}`;

@@ -3,13 +3,13 @@ import { lineFeed } from "../protocol/frames.js";
 
 /** Validated response headers of a worker. */
 export interface ResponseHead {
-  /** Header names and values alternately: name, value, name, value. */
+  /** Header names and values in turn: name, value, name, value. */
   readonly pairs: readonly string[];
-  /** The headers of `pairs` in wire format: one `name: value` line per header. */
+  /** The headers of `pairs` as they are sent, one line `name: value` per header. */
   readonly lines: string;
   /** True when the worker set its own `Date` header. */
   readonly hasDate: boolean;
-  /** The worker's `Content-Length`. Used only for a response without body bytes, such as the response to HEAD. */
+  /** `Content-Length` of the worker's response. Used only if the response has no body bytes, such as the response to HEAD. */
   readonly claimedLength: number | undefined;
 }
 
@@ -18,7 +18,7 @@ const valuePattern = /^[\t\x20-\x7e\x80-\xff]*$/;
 const maximumHeaders = 200;
 
 /**
- * Parses and validates the header lines that an isolate sent. Returns undefined if a name or value is invalid or there are too many
+ * Parses and checks the header lines that an isolate has sent. Returns undefined if a name or value is invalid, or if there are too many
  * headers.
  */
 function readResponseHead(text: string, ownsOrigin: boolean): ResponseHead | undefined {
@@ -48,7 +48,7 @@ export class ResponseHeads {
   readonly #known = new Map<string, ResponseHead>();
   readonly #ownsOrigin: boolean;
 
-  /** `ownsOrigin`: true for responses to requests that were sent to a host name of the worker. */
+  /** `ownsOrigin` is true if the requests were sent to a host name of the worker. */
   constructor({ ownsOrigin }: { readonly ownsOrigin: boolean }) {
     this.#ownsOrigin = ownsOrigin;
   }

@@ -5,16 +5,18 @@ import { createInternalExchange } from "./internal-exchange.js";
 import type { ServedVersion, VersionHandler } from "./version-handler.js";
 import { addressOfTarget } from "./worker-address.js";
 
-/** Time limit in milliseconds until the response to the check starts. A shorter `timeout` of the manifest applies instead. */
+/** Maximum time in ms until the response to the check begins. If `timeout` of the manifest is shorter, that time applies. */
 const longestCheckTimeoutMs = 30_000;
-/** Time in milliseconds without requests after which an isolate stops. Replaces `ttl: 0`, which starts isolates for further requests. */
+/**
+ * Time in ms without a request after which the isolate of a check stops. With `ttl: 0`, the check would start an isolate for each request.
+ */
 const checkTtlMs = 60_000;
-/** Number of the newest log lines in the error, and their maximum length in characters. */
+/** Number of newest log lines in the error, and the maximum length of these lines in characters. */
 const shownLogLines = 20;
 const longestLogLine = 500;
-/** Lines that V8 writes when the memory is full: statistics, and native stack frames with paths of the daemon's machine. */
+/** Matches lines that V8 writes when the memory is full: statistics, and stack frames with paths of the daemon's machine. */
 const nativeTrace = /^(?:<---|-----|\s*\d+: 0x|\[\d+:0x)/;
-/** Errors of the daemon that do not depend on the package. */
+/** Errors whose cause is the daemon and not the package. */
 const daemonErrors: ReadonlySet<string> = new Set(["WORKER_POOL_SATURATED", "INSUFFICIENT_STORAGE", "INTERNAL_ERROR"]);
 
 /** Receives the output and the errors of a version while the daemon checks it. */
@@ -24,9 +26,8 @@ export interface CheckObserver {
 }
 
 /**
- * Loads a version in a separate isolate and sends one request: to `check` of the manifest, which must respond with a status of 200 to 399,
- * otherwise `GET /`, which must respond with a status below 500. Throws WORKER_START_FAILED or WORKER_CHECK_FAILED with the newest log lines
- * in `details.log`.
+ * Loads a version in an isolate of its own and sends one request. `check` of the manifest needs a status of 200 to 399, without it `GET /`
+ * needs one below 500. Throws WORKER_START_FAILED or WORKER_CHECK_FAILED with log lines in `details.log`.
  */
 export async function checkVersion(
   version: ServedVersion,
@@ -62,13 +63,13 @@ function checkedManifest(manifest: WorkerManifest): WorkerManifest {
   return { ...manifest, accessLog: false, instances: 1, ttl: ttl || checkTtlMs, timeout: Math.min(timeout, longestCheckTimeoutMs) };
 }
 
-/** Resolves with the status when the response starts. The rest of the response is discarded. */
+/** Resolves with the status when the response begins. Discards the rest of the response. */
 async function statusOf(handler: VersionHandler, name: string, target: string): Promise<number> {
   const address = addressOfTarget(name, target);
   return new Promise((resolve) => {
     const { request, response, answered } = createInternalExchange("GET", (bytes) => {
       resolve(Number(/^HTTP\/1\.1 (\d{3}) /.exec(bytes.toString("latin1", 0, 16))?.[1] ?? 500));
-      // Destroys the response, because a stream can be endless. Does so in a later turn, because the writer of these bytes still uses the
+      // Destroys the response, because it can be endless. Waits for the next turn of the event loop, because the writer still uses the
       // response.
       setImmediate(() => response.destroy());
     });

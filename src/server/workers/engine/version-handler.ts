@@ -8,18 +8,18 @@ import type { WorkerManifest } from "../../../shared/worker-manifest.js";
 export interface VersionHandler {
   readonly meter: WorkerMeter;
   readonly requestLog: RequestLog;
-  /** Numbers of current isolates, queued requests and open WebSockets of the version. */
+  /** Numbers of the isolates, the queued requests and the open WebSockets of the version. */
   readonly currentLoad: VersionLoad;
-  /** The processes of the version. */
+  /** The isolates of the version. */
   readonly isolates: readonly IsolateReading[];
   handle(exchange: WorkerExchange): void;
-  /** Runs a call that an earlier version received before this version replaced the earlier version. */
+  /** Runs a call that a replaced version has received but not run. */
   takeOver(call: WorkerCall): void;
-  /** Accepts no new requests. Running isolates read their files from `movedTo`. Resolves when no isolate of the version runs. */
+  /** Accepts no new requests. Running isolates read files from `movedTo`, if defined. Resolves when no isolate of the version runs. */
   retire(movedTo: string | undefined): Promise<void>;
-  /** Serves new requests with new isolates and drains the old isolates. Returns the number of old isolates. */
+  /** Serves new requests by new isolates and drains the old ones. Returns the number of old isolates. */
   restart(): number;
-  /** Drains the isolate with the process id. Does nothing if no isolate of the version has this process id. */
+  /** Drains the isolate with this process id. Does nothing if the version has no such isolate. */
   stopIsolate(pid: number): void;
   /** Accepts no new requests. Resolves when all accepted requests are complete. */
   drain(): Promise<void>;
@@ -29,9 +29,9 @@ export interface VersionHandler {
 export interface IsolateReading {
   readonly pid: number;
   readonly state: "starting" | "running" | "draining";
-  /** Unix time in seconds when the isolate loaded the worker, or began to load it. */
+  /** Unix time in seconds at which the isolate loaded the worker. While it loads the worker, the time at which it began. */
   readonly startedAt: number;
-  /** Number of requests since the start, including those in flight. */
+  /** Number of requests since the start, including running requests. */
   readonly requests: number;
   readonly inFlight: number;
   /** Number of open WebSockets. */
@@ -44,15 +44,15 @@ export interface WorkerIsolate extends IsolateReading {
   readonly version: string;
 }
 
-/** The fields of an installed worker version that src/server/workers uses. src/server/packages defines the complete type. */
+/** The fields of an installed worker version that the code in src/server/workers uses. src/server/packages defines the whole type. */
 export interface ServedVersion {
   readonly name: string;
   readonly version: string;
   /** Absolute path of the package folder. */
   readonly folder: string;
-  /** A value that changes whenever the content of the package folder changes. */
+  /** A text that differs after each change of the package folder. */
   readonly generation: string;
   readonly manifest: WorkerManifest;
-  /** The reason why the version cannot be served, as a text for clients. */
+  /** The reason why the daemon cannot serve the version, as a text for clients. */
   readonly problem?: string;
 }

@@ -1,7 +1,7 @@
 import { decodedSegment } from "../../web/file-path.js";
 import type { HostTarget } from "../../web/http-exchange.js";
 
-/** Maximum length of a version range in characters, because clients choose the ranges. Every useful range is shorter. */
+/** Maximum length of a version range in characters. Clients choose the ranges, and every useful range is shorter. */
 const longestRange = 100;
 
 const plainName = /^[a-z0-9][a-z0-9._~-]*$/;
@@ -11,11 +11,11 @@ const absoluteForm = /^https?:\/\/[^/?#]*/i;
 export interface WorkerPath {
   /** Name of the worker: `app` or `@scope/app`. */
   readonly name: string;
-  /** Decoded version range between `@` and the path; undefined if the target selects no range. */
+  /** Decoded version range after the `@`. Undefined if the target contains no range. */
   readonly range: string | undefined;
-  /** The part of the target that addresses the worker, not decoded and without a trailing slash. */
+  /** Part of the target that selects the worker, without a trailing slash. Not decoded. */
   readonly base: string;
-  /** The path within the worker. Starts with a slash; empty when the target is only the base. */
+  /** Path below `base`, with a slash at the beginning. Empty if the target is only the base. */
   readonly path: string;
   /** The query string with its `?`, or an empty string. */
   readonly query: string;
@@ -28,8 +28,8 @@ export function addressOfTarget(name: string, target: string): WorkerPath {
 }
 
 /**
- * Parses a request target; undefined when the target cannot address a worker. Does not decode names: a percent-encoded name matches no
- * worker.
+ * Parses a request target. Returns undefined if the target cannot select a worker. Does not decode names, so a percent-encoded name matches
+ * no worker.
  */
 export function parseWorkerPath(target: string): WorkerPath | undefined {
   const relative = target.startsWith("/") ? target : absoluteForm.test(target) ? target.replace(absoluteForm, "") : "";
@@ -56,7 +56,7 @@ export function parseWorkerPath(target: string): WorkerPath | undefined {
   };
 }
 
-/** Returns the address of a request to a worker's own host name, with an empty `base`. Undefined when the target is not a path. */
+/** Returns the address of a request to a worker's host name. `base` is empty. Returns undefined if the target is not a path. */
 export function addressAtHost(target: string, { name, range }: HostTarget): WorkerPath | undefined {
   if (!target.startsWith("/") || target.includes("#")) return undefined;
   const queryStart = target.indexOf("?");
@@ -64,7 +64,7 @@ export function addressAtHost(target: string, { name, range }: HostTarget): Work
   return { name, range, base: "", path: target.slice(0, pathEnd), query: target.slice(pathEnd) };
 }
 
-/** Returns whether a request was sent to a host name of the worker. No other worker shares the origin of such a request. */
+/** Returns whether a request was sent to a host name of the worker. The origin of this request then belongs to the worker alone. */
 export function ownsOrigin({ base }: Pick<WorkerPath, "base">): boolean {
   return base === "";
 }

@@ -17,17 +17,17 @@ import type { WorkerMeter } from "./worker-meter.js";
 /** Settings and services that all calls of one version share. */
 export interface CallHost extends BandwidthClient {
   readonly timeoutMs: number;
-  /** A call that waits for its client or for bandwidth fails after this time without a transferred byte. */
+  /** Time in ms without a transferred byte after which a call fails that waits for its client or for bandwidth. */
   readonly stallTimeoutMs: number;
   readonly maxBodySizeBytes: number;
   readonly requestLog: RequestLog;
   onFailure(call: WorkerCall, error: ApiError): void;
 }
 
-/** Key of the property of a `ServerResponse` that references its `WorkerCall`. */
+/** Property of a `ServerResponse` that contains its `WorkerCall`. */
 const callOfResponse = Symbol("call");
 
-/** A response body up to this size is sent in one write with the headers. */
+/** Maximum size in bytes of a response body that the daemon sends in one write with the headers. */
 const shortBodyBytes = 16 * 1024;
 const noBytes = Buffer.alloc(0);
 
@@ -38,7 +38,7 @@ export class WorkerCall {
   readonly response: ServerResponse;
   readonly requestId: string;
   readonly #host: CallHost;
-  /** Time after which the deadline sweep fails or postpones the call, on the clock of `performance.now()`. */
+  /** Time at which the deadline sweep fails or postpones the call, by the clock of `performance.now()`. */
   deadlineMs: number;
   /** Time of the last transferred byte of the request or response, on the clock of `performance.now()`. */
   #progressMs: number;
@@ -48,16 +48,16 @@ export class WorkerCall {
   #channel: CallChannel | undefined;
   #id = 0;
   #isDone = false;
-  /** True if the response was cut off after it had begun, for another reason than a disconnected client. */
+  /** True if the daemon ended a begun response early for a reason other than a disconnected client. */
   #isBrokenOff = false;
   #isReceiving = false;
   readonly #startedMs = performance.now();
-  /** HTTP status that was sent to the client; 0 before the response. */
+  /** HTTP status that the daemon has sent to the client. 0 before the response. */
   #status = 0;
   #responseBytes = 0;
   #stream: RequestStream | undefined;
   #receivedBytes = 0;
-  /** Credit window of a streamed response; undefined for other responses. */
+  /** Credit of a streamed response. Undefined for another response. */
   #window: ResponseWindow | undefined;
   #remainingLength = -1;
 
@@ -92,7 +92,7 @@ export class WorkerCall {
     return this.#isDone;
   }
 
-  /** True while the daemon receives a small request body, before it sends the call to an isolate. */
+  /** True while the daemon receives a small request body. It sends the call to an isolate afterwards. */
   get isReceiving(): boolean {
     return this.#isReceiving && !this.#isDone;
   }
@@ -101,7 +101,7 @@ export class WorkerCall {
    * Receives a small request body, then calls `onReady`. Rejects a body that is too large. Ends the call when the client disconnects first.
    */
   prepare(onReady: (call: WorkerCall) => void): void {
-    // Checks whether the client has already disconnected, because the event "close" is not emitted again.
+    // Checks whether the client has disconnected, because the event "close" is not emitted a second time.
     if (this.response.closed) return this.#release(false);
     if (this.#bodyKind === BodyKind.None) return onReady(this);
     this.request.once("close", this.#onRequestClose);
@@ -135,20 +135,20 @@ export class WorkerCall {
   }
 
   /**
-   * True while the call waits for the isolate. False while a body stream waits for its bandwidth share or for a slow client; the stall
-   * timeout then applies.
+   * True while the call waits for the isolate. False while a body stream waits for bandwidth or for a slow client. The stall timeout
+   * applies in this case.
    */
   get waitsForIsolate(): boolean {
     return !this.response.writableNeedDrain && this.#window?.isHeld !== true && this.#stream?.waitsForOthers !== true;
   }
 
-  /** Restarts the timeout after a byte of the request or response was transferred. */
+  /** Restarts the time limits after the transfer of a byte. */
   touch(): void {
     this.#progressMs = performance.now();
     this.deadlineMs = this.#progressMs + this.timeoutMs;
   }
 
-  /** Restarts the timeout of a call that waits for its client or for bandwidth. */
+  /** Extends the deadline of a call that waits for its client or for bandwidth. */
   postpone(nowMs: number): void {
     this.deadlineMs = nowMs + this.timeoutMs;
   }
@@ -239,7 +239,7 @@ export class WorkerCall {
     this.#respondWith(error);
   }
 
-  /** Adds credit for the request body. Throws when the isolate returns more credit than it received bytes. */
+  /** Adds credit for the request body. Throws if the isolate returns more bytes than it has received. */
   addRequestCredit(bytes: number): void {
     if (!this.#stream) throw new Error("the isolate returned credit for a request without a streamed body");
     this.#stream.addCredit(bytes);
@@ -256,7 +256,7 @@ export class WorkerCall {
   }
 
   readonly #onRequestClose = (): void => {
-    // Does nothing after `start`, because the isolate then receives an Abort frame for the body and sends a response.
+    // Does nothing after `start`. The isolate receives an Abort frame for the body and sends a response.
     if (this.#channel || this.request.complete) return;
     this.fail(new ApiError("INVALID_REQUEST", "The request body ended before it was complete."));
   };
@@ -288,14 +288,14 @@ export class WorkerCall {
   }
 
   /**
-   * Returns frame bytes that remain valid until the socket has sent them. Copies the bytes if an earlier response occupies the connection
-   * (HTTP pipelining).
+   * Returns bytes that stay valid until the socket has sent them. If an earlier response occupies the connection (HTTP pipelining), copies
+   * the bytes.
    */
   #lasting(bytes: Buffer): Buffer {
     return this.#hold() ? bytes : Buffer.from(bytes);
   }
 
-  /** Corks the client's socket until the current read is processed. Returns false while an earlier response occupies the connection. */
+  /** Corks the client's socket until the current read is processed. Returns false if an earlier response occupies the connection. */
   #hold(): boolean {
     const { socket } = this.response;
     if (socket) this.#channel?.hold(socket);
@@ -343,7 +343,7 @@ export class WorkerCall {
 
 type CallingResponse = ServerResponse & { [callOfResponse]?: WorkerCall };
 
-/** Close listener that all responses share, because a closure per request would cost more CPU time than running the listener. */
+/** Close listener that all responses share. A new function per request would take more CPU time than the listener itself. */
 function onResponseClose(this: CallingResponse): void {
   this[callOfResponse]?.onClose();
 }

@@ -11,15 +11,15 @@ import type { SlotDirectoryPaths } from "../isolates/sandbox-folder.js";
 export type EnvironmentOf = (version: ServedVersion) => Readonly<Record<string, string>>;
 
 export interface WorkerEngineOptions extends SlotDirectoryPaths {
-  /** Returns the enabled version for a name and a version range. The engine calls this function for every request. */
+  /** Returns the enabled version for a worker name and a version range. The engine calls this function for each request. */
   readonly resolve: (name: string, range: string | undefined) => ServedVersion | undefined;
-  /** Returns whether a worker is installed, or `version` of the worker if defined. A disabled version counts as installed. */
+  /** Returns whether a worker is installed. With `version`, returns whether this version is installed. Includes disabled versions. */
   readonly isInstalled: (name: string, version: string | undefined) => boolean;
   readonly limits: Pick<
     Limits,
     "poolSize" | "maxBodySizeBytes" | "workerMemoryMaxBytes" | "sharedStreamRateBytes" | "workerDataMaxBytes" | "workerTemporaryMaxBytes"
   >;
-  /** A call that waits for its client or for bandwidth fails after this time without a transferred byte. Default: 15 minutes. */
+  /** Time in ms without a transferred byte after which a call fails that waits for its client or for bandwidth. Default: 15 minutes. */
   readonly stallTimeoutMs?: number;
   /** System users for isolates, and directories for sandbox folders that these users can enter. */
   readonly ownUsers?: SandboxAllocatorOptions["ownUsers"];
@@ -27,25 +27,25 @@ export interface WorkerEngineOptions extends SlotDirectoryPaths {
   readonly permissions?: readonly string[];
   /** Addresses that workers are allowed to connect to. Default: all addresses. */
   readonly network?: NetworkCeilingOptions;
-  /** True if an isolate is allowed to start only when the kernel supports all isolation layers. */
+  /** True if isolates start only on a kernel that supports all isolation layers. */
   readonly isStrict?: boolean;
-  /** Isolation layers of the kernel, and whether each layer is active. Default: the result of a probe when the engine is created. */
+  /** Isolation layers of the kernel and their state. Default: the engine probes the kernel when it is created. */
   readonly kernelLayers?: Promise<KernelLayers>;
   /** Returns whether the daemon is stopping. */
   readonly isStopping?: () => boolean;
   /** Folders of the daemon that no worker process is allowed to read. */
   readonly closedFolders?: readonly string[];
-  /** Returns whether a bearer token is an API key of this daemon. The engine hides such tokens from workers. */
+  /** Returns whether a bearer token is an API key of this daemon. The engine removes such a token from requests. */
   readonly isOurKey: (token: string) => boolean;
   /** Directory that contains the data folders of workers. */
   readonly dataDirectory: string;
   /** Directory that contains the compressed copies of static files. */
   readonly compressedFilesDirectory: string;
-  /** Is notified when an isolate has loaded its worker, when its process has exited, and for each failure of a worker. */
+  /** Notified when an isolate has loaded its worker, when its process has exited, and when a worker has failed. */
   readonly observer?: IsolateObserver;
   /**
-   * Returns the environment variables of a version, including secrets, at each start of an isolate. Throws WORKER_START_FAILED when a
-   * variable is missing. Default: the manifest's `env`.
+   * Returns the environment variables of a version with its secrets. Called at each start of an isolate. Throws WORKER_START_FAILED if a
+   * variable is missing. Default: `env` of the manifest.
    */
   readonly environmentOf?: EnvironmentOf;
   /** Receives the output of workers. */

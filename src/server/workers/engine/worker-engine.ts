@@ -43,16 +43,16 @@ const drainTimeoutMs = 30_000;
 const defaultStallTimeoutMs = 15 * 60_000;
 const defaultMemoryBytes = parseSizeBytes("128mb") as number;
 
-/** The worker to which a rejected request was addressed. `version` is undefined if the worker has no matching enabled version. */
+/** The worker that a rejected request has addressed. `version` is undefined if the worker has no matching enabled version. */
 interface RejectedWorker {
   readonly meter: WorkerMeter;
   readonly version?: ServedVersion;
 }
 
-/** Sends an error to the client. If the worker is installed, also counts and logs the error for this worker. */
+/** Sends an error to the client. If the worker is installed, also counts and logs the error for the worker. */
 type Reject = (exchange: WorkerExchange, error: ApiError, refused: RejectedWorker | undefined) => void;
 
-/** Serves all workers: finds the version for a request and passes the request to its static site or its isolates. */
+/** Serves all workers. Finds the version for a request and passes the request to the static site or the isolates of this version. */
 export class WorkerEngine {
   /** The data folders and temporary folders of workers. */
   readonly storage: WorkerStorage;
@@ -106,7 +106,7 @@ export class WorkerEngine {
     });
   }
 
-  /** Serves a request that is not for the API. The response comes from a worker, or is a redirect or an error. */
+  /** Serves a request outside the API by a worker, a redirect or an error. */
   handle(exchange: HttpExchange): void {
     const address = this.#addressOf(exchange.request.url ?? "", exchange.hostTarget);
     if (!address) {
@@ -116,12 +116,12 @@ export class WorkerEngine {
     this.#admit(exchange, address, undefined);
   }
 
-  /** Serves a request to a worker that has no name of its own, such as the worker of a plugin. `address` contains the base and the path. */
+  /** Serves a request by a worker without its own name, such as the worker of a plugin. `address` contains the base and the path. */
   handleApp(exchange: HttpExchange, address: Pick<WorkerPath, "base" | "path" | "query">, resolve: () => ServedVersion | undefined): void {
     this.#admit(exchange, { ...address, name: "", range: undefined }, resolve);
   }
 
-  /** Returns the version that serves a target, and the path within the worker. Undefined when no version serves the target. */
+  /** Returns the version that serves a target, and the path below its base. Returns undefined if no version serves the target. */
   appAt(target: string, host?: HostTarget): { version: ServedVersion; base: string; path: string } | undefined {
     const address = this.#addressOf(target, host);
     const version = address && this.#options.resolve(address.name, address.range);
@@ -129,8 +129,8 @@ export class WorkerEngine {
   }
 
   /**
-   * Loads a version once in a separate isolate, with the given variables and a temporary folder in place of its data folder. With
-   * `isRequested`, also sends one request as `checkVersion` describes. Throws WORKER_START_FAILED or WORKER_CHECK_FAILED.
+   * Loads a version once in an isolate of its own, with the given variables and a temporary folder as data folder. If `isRequested` is
+   * true, also sends one request like `checkVersion`. Throws WORKER_START_FAILED or WORKER_CHECK_FAILED.
    */
   check(version: ServedVersion, environment: () => Readonly<Record<string, string>>, isRequested: boolean): Promise<void> {
     if (!isRequested) return checkLoads({ ...this.#startOptions(version), environment });
@@ -154,7 +154,7 @@ export class WorkerEngine {
     return this.#meters.unknownPathCount;
   }
 
-  /** Resolves when an isolate has responded to a ping. Rejects when no isolate can start. Has no timeout. */
+  /** Resolves when an isolate has responded to a ping. Rejects if no isolate can start. The caller must set a time limit. */
   probe(): Promise<void> {
     return this.#pool.probe();
   }
@@ -184,7 +184,7 @@ export class WorkerEngine {
     return { status: await answered, error };
   }
 
-  /** Returns the isolates of all versions, including replaced versions that drain. */
+  /** Returns the isolates of all versions. Includes replaced versions whose isolates complete their running calls. */
   isolates(): WorkerIsolate[] {
     return [...this.#opened.withRetiring()].flatMap(({ version: { name, version }, app }) =>
       (app?.isolates ?? []).map((isolate) => ({ worker: name, version, ...isolate })),
@@ -197,29 +197,29 @@ export class WorkerEngine {
   }
 
   /**
-   * Restarts the version in a package folder with new isolates. Returns the number of old isolates. A version that failed to open is opened
-   * again at the next request.
+   * Replaces the isolates of the version in a package folder. Returns the number of old isolates. If the version failed to open, the next
+   * request opens it again.
    */
   restart(folder: string): Promise<number> {
     return this.#opened.restart(folder);
   }
 
-  /** Restarts the current versions of all matching workers, so that the workers read their environment variables again. */
+  /** Replaces the isolates of all workers whose name matches. The new isolates read the environment variables again. */
   restartWorkers(matches: (name: string) => boolean): Promise<void> {
     return this.#opened.restartWorkers(matches);
   }
 
-  /** Returns the reason why this daemon would reject a version with this manifest; undefined when it would accept the version. */
+  /** Returns the reason why this daemon would reject a worker with this manifest. Returns undefined if it would accept the worker. */
   refusal(manifest: WorkerManifest, name: string): string | undefined {
     return this.#ceiling.refusal(manifest) ?? this.#network.refusal(manifest, name) ?? dataRefusal(manifest, this.#options.limits);
   }
 
-  /** Closes all WebSockets with code 1001 because the daemon stops. Also closes each WebSocket that opens later. */
+  /** Closes all WebSockets with code 1001, because the daemon stops. Also closes WebSockets that open later. */
   leaveSockets(): void {
     this.#openSockets.closeAll(CloseCode.GoingAway, "The daemon is stopping.");
   }
 
-  /** Network mode of workers whose manifest has none. */
+  /** Network mode of a worker whose manifest contains no network mode. */
   get networkMode(): NetworkMode {
     return this.#network.usual.mode;
   }
@@ -238,7 +238,7 @@ export class WorkerEngine {
     await this.storage.close();
   }
 
-  /** Returns the parsed target. Caches the last target, because the plugin router parses the same target immediately before the engine. */
+  /** Returns the parsed target. Caches the last one, because the plugin router parses the same target before the engine. */
   #parse(target: string): WorkerPath | undefined {
     if (target !== this.#lastTarget.text) this.#lastTarget = { text: target, address: parseWorkerPath(target) };
     return this.#lastTarget.address;
@@ -288,7 +288,7 @@ export class WorkerEngine {
     const { address, request, upgrade } = exchange;
     this.#bandwidthScheduler.noteCall();
     if (address.path !== "") return app.handle(exchange);
-    // Does not redirect an upgrade request, because WebSocket clients do not follow redirects.
+    // Sends no redirect to an upgrade request, because WebSocket clients do not follow redirects.
     if (!upgrade && (request.method === "GET" || request.method === "HEAD")) return redirectToBase(app, exchange);
     app.handle({ ...exchange, address: { ...address, path: "/" } });
   };
@@ -306,7 +306,7 @@ export class WorkerEngine {
     return upgrade ? head + upgradeLines : head;
   }
 
-  /** `checkObserver` is set for a version that is only checked. */
+  /** `checkObserver` is defined if the daemon only checks the version. */
   async #open(
     version: ServedVersion,
     meter: WorkerMeter,

@@ -4,7 +4,7 @@ import type { ServedVersion } from "./version-handler.js";
 import type { ClientUpgrade } from "../sockets/client-upgrade.js";
 import type { WorkerPath } from "./worker-address.js";
 
-/** One request to a worker and its response. The sender is a client or a cron job. */
+/** One request to a worker and its response. A client or a cron job has sent the request. */
 export interface WorkerExchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -12,7 +12,7 @@ export interface WorkerExchange {
   readonly address: WorkerPath;
   /** The WebSocket upgrade that the client requested; undefined for other requests. */
   readonly upgrade: ClientUpgrade | undefined;
-  /** Returns the version of a worker that has no name of its own, such as the worker of a plugin. */
+  /** Returns the version of a worker without its own name, such as the worker of a plugin. */
   readonly resolve?: (() => ServedVersion | undefined) | undefined;
   /** The cron job that sent this request; undefined for requests of clients. */
   readonly cron: CronRequest | undefined;
@@ -21,6 +21,6 @@ export interface WorkerExchange {
 /** A request of a cron job. */
 interface CronRequest {
   readonly schedule: string;
-  /** Called if the daemon responds with an error in place of the worker, or cuts off the worker's response. */
+  /** Called if the daemon responds with an error in place of the worker, or ends the worker's response early. */
   readonly onError: (error: ApiError) => void;
 }

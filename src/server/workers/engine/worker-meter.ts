@@ -4,14 +4,14 @@ import { LatencyHistogram } from "./latency-histogram.js";
 /** Counters of one version of a worker. */
 export class WorkerMeter {
   readonly name: string;
-  /** Installed version of the worker; undefined for requests while the worker has no active version. */
+  /** Installed version of the worker. Undefined for requests that arrived while the worker had no active version. */
   readonly version: string | undefined;
   readonly latency = new LatencyHistogram(performance.now());
-  /** Number of requests that began. The counts by status contain only completed requests. */
+  /** Number of begun requests. The counts by status contain only completed requests. */
   beganCount = 0;
   requestBodyBytes = 0;
   responseBodyBytes = 0;
-  /** Completed requests by the first digit of the status. Index 0 counts clients that disconnected before the response. */
+  /** Number of completed requests, by the first digit of the status. Index 0 is for clients that disconnected before the response. */
   readonly #statusCounts = new Float64Array(6);
   readonly #errors = new Map<ErrorCode, number>();
 
@@ -21,8 +21,8 @@ export class WorkerMeter {
   }
 
   /**
-   * Counts a completed request. `status`: 0 if the client disconnected before the response. `isBrokenOff`: the response was cut off for
-   * another reason than a disconnected client.
+   * Counts a completed request. `status` is 0 if the client disconnected before the response. `isBrokenOff` is true if the response ended
+   * early for another reason.
    */
   note(status: number, durationMs: number, nowMs: number, isBrokenOff = false): void {
     (this.#statusCounts[(status / 100) | 0] as number) += 1;
@@ -49,7 +49,7 @@ export class WorkerMeter {
     return this.beganCount - this.endedCount;
   }
 
-  /** Returns how many requests ended with a status whose first digit is `digit`. 0: the client disconnected before the response. */
+  /** Returns the number of requests whose status has this first digit. 0 stands for clients that disconnected before the response. */
   countOf(digit: 0 | 1 | 2 | 3 | 4 | 5): number {
     return this.#statusCounts[digit] as number;
   }
@@ -59,13 +59,13 @@ export class WorkerMeter {
   }
 }
 
-/** The meters of all workers that have received a request. */
+/** The counters of all workers that have received a request. */
 export class WorkerMeters {
   readonly #meters = new Map<string, WorkerMeter>();
   /** Number of requests whose path matches no installed worker. */
   unknownPathCount = 0;
 
-  /** Returns the meter of a version. Without `version`, returns the meter for the time when the worker has no active version. */
+  /** Returns the counters of a version. Without `version`, returns the counters for the time when the worker has no active version. */
   of(name: string, version?: string): WorkerMeter {
     const key = `${name}\0${version ?? ""}`;
     let meter = this.#meters.get(key);
@@ -76,12 +76,12 @@ export class WorkerMeters {
     return meter;
   }
 
-  /** Returns the meter of a version. Undefined if the version has received no request. */
+  /** Returns the counters of a version. Returns undefined if the version has received no request. */
   find(name: string, version: string): WorkerMeter | undefined {
     return this.#meters.get(`${name}\0${version}`);
   }
 
-  /** Deletes the meters of versions that are not installed anymore. */
+  /** Deletes the counters of versions that are no longer installed. */
   prune(isInstalled: (name: string, version: string | undefined) => boolean): void {
     for (const [key, { name, version }] of this.#meters) if (!isInstalled(name, version)) this.#meters.delete(key);
   }
@@ -91,12 +91,11 @@ export class WorkerMeters {
   }
 }
 
-/** Numbers of current isolates, queued requests and WebSockets of a worker. A static site has no isolates. */
+/** Numbers of the isolates, queued requests and WebSockets of a worker. For a static site, all are 0. */
 export interface VersionLoad {
   readonly kind: "static" | "module";
   /**
-   * Number of isolates that accept requests. `starting` isolates do not accept requests yet; `draining` isolates complete their last
-   * requests.
+   * Number of isolates that accept requests. `starting` isolates accept no requests yet. `draining` isolates complete their last requests.
    */
   readonly running: number;
   readonly starting: number;
@@ -111,13 +110,13 @@ export interface VersionLoad {
   readonly memoryLimitBytes?: number | undefined;
 }
 
-/** Metrics of a worker version; `currentLoad` is undefined when the version was never opened. */
+/** Metrics of a worker version. `currentLoad` is undefined if the version was never opened. */
 export interface WorkerNumbers {
   readonly meter: WorkerMeter;
   readonly currentLoad: VersionLoad | undefined;
 }
 
-/** Returns the sum of the loads of a version and of the replaced versions that still drain. */
+/** Returns the sum for a version and for the replaced versions whose isolates still complete calls. */
 export function totalLoad(apps: readonly { readonly currentLoad: VersionLoad }[]): VersionLoad | undefined {
   const loads = apps.map(({ currentLoad }) => currentLoad);
   const [first, ...others] = loads;

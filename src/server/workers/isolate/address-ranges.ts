@@ -1,11 +1,11 @@
 const groupCount = 8;
 const groupBits = 16;
 const wholeGroup = 0xffff;
-/** IPv4 addresses are compared in their IPv4-mapped form, `::ffff:0:0/96`. */
+/** Bits of the prefix `::ffff:0:0/96`. IPv4 addresses are compared in their IPv4-mapped form. */
 const mappedPrefixBits = 96;
 const characters = { dot: 46, zero: 48, nine: 57, colon: 58, lowerA: 97, upperA: 65 };
 
-// `charCodeAt` is called through `apply`, because worker code can replace prototype methods before the worker connects.
+// Calls `charCodeAt` through `apply`, which is read before worker code runs. Worker code can replace prototype methods.
 const { apply } = Reflect;
 // oxlint-disable-next-line typescript/unbound-method -- called by `apply`
 const { charCodeAt } = String.prototype;
@@ -15,11 +15,11 @@ interface AddressRange {
   readonly prefixBits: number;
 }
 
-/** A set of IP networks. Unlike with `net.BlockList`, worker code cannot change the result of `has` by replacing prototype methods. */
+/** A set of IP networks. Worker code cannot change the result of `has`. With `net.BlockList`, it could replace prototype methods. */
 export class AddressRanges {
   readonly #ranges: readonly AddressRange[];
 
-  /** `networks`: CIDR blocks separated by spaces, such as `10.0.0.0/8 fc00::/7`. */
+  /** `networks` contains CIDR blocks, separated by spaces, such as `10.0.0.0/8 fc00::/7`. */
   constructor(networks: string) {
     this.#ranges = networks.split(" ").map((network) => {
       const [address, prefix] = network.split("/") as [string, string];
@@ -28,10 +28,7 @@ export class AddressRanges {
     });
   }
 
-  /**
-   * Returns whether one of the networks contains an address. `address` must be valid and without a zone. `family`: the result of
-   * `net.isIP`.
-   */
+  /** Returns whether a network contains an address. `address` must be valid and have no zone. `family` is the result of `net.isIP`. */
   has(address: string, family: number): boolean {
     const groups = groupsOf(address, family);
     for (let index = 0; index < this.#ranges.length; index += 1) if (isWithin(groups, this.#ranges[index] as AddressRange)) return true;
@@ -96,7 +93,7 @@ function digitOf(character: number): number {
   return 10 + character - (character >= characters.lowerA ? characters.lowerA : characters.upperA);
 }
 
-/** Moves the groups after `::` to the end and fills the gap with zeros. */
+/** Moves the groups after `::` to the end of the address and writes zeros before them. */
 function moveToEnd(groups: number[], from: number, end: number): void {
   for (let count = 1; count <= end - from; count += 1) {
     const target = groupCount - count;

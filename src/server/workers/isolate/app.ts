@@ -7,7 +7,7 @@ import { serveWith } from "./node-server/served-server.js";
 import { PlainResponse } from "./plain-response.js";
 import { byLiteralness, matchRoutePattern, parseRoutePattern, type RoutePattern } from "../../web/route-pattern.js";
 
-/** The signature of a worker's `fetch` function, which is the same in modules for Cloudflare Workers. */
+/** The `fetch` function of a worker. Modules for Cloudflare Workers have the same parameters. */
 type Handler = (request: LazyRequest, env: Record<string, unknown>, context: unknown) => unknown;
 
 /** The functions of a worker module that the isolate calls. */
@@ -28,13 +28,13 @@ export interface AppSource {
   /** The namespace object of the worker's imported module. */
   readonly module: Bag;
   readonly servers: ListeningServers;
-  /** Receives errors that WebSocket listeners of the worker throw. */
+  /** Called with each error that a WebSocket listener of the worker throws. */
   readonly report: (error: unknown) => void;
 }
 
 /**
- * Returns the worker's functions: from a default export with `fetch` or `routes`, a default function, the module itself, an exported Node
- * app, or the `http.Server` that listens. Rejects with a TypeError otherwise.
+ * Returns the functions of the worker. They are in a default export with `fetch` or `routes`, a default function, the module itself, an
+ * exported Node app, or an `http.Server` that listens. Rejects with a TypeError otherwise.
  */
 export async function findApp({ module, servers, report }: AppSource): Promise<App> {
   const { value: exported } = await settled(module["default"]);
@@ -42,7 +42,7 @@ export async function findApp({ module, servers, report }: AppSource): Promise<A
   const candidates = [exported, nested, module["handler"], module];
   for (const candidate of candidates) {
     const server = await toServer(candidate);
-    // Prefers a listening server, because the listening server of an exported Express app also has the app's upgrade listeners.
+    // Prefers the listening server to an exported app. Only the listening server has the upgrade listeners that the program has added.
     if (server) return toServerApp(candidate, servers.find() ?? server, report);
     const app = candidate === module["handler"] ? undefined : toApp(candidate);
     if (app) return app;
@@ -53,14 +53,14 @@ export async function findApp({ module, servers, report }: AppSource): Promise<A
 }
 
 /**
- * Awaits `value` if it is a promise. Returns the result in an object, because some routers return a function for any property, even for
+ * Awaits `value` if it is a promise. Returns the result inside an object, because some routers return a function even for the property
  * `then`.
  */
 async function settled(value: unknown): Promise<{ readonly value: unknown }> {
   return { value: types.isPromise(value) ? await value : value };
 }
 
-/** Waits for programs that listen after their module is loaded, such as a NestJS main file without a top-level await. */
+/** Waits for a program that calls `listen` after its module is loaded, such as the main file of a NestJS app without a top-level await. */
 async function listeningLater(module: Bag, servers: ListeningServers): Promise<Server | undefined> {
   const isProgram = Object.values(module).every((value) => isBag(value) && typeof value !== "function" && Object.keys(value).length === 0);
   if (!isProgram) return undefined;
@@ -73,10 +73,10 @@ async function listeningLater(module: Bag, servers: ListeningServers): Promise<S
   return servers.find();
 }
 
-/** Maximum time for a program to call `listen` after its module is loaded. */
+/** Maximum time in ms from the load of the module to the call of `listen`. */
 const listenTimeoutMs = 10_000;
 const listenCheckMs = 50;
-/** Number of checks without pending work after which the program can no longer call `listen`. */
+/** Number of checks in which the program has no pending work. After them, the program can no longer call `listen`. */
 const mostQuietChecks = 4;
 /** Names of active resources that belong to the isolate itself. */
 const ownResources = new Set(["PipeWrap", "TTYWrap", "Immediate", "TCPSocketWrap"]);
@@ -95,7 +95,7 @@ function toApp(candidate: unknown): App | undefined {
   if (!isBag(candidate)) return undefined;
   const { routes } = candidate;
   const answer = fetchHandlerOf(candidate);
-  // Routers such as Hono and itty-router have a `routes` array of their own, which is not a route table.
+  // Ignores an array `routes`, because routers such as Hono and itty-router have one that is no route table.
   const table = isBag(routes) && !Array.isArray(routes) && typeof routes !== "function" ? new RouteTable(routes, routeHandlers) : undefined;
   if (!answer && !table) return undefined;
   return {
@@ -152,7 +152,7 @@ function routeHandlers(value: unknown, pattern: string): ReadonlyMap<string, Han
 }
 
 function hook(candidate: Bag, name: "onIdle" | "onTerminate"): () => unknown {
-  // Checks with `in`, because some routers return a function for any property.
+  // Checks with `in` too, because some routers return a function for any property.
   if (!(name in candidate) || typeof candidate[name] !== "function") return () => undefined;
   return () => (candidate[name] as () => unknown)();
 }
@@ -162,25 +162,25 @@ function isBag(value: unknown): value is Bag {
 }
 
 interface Route extends RoutePattern {
-  /** Handlers by HTTP method. The handler `ALL` handles methods without a separate handler. */
+  /** Handlers by HTTP method. `ALL` is for all methods without their own handler. */
   readonly handlers: ReadonlyMap<string, Handler>;
 }
 
 interface RouteMatch {
-  /** Handler for the request's method. Undefined when the path matches a route, but the route has no handler for the method. */
+  /** Handler for the method of the request. Undefined if a route matches the path, but has no handler for the method. */
   readonly handler: Handler | undefined;
   readonly params: Record<string, string>;
   readonly allow: string;
 }
 
 /**
- * The `routes` of a module, with patterns such as `/path/:id` and a trailing `*`. The most literal matching pattern has priority, then the
- * pattern that comes first.
+ * The `routes` of a module, with patterns such as `/path/:id` and a trailing `*`. If several match, the pattern with the most literal
+ * segments has precedence, then the first one.
  */
 class RouteTable {
   readonly #routes: readonly Route[];
 
-  /** Throws when a pattern or its value is invalid. */
+  /** Throws if a pattern or its value is invalid. */
   constructor(routes: Record<string, unknown>, toHandler: (value: unknown, pattern: string) => ReadonlyMap<string, Handler>) {
     this.#routes = Object.entries(routes)
       .map(([pattern, value]) => toRoute(pattern, toHandler(value, pattern)))

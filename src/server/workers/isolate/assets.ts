@@ -6,7 +6,7 @@ import { Readable } from "node:stream";
 import { relativeFilePath } from "../../web/file-path.js";
 import { isExcludedAsset, type AssetsOrder } from "../protocol/assets-order.js";
 
-/** Maximum size of a file that is read at once. Larger files are streamed, without an ETag. */
+/** Maximum size in bytes of a file that is read as a whole. A larger file is streamed and has no ETag. */
 const readAtOnceBytes = 256 * 1024;
 
 interface Found {
@@ -15,7 +15,7 @@ interface Found {
 }
 
 /**
- * Implements `env.ASSETS`, which serves the manifest's `assets` by the same rules as the daemon, but without range requests and
+ * Implements `env.ASSETS`, which serves the files in `assets` of the manifest. The rules are those of the daemon, but without ranges and
  * compression.
  */
 export class Assets {
@@ -27,7 +27,7 @@ export class Assets {
     this.#folder = path.join(appFolder, order.directory);
   }
 
-  /** Resolves with a response that contains the file at the path of `input`, a request or a URL. */
+  /** Resolves with the response for the path of `input`, which is a request or a URL. */
   readonly fetch = async (input: Request | string | URL, init?: RequestInit): Promise<Response> => {
     const request = new Request(input, init);
     if (request.method !== "GET" && request.method !== "HEAD")
@@ -44,7 +44,7 @@ export class Assets {
   };
 
   /**
-   * Removes the base path, such as `/@team/app` or `/@team/app@1.0.0`, from a path. A URL with a host name of the worker has no base path.
+   * Removes the base path, such as `/@team/app` or `/@team/app@1.0.0`, from a path. At a host name of the worker, a path has no base path.
    */
   #withoutBase(pathname: string): string {
     const { nameInPaths } = this.#order;

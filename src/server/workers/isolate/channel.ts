@@ -6,10 +6,10 @@ import { cutText } from "../protocol/log-text.js";
 import { describeError } from "./stack-traces.js";
 import { OutputLimiter } from "../protocol/output-limiter.js";
 
-/** Maximum number of output bytes that wait for the daemon. Further output is dropped. */
+/** Maximum number of output bytes that wait for the daemon. The isolate drops further output. */
 const mostQueuedBytes = 1024 * 1024;
 
-/** The isolate's end of the socket pair with the daemon. */
+/** The isolate's side of the socket to the daemon. */
 export class DaemonChannel {
   readonly writer: FrameWriter;
   readonly socket: Socket;
@@ -19,7 +19,7 @@ export class DaemonChannel {
     onFrame: FrameHandler;
     /** Returns true if no request is waiting for its response. */
     isSettled: () => boolean;
-    /** Called when the daemon has closed the socket. */
+    /** Called after the daemon has closed the socket. */
     onGone: () => void;
   }) {
     this.#isSettled = options.isSettled;
@@ -46,8 +46,8 @@ export class DaemonChannel {
   }
 
   /**
-   * Runs `run`, which can send several responses, then schedules one flush. A flush per response would cost more CPU time than most
-   * responses.
+   * Runs `run`, which can send several responses, and then schedules one flush for all. A flush for each response would take more CPU time
+   * than most responses.
    */
   collect(run: () => void): void {
     this.writer.hold();
@@ -58,7 +58,7 @@ export class DaemonChannel {
     }
   }
 
-  /** Flushes all frames immediately if no request is waiting for its response, because no further response can join this write. */
+  /** Flushes all frames if no request waits for its response, because no further response can be part of the same write. */
   settle(): void {
     if (!this.writer.isHeld && this.#isSettled()) this.writer.flush();
   }
@@ -68,11 +68,14 @@ interface LogChannelOptions {
   readonly writer: FrameWriter;
   /** Returns the number of bytes in the socket that the daemon has not read yet. */
   readonly queuedBytes: () => number;
-  /** Replaces positions in bundles by positions in source files, and removes paths of the machine from a text. */
+  /** Replaces positions in bundles by positions in source files, and removes paths of the machine from the text. */
   readonly tidy: (text: string) => string;
 }
 
-/** Sends the worker's output to the daemon, in order with all other frames. Counts and drops output beyond the limit. */
+/**
+ * Sends the output of the worker to the daemon, in order with all other frames. Drops output above the limit and counts the dropped
+ * entries.
+ */
 export class LogChannel {
   readonly #options: LogChannelOptions;
   readonly #budget = new OutputLimiter((count) => this.#send(LogCode.Dropped, String(count)));
@@ -90,7 +93,7 @@ export class LogChannel {
   /** Writes an error of the worker's code to the worker's log. */
   readonly report = (error: unknown): void => this.write(LogCode.Error, describeError(error));
 
-  /** Reports the number of dropped entries and sends all waiting frames before the process exits. */
+  /** Reports the number of dropped entries and sends all waiting frames. Called before the process exits. */
   end(): void {
     this.#budget.report();
     this.#options.writer.flush();
@@ -101,7 +104,7 @@ export class LogChannel {
     bytes[0] = code;
     bytes.write(text, 1);
     this.#options.writer.bytes(FrameKind.Log, 0, bytes);
-    // The entry is sent to the daemon immediately, because the worker can block or run out of memory in the rest of this event-loop turn.
+    // Sends the entry immediately, because the worker can block or use up its memory in the rest of this turn of the event loop.
     this.#options.writer.flush();
   }
 }

@@ -1,7 +1,10 @@
 import { registerHooks } from "node:module";
 
 const specifier = "cloudflare:workers";
-/** Key of the global property from which the module `cloudflare:workers`, loaded from a data URL, reads its values. */
+/**
+ * Key of the global property with the values of the module `cloudflare:workers`. That module is loaded from a data URL and reads them
+ * there.
+ */
 const key = Symbol.for(specifier);
 const source = `
 const { env, waitUntil } = globalThis[Symbol.for(${JSON.stringify(specifier)})];

@@ -2,16 +2,18 @@ import { Console } from "node:console";
 import { Writable } from "node:stream";
 import { LogCode } from "../protocol/frames.js";
 
-/** Log levels of console methods that do not log at `info`. `console.trace` is a debugging aid, so its level is not `error`. */
+/**
+ * Log levels of the console methods that do not log at `info`. `console.trace` does not log at `error`, because it is an aid for debugging.
+ */
 const codeOfMethod = { debug: LogCode.Debug, trace: LogCode.Debug, warn: LogCode.Warn, error: LogCode.Error } as const;
 
-/** Maximum number of unread bytes in stdout or stderr. Further output is dropped. */
+/** Maximum number of unread bytes in stdout or stderr. The isolate drops further output. */
 const mostQueuedBytes = 1024 * 1024;
 
 type Method = (...values: unknown[]) => void;
 
 /**
- * Makes the global console write log entries with a level. Node.js still formats values and implements groups, counters and timers.
+ * Makes the global console write log entries with a level. Node.js still formats the values and handles groups, counters and timers.
  * `node:console` exports the same object.
  */
 export function installConsole(write: (code: LogCode, text: string) => void): void {
@@ -34,7 +36,7 @@ export function installConsole(write: (code: LogCode, text: string) => void): vo
   Object.assign(globalThis.console, own);
 }
 
-/** Returns whether `console.trace` is running, which calls `console.error` in Node.js. `code`: level of the running console method. */
+/** Returns whether `console.trace` is running. Node.js calls `console.error` in it. `code` is the level of the running method. */
 function isTrace(code: LogCode): boolean {
   return code === LogCode.Debug;
 }
@@ -55,8 +57,8 @@ class EntrySink extends Writable {
 }
 
 /**
- * Limits the unread output of a worker, which would otherwise fill the worker's memory. Calls `onLoss` each time when output begins to be
- * dropped.
+ * Limits the unread output, which would otherwise fill the memory of the worker. Calls `onLoss` each time the output begins to exceed the
+ * limit.
  */
 export function boundOutput(stream: Writable, onLoss: () => void): void {
   const write = stream.write.bind(stream) as (...rest: unknown[]) => boolean;

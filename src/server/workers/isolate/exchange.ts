@@ -79,7 +79,7 @@ export class Exchange {
     this.#finish(FrameKind.Abort);
   }
 
-  /** Sends the response that the worker's handler returned. `value` can be any value. */
+  /** Sends the response. `value` is any value that the worker's handler returned. */
   answer(value: unknown): void {
     if (this.#isDone) return;
     if (value instanceof ServerAnswer && !this.#isCancelled) return this.#sendServerAnswer(value);
@@ -95,8 +95,8 @@ export class Exchange {
   }
 
   /**
-   * Returns the parts of a response; undefined for other values. Logs the error if a response of another implementation throws when its
-   * headers are read.
+   * Returns the parts of a response. Returns undefined for another value. If reading a response of another implementation throws, logs the
+   * error.
    */
   #takeApart(value: unknown): ReturnType<typeof PlainResponse.takeApart> {
     try {
@@ -107,7 +107,7 @@ export class Exchange {
     }
   }
 
-  /** Handles an error that the worker's handler threw, or with which the handler's promise was rejected. */
+  /** Handles an error that the handler of the worker threw, or the reason of its rejected promise. */
   fail(error: unknown): void {
     if (this.#isDone) return;
     this.#log.report(error);
@@ -173,7 +173,8 @@ export class Exchange {
   }
 
   /**
-   * Sends body bytes within the daemon's credit. Copies the bytes, because the worker can reuse its buffer before the socket has sent them.
+   * Sends body bytes within the credit of the daemon. Copies the bytes, because the worker can use its buffer again before the socket has
+   * sent them.
    */
   async #sendBytes(bytes: Uint8Array): Promise<void> {
     let rest = bytes;
@@ -209,7 +210,7 @@ export class Exchange {
   #done(): void {
     this.#isDone = true;
     this.addCredit(0);
-    // Aborts the request body, which settles a pending read.
+    // Aborts the request body, so that a pending read ends.
     this.abortBody();
     this.#onDone(this.#id);
   }
@@ -221,8 +222,8 @@ function abandonResponse(response: Response): void {
 }
 
 /**
- * Returns the headers to send. Removes `Content-Encoding` and `Content-Length` from a response of `fetch()`, because `fetch()` has decoded
- * its body.
+ * Returns the headers to send. Omits `Content-Encoding` and `Content-Length` of a response that comes from `fetch()`, because `fetch()` has
+ * decoded the body.
  */
 function wireHeaders(response: Response): Headers {
   if (response.url === "" || !response.headers.has("content-encoding")) return response.headers;

@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers";
 
-/** Counts the pending promises of `waitUntil` and reports the count at most once per turn of the event loop. */
+/** Counts the promises of `waitUntil` that have not settled. Reports the count at most once per turn of the event loop. */
 export class BackgroundWork {
   #pending = 0;
   #told = 0;
@@ -16,15 +16,15 @@ export class BackgroundWork {
   add(promise: unknown): void {
     this.#pending += 1;
     if (this.#told === 0) {
-      // Reports the first promise immediately, in the same write as the response. Otherwise the daemon could stop a draining isolate with
-      // pending work.
+      // Reports the first promise in the same write as the response. Otherwise the daemon could stop a draining isolate before the promise
+      // settles.
       this.#told = this.#pending;
       this.#tell(this.#pending);
     } else this.#schedule();
     void this.#settle(promise);
   }
 
-  /** Reports later changes once per event loop turn, because short-lived promises would cause too many frames. */
+  /** Reports later changes once per turn of the event loop, because many short promises would cause too many frames. */
   #schedule(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
@@ -47,7 +47,7 @@ export class BackgroundWork {
   }
 }
 
-/** The parameter `ctx` of a worker's `fetch(request, env, ctx)`. */
+/** The third parameter `ctx` of a worker's `fetch(request, env, ctx)`. */
 export class ExecutionContext {
   readonly #work: BackgroundWork;
 
@@ -56,13 +56,13 @@ export class ExecutionContext {
   }
 
   /**
-   * Registers a promise: the isolate keeps running until the promise settles, and logs a rejection. This member is a getter, so that `({
-   * waitUntil })` works as on other runtimes.
+   * Registers a promise. The isolate runs until the promise settles, and logs a rejection. A getter makes `const { waitUntil } = ctx` work
+   * as in other runtimes.
    */
   get waitUntil(): (promise: unknown) => void {
     return (promise) => this.#work.add(promise);
   }
 
-  /** Has no effect because a worker has no origin server. Exists so that modules for other runtimes load. */
+  /** Has no effect, because a worker has no origin server. Modules for other runtimes call this function. */
   passThroughOnException(): void {}
 }

@@ -1,7 +1,7 @@
 const NativeResponse = globalThis.Response;
 const nullBodyStatuses = new Set([204, 205, 304]);
 
-/** The shape of a `Response` of another implementation: `@whatwg-node/fetch`, `node-fetch`, npm's `undici` or a framework. */
+/** The members of a `Response` from another implementation: `@whatwg-node/fetch`, `node-fetch`, the npm package `undici` or a framework. */
 interface ForeignResponse {
   readonly status: number;
   readonly headers: Iterable<readonly [string, string]> & ForeignCookies;
@@ -12,20 +12,20 @@ interface ForeignResponse {
 
 interface ForeignCookies {
   readonly getSetCookie?: () => readonly string[];
-  /** Returns the header values by name. Only `node-fetch` has this method. */
+  /** Returns the values of all headers by name. Only `node-fetch` has this function. */
   readonly raw?: () => Readonly<Record<string, readonly string[]>>;
 }
 
 /**
- * Converts a response of another implementation to a native Response; undefined for any other object. Throws for invalid header names or
- * values.
+ * Converts a response of another implementation to a native Response. Returns undefined for another object. Throws for invalid header names
+ * or values.
  */
 export function toNativeResponse(value: object): Response | undefined {
   if (!isForeignResponse(value)) return undefined;
   return new NativeResponse(nullBodyStatuses.has(value.status) ? null : bodyOf(value), { status: value.status, headers: headersOf(value) });
 }
 
-/** Describes a value that is not a response, for an error message. */
+/** Returns a text about a value that is not a response, for an error message. */
 export function describeResponse(value: unknown): string {
   if (value === null || value === undefined) return String(value);
   if (typeof value !== "object") return `a ${typeof value}`;
@@ -52,7 +52,7 @@ function headersOf({ headers: given, url }: ForeignResponse): Headers {
   const cookies = given.getSetCookie?.() ?? given.raw?.()["set-cookie"];
   for (const [name, value] of given) if (cookies === undefined || name.toLowerCase() !== "set-cookie") headers.append(name, value);
   for (const cookie of cookies ?? []) headers.append("set-cookie", cookie);
-  // A response with a URL comes from `fetch`, which has decoded the body, so the headers of the encoded body are removed.
+  // Removes the headers of the encoded body. A response with a URL comes from `fetch`, which has decoded the body.
   if (typeof url === "string" && url !== "" && headers.has("content-encoding")) {
     headers.delete("content-encoding");
     headers.delete("content-length");

@@ -6,7 +6,10 @@ import { parseNetworkTarget } from "../../../shared/network-target.js";
 import type { WorkerNetwork } from "../../config/worker-network.js";
 import { AddressRanges } from "./address-ranges.js";
 
-/** Networks that are not public: this host, private, link-local (with cloud metadata services), and ranges for translation or tunnels. */
+/**
+ * Networks that are not public: this host, private and link-local networks (with cloud metadata services), and ranges for translation or
+ * tunnels.
+ */
 const closedNetworks =
   "0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24 192.88.99.0/24 " +
   "192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/4 240.0.0.0/4 ::/128 64:ff9b::/96 " +
@@ -14,7 +17,8 @@ const closedNetworks =
   "ff00::/8";
 const loopbackNetworks = "127.0.0.0/8 ::1/128";
 
-// Stores functions before worker code can replace them. Reads arrays by index, because worker code can replace their iterator.
+// Functions that are read before worker code can replace them. Arrays are read by index, because worker code can also replace their
+// iterator.
 const { apply } = Reflect;
 const { isIP } = net;
 const accessDenied = -constants.errno.EACCES;
@@ -23,19 +27,19 @@ const lowerCase = String.prototype.toLowerCase;
 
 interface GuardOptions {
   readonly network: WorkerNetwork;
-  /** An open socket that is not a TCP socket. The handle of this socket provides the prototype of all pipe handles. */
+  /** An open socket that is not a TCP socket. Its handle has the prototype that all pipe handles share. */
   readonly pipe: net.Socket;
   /** False if `lockDown` denies UDP sockets. */
   readonly allowsUdp: boolean;
-  /** True when the worker is allowed to start programs and to connect to any Unix socket. */
+  /** True if the worker is allowed to start programs and to connect to any Unix socket. */
   readonly allowsPrograms: boolean;
   /** Writes an error to the worker's log. */
   readonly report: (text: string) => void;
 }
 
 /**
- * Checks the resolved address of every connection that node:net and node:dgram open. Connections of threads, programs and native addons are
- * not checked: for them, the kernel enforces only the network mode `none`.
+ * Checks the address of each connection that node:net or node:dgram opens. Connections of threads, programs and native addons are not
+ * checked. For these, the kernel enforces only the network mode `none`.
  */
 export function guardNetwork({ network, pipe, allowsUdp, allowsPrograms, report }: GuardOptions): void {
   const isOpen = network.mode === "all";
@@ -68,10 +72,10 @@ function deniedText(target: string): string {
   return `NETWORK_DENIED: the worker is not allowed to connect to ${target}. To allow it, add ${JSON.stringify(target)} or its host name and port to network.allow in the manifest; the operator grants it by RUNTIME_WORKER_NETWORK_ALLOW.`;
 }
 
-/** Addresses that the manifest allows: its IP addresses, and the addresses to which its host names were resolved. */
+/** Addresses that the manifest allows: IP addresses, and the addresses that its host names resolve to. */
 class AllowedAddresses {
   readonly #targets: readonly { readonly host: string; readonly port: number | undefined }[];
-  /** Allowed addresses. Each key consists of an IP address, a space, and a port or `*`. */
+  /** Allowed addresses as properties: an IP address, a space, and a port or `*`. */
   readonly #known = Object.create(null) as Record<string, true>;
 
   constructor(targets: readonly { readonly host: string; readonly port: number | undefined }[]) {
@@ -84,7 +88,7 @@ class AllowedAddresses {
     return this.#known[`${address} ${port}`] === true || this.#known[`${address} *`] === true;
   }
 
-  /** Records the addresses that `dns.lookup` returns, because node:net resolves names with this function. */
+  /** Records the results of `dns.lookup`, because node:net resolves host names by this function. */
   #watchLookups(): void {
     const { lookup } = dns;
     const note = (hostname: string, addresses: string | dns.LookupAddress[]): void => this.#note(hostname, addresses);
@@ -95,7 +99,7 @@ class AllowedAddresses {
         done(error, addresses, family);
       });
     };
-    // Keeps the own properties of `lookup`, which `util.promisify` needs.
+    // Copies the own properties of `lookup`, because `util.promisify` needs them.
     dns.lookup = Object.defineProperties(watched, Object.getOwnPropertyDescriptors(lookup)) as typeof dns.lookup;
   }
 
@@ -114,10 +118,7 @@ type LookupCallback = (error: NodeJS.ErrnoException | null, address: string | dn
 
 type Judge = (address: string, port: number) => boolean;
 
-/**
- * Returns whether a connection is allowed. Rejects an address that is an object, because an object could convert to a different address at
- * each read.
- */
+/** Returns whether a connection is allowed. Rejects an object as an address, because an object can return another text at each read. */
 function judgeValues(judge: Judge, address: unknown, port: unknown): boolean {
   return typeof address === "string" && typeof port === "number" && judge(address, port);
 }
@@ -132,7 +133,7 @@ function guardUdp(judge: Judge): void {
   const socket = dgram.createSocket("udp4");
   const prototype = prototypeOfUdpHandle(socket);
   guardMethods(prototype, ["connect", "connect6"], (values) => judgeValues(judge, values[0], values[1]));
-  // Allows a send without an address, because it uses a connected socket, whose address `connect` has checked.
+  // Allows a send without an address. Its socket is connected, and `connect` has checked that address.
   guardMethods(
     prototype,
     ["send", "send6"],
@@ -141,7 +142,7 @@ function guardUdp(judge: Judge): void {
   socket.close();
 }
 
-/** Denies custom name servers, because native code would connect to them without a check. */
+/** Denies other name servers, because native code would connect to them without a check. */
 function guardNameServers(): void {
   const resolver = new dns.Resolver() as unknown as { _handle: object };
   // oxlint-disable-next-line no-underscore-dangle -- Node offers no other way to the handle
@@ -162,7 +163,7 @@ function guardPipes(pipe: net.Socket, allow: readonly string[], onDenied: (path:
   });
 }
 
-/** Replaces methods of a socket handle. The methods return errors as numbers, for which node:net emits "error" events. */
+/** Replaces methods of a socket handle. The new methods return an error as a number, for which node:net emits "error". */
 function guardMethods(prototype: object, methods: readonly string[], isAllowed: (values: readonly unknown[]) => boolean): void {
   for (const method of methods) {
     const original = (prototype as Record<string, (...values: unknown[]) => unknown>)[method];
@@ -179,13 +180,13 @@ function withoutZone(address: string): string {
   return address;
 }
 
-/** Replaces methods in such a way that worker code cannot replace them again. */
+/** Replaces methods so that worker code cannot replace them again. */
 export function replaceMethods(prototype: object, methods: readonly string[], value: (...values: unknown[]) => unknown): void {
   for (const method of methods) Object.defineProperty(prototype, method, { value, writable: false, configurable: false });
 }
 
 /**
- * Returns the prototype of the socket's handle. Throws a TypeError when this Node.js version has no such handle, because an isolate must
+ * Returns the prototype of the socket's handle. Throws a TypeError if this version of Node.js has no such handle, because an isolate must
  * not start without the network checks.
  */
 export function prototypeOfHandle(socket: net.Socket): object {
@@ -193,7 +194,7 @@ export function prototypeOfHandle(socket: net.Socket): object {
   return Object.getPrototypeOf(handle) as object;
 }
 
-/** Returns the prototype of a node:dgram socket's handle; throws like `prototypeOfHandle`. */
+/** Returns the prototype of the handle of a node:dgram socket. Throws like `prototypeOfHandle`. */
 export function prototypeOfUdpHandle(socket: dgram.Socket): object {
   const state = Object.getOwnPropertySymbols(socket).find(({ description }) => description === "state symbol");
   const { handle } = (socket as unknown as Record<symbol, { handle: object }>)[state as symbol] as { handle: object };

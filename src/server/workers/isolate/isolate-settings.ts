@@ -1,7 +1,7 @@
 import type { LockdownOptions } from "./lockdown.js";
 
 /**
- * Restrictions that the isolate program enforces itself. The daemon passes the settings as JSON in the second argument, after the path of
- * the sandbox folder.
+ * Restrictions that the isolate program itself enforces. The daemon passes them as JSON in the second argument. The first argument is the
+ * path of the sandbox folder.
  */
 export type IsolateSettings = Pick<LockdownOptions, "allowsUdp" | "allowsPrograms" | "allowsAddons" | "allowsDatabases" | "network">;

@@ -12,8 +12,8 @@ import type { ListeningServers } from "./node-server/listening-servers.js";
 import { restrictProcessReport } from "./process-report.js";
 
 /**
- * Functions of `process` that `lockDown` removes, because these can affect other processes or the machine and the permission model does not
- * deny them.
+ * Functions of `process` that `lockDown` removes. They can affect other processes or the machine, and the permission model of Node.js
+ * allows them.
  */
 const takenFromProcess = [
   "kill",
@@ -45,7 +45,7 @@ const udpMethods = ["open", "bind", "bind6", "connect", "connect6", "send", "sen
 export interface LockdownOptions {
   /** The socket that connects the isolate with the daemon. */
   readonly channel: Socket;
-  /** Registry that records servers which call `listen`, instead of opening ports. */
+  /** Records the servers that call `listen`. No port is opened. */
   readonly servers: ListeningServers;
   readonly allowsUdp: boolean;
   readonly allowsPrograms: boolean;
@@ -58,7 +58,7 @@ export interface LockdownOptions {
   readonly report: (text: string) => void;
 }
 
-/** Removes APIs that can affect the daemon or other isolates. Must run before any worker code. */
+/** Removes functions that can affect the daemon or other isolates. Call it before any code of the worker runs. */
 export function lockDown({
   channel,
   allowsUdp,
@@ -69,19 +69,19 @@ export function lockDown({
   servers,
   report,
 }: LockdownOptions): void {
-  // Removes `process.dlopen`, by which Node.js loads native addons.
+  // Removes `process.dlopen`, through which Node.js loads native addons.
   for (const name of [...takenFromProcess, ...(allowsAddons ? [] : ["dlopen"])]) {
     Object.defineProperty(process, name, { value: undefined, writable: false, configurable: false, enumerable: false });
   }
   restrictProcessReport();
   os.setPriority = () => unavailable("os.setPriority");
-  // Disables `v8.setFlagsFromString`, because some flags make V8 write files outside the permission model. V8 also freezes its flags, so a
-  // later change would abort the process.
+  // Disables `v8.setFlagsFromString`, because some flags make V8 write files without a check of the permission model. V8 also freezes its
+  // flags, so a later change would abort the process.
   v8.setFlagsFromString = () => unavailable("v8.setFlagsFromString");
-  // Disables both functions, because they write files. `createTracing` would hang if the permission model denied the file.
+  // Disables both functions, because they write files. If the permission model denied the file, `createTracing` would block forever.
   v8.setHeapSnapshotNearHeapLimit = () => unavailable("v8.setHeapSnapshotNearHeapLimit");
   traceEvents.createTracing = () => unavailable("trace_events.createTracing");
-  // Returns an empty list. Otherwise Node.js would throw an error, because the kernel denies the system call.
+  // Returns an empty list. The kernel denies the system call, so Node.js would throw an error.
   os.networkInterfaces = () => ({});
   if (!allowsDatabases) denyDatabases();
   guardNetwork({ network, pipe: channel, allowsUdp, allowsPrograms, report });
@@ -91,7 +91,7 @@ export function lockDown({
   syncBuiltinESMExports();
 }
 
-/** Disables node:sqlite, which opens files outside the permission model, for example with the SQL statement ATTACH. */
+/** Disables node:sqlite, because it opens files without a check of the permission model, for example by the SQL statement ATTACH. */
 function denyDatabases(): void {
   const sqlite = process.getBuiltinModule("node:sqlite") as Record<string, unknown>;
   for (const name of ["DatabaseSync", "backup"]) {
@@ -106,11 +106,11 @@ function unavailable(name: string): never {
 }
 
 /**
- * Denies listening on handles of node:net and on UDP sockets. Browsers send the cookies of a host to each of its ports, so a worker with a
- * port would receive the operator's session.
+ * Denies listening by handles of node:net and by UDP sockets. Browsers send the cookies of a host to all its ports, so a worker with a port
+ * would receive the operator's session.
  */
 function denyListening({ pipe, allowsUdp }: { pipe: net.Socket; allowsUdp: boolean }): void {
-  // Destroys the socket before it connects, because `connect` creates the handle immediately.
+  // Destroys the socket immediately, because `connect` has already created the handle.
   const socket = new net.Socket().connect({ host: "127.0.0.1", port: 1 });
   for (const prototype of [prototypeOfHandle(pipe), prototypeOfHandle(socket)]) {
     replaceMethods(prototype, ["listen"], () => throwDenied(listenMessage, "listen"));
@@ -124,7 +124,7 @@ function denyListening({ pipe, allowsUdp }: { pipe: net.Socket; allowsUdp: boole
   udpSocket.close();
 }
 
-/** Makes `fork` throw an error with the reason and the alternative `instances`, which the error of Node.js does not mention. */
+/** Makes `fork` throw an error that names the manifest field `instances` as the alternative. */
 function denyForks(): void {
   cluster.fork = throwForkDenied;
   childProcess.fork = throwForkDenied;
@@ -138,7 +138,9 @@ function throwDenied(message: string, syscall: string): never {
   throw Object.assign(new Error(message), { code: "EACCES", syscall });
 }
 
-/** Returns EACCES, as methods of handles return errors. node:net then emits an "error" event, also for a connection with `localAddress`. */
+/**
+ * Returns the error code EACCES. Methods of handles return errors in this way, and node:net then emits "error", even with `localAddress`.
+ */
 function refuse(): number {
   return -constants.errno.EACCES;
 }

@@ -23,12 +23,12 @@ import { installResponse } from "./plain-response.js";
 import { installWebSocketPair } from "./web-socket.js";
 import { WebSockets } from "./web-sockets.js";
 
-/** Time limit of the worker's `onTerminate`; the daemon sends SIGKILL later. */
+/** Time limit in ms for `onTerminate` of the worker. The daemon sends SIGKILL later. */
 const terminateGraceMs = 1000;
 
 /** The isolate program: waits for a worker, imports it, and serves requests with it. */
 function runIsolate({ slot, settings }: { slot: string; settings: IsolateSettings }): void {
-  // Starts a task early, so that libuv creates its thread pool with four threads. Otherwise the worker could enlarge the pool with
+  // Starts a file operation early, so that libuv creates its thread pool with four threads. Later, the worker could enlarge the pool by
   // UV_THREADPOOL_SIZE.
   stat(import.meta.filename, () => undefined);
   const exit = process.exit.bind(process);
@@ -81,7 +81,7 @@ function runIsolate({ slot, settings }: { slot: string; settings: IsolateSetting
     exchange.fail(error);
   };
 
-  /** Reports that the memory is exhausted. The daemon then fails the running requests and kills this process. */
+  /** Reports that the worker has used up its memory. The daemon then fails the running requests and kills this process. */
   const endForMemory = (error: unknown): void => {
     log.report(error);
     writer.empty(FrameKind.OutOfMemory, 0);
@@ -136,7 +136,7 @@ function runIsolate({ slot, settings }: { slot: string; settings: IsolateSetting
         return exchanges.get(id)?.cancel();
       case FrameKind.Ping:
         writer.empty(FrameKind.Pong, 0);
-        // Flushes the Pong frame immediately, because a long computation can follow.
+        // Flushes the Pong frame immediately, because the worker can start a long computation next.
         return writer.flush();
       case FrameKind.Load:
         return void load(JSON.parse(buffer.toString("utf8", start, end)) as LoadOrder);
@@ -164,7 +164,7 @@ function runIsolate({ slot, settings }: { slot: string; settings: IsolateSetting
   for (const stream of [process.stdout, process.stderr]) {
     boundOutput(stream, () => log.write(LogCode.Warn, "Output is dropped: the worker writes faster than the daemon reads."));
   }
-  // Ignores these signals, which a terminal or service manager sends to all processes, because the daemon stops isolates after their
+  // Ignores these signals. A terminal or service manager sends them to all processes, but the daemon stops its isolates after their
   // requests.
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => undefined);
   lockDown({ ...settings, channel: channel.socket, servers, report: (text) => log.write(LogCode.Error, text) });
@@ -174,7 +174,7 @@ function runIsolate({ slot, settings }: { slot: string; settings: IsolateSetting
   writer.empty(FrameKind.Ready, 0);
 }
 
-/** Copies frame bytes for the worker, because the channel overwrites its buffer with the next frames. */
+/** Copies the bytes of a frame for the worker, because the channel uses its buffer again for the next frames. */
 function copyOf(buffer: Buffer, start: number, end: number): Uint8Array<ArrayBuffer> {
   return new Uint8Array(buffer.subarray(start, end));
 }

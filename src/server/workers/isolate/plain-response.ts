@@ -7,7 +7,7 @@ import type { PairedWebSocket } from "./web-socket.js";
 const NativeResponse = globalThis.Response;
 const decoder = new TextDecoder();
 const headerName = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
-/** Matches the whitespace that the Fetch standard removes at both ends of a header value. `trim` would remove more characters. */
+/** Matches the white space that the Fetch standard removes around a header value. `trim` would remove more characters. */
 const outerSpace = /^[\t\n\r ]+|[\t\n\r ]+$/g;
 const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/;
 const textType = `content-type${lineFeed}text/plain;charset=UTF-8`;
@@ -21,14 +21,14 @@ type PlainBody = string | Uint8Array | null;
 /** The status, headers and body of a response for the frame protocol. */
 export interface ResponseParts {
   readonly status: number;
-  /** Response headers as text lines of the frame protocol: name and value alternately. */
+  /** Response headers as lines of the frame protocol: name, value, next name. */
   readonly head: string;
   readonly body: PlainBody;
 }
 
 /**
- * The global `Response` of an isolate. For a body of text or bytes, plain fields contain the data, and no stream is needed. All other
- * bodies and rare methods use the native class.
+ * The global `Response` of an isolate. If the body is text or bytes, plain fields contain it, and no stream is needed. For all other bodies
+ * and rare methods, the native class does the work.
  */
 export class PlainResponse {
   #status = 200;
@@ -65,7 +65,10 @@ export class PlainResponse {
     return NativeResponse.redirect(url, status ?? 302);
   }
 
-  /** Returns the parts of a plain response, or the native form of any other Response; undefined for a value that is not a Response. */
+  /**
+   * Returns the parts of a plain response. For another Response, returns its native form. Returns undefined for a value that is no
+   * Response.
+   */
   static takeApart(value: unknown): ResponseParts | Response | undefined {
     if (typeof value !== "object" || value === null) return undefined;
     if (!(#head in value)) return value instanceof NativeResponse ? value : toNativeResponse(value);
@@ -145,7 +148,7 @@ export class PlainResponse {
     return this.#native?.redirected ?? false;
   }
 
-  /** The end of a `WebSocketPair` that becomes the client's connection; null without a WebSocket. */
+  /** The end of a `WebSocketPair` that becomes the client's connection. Null if the response has no WebSocket. */
   get webSocket(): PairedWebSocket | null {
     return this.#native ? webSocketOf(this.#native) : null;
   }
@@ -161,7 +164,7 @@ export class PlainResponse {
       else if (!hasContentType(this.#head)) this.#head = withLine(this.#head, textType);
       return true;
     }
-    // Bytes are copied because the worker can change its buffer before the response is sent.
+    // Copies the bytes, because the worker can change its buffer before the isolate sends the response.
     if (body !== null) this.#body = body instanceof ArrayBuffer ? new Uint8Array(body.slice(0)) : Uint8Array.prototype.slice.call(body);
     return true;
   }
@@ -202,8 +205,8 @@ export class PlainResponse {
 }
 
 /**
- * Returns the header lines of a Headers object or of a plain object with valid names and values. Undefined for all other input, which the
- * native class then validates.
+ * Returns the header lines if the input is a Headers object or a plain object with valid names and values. Returns undefined for other
+ * input, which the native class then checks.
  */
 function plainHead(headers: unknown): string | undefined {
   if (typeof headers !== "object" || headers === null) return undefined;
@@ -230,7 +233,7 @@ export function headLines(headers: Headers): string {
   return head;
 }
 
-/** Returns the headers of text lines of the frame protocol. */
+/** Converts lines of the frame protocol to a Headers object. */
 export function toHeaders(head: string): Headers {
   const headers = new Headers();
   const lines = head === "" ? [] : head.split(lineFeed);
@@ -250,7 +253,7 @@ function hasContentType(head: string): boolean {
   return false;
 }
 
-/** Returns whether a header name starts at position `at`. Names are on even lines, and values on odd lines. */
+/** Returns whether a header name starts at position `at` of the lines. Names and values take turns, so every second line is a name. */
 function isNameLine(head: string, at: number): boolean {
   let feeds = 0;
   for (let index = head.indexOf(lineFeed); index !== -1 && index < at; index = head.indexOf(lineFeed, index + 1)) feeds += 1;
@@ -261,10 +264,10 @@ function withLine(head: string, line: string): string {
   return head === "" ? line : head + lineFeed + line;
 }
 
-/** Installs `PlainResponse` as the global `Response`. Results of `fetch()` remain instances of `Response`. */
+/** Makes `PlainResponse` the global `Response`. The responses of `fetch()` are still instances of `Response`. */
 export function installResponse(): void {
   Object.setPrototypeOf(PlainResponse.prototype, NativeResponse.prototype);
-  // Makes the members enumerable, as in interfaces of the Fetch standard, because members of a class are not enumerable.
+  // Makes the members enumerable as the Fetch standard requires. Members of a class are not.
   for (const [name, descriptor] of Object.entries(Object.getOwnPropertyDescriptors(PlainResponse.prototype)))
     Object.defineProperty(PlainResponse.prototype, name, { ...descriptor, enumerable: name !== "constructor" });
   Object.defineProperty(PlainResponse, "name", { value: "Response" });

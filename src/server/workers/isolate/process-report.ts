@@ -1,6 +1,6 @@
 /**
- * Replaces `process.report`, which shows the environment, arguments and addresses of the machine. The remaining fields are enough for
- * packages with native code to detect the C library.
+ * Replaces `process.report`, which contains the environment, the arguments and the addresses of the machine. Packages with native code need
+ * only the remaining fields, to find out the C library.
  */
 export function restrictProcessReport(): void {
   const report: typeof process.report & { excludeNetwork?: boolean } = process.report;
@@ -13,7 +13,7 @@ export function restrictProcessReport(): void {
     }
     return { header: glibcVersion === "" ? {} : { glibcVersionRuntime: glibcVersion }, sharedObjects: [] };
   };
-  // `excludeNetwork` is writable, because the package detect-libc sets this property.
+  // Keeps `excludeNetwork` writable, because the package detect-libc sets it.
   const restricted = { excludeNetwork: true, getReport };
   Object.defineProperty(process, "report", { value: restricted, writable: false, configurable: false, enumerable: true });
 }

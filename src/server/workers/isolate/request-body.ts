@@ -1,7 +1,7 @@
 import type { LazyBody } from "../../web/lazy-request.js";
 import { creditWindowBytes } from "../protocol/frames.js";
 
-/** Flow control of a streamed request body: messages that the isolate sends to the daemon. */
+/** Flow control of a streamed request body: the messages of the isolate to the daemon about the body. */
 export interface BodyFlow {
   giveCredit(bytes: number): void;
   stop(): void;
@@ -12,7 +12,7 @@ interface Waiter {
   reject(error: unknown): void;
 }
 
-/** A request body from the daemon. Contains at most one credit window of unread bytes. */
+/** A request body that the daemon sends. Holds at most one credit window of unread bytes. */
 export class RequestBody implements LazyBody {
   readonly #flow: BodyFlow | undefined;
   readonly #chunks: Uint8Array[] = [];
@@ -21,7 +21,7 @@ export class RequestBody implements LazyBody {
   #waiter: Waiter | undefined;
   #owedCredit = 0;
 
-  /** Takes ownership of the bytes in `source`, and of the bytes that `push` receives later. */
+  /** Keeps the bytes in `source` and in each call of `push` without a copy. The caller must not change them afterwards. */
   constructor(source: Uint8Array | BodyFlow) {
     if (source instanceof Uint8Array) {
       this.#flow = undefined;
@@ -33,12 +33,12 @@ export class RequestBody implements LazyBody {
     }
   }
 
-  /** The complete body, if the Request frame contained it; undefined for a streamed body. */
+  /** The complete body if it was in the Request frame. Undefined for a streamed body. */
   get inline(): Uint8Array | undefined {
     return this.#flow ? undefined : this.#chunks[0];
   }
 
-  /** False when no more bytes can arrive. The daemon then accepts no frame about this body, because the call may have ended. */
+  /** False if no more bytes can arrive. The daemon then accepts no frames about this body, because the call has possibly ended. */
   get #isFlowing(): boolean {
     return !this.#hasEnded && this.#failure === undefined;
   }
@@ -61,7 +61,7 @@ export class RequestBody implements LazyBody {
     this.#waiter = undefined;
   }
 
-  /** Fails the pending read, or the next read, with an AbortError. */
+  /** Makes the pending read fail with an AbortError. Without a pending read, makes the next read fail. */
   fail(reason: string): void {
     if (this.#hasEnded) return;
     this.#failure = reason;
@@ -69,7 +69,7 @@ export class RequestBody implements LazyBody {
     this.#waiter = undefined;
   }
 
-  /** Resolves with the next chunk, or undefined at the end; rejects when the client disconnected. */
+  /** Resolves with the next chunk, or with undefined at the end. Rejects if the client has disconnected. */
   next(): Promise<Uint8Array | undefined> {
     const chunk = this.#chunks.shift();
     if (chunk) {
@@ -117,8 +117,8 @@ export class RequestBody implements LazyBody {
 }
 
 /**
- * Creates the error of an aborted body. Called only when the worker reads the body, because capturing a stack costs more CPU time than a
- * whole request.
+ * Creates the error of an aborted body. Called only for a read of the worker, because the stack trace of an error takes more CPU time than
+ * a whole request.
  */
 function abortError(reason: string): DOMException {
   return new DOMException(reason, "AbortError");

@@ -1,8 +1,8 @@
-/** Destination of the messages that one end of a `WebSocketPair` sends. */
+/** Receiver of the messages that one end of a `WebSocketPair` sends. */
 export interface Outlet {
-  /** Number of bytes that the receiver cannot accept yet. */
+  /** Number of bytes that the receiver has not accepted yet. */
   readonly bufferedAmount: number;
-  /** Sends a message. Takes ownership of the bytes. */
+  /** Sends a message. The caller must not change the bytes afterwards. */
   message(data: string | Uint8Array): void;
   /** Closes the connection. Called once, after all messages. */
   close(code: number, reason: string): void;
@@ -10,11 +10,11 @@ export interface Outlet {
 
 interface Entry {
   readonly sizeBytes: number;
-  /** Sends the entry to its destination. Undefined until the Blob of the entry is read. */
+  /** Passes the entry to its receiver. Undefined while a Blob is being read. */
   send: ((outlet: Outlet) => void) | undefined;
 }
 
-/** Queue of one WebSocket. Keeps the order of `send` and `close` calls, although a Blob is read asynchronously. */
+/** Send queue of one WebSocket. Calls of `send` and `close` stay in order, although a Blob is read asynchronously. */
 export class SendQueue {
   readonly #waiting: Entry[] = [];
   readonly #outlet: () => Outlet;

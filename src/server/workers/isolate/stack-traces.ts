@@ -4,28 +4,30 @@ import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { inspect } from "node:util";
 
-/** Maximum size in bytes of files and source maps that are read for stack traces, because reading and parsing them blocks the isolate. */
+/**
+ * Maximum size in bytes of a file or source map that is read for stack traces. The isolate is blocked while it reads and parses the file.
+ */
 const largestFileBytes = 32 * 1024 * 1024;
 const mostFiles = 32;
 const comment = "//# sourceMappingURL=";
 
-/** Matches stack frames inside Node.js, which do not help to find a fault in the worker. */
+/** Matches stack frames inside Node.js, which do not help to find an error of the worker. */
 const nodeFrames = /\n +at (?:[^\n]* \(|async )?node:[^\s)]*\)?( \{)?/g;
-/** Matches V8's messages for a failed allocation of an ArrayBuffer or of WebAssembly memory, which V8 reports as a RangeError. */
+/** Matches the messages of V8 for a failed allocation of an ArrayBuffer or of WebAssembly memory. V8 reports both as a RangeError. */
 const refusedMemory = /^(?:Array buffer allocation failed|WebAssembly\.(?:Memory|Instance).*(?:memory|allocate))/i;
-/** Error code of Node.js for a failed allocation of a Buffer, or of a string that is created from a Buffer. */
+/** Error code of Node.js for a failed allocation of a Buffer, or of a string that is made from a Buffer. */
 const refusedBuffer = "ERR_MEMORY_ALLOCATION_FAILED";
 
 interface MappedFile {
   readonly map: SourceMap;
-  /** Folder to which the paths of the sources in the map are relative. */
+  /** Folder to which the source paths in the map are relative. */
   readonly folder: string;
   readonly sourceRoot: string;
 }
 
 /**
- * Replaces positions in bundles by positions in source files, from inline source maps and map files of the worker. Reads a map only when a
- * position in its bundle occurs, so a worker without errors has no cost.
+ * Replaces positions in bundles by positions in source files. Reads inline source maps and map files of the worker. Reads a map only when
+ * the text contains a position in its bundle, so maps cost nothing without errors.
  */
 export class SourcePositions {
   readonly #appFolder: string;
@@ -38,13 +40,13 @@ export class SourcePositions {
     this.#position = new RegExp(String.raw`((?:${roots.join("|")})/[^\s():]+):(\d+):(\d+)`, "g");
   }
 
-  /** Returns `text` with positions in source files, which are relative to the worker's folder. */
+  /** Returns `text` with positions in source files. Their paths are relative to the worker's folder. */
   map(text: string): string {
     return text.replace(this.#position, (whole, place: string, line: string, column: string) => {
       try {
         return this.#origin(place, Number(line), Number(column)) ?? whole;
       } catch {
-        // Keeps the position in the bundle if no valid source map exists.
+        // Keeps the position in the bundle if there is no valid source map.
         return whole;
       }
     });
@@ -70,8 +72,8 @@ export class SourcePositions {
   }
 
   /**
-   * Returns the path of a source relative to the worker's folder. Bundlers name sources by path or by custom URL. A leading `../` is
-   * removed, because it refers to folders of the build machine.
+   * Returns the path of a source relative to the worker's folder. Bundlers name a source by a path or by a URL of their own. Removes a
+   * leading `../`, which leads to folders of the build machine.
    */
   #relative({ folder, sourceRoot }: MappedFile, source: string): string {
     const bare = source.replace(/^[a-z][\w+.-]*:\/\/[^/]*\//i, "");
@@ -114,8 +116,7 @@ export function describeError(error: unknown): string {
 }
 
 /**
- * Returns one line of at most 1 KB about a thrown value, with the file and line of the worker that threw. Removes the path of the sandbox
- * folder.
+ * Returns one line of at most 1 KB about a thrown value, with file and line of the worker's code. Removes the path of the sandbox folder.
  */
 export function summariseError(error: unknown, slot: string): string {
   let [text, place] = ["The module threw a value that cannot be described.", ""];
@@ -123,7 +124,7 @@ export function summariseError(error: unknown, slot: string): string {
     text = error instanceof Error ? `${error.name}: ${error.message}` : `Thrown: ${String(error)}`;
     place = error instanceof Error && typeof error.stack === "string" ? placeIn(error.stack, slot) : "";
   } catch {
-    // Keeps the default text if a getter of the thrown value threw.
+    // Keeps the default text if reading the thrown value throws.
   }
   const line = text
     .replaceAll(`file://${slot}/app/`, "")
@@ -133,20 +134,23 @@ export function summariseError(error: unknown, slot: string): string {
   return `${(line.split("\n").find((part) => part.trim() !== "") ?? "").slice(0, 900)}${place.slice(0, 100)}`;
 }
 
-/** Returns the topmost call in a worker file, such as ` (index.js:1:7)`. Empty for a syntax error, whose stack has no such call. */
+/**
+ * Returns the first stack frame in a file of the worker, such as ` (index.js:1:7)`. Returns an empty text for a syntax error, whose stack
+ * has no such frame.
+ */
 function placeIn(stack: string, slot: string): string {
   const files = `${slot}/app/`;
   const call = stack.split("\n").find((line) => /^ +at .*:\d+:\d+\)?$/.test(line) && line.includes(files));
   return call === undefined ? "" : ` (${call.slice(call.indexOf(files) + files.length).replace(/\)$/, "")})`;
 }
 
-/** Returns whether an error reports a failed allocation outside the V8 heap. A worker that catches such an error continues. */
+/** Returns whether an error reports a failed allocation outside the V8 heap. A worker can catch this error and continue. */
 export function isOutOfMemory(error: unknown): boolean {
   try {
     if (!(error instanceof Error)) return false;
     return ("code" in error && error.code === refusedBuffer) || (error instanceof RangeError && refusedMemory.test(error.message));
   } catch {
-    // Ignores the error, because a thrown value can be a Proxy that throws at each access.
+    // Ignores the error. A thrown value can be a Proxy that throws at each access.
     return false;
   }
 }

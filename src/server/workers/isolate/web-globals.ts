@@ -26,15 +26,15 @@ class PromiseRejectionEvent extends Event {
 
 /** Dispatches the events of the global object. */
 export interface GlobalEvents {
-  /** Dispatches `error`. Returns false when a listener prevented the default action. */
+  /** Dispatches `error`. Returns false if a listener has prevented the default action. */
   dispatchError(error: unknown): boolean;
-  /** Dispatches `unhandledrejection`. Returns false when a listener prevented the default action. */
+  /** Dispatches `unhandledrejection`. Returns false if a listener has prevented the default action. */
   dispatchRejection(promise: Promise<unknown>, reason: unknown): boolean;
 }
 
 /**
- * Adds the globals of ECMA-429 (Minimum Common Web API) that Node lacks: `self`, `reportError`, the global as an event target, and
- * `PromiseRejectionEvent`. `report` writes an error to the worker's log.
+ * Adds the globals of ECMA-429 (Minimum Common Web API) that Node.js lacks: `self`, `reportError`, event listeners on the global object,
+ * and `PromiseRejectionEvent`. `report` writes an error to the worker's log.
  */
 export function installWebGlobals(report: (error: unknown) => void): GlobalEvents {
   const target = new EventTarget();
@@ -62,7 +62,7 @@ function define(name: string, value: unknown): void {
   Object.defineProperty(globalThis, name, { value, writable: true, configurable: true, enumerable: false });
 }
 
-/** Defines a handler attribute such as `onerror`. Assigning a function replaces the previous handler. */
+/** Defines a property for a handler, such as `onerror`. A new function replaces the previous handler. */
 function defineHandler(target: EventTarget, type: string): void {
   let handler: unknown = null;
   target.addEventListener(type, (event) => {

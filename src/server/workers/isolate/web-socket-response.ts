@@ -4,8 +4,8 @@ const NativeResponse = globalThis.Response;
 type BodyInit = ConstructorParameters<typeof Response>[0];
 
 /**
- * Creates a response with status 101 and a WebSocket from a native response, because the native constructor rejects the status 101.
- * Undefined for all other arguments.
+ * Creates a response with status 101 and a WebSocket, because the native constructor rejects this status. Returns undefined for other
+ * arguments.
  */
 export function toSwitchingResponse(body: BodyInit | undefined, init: ResponseInit | undefined): Response | undefined {
   if (typeof init !== "object" || init === null || init.status !== 101) return undefined;
@@ -32,7 +32,7 @@ export function abandonWebSocket(response: Response): void {
   if (end) PairedWebSocket.abandon(end);
 }
 
-/** Returns the end of a WebSocketPair that a response makes the client's connection; null for a response without a WebSocket. */
+/** Returns the end of a WebSocketPair that becomes the client's connection. Returns null if the response has no WebSocket. */
 export function webSocketOf(response: Response): PairedWebSocket | null {
   const { webSocket } = response as { webSocket?: unknown };
   return PairedWebSocket.isEnd(webSocket) ? webSocket : null;

@@ -9,24 +9,24 @@ type Listener = ((event: Event) => unknown) | { handleEvent(event: Event): unkno
 type ListenerOptions = Parameters<EventTarget["addEventListener"]>[2];
 type BinaryType = "arraybuffer" | "blob";
 
-/** A message or close that is not delivered to the worker yet. */
+/** A message or a close that the worker has not received yet. */
 interface Arrival {
   readonly data?: string | Uint8Array;
   readonly close?: { readonly code: number; readonly reason: string };
-  /** Called when the event is delivered to the worker. */
+  /** Called when the worker has received the event. */
   readonly onDelivered?: (() => void) | undefined;
 }
 
 /**
- * One end of a `WebSocketPair`: a `WebSocket` with the method `accept()`. Each end receives the messages of the other end. An end in a
- * Response becomes the client's connection.
+ * One end of a `WebSocketPair`, which is a `WebSocket` with the method `accept()`. Each end receives the messages of the other end. If a
+ * Response contains an end, that end becomes the client's connection.
  */
 export class PairedWebSocket extends EventTarget {
   readonly url = "";
   readonly extensions = "";
   #protocol = "";
   #peer: PairedWebSocket | undefined;
-  /** Destination of this end's messages after the other end has become the client's connection. */
+  /** Receiver of this end's messages if the other end is the client's connection. */
   #outlet: Outlet | undefined;
   readonly #outbox = new SendQueue(() => this.#outlet ?? (this.#peer as PairedWebSocket).#inlet);
   readonly #arrivals: Arrival[] = [];
@@ -37,11 +37,11 @@ export class PairedWebSocket extends EventTarget {
   #attachment: unknown = null;
   readonly #handlers = new Map<string, unknown>();
   #report: (error: unknown) => void = () => undefined;
-  /** Wrappers that are registered in place of the worker's event listeners, by listener. */
+  /** Functions that are registered in place of the worker's event listeners, by listener. */
   readonly #guarded = new WeakMap<object, (event: Event) => void>();
 
   /**
-   * Creates both ends of a pair. `report` receives the errors of event listeners. Uncaught, these errors would make the daemon replace the
+   * Creates both ends of a pair. `report` receives errors of event listeners. If these errors were uncaught, the daemon would replace the
    * isolate.
    */
   static pair(report: (error: unknown) => void): readonly [PairedWebSocket, PairedWebSocket] {
@@ -56,7 +56,7 @@ export class PairedWebSocket extends EventTarget {
     return typeof value === "object" && value !== null && #peer in value;
   }
 
-  /** Makes `end` the client's connection: messages of the other end go to the outlet. Returns false when `end` is already in use. */
+  /** Makes `end` the client's connection. The messages of the other end then go to the outlet. Returns false if `end` is in use. */
   static handOver(end: PairedWebSocket, toOutlet: (server: PairedWebSocket) => Outlet, protocol: string): boolean {
     const server = end.#peer as PairedWebSocket;
     if (end.#isAccepted || end.#isHandedOver) return false;
@@ -76,7 +76,7 @@ export class PairedWebSocket extends EventTarget {
     end.#arrive(arrival);
   }
 
-  /** Closes the other end of the pair, because the client disconnected before `end` became its connection. */
+  /** Closes the other end of the pair, because the client has disconnected before `end` became its connection. */
   static abandon(end: PairedWebSocket): void {
     if (!end.#isHandedOver && end.#peer) end.#peer.#arrive({ close: { code: CloseCode.Abnormal, reason: "" } });
   }
@@ -168,7 +168,7 @@ export class PairedWebSocket extends EventTarget {
     }
   }
 
-  /** Destination of the other end's messages while neither end is the client's connection. */
+  /** Receiver of the other end's messages if no end is the client's connection. */
   readonly #inlet: Outlet = {
     bufferedAmount: 0,
     message: (data) => this.#arrive({ data }),
@@ -178,7 +178,7 @@ export class PairedWebSocket extends EventTarget {
   #arrive(arrival: Arrival): void {
     if (this.#isHandedOver) return;
     this.#arrivals.push(arrival);
-    // Delivers each message in a separate task, so that the microtasks of one message finish before the next message is delivered.
+    // Delivers each message in its own task. All microtasks of one message then run before the next message.
     if (this.#isAccepted) setImmediate(this.#deliver);
   }
 
@@ -193,7 +193,7 @@ export class PairedWebSocket extends EventTarget {
 
   #wrap(data: string | Uint8Array): unknown {
     if (typeof data === "string") return data;
-    // Copies the bytes, because `slice()` of a Buffer would share the memory.
+    // Copies the bytes by a method of Uint8Array, because `slice()` of a Buffer shares the memory.
     const bytes = Uint8Array.prototype.slice.call(data);
     return this.#binaryType === "blob" ? new Blob([bytes]) : bytes.buffer;
   }
@@ -201,7 +201,7 @@ export class PairedWebSocket extends EventTarget {
   #end({ code, reason }: { code: number; reason: string }): void {
     const isFirst = this.#readyState === readyStates.OPEN;
     this.#readyState = readyStates.CLOSED;
-    // Responds to a close by the other end. The daemon has already responded to a close by the client.
+    // Responds to a close of the other end. If the client has closed the connection, the daemon has already responded.
     if (isFirst && !this.#outlet) this.#outbox.close(code, reason);
     const wasClean = code !== CloseCode.Abnormal;
     if (!wasClean) this.dispatchEvent(errorEvent("The connection was lost."));
@@ -230,7 +230,7 @@ export class PairedWebSocket extends EventTarget {
   }
 }
 
-/** Fields of a CloseEvent. The classes below are fallbacks for WebSocket events that this Node.js version lacks. */
+/** Fields of a CloseEvent. This version of Node.js can lack the event classes of WebSockets, which the classes below replace. */
 interface CloseFields {
   readonly wasClean?: boolean;
   readonly code?: number;
@@ -284,7 +284,7 @@ function installWebSocketEvents(): void {
 
 /**
  * Installs the global `WebSocketPair` (`const { 0: client, 1: server } = new WebSocketPair()`). Both ends are instances of the global
- * `WebSocket`, which remains the WebSocket client of Node.js.
+ * `WebSocket`. The global `WebSocket` is still the client of Node.js.
  */
 export function installWebSocketPair(report: (error: unknown) => void): void {
   class WebSocketPair {

@@ -5,11 +5,12 @@ import { CloseCode, readClose, writeClose, MessageFragmenter, type SocketClose }
 import type { Outlet } from "./send-queue.js";
 
 /**
- * Maximum number of sent bytes that the client has not received yet. Above this number, the isolate closes the WebSocket with code 1013.
+ * Maximum number of bytes that the worker has sent and the client has not received. Above this number, the isolate closes the WebSocket
+ * with code 1013.
  */
 const maximumBufferedBytes = 8 * 1024 * 1024;
 
-/** The WebSockets of an isolate's clients, by the socket number in frames. */
+/** The WebSockets of clients in an isolate. Frames identify each by its socket number. */
 export class WebSockets {
   readonly #writer: FrameWriter;
   readonly #channels = new Map<number, WebSocketChannel>();
@@ -19,7 +20,7 @@ export class WebSockets {
     this.#writer = writer;
   }
 
-  /** Opens a WebSocket: makes `end` the client's connection and completes the request. Returns false when `end` is already in use. */
+  /** Opens a WebSocket. Makes `end` the client's connection and completes the request. Returns false if `end` is in use. */
   open(exchange: number, end: PairedWebSocket, head: string): boolean {
     const number = this.#freeNumber();
     const writer = this.#writer;
@@ -35,7 +36,7 @@ export class WebSockets {
     return PairedWebSocket.handOver(end, toChannel, protocolOf(head));
   }
 
-  /** Handles a WebSocket frame from the daemon. Returns false for a frame of another kind. */
+  /** Handles a frame of a WebSocket from the daemon. Returns false for another kind of frame. */
   onFrame(kind: number, number: number, payload: Buffer): boolean {
     if (kind < FrameKind.SocketText || kind > FrameKind.SocketClose) return false;
     this.#channels.get(number)?.onFrame(kind, payload);
@@ -66,10 +67,10 @@ class WebSocketChannel implements Outlet {
   readonly #onFree: (number: number) => void;
   readonly #pieces: MessageFragmenter;
   #parts: Buffer[] = [];
-  /** Credit to return to the daemon, for delivered messages and for fragments of an incomplete message. */
+  /** Credit that the isolate has not returned yet, for delivered messages and for fragments of an incomplete message. */
   #owedCredit = 0;
   #undelivered = 0;
-  /** A close of the WebSocket that waits until earlier messages are sent. */
+  /** A close that waits until all earlier messages are sent. */
   #close: SocketClose | undefined;
   #hasClosed = false;
 
@@ -110,7 +111,7 @@ class WebSocketChannel implements Outlet {
       case FrameKind.SocketBinaryPart:
         this.#parts.push(payload);
         this.#owedCredit += payload.length + pieceCostBytes;
-        // Undelivered messages delay the credit for further fragments.
+        // Sends credit only if the worker has received all messages. Further fragments otherwise wait for their credit.
         if (this.#undelivered === 0) this.#giveCredit();
         return;
       case FrameKind.SocketCredit:

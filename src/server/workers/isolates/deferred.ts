@@ -2,7 +2,9 @@ import { ApiError } from "../../../shared/api-error.js";
 
 const longestReason = 1024;
 
-/** The pending step of an isolate's start. First step: the process becomes ready. Second step: the isolate imports the worker. */
+/**
+ * The pending step of an isolate's start. In the first step, the process becomes ready. In the second step, the isolate imports the worker.
+ */
 export class Deferred {
   #waiting: { name: "ready" | "loaded"; resolve: () => void; reject: (error: ApiError) => void } | undefined;
 
@@ -10,7 +12,7 @@ export class Deferred {
     return this.#waiting !== undefined;
   }
 
-  /** Begins a step. Resolves when `done` is called for the step. Rejects with WORKER_START_FAILED when the step fails. */
+  /** Begins a step. Resolves at the call of `done`. Rejects with WORKER_START_FAILED if the step fails. */
   begin(name: "ready" | "loaded"): Promise<void> {
     return new Promise<void>((resolve, reject) => {
       this.#waiting = { name, resolve, reject };
@@ -25,15 +27,15 @@ export class Deferred {
   }
 
   /**
-   * Fails the step because the worker's code threw an error. `message` comes from the isolate and is untrusted. Throws if no worker is
-   * being loaded.
+   * Makes the step fail, because the worker's code threw an error. `message` comes from the isolate and is not trustworthy. Throws if no
+   * worker is being loaded.
    */
   fail({ message }: { message?: unknown }): void {
     if (this.#waiting?.name !== "loaded") throw new Error("the isolate reported a load failure while it loaded no worker");
     this.#reject(`. ${typeof message === "string" ? message.slice(0, longestReason) : ""}`);
   }
 
-  /** Fails the pending step because the process exited. `how`: the exit reason. */
+  /** Makes the pending step fail, because the process has exited. `how` is the exit reason. */
   failToEnd(how: string): void {
     this.#reject(`: its process ${how}.`);
   }

@@ -1,6 +1,6 @@
 const smallFramesPerSecond = 20_000;
 
-/** Limits the rate of frames that need no credit. Without this limit, such frames from one isolate could use all CPU time of the daemon. */
+/** Limits the rate of frames that need no credit. Otherwise one isolate could use all CPU time of the daemon by such frames. */
 export class FloodLimiter {
   #count = 0;
   #sinceMs = performance.now();

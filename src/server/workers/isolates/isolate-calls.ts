@@ -13,19 +13,19 @@ import type { IsolateSockets } from "../sockets/isolate-sockets.js";
 import { retryAfterSeconds } from "../sockets/socket-limits.js";
 import type { WorkerCall } from "../engine/worker-call.js";
 
-/** Replaces a cancelled call in the map until the last frame of the call has arrived. */
+/** Takes the place of a cancelled call in the map until the last frame of the call has arrived. */
 const abandoned = Symbol("abandoned");
 /**
- * Frames that end a call. The isolate sends exactly one of these frames per call, even after a Cancel frame. Afterwards, both sides can
- * reuse the call's number.
+ * Frames that end a call. The isolate sends exactly one of them for each call, even after a Cancel frame. Then both sides can use the
+ * number of the call again.
  */
 const lastFrames: ReadonlySet<number> = new Set([FrameKind.FullResponse, FrameKind.Failed, FrameKind.End, FrameKind.Abort]);
-/** Number of calls in one window. `BatchPolicy` measures the maximum number of concurrent calls per window. */
+/** Number of calls after which `BatchPolicy` begins to measure the maximum of concurrent calls again. */
 const windowCalls = 1024;
 
 type Abandoned = typeof abandoned;
 
-/** The running calls of one isolate, indexed by exchange number (the number of a call in frames). */
+/** The running calls of one isolate. The key is the exchange number, which identifies the call in frames. */
 export class IsolateCalls implements CallChannel {
   readonly writer: FrameWriter;
   readonly fastResponseWriter = new FastResponseWriter();
@@ -56,7 +56,7 @@ export class IsolateCalls implements CallChannel {
     return this.#runningCount;
   }
 
-  /** Number of cancelled calls that the worker has not finished yet. */
+  /** Number of cancelled calls whose last frame has not arrived. */
   get abandonedCount(): number {
     return this.#exchanges.size - this.#runningCount;
   }
@@ -101,8 +101,8 @@ export class IsolateCalls implements CallChannel {
   }
 
   /**
-   * Uncorks the clients' sockets, so that all frames of one read reach a client in one write. Returns true if a socket has unsent data that
-   * uses the read buffer.
+   * Uncorks the clients' sockets. A client then receives all frames of one read in one write. Returns true if a socket has unsent bytes of
+   * the read buffer.
    */
   uncork(): boolean {
     let isWaiting = false;
@@ -114,7 +114,7 @@ export class IsolateCalls implements CallChannel {
     return isWaiting;
   }
 
-  /** Passes a frame from the isolate to the call of this frame. Throws when the isolate violates the protocol. */
+  /** Passes a frame of the isolate to its call. Throws if the isolate violates the protocol. */
   onFrame(kind: number, id: number, { buffer, start, end, isRest = false }: FramePayload): void {
     const call = this.#exchanges.get(id);
     if (call === undefined) throw new Error("the isolate sent a frame for an unknown call");
@@ -160,7 +160,7 @@ export class IsolateCalls implements CallChannel {
     }
   }
 
-  /** Handles a frame for a cancelled call. The last frame of the call frees the call number. */
+  /** Handles a frame for a cancelled call. After the last frame of the call, its number is free. */
   #onLateFrame(kind: number, id: number, payload: Buffer): void {
     this.#floodGuard.count();
     if (kind === FrameKind.SocketOpen) this.#sockets.refuse(payload.readUInt32LE(0));
@@ -168,13 +168,13 @@ export class IsolateCalls implements CallChannel {
     this.#exchanges.delete(id);
   }
 
-  /** Opens the WebSocket that a worker accepted with the status 101 (Switching Protocols). */
+  /** Opens the WebSocket that the worker has accepted by a response with status 101. */
   #openSocket(call: WorkerCall, payload: Buffer): void {
     const number = payload.readUInt32LE(0);
     const { upgrade } = call.exchange;
     const head = payload.length <= responseHeadBytes ? this.#headsOf(call).read(payload.toString("latin1", 4)) : undefined;
     if (upgrade && head && !this.#sockets.isFull) {
-      // Opens the socket before the call ends, because a draining isolate stops when it has neither calls nor sockets.
+      // Opens the socket first and then ends the call, because a draining isolate stops when it has neither calls nor sockets.
       this.#sockets.open(number, upgrade, { head, requestId: call.requestId });
       return call.switchProtocols();
     }
@@ -203,18 +203,17 @@ export class IsolateCalls implements CallChannel {
 }
 
 /**
- * Decides when the daemon sends waiting calls to an isolate: when half of all concurrent calls wait. Daemon and isolate then each process
- * one half. Sending each call separately would cost one system call and one wake-up per call.
+ * Decides when the daemon sends waiting calls to an isolate: when half of all concurrent calls wait. Daemon and isolate can then work at
+ * the same time. A separate send would take one system call and one wake-up for each call.
  */
 export class BatchPolicy {
   #count = 0;
-  /** Maximum number of concurrent calls in the current window. `#mostBefore`: the maximum in the previous window. */
+  /** Maximum number of concurrent calls in the current window. `#mostBefore` is the maximum of the previous window. */
   #most = 0;
   #mostBefore = 0;
 
   /**
-   * Returns whether the daemon should send the waiting calls now. Must be invoked once for each new call. `runningCount` includes
-   * `waitingCount`.
+   * Returns whether the daemon should now send the waiting calls. Call it once for each new call. `runningCount` includes `waitingCount`.
    */
   isDue(waitingCount: number, runningCount: number): boolean {
     if (runningCount > this.#most) this.#most = runningCount;

@@ -3,37 +3,39 @@ import { Socket, type OnReadOpts } from "node:net";
 import { FrameReader, type FrameHandler } from "../protocol/frame-reader.js";
 import { writeFramesTo, type FrameWriter } from "../protocol/frame-writer.js";
 
-/** Maximum number of sent bytes that an isolate has not read. Further calls wait in the queue of the worker version. */
+/**
+ * Maximum number of bytes that the daemon has sent and the isolate has not read. Above this number, calls wait in the queue of the worker
+ * version.
+ */
 const maximumQueuedBytes = 4 * 1024 * 1024;
 
-/** An isolate counts as blocked when it does not respond to a ping within this time. */
+/** Time in ms without a response to a ping after which an isolate counts as blocked. */
 const pingTimeoutMs = 1000;
 /**
- * The ping timeout of an isolate whose calls have all passed their deadlines. The timeout is shorter because killing the isolate fails no
- * other call.
+ * The same time for an isolate whose calls have all passed their deadline. It is shorter, because killing this isolate fails no other call.
  */
 const overduePingTimeoutMs = 500;
 
 interface ChannelEvents {
   readonly onFrame: FrameHandler;
-  /** Called after all frames of one read have been processed. Returns true if a client's socket still uses bytes of the read buffer. */
+  /** Called after all frames of one read. Returns true if a client's socket still uses bytes of the read buffer. */
   readonly onRead: () => boolean;
   /** Called when the socket accepts data again. */
   readonly onDrain: () => void;
   readonly onClose: () => void;
-  /** Called with the reason when the isolate violates the protocol. No more frames are processed after this call. */
+  /** Called with the reason if the isolate violates the protocol. The channel then processes no more frames. */
   readonly onViolation: (reason: string) => void;
 }
 
-/** The daemon's end of the socket pair that connects the daemon with an isolate. */
+/** The daemon's side of the socket to an isolate. */
 export class IsolateChannel {
   readonly writer: FrameWriter;
-  /** Resolves when the socket is closed and all received data is processed. */
+  /** Resolves when the socket is closed and all received bytes are processed. */
   readonly closed: Promise<void>;
   readonly #socket: Socket;
   #lastReadMs = 0;
 
-  /** Takes over the handle of the socket `given`. The caller must not use `given` afterwards. */
+  /** Moves the handle of the socket `given` to a new socket. The caller must not use `given` afterwards. */
   constructor(given: Socket, events: ChannelEvents) {
     const reader = new FrameReader(events.onFrame);
     const read = (count: number): boolean => {
@@ -50,7 +52,7 @@ export class IsolateChannel {
     const early = given.read() as Buffer | null;
     if (early) {
       reader.put(early);
-      // Processes the data that was received earlier, after the caller has set up its handlers.
+      // Processes bytes that arrived earlier. Waits for the caller, which sets up its handlers first.
       process.nextTick(() => read(0));
     }
     const socket = adoptSocket(given, { buffer: () => reader.room(), callback: read });
@@ -66,12 +68,12 @@ export class IsolateChannel {
     return this.#socket.writableLength >= maximumQueuedBytes || this.#socket.destroyed;
   }
 
-  /** Time of the last read, on the clock of `performance.now()`. */
+  /** Time of the last read, by the clock of `performance.now()`. */
   get lastReadMs(): number {
     return this.#lastReadMs;
   }
 
-  /** Sets the time of the last read to now, so that an idle isolate does not count as silent at its next call. */
+  /** Sets the time of the last read to now. Otherwise an idle isolate would count as silent at its next call. */
   restartClock(): void {
     this.#lastReadMs = performance.now();
   }
@@ -82,21 +84,21 @@ export class IsolateChannel {
 }
 
 /**
- * Returns the message of a plain `Error`, which reports a protocol violation. Replaces other messages, because errors of parsers mention
- * internal buffers.
+ * Returns the message of a plain `Error`, which reports a violation of the protocol. Replaces the messages of other errors, because parsers
+ * mention internal buffers.
  */
 function violationOf(error: unknown): string {
   return error instanceof Error && error.constructor === Error ? error.message : "the isolate sent a malformed frame";
 }
 
-/** Private fields of `Socket` in node:net. Their names have not changed since the first releases of Node.js. */
+/** Private fields of `Socket` in Node.js. Their names are the same in all supported versions. */
 interface Inner {
   _handle: object | null;
 }
 
 /**
- * Moves the handle of an accepted socket to a new socket that reads into one buffer. The public option `onread` works only with `connect`.
- * Without this buffer, Node.js allocates 64 KB per read. The caller must first read pending data.
+ * Moves the handle of a socket to a new socket that reads into one buffer. Otherwise Node.js allocates 64 KB per read. The public option
+ * `onread` works only with `connect`. The caller must first read all pending bytes.
  */
 function adoptSocket(socket: Socket, onread: OnReadOpts): Socket {
   const inner = socket as unknown as Inner;
@@ -106,25 +108,25 @@ function adoptSocket(socket: Socket, onread: OnReadOpts): Socket {
   const adopted = new Socket(options);
   // oxlint-disable-next-line no-underscore-dangle -- one handle has one socket
   inner._handle = null;
-  // Also closes the original socket, because Node.js reports the child process as closed only after this close.
+  // Closes the original socket too, because Node.js waits for this before it reports the child process as closed.
   adopted.once("close", () => socket.destroy());
   return adopted;
 }
 
 /**
- * Detects a blocked event loop in an isolate. Sends one ping at a time. The isolate responds after it has processed all earlier frames.
- * Each check has a deadline on the clock of `performance.now()`.
+ * Finds a blocked event loop in an isolate. Only one ping is pending at a time. The isolate responds after all earlier frames. Each check
+ * has a deadline by the clock of `performance.now()`.
  */
 export class LivenessProbe {
   readonly #sendPing: () => void;
   #sentMs: number | undefined;
   #deadlineMs = Infinity;
   /**
-   * Earliest deadline of the checks that were requested while a ping was pending. These checks need a further ping, because the pending
-   * ping was sent before them.
+   * Earliest deadline of the checks that were requested during a pending ping. That ping was sent earlier, so these checks need a further
+   * ping.
    */
   #nextDeadlineMs: number | undefined;
-  /** Callbacks that run at the next response to a ping. */
+  /** Functions that are called at the next response to a ping. */
   readonly #listeners: (() => void)[] = [];
 
   constructor(sendPing: () => void) {
@@ -157,8 +159,8 @@ export class LivenessProbe {
   }
 
   /**
-   * Returns whether the event loop is blocked. A call can block the event loop until the call's deadline. If no call runs and other calls
-   * wait, 1 s without a response to a ping counts as blocked.
+   * Returns whether the event loop is blocked. A call can block it until the deadline of the call. If no call runs and other calls wait,
+   * the event loop counts as blocked after 1 s without a response to a ping.
    */
   isBlocked(nowMs: number, { isWorking, isInTheWay: hasWaitingCalls }: { isWorking: boolean; isInTheWay: boolean }): boolean {
     const silentMs = this.#sentMs === undefined ? 0 : nowMs - this.#sentMs;

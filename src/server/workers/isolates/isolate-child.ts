@@ -5,21 +5,24 @@ import { spawnProcess, type SpawnedProcess } from "../../platform/spawner/spawne
 import { standard } from "../../platform/spawner/messages.js";
 import { channelDescriptor } from "../protocol/frames.js";
 
-/** Value for `/proc/<pid>/oom_score_adj`. With this value, the kernel's OOM killer kills an isolate before the daemon. */
+/** Value for `/proc/<pid>/oom_score_adj`. If memory is short, the kernel then kills an isolate before the daemon. */
 const oomScoreAdjustment = "500";
-/** Time between the Terminate frame and SIGKILL. The worker's `onTerminate` hook can use 1 s of this time. */
+/** Time in ms from the Terminate frame to SIGKILL. The worker's `onTerminate` can use 1 s of it. */
 const terminateTimeoutMs = 1500;
 
 /** Matches the line that V8 writes to stderr when the heap is full. */
 const heapIsFull = /^(?:#\s*)?fatal (?:error:|process|javascript).*out of memory/i;
 
-/** An isolate's process with its sockets: the channel, stdout and stderr. */
+/** The process of an isolate with its sockets: channel, stdout and stderr. */
 export class IsolateChild {
   readonly pid: number;
   readonly socket: Socket;
   readonly stdout: Socket;
   readonly stderr: Socket;
-  /** Resolves with the exit status or signal of the process. The daemon may not have read the last output yet: see `exited`. */
+  /**
+   * Resolves with the exit status or the signal when the process has ended. The daemon has possibly not read the last output; `exited`
+   * waits for it.
+   */
   readonly ended: Promise<string>;
   /** Resolves when the process has exited and the daemon has read all its output. */
   readonly exited: Promise<void>;
@@ -37,7 +40,7 @@ export class IsolateChild {
     writeFile(`/proc/${spawned.pid}/oom_score_adj`, oomScoreAdjustment, () => undefined);
   }
 
-  /** Starts the process. Throws WORKER_UNAVAILABLE when the system cannot start a process or the daemon has no free file descriptor. */
+  /** Starts the process. Throws WORKER_UNAVAILABLE if the system cannot start a process, or if the daemon has no free file descriptor. */
   static async start(command: { file: string; args: string[] }, workingDirectory: string): Promise<IsolateChild> {
     const descriptors = [standard.output, standard.errors, channelDescriptor];
     try {
@@ -60,7 +63,7 @@ export class IsolateChild {
     this.#process.kill();
   }
 
-  /** Sends SIGKILL if the process does not exit within `terminateTimeoutMs`. */
+  /** Sends SIGKILL if the process has not exited after `terminateTimeoutMs`. */
   killInTime(): void {
     const timer = setTimeout(() => this.kill(), terminateTimeoutMs);
     void this.exited.then(() => clearTimeout(timer));
@@ -68,7 +71,8 @@ export class IsolateChild {
 }
 
 /**
- * Records why an isolate's process exited, as a text for clients and the operator. Without a recorded reason, the text is the exit status.
+ * The reason why the process of an isolate exited, as a text for clients and the operator. If no reason was recorded, the text is the exit
+ * status.
  */
 export class ExitReason {
   readonly #beyondMemory: string;
@@ -79,7 +83,7 @@ export class ExitReason {
     this.#beyondMemory = `was ended because it reached its memory limit of ${Math.floor(memoryBytes / 1024 / 1024)} MB`;
   }
 
-  /** True when the process exited by itself or the daemon killed it because of an error. */
+  /** True if the process exited by itself, or if the daemon killed it because of an error. */
   get hasCrashed(): boolean {
     return this.#hasCrashed;
   }
@@ -110,12 +114,12 @@ export class ExitReason {
     this.#hasCrashed = true;
   }
 
-  /** Records the memory limit as the exit reason if `text`, an error line of the worker's output, reports a full heap. */
+  /** Records the memory limit as the exit reason if a line of the worker's error output reports a full heap. `text` is this line. */
   noteError(text: string): void {
     if (heapIsFull.test(text)) this.#reason ??= this.#beyondMemory;
   }
 
-  /** Returns the recorded reason for the exit; if none was recorded, returns `how`, the exit status from the operating system. */
+  /** Returns the recorded exit reason. Without a recorded reason, returns `how`, the exit status that the operating system reported. */
   reasonText(how: string): string {
     return this.#reason ?? how;
   }

@@ -12,32 +12,36 @@ import { sandboxCommand } from "../sandbox/sandbox-command.js";
 import { layerNames, type KernelLayers } from "../sandbox/sandbox-policy.js";
 import { isolatePolicy } from "../sandbox/isolate-policy.js";
 
-/** Memory limit of an isolate's process beyond the worker's limit, for heap outside the old generation, thread stacks and code. */
+/** Memory in bytes that an isolate's process can use above the worker's limit: heap outside the old generation, thread stacks and code. */
 const overheadBytes = 192 * 1024 * 1024;
 const mostOpenFiles = 4096;
-/** Maximum size of a file in a folder that a permission of the worker makes writable. */
+/** Maximum size in bytes of a file in a folder that the worker can write to by a permission. */
 const largestGrantedFileBytes = 1024 * 1024 * 1024;
-/** Number of threads that V8 uses for garbage collection and compilation on large machines by default. */
+/** Default number of threads that V8 uses on large machines for garbage collection and compilation. */
 const mostHelperThreads = 4;
 /**
- * Number of processors without V8 helper threads, kept free for the worker's main thread and other processes. A growing heap keeps the
- * helper threads busy with garbage collection.
+ * Number of processors without a helper thread of V8. They are for the worker's main thread and other processes, because a growing heap
+ * keeps the helper threads busy.
  */
 const processorsWithoutHelpers = 2;
-/** Thread limit for one isolate. Node.js itself uses at most 11 threads. */
+/** Maximum number of threads of one isolate. Node.js itself uses at most 11. */
 const mostThreads = 64;
 /**
- * Maximum number of processes and threads for an isolate that is allowed to start them, so that no isolate can exhaust the processes of the
- * machine.
+ * Maximum number of processes and threads of an isolate that is allowed to start them. Without it, one isolate could use up the processes
+ * of the machine.
  */
 const mostProcesses = 512;
-/** Maximum number of processes and threads for all isolates of a worker that runs as its own user and is allowed to start programs. */
+/**
+ * Maximum number of processes and threads of all isolates of one worker. Applies to a worker with its own user that is allowed to start
+ * programs.
+ */
 const mostProgramsOfWorker = 2048;
 /**
- * Thread limit for all isolates of a worker that runs as its own user and is not allowed to start programs. 500 isolates use 5,500 threads.
+ * Maximum number of threads of all isolates of one worker. Applies to a worker with its own user that must not start programs. 500 isolates
+ * use 5,500 threads.
  */
 const mostThreadsOfWorker = 8192;
-/** Number of worker threads (`node:worker_threads`) for which the memory limit has space. Each thread has its own V8 code range. */
+/** Number of worker threads (`node:worker_threads`) that fit into the memory limit. Each thread has its own code range in V8. */
 const mostCodeRanges = 8;
 
 /** The program of an isolate. The isolate's user must be able to read the file and its folder. */
@@ -54,20 +58,17 @@ interface IsolateOptions extends Pick<IsolateNeeds, "memoryBytes" | "permissions
 
 export interface IsolateCommandOptions {
   readonly allowsNetwork: boolean;
-  /** True if an isolate is allowed to start only when the kernel supports all isolation layers. */
+  /** True if isolates start only on a kernel that supports all isolation layers. */
   readonly isStrict: boolean;
   /** Folders of the daemon that no worker process is allowed to read. */
   readonly closedFolders: readonly string[];
   /** Maximum size of an isolate's temporary folder. */
   readonly temporaryFolderMaxBytes: number;
-  /** The isolation layers of the kernel that restrict isolates, and whether each layer is active. */
+  /** The isolation layers of the kernel and their state. */
   readonly layers: Promise<KernelLayers>;
 }
 
-/**
- * Builds the command line of isolates. If setpriv or prlimit is missing on this machine, isolates start without the restrictions of the
- * missing program.
- */
+/** Builds the command line of isolates. If the program setpriv or prlimit is missing, isolates start without its restrictions. */
 export class IsolateCommand {
   readonly #setpriv = findSystemTool("setpriv");
   readonly #prlimit = findSystemTool("prlimit");
@@ -79,7 +80,7 @@ export class IsolateCommand {
   readonly #closed: readonly string[];
   readonly #temporaryFolderMaxBytes: number;
 
-  /** The folder that contains the isolate program and all other code of the daemon. */
+  /** The folder with all code of the daemon, including the isolate program. */
   get programFolder(): string {
     return compiledFile("server");
   }
@@ -91,7 +92,7 @@ export class IsolateCommand {
     this.#temporaryFolderMaxBytes = options.temporaryFolderMaxBytes;
     this.#flags = [
       "--permission",
-      // `--allow-net` exists in Node.js 25 and later. The permission model of earlier versions does not restrict the network.
+      // Adds `--allow-net` only in Node.js 25 and later. The permission model of earlier versions does not restrict the network.
       ...(options.allowsNetwork && process.allowedNodeEnvironmentFlags.has("--allow-net") ? ["--allow-net"] : []),
       // Freezes V8 flags after the start, because some flags make V8 write files outside the permission model.
       "--freeze-flags-after-init",
@@ -106,8 +107,8 @@ export class IsolateCommand {
   }
 
   /**
-   * Returns the command line of an isolate that reads the folder `slot` and has `permissions`. `user`: the system user of the isolate, if
-   * any.
+   * Returns the command line of an isolate that reads the folder `slot` and has `permissions`. `user` is the user id of the isolate. If
+   * undefined, the isolate runs as the daemon's user.
    */
   async build(options: IsolateOptions): Promise<{ file: string; args: string[] }> {
     const node = [
@@ -116,7 +117,7 @@ export class IsolateCommand {
       ...options.permissions.flatMap((permission) => isolateFlag(permission) ?? []),
       `--max-old-space-size=${Math.max(16, Math.floor(options.memoryBytes / 1024 / 1024))}`,
       ...readablePaths(options.slot).map((readable) => `--allow-fs-read=${readable}`),
-      // Allows reading the target if `app` is a symbolic link, because Node.js then resolves relative paths at this target.
+      // Allows reading the worker's folder if `app` is a symbolic link, because Node.js then resolves relative paths in that folder.
       ...(options.folder !== undefined && options.hidden === undefined ? [`--allow-fs-read=${path.join(options.folder, "*")}`] : []),
       `--allow-fs-read=${path.dirname(isolateProgram)}`,
       ...writablePaths(options).map((writable) => `--allow-fs-write=${writable}`),
@@ -131,7 +132,7 @@ export class IsolateCommand {
 
   async #sandbox(needs: IsolateOptions): Promise<string[]> {
     const layers = await this.#layers;
-    // Requires each layer that the kernel supports. Otherwise a worker could make the setup of a layer fail and run without the layer.
+    // Requires each layer that the kernel supports. Otherwise a worker could make the setup of a layer fail and run without it.
     const required = layerNames.filter((name) => this.#isStrict || layers[name].isActive);
     if (required.length === 0) return [];
     const hasOwnUser = needs.user !== undefined && needs.sharing !== "workers";
@@ -148,7 +149,7 @@ export class IsolateCommand {
 
   #privileges(user: number | undefined): string[] {
     if (this.#setpriv === undefined) return [];
-    // Makes the kernel kill the isolate when the daemon exits, which the worker's code cannot prevent.
+    // Makes the kernel kill the isolate when the daemon exits. The code of the worker cannot prevent this.
     return [this.#setpriv, "--pdeathsig", "KILL", "--no-new-privs", ...(user === undefined ? rootFlags() : userFlags(user)), "--"];
   }
 
@@ -171,8 +172,8 @@ export class IsolateCommand {
   }
 
   /**
-   * Returns the `prlimit` flag for processes. Empty for a user that several workers share, because the kernel counts all processes of a
-   * user together.
+   * Returns the `prlimit` option for the number of processes. Empty if several workers share the user, because the kernel counts all
+   * processes of a user together.
    */
   #processLimit({ user, sharing }: IsolateOptions, hasProcesses: boolean): string[] {
     if (user === undefined || sharing === "workers") return [];
@@ -182,8 +183,8 @@ export class IsolateCommand {
 }
 
 /**
- * Returns the `--allow-fs-write` paths that need no permission: temporary folder and data folder. If the data folder is full, the kernel
- * allows only deletion.
+ * Returns the paths for `--allow-fs-write` that need no permission: the temporary folder and the data folder. If the data folder is full,
+ * the kernel still allows only deletion.
  */
 function writablePaths({ slot, data }: IsolateOptions): string[] {
   return [temporaryFolderOf(slot), ...(data ? [data.folder] : [])].map((folder) => path.join(folder, "*"));
@@ -199,14 +200,14 @@ function settingsOf({ permissions, network }: IsolateOptions, { landlock }: Kern
   };
 }
 
-/** Returns the setpriv flags of an isolate with its own user, without groups and capabilities. */
+/** Returns the options of setpriv for an isolate with its own user. It then has no groups and no capabilities. */
 export function userFlags(user: number): string[] {
   return ["--reuid", String(user), "--regid", String(user), "--clear-groups", "--inh-caps=-all", "--bounding-set=-all"];
 }
 
 /**
- * Returns the setpriv flags for an isolate that runs as root. Only capabilities for files of other users remain, which Landlock limits.
- * Empty if this process is not root or cannot drop capabilities.
+ * Returns the options of setpriv for an isolate that runs as root. It keeps only capabilities for files of other users, which Landlock
+ * limits. Empty if this process is not root or cannot drop capabilities.
  */
 function rootFlags(): string[] {
   if (process.getuid?.() !== 0 || !mayDropCapabilities()) return [];
@@ -223,15 +224,15 @@ function mayDropCapabilities(): boolean {
 }
 
 /**
- * Returns the V8 flags for helper threads. On a machine with few processors, the main thread collects garbage without helper threads.
- * Compilation always has one helper thread.
+ * Returns the V8 flags for helper threads. On a machine with few processors, the main thread collects garbage alone. Compilation always has
+ * one helper thread.
  */
 function helperFlags(): string[] {
   const threads = Math.min(mostHelperThreads, availableParallelism() - processorsWithoutHelpers);
   return threads > 0 ? [`--v8-pool-size=${threads}`] : ["--v8-pool-size=1", "--single-threaded-gc"];
 }
 
-/** Returns the hard limit for open files of this process; Infinity if the limit cannot be read. */
+/** Returns the hard limit of open files of this process. Returns Infinity if it cannot be read. */
 function ownOpenFiles(): number {
   try {
     const hard = /^Max open files\s+\S+\s+(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8"))?.[1];
@@ -242,8 +243,8 @@ function ownOpenFiles(): number {
 }
 
 /**
- * Returns the bytes of V8's code range that the kernel counts as data, up to 512 MB. Returns 0 if none are counted or /proc is unreadable.
- * Measures the daemon's code range, which has the same size.
+ * Returns the bytes of V8's code range that the kernel counts as data, up to 512 MB. Returns 0 if the kernel counts none or /proc is not
+ * readable. Measures the daemon, because its code range has the same size.
  */
 function countedCodeRangeBytes(): number {
   try {

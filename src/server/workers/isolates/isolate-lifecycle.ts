@@ -2,20 +2,23 @@ import { readFileSync } from "node:fs";
 import type { IsolateProcess } from "./isolate-process.js";
 
 const measureEveryMs = 500;
-/** CPU load per isolate, as a share of one core, above which another isolate starts. */
+/** CPU load per isolate, as a share of one core, above which one more isolate starts. */
 const highLoad = 0.7;
 /** CPU load per remaining isolate, as a share of one core, below which one isolate stops. */
 const lowLoad = 0.4;
-/** Time for which the load must be low before an isolate stops. A stop that comes too early costs a new start. */
+/** Time in ms for which the load must be low before an isolate stops. If an isolate stops too early, a new start is necessary. */
 const shrinkAfterMs = 10_000;
 
-/** Longest delay of the idle timer. Node.js supports timer delays of up to 2^31 - 1 ms. */
+/** Maximum delay of the idle timer in ms. The maximum of Node.js is 2^31 - 1 ms. */
 const longestTimerMs = 2 ** 30;
 const firstDelayMs = 200;
 const longestDelayMs = 30_000;
-/** Number of consecutive failures without a restart delay, so that a worker with rare crashes restarts immediately. */
+/**
+ * Number of failures in succession after which restarts are still immediate. A worker that crashes rarely therefore restarts without a
+ * delay.
+ */
 const failuresWithoutDelay = 2;
-/** After this much time without failures, the next failure counts as the first failure. */
+/** Time in ms without a failure after which the next failure counts as the first one. */
 const failureMemoryMs = 60_000;
 
 /** Calculates how many isolates a worker with `instances: auto` needs, from the CPU load of its isolates. */
@@ -46,10 +49,7 @@ export class AutoScale {
   }
 }
 
-/**
- * Returns the time for which the main thread of process `pid` ran or waited for a CPU, in milliseconds. Returns 0 if the kernel does not
- * report this time.
- */
+/** Returns the time in ms in which the main thread of a process ran or waited for a CPU. Returns 0 if the kernel does not report it. */
 function processorMs(pid: number | undefined): number {
   try {
     const [ranNs, waitedNs] = readFileSync(`/proc/${pid}/schedstat`, "latin1").split(" ");
@@ -59,10 +59,7 @@ function processorMs(pid: number | undefined): number {
   }
 }
 
-/**
- * Notifies an isolate once after `idleTimeout` without requests, and drains the isolate after `ttl` without requests. Both times are in
- * milliseconds.
- */
+/** Notifies an isolate after `idleTimeout` without requests, and drains it after `ttl` without requests. Both times are in ms. */
 export function watchIdleness(isolate: IsolateProcess, { idleTimeout, ttl }: { idleTimeout: number; ttl: number }): void {
   let notifiedAtMs = -1;
   let timer: NodeJS.Timeout | undefined;
@@ -73,16 +70,16 @@ export function watchIdleness(isolate: IsolateProcess, { idleTimeout, ttl }: { i
       notifiedAtMs = isolate.lastUsedMs;
       isolate.notifyIdle();
     }
-    // Sends the next notification after another `idleTimeout` without requests at the earliest.
+    // Waits at least `idleTimeout` without requests before the next notification.
     const untilNotificationMs = idleMs < idleTimeout ? idleTimeout - idleMs : idleTimeout;
     timer = setTimeout(check, Math.max(1, Math.min(ttl - idleMs, untilNotificationMs, longestTimerMs))).unref();
   };
   check();
-  // Stops the timer, which would otherwise keep the isolate's buffers of 512 KB in memory.
+  // Stops the timer. Otherwise it would keep the isolate's buffers of 512 KB in memory.
   void isolate.exited.then(() => clearTimeout(timer));
 }
 
-/** Delays the restarts of a worker that crashes repeatedly, because each restart costs CPU time of other workers. */
+/** Delays restarts of a worker that crashes repeatedly, because each restart takes CPU time from other workers. */
 export class CrashBackOff {
   #failures = 0;
   #lastFailureMs = 0;
@@ -102,7 +99,7 @@ export class CrashBackOff {
     this.#blockedUntilMs = 0;
   }
 
-  /** Returns the time until the next start is allowed, in milliseconds; 0 means now. */
+  /** Returns the time in ms until the next start is allowed. 0 means immediately. */
   remainingMs(nowMs: number): number {
     return Math.max(0, this.#blockedUntilMs - nowMs);
   }

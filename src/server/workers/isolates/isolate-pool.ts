@@ -10,7 +10,7 @@ import { isolationLayers, type IsolationLayer } from "../sandbox/isolation-layer
 import type { DataGrant } from "../data/data-folder.js";
 import type { KernelLayers } from "../sandbox/sandbox-policy.js";
 
-/** Maximum time that a start waits until an idle isolate stops. Afterwards, the pool drains the isolate that has served longest. */
+/** Maximum time in ms that a start waits for an idle isolate to stop. Then the pool drains the isolate that has served longest. */
 const longestWaitMs = 1000;
 
 interface Waiter {
@@ -22,8 +22,8 @@ interface Waiter {
 }
 
 /**
- * Number of isolates by state. `used`: has or loads a worker. `starting`: the process starts for a worker. `blank`: standby isolate without
- * a worker.
+ * Number of isolates by state. A `used` isolate has or loads a worker. A `starting` isolate is a process that starts for a worker. A
+ * `blank` isolate is a standby isolate.
  */
 export interface PoolNumbers {
   readonly size: number;
@@ -42,19 +42,19 @@ export interface Place {
 interface IsolatePoolOptions extends SandboxAllocatorOptions, IsolateCommandOptions {
   readonly size: number;
   readonly standbyMemoryBytes: number;
-  /** Network rules with which standby isolates start. */
+  /** Addresses that the worker in a standby isolate can connect to. */
   readonly standbyNetwork: WorkerNetwork;
   readonly log: Log;
 }
 
-/** All isolates of the daemon: at most `size` isolates with a worker, in addition to the standby isolates. */
+/** All isolates of the daemon. At most `size` isolates have a worker. The standby isolates are additional. */
 export class IsolatePool {
   readonly #size: number;
   readonly #command: IsolateCommand;
   readonly #allocator: SandboxAllocator;
   readonly #layers: Promise<KernelLayers>;
   readonly #standbyIsolates: StandbyIsolates;
-  /** Isolates that have loaded a worker or are loading a worker. */
+  /** Isolates that have or load a worker. */
   readonly #taken = new Set<IsolateProcess>();
   #starting = 0;
   readonly #waiters: Waiter[] = [];
@@ -86,13 +86,13 @@ export class IsolatePool {
     return isolationLayers(await this.#layers, await this.#allocator.ownUser());
   }
 
-  /** Resolves when a standby isolate has responded to a ping. Rejects when no standby isolate can start. */
+  /** Resolves when a standby isolate has responded to a ping. Rejects if no standby isolate can start. */
   probe(): Promise<void> {
     return this.#standbyIsolates.probe();
   }
 
   /**
-   * Reserves a place in the pool and an isolate. Waits for a free place while `isWanted` returns true, otherwise rejects with
+   * Reserves a place in the pool and an isolate. Waits for a free place while `isWanted` returns true. Then rejects with
    * WORKER_POOL_SATURATED.
    */
   acquire(needs: IsolateNeeds, isWanted: () => boolean): Promise<Place> {
@@ -102,7 +102,7 @@ export class IsolatePool {
     return new Promise((resolve, reject) => this.#waiters.push({ needs, sinceMs: performance.now(), isWanted, resolve, reject }));
   }
 
-  /** Must be called when an isolate becomes idle. The pool can then stop the isolate for a waiting start. */
+  /** Called when an isolate has become idle. The pool can stop it for a start that waits. */
   noteIdle(): void {
     if (this.#waiters.length > 0) this.#makeRoom(this.#waiters.length);
   }
@@ -117,8 +117,8 @@ export class IsolatePool {
   }
 
   /**
-   * Returns true if another isolate can start now. Otherwise drains idle isolates until `wanted` places become free, the longest idle
-   * isolate first.
+   * Returns true if another isolate can start now. Otherwise drains idle isolates until `wanted` places are free. Begins with the isolate
+   * that has been idle longest.
    */
   #makeRoom(wanted: number): boolean {
     if (this.#taken.size + this.#starting < this.#size) return true;
@@ -131,8 +131,8 @@ export class IsolatePool {
   }
 
   /**
-   * Drains the isolates that have served longest, for starts that have waited for `longestWaitMs`. Otherwise isolates that are never idle
-   * would block other workers forever.
+   * Drains the isolates that have served longest, if a start has waited for `longestWaitMs`. Otherwise isolates that are never idle would
+   * keep other workers from starting.
    */
   readonly #drainForWaitingStarts = (): void => {
     this.#dropUnwanted();
@@ -156,7 +156,7 @@ export class IsolatePool {
 
   #place(needs: IsolateNeeds): Place {
     const isolate = this.#take(needs);
-    // Prevents an unhandled rejection, because the caller may await the isolate later.
+    // Prevents an unhandled rejection, because the caller can await the isolate later.
     isolate.catch(() => undefined);
     return { isolate };
   }
@@ -213,19 +213,19 @@ function closing(): ApiError {
   return new ApiError("WORKER_UNAVAILABLE", "The daemon is stopping.", { retryAfterSeconds: 5 });
 }
 
-/** Requirements of a worker for its isolate. If a standby isolate does not meet the requirements, the pool starts a new isolate. */
+/** What a worker needs from its isolate. If no standby isolate has it, the pool starts a dedicated isolate. */
 export interface IsolateNeeds {
-  /** Heap limit in bytes. Buffers outside the heap can use about the same amount in addition. */
+  /** Heap limit in bytes. Buffers outside the heap can take about the same amount again. */
   readonly memoryBytes: number;
-  /** Permissions from the worker's manifest, all of which the operator allows. */
+  /** Permissions in the worker's manifest. The operator has allowed all of them. */
   readonly permissions: readonly string[];
-  /** Worker name. An isolate with access to files runs as the system user that is assigned to this name. */
+  /** Worker name. An isolate that can access files runs as the user that belongs to this name. */
   readonly name: string;
   readonly network: WorkerNetwork;
-  /** The worker's folder, if the isolate's file rules contain this path. Undefined for an isolate that reads only its sandbox folder. */
+  /** The worker's folder, if the file rules of the isolate contain it. Undefined if the isolate reads only its sandbox folder. */
   readonly folder?: string | undefined;
-  /** Access to the worker's data folder; undefined for a worker without a data folder. */
+  /** Access to the worker's data folder. Undefined if the worker has no data folder. */
   readonly data?: DataGrant | undefined;
-  /** Name of the entry in `folder` that is hidden from the worker. */
+  /** Name of an entry in `folder` that the worker must not see. */
   readonly hidden?: string | undefined;
 }

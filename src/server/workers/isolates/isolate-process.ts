@@ -14,20 +14,20 @@ import { IsolateSockets } from "../sockets/isolate-sockets.js";
 import type { WorkerCall } from "../engine/worker-call.js";
 import type { LogLevel } from "../../../shared/contract/worker-logs.js";
 
-/** When a busy isolate has sent nothing for this time, the daemon sends a ping before the next call. */
+/** Time in ms. If a busy isolate has sent nothing for this time, the daemon sends a ping before the next call. */
 const pingAfterMs = 25;
 const newcomerMs = 1000;
-/** Maximum time between the exit of an isolate's process and the close of its channel. Either event can happen first. */
+/** Maximum time in ms between the exit of the process and the close of its channel. Either of them can happen first. */
 const finalOutputTimeoutMs = 200;
-/** Maximum number of cancelled calls that the worker has not finished. Above this number, the daemon kills the isolate. */
+/** Maximum number of cancelled calls that the worker has not completed. Above this number, the daemon kills the isolate. */
 const maximumAbandoned = 10_000;
 
-/** Maximum time for which pending `waitUntil` promises keep a draining isolate running. */
+/** Maximum time in ms for which promises of `waitUntil` keep a draining isolate running. */
 const timeoutMs = 30_000;
 
 /**
- * An isolate's process, which runs one worker. States: starting (includes standby), loaded, draining, terminating, exited. SIGKILL ends a
- * process that does not stop in time.
+ * The process of an isolate, which runs one worker. Its states are starting (or standby), loaded, draining, terminating, exited. If the
+ * process does not stop in time, the daemon kills it.
  */
 export class IsolateProcess {
   readonly slot: SandboxFolder;
@@ -38,7 +38,7 @@ export class IsolateProcess {
   readonly exited: Promise<void>;
   /** Time of the isolate's last activity, on the clock of `performance.now()`. */
   lastUsedMs = performance.now();
-  /** Time when the isolate imported the worker, on the clock of `performance.now()`. */
+  /** Time at which the isolate has imported the worker, by the clock of `performance.now()`. Infinity before. */
   loadedMs = Infinity;
   events: IsolateEvents | undefined;
   readonly #child: IsolateChild;
@@ -51,7 +51,7 @@ export class IsolateProcess {
   readonly #step = new Deferred();
   readonly #probe: LivenessProbe;
 
-  /** `program`: the folder that contains the isolate program, whose path must not appear in the worker's output. */
+  /** `program` is the folder of the isolate program. Its path must not appear in the output of the worker. */
   constructor(child: IsolateChild, options: { slot: SandboxFolder; memoryBytes: number; program: string }) {
     this.#ending = new ExitReason(options.memoryBytes);
     this.slot = options.slot;
@@ -99,7 +99,7 @@ export class IsolateProcess {
   }
 
   /**
-   * True after the worker is loaded, until draining begins. `isAccepting` also requires that no ping is pending and the channel is not
+   * True from the load of the worker until the isolate drains. `isAccepting` is false in addition while a ping is pending or the channel is
    * full.
    */
   get isServing(): boolean {
@@ -111,7 +111,7 @@ export class IsolateProcess {
     return this.#probe.isWaiting;
   }
 
-  /** True while the process terminates. False while the isolate drains, because draining can take longer. */
+  /** True while the process terminates. False while the isolate still drains. */
   get isTerminating(): boolean {
     return this.#state === "terminating";
   }
@@ -120,7 +120,7 @@ export class IsolateProcess {
     return this.#state === "exited";
   }
 
-  /** True when the process exited by itself or the daemon killed it because of an error. */
+  /** True if the process exited by itself, or if the daemon killed it because of an error. */
   get hasCrashed(): boolean {
     return this.#ending.hasCrashed;
   }
@@ -133,10 +133,7 @@ export class IsolateProcess {
     return this.calls.runningCount === 0 && !this.#background.isRunning && this.#sockets.openCount === 0;
   }
 
-  /**
-   * True if the pool can stop the idle isolate in favor of another worker. An isolate without a first call is excluded for 1 s after
-   * loading.
-   */
+  /** True if the pool is allowed to stop this idle isolate for another worker. Without a first call, false for 1 s after the load. */
   get isEvictable(): boolean {
     return this.isServing && this.isIdle && (this.calls.acceptedCount > 0 || performance.now() - this.lastUsedMs > newcomerMs);
   }
@@ -153,14 +150,15 @@ export class IsolateProcess {
   }
 
   /**
-   * Returns false while the event loop of the isolate may be blocked. In that case a ping is pending, and its response triggers `onRoom`.
+   * Returns false while the event loop of the isolate is possibly blocked. A ping is then pending, and the response to it triggers
+   * `onRoom`.
    */
   isResponsive(): boolean {
     if (this.calls.runningCount > 0 && performance.now() - this.#channel.lastReadMs > pingAfterMs) this.#probe.ask(Infinity);
     return !this.#probe.isWaiting;
   }
 
-  /** Sends a ping. Resolves with true when the isolate responds, and with false when the process exits. Has no timeout. */
+  /** Sends a ping. Resolves with true at the response, or with false if the process exits. The caller must set a time limit. */
   async respondsToPing(): Promise<boolean> {
     return Promise.race([this.#probe.answered().then(() => true), this.exited.then(() => false)]);
   }
@@ -170,7 +168,7 @@ export class IsolateProcess {
     this.calls.run(call);
   }
 
-  /** Kills the process if the liveness probe finds that the event loop is blocked. `hasWaitingCalls`: other calls wait for this isolate. */
+  /** Kills the process if the event loop is blocked. `hasWaitingCalls` is true if other calls wait for this isolate. */
   killIfBlocked(nowMs: number, hasWaitingCalls: boolean): void {
     if (this.#state === "terminating") return;
     if (this.#probe.isBlocked(nowMs, { isWorking: this.calls.runningCount > 0, isInTheWay: hasWaitingCalls }))
@@ -182,8 +180,8 @@ export class IsolateProcess {
   }
 
   /**
-   * Accepts no new calls, completes the running calls, then stops the process. Closes WebSockets after a grace period, unless
-   * `keepsSockets` is true.
+   * Accepts no new calls, completes the running calls and stops the process. Closes WebSockets after a grace period, unless `keepsSockets`
+   * is true.
    */
   drain({ keepsSockets = false } = {}): void {
     if (!keepsSockets) this.#sockets.leaveAfterGrace();
@@ -193,7 +191,7 @@ export class IsolateProcess {
     this.#background.limit(() => this.#settle());
   }
 
-  /** Stops the process. The isolate runs the worker's `onTerminate` and exits. After the termination timeout, the daemon sends SIGKILL. */
+  /** Stops the process. The isolate calls the worker's `onTerminate` and exits. If it does not exit in time, the daemon sends SIGKILL. */
   async terminate(): Promise<void> {
     if (this.#state !== "exited" && this.#state !== "terminating") {
       this.#state = "terminating";
@@ -221,12 +219,12 @@ export class IsolateProcess {
         this.events?.onRoom(this);
       },
       onViolation: (reason) => this.kill(reason),
-      // Kills the isolate if its channel closes, because a worker can close the channel without exiting.
+      // Kills the isolate if its channel closes, because the worker can close the channel and continue to run.
       onClose: () => setTimeout(() => this.isTerminating || this.kill("the isolate closed its channel"), finalOutputTimeoutMs),
     });
   }
 
-  /** Kills a blocked process; returns true while a ping is pending. */
+  /** Kills a blocked process. Returns true while a ping is pending. */
   #sweep(nowMs: number): boolean {
     this.killIfBlocked(nowMs, false);
     return this.isSilent && this.#state !== "exited";
@@ -235,7 +233,7 @@ export class IsolateProcess {
   readonly #onFrame: FrameHandler = (kind, id, payload) => {
     if (id !== 0 && kind < FrameKind.SocketText) return this.calls.onFrame(kind, id, payload);
     const { buffer, start, end } = payload;
-    // Copies the payload, because a WebSocket message can wait for its client longer than the read buffer is valid.
+    // Copies the payload. A message of a WebSocket can wait for its client longer than the read buffer is valid.
     if (id !== 0) return this.#sockets.onFrame(kind, id, Buffer.from(buffer.subarray(start, end)));
     this.#floodGuard.count();
     switch (kind) {
@@ -279,7 +277,7 @@ export class IsolateProcess {
     this.events?.onRoom(this);
   }
 
-  /** Waits until the daemon has read the last output of the exited process, then reports the exit. */
+  /** Waits until the daemon has read all output of the exited process, then reports the exit. */
   async #readToTheEnd(how: string): Promise<void> {
     if (this.#state !== "terminating") this.#ending.crashed();
     this.#state = "terminating";
@@ -296,7 +294,7 @@ export class IsolateProcess {
     this.#state = "exited";
     this.#background.end();
     this.#channel.close();
-    // Closes the output sockets, because a program that the worker started can keep them open. Otherwise `exited` would never resolve.
+    // Closes the output sockets. A program that the worker has started can keep them open, and `exited` would never resolve.
     this.#child.closeOutput();
     this.#step.failToEnd(end);
     this.#sockets.failAll();
@@ -306,19 +304,19 @@ export class IsolateProcess {
   }
 }
 
-/** Callbacks through which an isolate notifies its isolate set. Assigned before a worker is loaded. */
+/** Functions by which an isolate notifies its isolate set. Set before the isolate loads a worker. */
 export interface IsolateEvents {
-  /** A call ended, or the channel accepts data again: the isolate may accept another call or be idle. */
+  /** Called after the end of a call, or when the channel accepts bytes again. The isolate can then accept a call, or is idle. */
   onRoom(isolate: IsolateProcess): void;
-  /** The process exited. `end` is the reason, such as `was killed because …`. */
+  /** Called after the process has exited. `end` is the reason, such as `was killed because …`. */
   onExit(isolate: IsolateProcess, end: string): void;
   /** The worker wrote output or threw an uncaught error. */
   onOutput(level: LogLevel, text: string): void;
-  /** A message for the operator, such as why the daemon killed or replaced an isolate. */
+  /** Called with a message for the operator, such as the reason why the daemon killed or replaced an isolate. */
   onNotice(level: LogLevel, text: string): void;
 }
 
-/** The number of pending `waitUntil` promises that an isolate reported. */
+/** The number of `waitUntil` promises that have not settled, as the isolate has reported it. */
 class BackgroundWork {
   #count = 0;
   #limit: NodeJS.Timeout | undefined;
@@ -331,7 +329,7 @@ class BackgroundWork {
     this.#count = count;
   }
 
-  /** Starts the time limit for pending promises. After 30 s, the remaining promises no longer count, and `onTimeout` is called. */
+  /** Starts the time limit for these promises. After 30 s, ignores the remaining promises and calls `onTimeout`. */
   limit(onTimeout: () => void): void {
     if (!this.isRunning || this.#limit) return;
     this.#limit = setTimeout(() => {

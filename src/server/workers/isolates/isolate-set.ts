@@ -10,12 +10,12 @@ import type { WorkerOutput } from "../logs/isolate-output.js";
 import type { ServedVersion } from "../engine/version-handler.js";
 import type { WorkerCall } from "../engine/worker-call.js";
 
-/** Maximum number of concurrent calls per isolate. Further calls wait in the queue of the worker version. */
+/** Maximum number of concurrent calls per isolate. Above this number, calls wait in the queue of the worker version. */
 const callsPerIsolate = 1024;
-/** Maximum number of concurrent isolates for each of the manifest's `instances` with `ttl: 0`, where each call gets a new isolate. */
+/** Maximum number of concurrent isolates per instance in the manifest's `instances` if `ttl` is 0. Each call then gets a new isolate. */
 const freshIsolatesPerInstance = 4;
 
-/** The isolates of one worker version. Decides how many isolates run and which isolate gets the next call. */
+/** The isolates of one worker version. Decides how many isolates run, and which isolate receives the next call. */
 export class IsolateSet {
   readonly #version: ServedVersion;
   readonly #observer: IsolateObserver | undefined;
@@ -23,24 +23,24 @@ export class IsolateSet {
   readonly #starter: IsolateStarter;
   readonly #queue: CallQueue;
   readonly #output: WorkerOutput;
-  /** Called when an isolate becomes idle or exits. */
+  /** Called when an isolate has become idle or has exited. */
   readonly #onQuiet: () => void;
   readonly #isEphemeral: boolean;
   readonly #most: number;
   /**
-   * Maximum number of isolates that start because of concurrent calls. The value is 1 with `instances: auto`, where the CPU load starts
-   * further isolates.
+   * Maximum number of isolates that start because of concurrent calls. With `instances: auto`, this is 1, and further isolates start
+   * because of the CPU load.
    */
   readonly #mostAtOnce: number;
   readonly #load: AutoScale | undefined;
   readonly #isolates = new Set<IsolateProcess>();
   readonly #starts = new Set<Promise<void>>();
   readonly #backOff = new CrashBackOff();
-  /** Isolates that have received `maxRequests` calls and whose replacement isolate is starting. */
+  /** Isolates that have received `maxRequests` calls. The replacement of each is starting. */
   readonly #beingReplaced = new Set<IsolateProcess>();
   /** Isolates that were stopped while they loaded the worker. */
   readonly #stopped = new WeakSet<IsolateProcess>();
-  /** Number of restarts of the worker. An isolate whose start began before the last restart is outdated. */
+  /** Number of restarts of the worker. If an isolate began to start before the last restart, it is outdated. */
   #epoch = 0;
   #isRetired = false;
 
@@ -88,11 +88,11 @@ export class IsolateSet {
     return true;
   }
 
-  /** Returns the isolate for the next call; undefined when the call has to wait. */
+  /** Returns the isolate for the next call. Returns undefined if the call must wait. */
   pick(): IsolateProcess | undefined {
     if (this.#isEphemeral) return this.#unused()[0];
     const isolate = this.#leastBusy();
-    // Makes a new call wait for an isolate that responds, because killing a blocked isolate fails all its calls.
+    // Lets the call wait unless the isolate responds. If the isolate is blocked, the daemon kills it, and all its calls fail.
     return isolate?.isResponsive() ? isolate : undefined;
   }
 
@@ -106,7 +106,7 @@ export class IsolateSet {
     else if (isolate.calls.runningCount > 1 && this.#isolates.size + this.#starts.size < this.#mostAtOnce) this.#start();
   }
 
-  /** Starts or stops an isolate according to the CPU load. Returns true if the load must be measured again even when no call arrives. */
+  /** Starts or stops an isolate by the CPU load. Returns true if the load must be measured again even without a new call. */
   scale(nowMs: number): boolean {
     if (!this.#load) return false;
     const serving = this.#serving();
@@ -117,8 +117,7 @@ export class IsolateSet {
   }
 
   /**
-   * Drains the running isolates and starts the same number of new isolates. Returns the number of replaced isolates, including starting
-   * isolates.
+   * Drains the running isolates and starts as many new ones. Returns the number of replaced isolates, including those that were starting.
    */
   restart(): number {
     this.#epoch += 1;
@@ -132,14 +131,14 @@ export class IsolateSet {
     return count;
   }
 
-  /** Drains an isolate. An isolate that loads the worker drains as soon as it is loaded. Waiting calls get another isolate. */
+  /** Drains an isolate. If the isolate loads the worker, drains it after the load. Waiting calls receive another isolate. */
   stop(isolate: IsolateProcess): void {
     if (!this.#isolates.has(isolate)) return void this.#stopped.add(isolate);
     isolate.drain();
     if (this.#queue.length > 0 && !this.#isRetired) this.ensure();
   }
 
-  /** Returns the error for a new call that cannot wait in the queue; undefined if the call can wait. */
+  /** Returns the error for a new call if it cannot wait in the queue. Returns undefined if it can wait. */
   refusal(): ApiError | undefined {
     const blockedMs = this.#backOff.remainingMs(performance.now());
     if (blockedMs > 0 && this.#serving().length === 0) return this.#starter.lastError ?? crashedRepeatedly(blockedMs);
@@ -152,7 +151,7 @@ export class IsolateSet {
     if (this.#serving().length + this.#starts.size === 0) this.#start();
   }
 
-  /** Starts one isolate per waiting call. If `idleTimeout` is above 0, also starts one isolate per instance for future calls. */
+  /** Starts one isolate for each waiting call. If `idleTimeout` is above 0, also starts one isolate per instance for later calls. */
   #ensureFresh(): void {
     const prepared = this.#manifest.idleTimeout > 0 ? this.#most / freshIsolatesPerInstance : 0;
     const missing = this.#queue.length + prepared - this.#unused().length - this.#starts.size;
@@ -160,7 +159,7 @@ export class IsolateSet {
     for (let count = Math.min(missing, room); count > 0; count -= 1) this.#start(() => !this.#isRetired);
   }
 
-  /** Starts a replacement before `isolate` drains, so that no call waits for the start. */
+  /** Starts a replacement first and then drains `isolate`, so that no call waits for the start. */
   #replace(isolate: IsolateProcess): void {
     if (this.#beingReplaced.has(isolate) || this.#backOff.remainingMs(performance.now()) > 0) return;
     this.#beingReplaced.add(isolate);
@@ -181,13 +180,13 @@ export class IsolateSet {
     return [...this.#isolates].filter((isolate) => isolate.isServing);
   }
 
-  /** Returns the isolates that have not received a call yet. With `ttl: 0`, each isolate serves only one call. */
+  /** Returns the isolates without a call. With `ttl: 0`, an isolate serves only one call. */
   #unused(): IsolateProcess[] {
     return [...this.#isolates].filter((isolate) => isolate.isAccepting && isolate.calls.acceptedCount === 0);
   }
 
   /**
-   * Stops starting isolates and drains the running isolates, which then read their files from `movedTo`. Resolves when all isolates have
+   * Starts no more isolates and drains the running ones, which read files from `movedTo`, if defined. Resolves when all isolates have
    * exited.
    */
   async retire(movedTo: string | undefined): Promise<void> {
@@ -195,7 +194,7 @@ export class IsolateSet {
     const isolates = [...this.#isolates];
     if (movedTo !== undefined) await Promise.all(isolates.map((isolate) => isolate.slot.follow(movedTo).catch(() => undefined)));
     for (const isolate of isolates) isolate.drain();
-    // Waits for isolates that are still starting. Each of them drains when its start completes, because `#isRetired` is set.
+    // Waits for isolates that are starting. Each of them drains after its start, because `#isRetired` is set.
     await Promise.all(this.#starts);
     await Promise.all([...isolates, ...this.#isolates].map((isolate) => isolate.exited));
   }
@@ -225,7 +224,7 @@ export class IsolateSet {
     this.#starts.add(start);
   }
 
-  /** Starts an isolate. Resolves with true if the isolate serves calls, and with false if the isolate is drained immediately. */
+  /** Starts an isolate. Resolves with true if it serves calls, and with false if it drains immediately. */
   async #startIsolate(isWanted: () => boolean): Promise<boolean> {
     const startedAtMs = performance.now();
     const epoch = this.#epoch;
@@ -249,8 +248,8 @@ export class IsolateSet {
     if (this.#isRetired) return;
     if (failure.code === "WORKER_START_FAILED") this.#tell("start-failed", failure.message);
     if (failure.code === "WORKER_START_FAILED") this.#noteCrash();
-    // Fails the waiting calls, because draining isolates accept no calls. Otherwise the waiting calls would start isolates repeatedly until
-    // the last draining isolate has exited.
+    // Fails the waiting calls, because no draining isolate accepts them. Otherwise they would start isolates repeatedly until the last
+    // draining isolate has exited.
     if (this.#serving().length === 0 || this.#isEphemeral) this.#queue.failAll(failure);
   }
 
@@ -316,18 +315,18 @@ interface ServingIsolate {
   readonly pid: number;
 }
 
-/** A failure of a worker version, reported to the operator. */
+/** A failure of a worker version that is reported to the operator. */
 interface WorkerTrouble {
   readonly name: string;
   readonly version: string;
   readonly kind: "crashed" | "start-failed" | "backoff" | "data-full";
   /** Description of the failure for the operator, as a full sentence. */
   readonly message: string;
-  /** For `backoff`: time in milliseconds until the next start. */
+  /** For `backoff`, the time in ms until the next start. */
   readonly restMs?: number | undefined;
 }
 
-/** Receives a notification when an isolate has loaded its worker, when its process has exited, and for each failure. */
+/** Notified when an isolate has loaded its worker, when its process has exited, and of each failure. */
 export interface IsolateObserver {
   spawned(isolate: ServingIsolate): void;
   terminated(isolate: ServingIsolate): void;

@@ -16,13 +16,13 @@ import type { Log } from "../../log/log.js";
 import { WorkerOutput } from "../logs/isolate-output.js";
 import type { WorkerLogs } from "../logs/worker-logs.js";
 
-/** Minimum time limit for a start. The worker's `timeout` applies to requests and can be too short for the start of a process. */
+/** Minimum time limit in ms for a start. `timeout` of the worker is for requests and can be too short for the start of a process. */
 const shortestStartTimeoutMs = 5000;
 
 interface IsolateStarterOptions {
   readonly version: ServedVersion;
   readonly entrypoint: Entrypoint;
-  /** Returns the current environment variables of the worker. Throws WORKER_START_FAILED when a variable is missing. */
+  /** Returns the current environment variables of the worker. Throws WORKER_START_FAILED if a variable is missing. */
   readonly environment: () => Readonly<Record<string, string>>;
   readonly pool: IsolatePool;
   readonly compiler: TypeScriptCompiler;
@@ -30,23 +30,23 @@ interface IsolateStarterOptions {
   readonly network: WorkerNetwork;
   readonly limits: { readonly workerMemoryMaxBytes: number };
   readonly storage: WorkerStorage;
-  /** Returns the description of the static files that `env.ASSETS` serves; undefined for a worker without static files. */
+  /** Returns the description of the static files that `env.ASSETS` serves. Undefined if the worker has no static files. */
   readonly assets: (entrypoint: Entrypoint) => Promise<AssetsOrder | undefined>;
-  /** True for a version that is only checked. Its isolate gets a temporary folder in place of the data folder. */
+  /** True if the daemon only checks the version. Its isolate gets a temporary folder in place of the data folder. */
   readonly isTrial: boolean;
 }
 
-/** Starts isolates and loads a worker into them: compiles the code if needed, acquires an isolate from the pool, imports the code. */
+/** Starts isolates with the worker. Compiles the code if necessary, gets an isolate from the pool and imports the code. */
 export class IsolateStarter {
-  /** Time limit for loading the code, counted from the acquisition of the isolate. */
+  /** Time limit in ms for loading the code. The time begins when the pool has provided the isolate. */
   readonly timeoutMs: number;
   readonly #options: IsolateStarterOptions;
   #bundle: Promise<CompiledModule> | undefined;
   #assets: Promise<AssetsOrder | undefined> | undefined;
   #waitingForPlace = 0;
-  /** Isolates that load the worker, with the time when loading began, on the clock of `performance.now()`. */
+  /** Isolates that load the worker, each with the time at which this began, by the clock of `performance.now()`. */
   readonly loading = new Map<IsolateProcess, number>();
-  /** True if the worker needs dedicated isolates, which start with file rules for the worker's folder. */
+  /** True if the worker needs dedicated isolates, whose file rules contain the worker's folder. */
   #needsOwnRules: boolean;
   #lastError: ApiError | undefined;
 
@@ -63,14 +63,14 @@ export class IsolateStarter {
   }
 
   /**
-   * Error of the last attempt to load the code; undefined after a success. A crash of the process sets no error here, because the next
-   * start may succeed.
+   * Error of the last attempt to load the code. Undefined after a success. A crash of the process is not stored here, because the next
+   * start can succeed.
    */
   get lastError(): ApiError | undefined {
     return this.#lastError;
   }
 
-  /** Discards the compiled code and the last error, so that the next start compiles the code again. */
+  /** Discards the compiled code and the last error. The next start compiles the code again. */
   discardResult(): void {
     this.#bundle = undefined;
     this.#lastError = undefined;
@@ -97,7 +97,7 @@ export class IsolateStarter {
     } catch (error) {
       void isolate.terminate();
       if (isolate.hasCrashed) throw error;
-      // Stores the error for calls that cannot wait for the next start.
+      // Keeps the error for calls that cannot wait for the next start.
       this.#lastError = (bundle === undefined && (await this.#findSyntaxError(error, events))) || toApiError(error);
       throw this.#lastError;
     } finally {
@@ -118,7 +118,7 @@ export class IsolateStarter {
     }
   }
 
-  /** Finds file, line and column of a syntax error. Writes the full report to the worker's log. */
+  /** Returns the file, line and column of a syntax error. Writes the full report to the worker's log. */
   async #findSyntaxError(error: unknown, events: IsolateEvents): Promise<ApiError | undefined> {
     if (!(error instanceof Error) || !error.message.includes("SyntaxError")) return undefined;
     const { version, entrypoint, compiler } = this.#options;
@@ -127,14 +127,14 @@ export class IsolateStarter {
     return found;
   }
 
-  /** Returns `DATA_DIR`, the environment variable with the path of the data folder. Empty for a worker without a data folder. */
+  /** Returns the environment variable `DATA_DIR` with the path of the data folder. Empty if the worker has no data folder. */
   #dataVariable({ slot }: IsolateProcess): Readonly<Record<string, string>> {
     const { version, storage, isTrial } = this.#options;
     if (version.manifest.data === undefined) return {};
     return { DATA_DIR: isTrial ? slot.temporaryFolder : storage.folderOf(version.name) };
   }
 
-  /** Acquires an isolate with access to the worker's files and data folder. */
+  /** Gets an isolate that can access the files and the data folder of the worker. */
   async #acquireWithFolders(isWanted: () => boolean): Promise<IsolateProcess> {
     const { version, storage, isTrial } = this.#options;
     const { data } = version.manifest;
@@ -149,7 +149,7 @@ export class IsolateStarter {
     }
   }
 
-  /** Acquires an isolate that can read the worker's files. */
+  /** Gets an isolate that can read the files of the worker. */
   async #acquireWithFiles(isWanted: () => boolean, lease: DataLease | undefined): Promise<IsolateProcess> {
     const { version, entrypoint, limits } = this.#options;
     const { memory, permissions } = version.manifest;
@@ -204,8 +204,8 @@ export class IsolateStarter {
 }
 
 /**
- * Loads the code of a version once in a separate isolate, without a request. Throws WORKER_START_FAILED when loading fails. The worker's
- * log contains the output.
+ * Loads the code of a version once in an isolate of its own. Sends no request. Throws WORKER_START_FAILED if this fails. The output is in
+ * the worker's log.
  */
 export async function checkLoads(
   options: Omit<IsolateStarterOptions, "entrypoint" | "isTrial"> & { readonly logs: WorkerLogs; readonly log: Log },

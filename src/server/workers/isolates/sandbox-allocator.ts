@@ -13,29 +13,29 @@ import type { LayerState } from "../sandbox/sandbox-policy.js";
 import { SandboxDirectories, type SlotDirectoryPaths, type SandboxFolder } from "./sandbox-folder.js";
 
 export interface SandboxAllocatorOptions extends SlotDirectoryPaths {
-  /** System users for isolates; undefined if RUNTIME_WORKER_UIDS is off. */
+  /** User ids for isolates. Undefined if RUNTIME_WORKER_UIDS is off. */
   readonly ownUsers?:
     | {
         readonly uids: { readonly first: number; readonly last: number };
-        /** Name that identifies this daemon among all daemons with the same user range. */
+        /** Name that distinguishes this daemon from other daemons with the same range of user ids. */
         readonly daemon: string;
-        /** Path of the JSON file that stores the user of each worker name. */
+        /** Path of the JSON file that contains the user of each worker name. */
         readonly namesFile?: string;
         /**
-         * Directories for sandbox folders, in place of `slotsDirectory` and `fallbackSlotsDirectory`. Every user in `uids` must be able to
-         * enter these directories.
+         * Directories for sandbox folders, in place of `slotsDirectory` and `fallbackSlotsDirectory`. All users in `uids` must be able to
+         * enter them.
          */
         readonly slots: SlotDirectoryPaths;
-        /** Directories that contain worker packages. Every user in `uids` must be able to enter these directories. */
+        /** Directories of worker packages. All users in `uids` must be able to enter them. */
         readonly appDirectories: readonly string[];
       }
     | undefined;
-  /** Whether the daemon is stopping. Signals to its process group then also end starting processes, which is no failure. */
+  /** Returns whether the daemon is stopping. A signal to its process group can then end a starting process, which is no failure. */
   readonly isStopping?: (() => boolean) | undefined;
   readonly log: Log;
 }
 
-/** Other isolates that run as the same system user: none, only isolates of the same worker, or isolates of several workers. */
+/** Other isolates with the same user: none, only isolates of the same worker, or isolates of several workers. */
 export type UserSharing = "none" | "worker" | "workers";
 
 export interface SandboxAllocation {
@@ -50,7 +50,7 @@ interface OpenedAllocator {
   readonly ownUser: LayerState;
 }
 
-/** Allocates a sandbox folder (slot) to each isolate, and a system user if the daemon can switch users. */
+/** Gives each isolate a sandbox folder (slot). Also gives it a user id if the daemon can change the user of processes. */
 export class SandboxAllocator {
   readonly #ready: Promise<OpenedAllocator>;
   #slots = 0;
@@ -61,14 +61,15 @@ export class SandboxAllocator {
     this.#ready.catch(() => undefined);
   }
 
-  /** Returns whether each isolate runs as its own system user, with the reason if not. */
+  /** Returns whether each isolate runs as a user of its own. If not, also returns the reason. */
   async ownUser(): Promise<LayerState> {
     return (await this.#ready).ownUser;
   }
 
   async allocate({ permissions, name, folder, hidden, data }: IsolateNeeds): Promise<SandboxAllocation> {
     const { slots, users } = await this.#ready;
-    // Two isolates must not share a slot: each could read the other's code, and the first one that exits would delete the slot.
+    // Gives each isolate another slot. If two isolates shared a slot, each could read the code of the other, and the first to exit would
+    // delete the slot.
     const slotName = String((this.#slots += 1));
     const keepsFiles = permissions.some((permission) => permission.startsWith("fs-")) || folder !== undefined || data !== undefined;
     const user = keepsFiles ? users?.takeNamed(name) : users?.take();
@@ -80,8 +81,8 @@ export class SandboxAllocator {
   }
 
   /**
-   * Releases the system user of an exited isolate. First kills the processes that the isolate left running, so that the next isolate with
-   * this user runs alone.
+   * Releases the user of an exited isolate. First kills the processes that the isolate has left, so that the next isolate with this user
+   * runs alone.
    */
   async release({ user }: SandboxAllocation, { permissions }: Pick<IsolateNeeds, "permissions">): Promise<void> {
     const { users } = await this.#ready;
@@ -100,7 +101,7 @@ export class SandboxAllocator {
 
   async close(): Promise<void> {
     const { slots } = await this.#ready;
-    // Waits until these processes have exited, because they could otherwise continue after the daemon.
+    // Waits until these processes have exited. Otherwise they could run longer than the daemon.
     await Promise.all(this.#endings);
     await slots.remove();
   }
@@ -139,8 +140,8 @@ async function open({
 }
 
 /**
- * Creates the missing folders that a permission allows an isolate to write. Existing folders keep their owner. Throws WORKER_START_FAILED
- * for a path with a symbolic link, which a worker could have created to reach other folders.
+ * Creates the missing folders that an isolate can write to by a permission. Existing folders keep their owner. Throws WORKER_START_FAILED
+ * if a path contains a symbolic link, because a worker could have created it to reach other folders.
  */
 function prepareGranted(permissions: readonly string[], user: number | undefined): void {
   for (const permission of permissions) {
@@ -150,14 +151,14 @@ function prepareGranted(permissions: readonly string[], user: number | undefined
       if (kind === "write") makeGranted(target, user);
       else closeSync(openGranted(target));
     } catch (error) {
-      // A folder that is missing or cannot be created remains inaccessible to the isolate.
+      // Ignores other errors. The isolate then cannot access this folder.
       if (error instanceof SymbolicLinkError)
         throw new ApiError("WORKER_START_FAILED", `The worker's permission ${permission} cannot be granted: ${error.message}.`);
     }
   }
 }
 
-/** Makes a worker's folder readable for the system user `user`. Skips a folder that the daemon's user does not own. */
+/** Makes a worker's folder readable for the user id `user`. Skips a folder that the daemon's user does not own. */
 async function makeReadable(folder: string, user: number): Promise<void> {
   const { mode, uid } = await stat(folder);
   if (uid !== process.getuid?.()) return;
@@ -165,8 +166,8 @@ async function makeReadable(folder: string, user: number): Promise<void> {
     await chown(folder, uid, user);
     await chmod(folder, (mode & 0o700) | 0o050);
   }
-  // The user must also be able to enter the parent folders. A parent can be closed to other users. Examples: `.staging` during the check of
-  // an upload, or an installed version `name` that contains `name/<version>`.
+  // The user must also be able to enter the parent folders, which can be closed to other users. Examples are `.staging` during the check of
+  // an upload, and an installed version `name` that contains `name/<version>`.
   for (let parent = path.dirname(folder); ; parent = path.dirname(parent)) {
     const above = await stat(parent);
     if ((above.mode & 0o011) === 0o011 || above.uid !== uid) return;

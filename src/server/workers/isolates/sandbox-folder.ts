@@ -5,14 +5,14 @@ import { sourceMapsFolder } from "../engine/entrypoint.js";
 
 const moduleFile = "bundle.mjs";
 /**
- * Maximum number of files that are linked into a sandbox folder. Linking more files would delay the first request. A worker with more files
+ * Maximum number of files that the daemon links into a sandbox folder. More links would delay the first request. A worker with more files
  * gets a dedicated isolate, whose file rules contain the worker's folder.
  */
 const mostLinkedFiles = 2000;
 
 /**
- * Returns the `--allow-fs-read` paths inside a sandbox folder, without the folder itself. Node.js resolves `..` as text; the kernel
- * resolves `..` after following links. `<link>/..` must therefore be outside the allowed paths.
+ * Returns the paths for `--allow-fs-read` in a sandbox folder. Node.js resolves `..` in the text, but the kernel resolves it after
+ * following links. `<link>/..` must therefore be outside these paths, so the folder itself is not among them.
  */
 export function readablePaths(slot: string): string[] {
   return [
@@ -29,24 +29,24 @@ export function temporaryFolderOf(slot: string): string {
 }
 
 interface SlotOptions {
-  /** System user that can read the sandbox folder, besides the daemon's user. */
+  /** User id that can read the sandbox folder. The daemon's user can read it too. */
   readonly reader: number | undefined;
   /**
-   * The worker's folder, to which the link `app` points, and the name of the entry to hide. Undefined if `linkFiles` adds the worker's
-   * files later.
+   * The worker's folder, to which the link `app` leads, and the name of the entry that the worker must not see. Undefined if `linkFiles`
+   * adds the files later.
    */
   readonly app: { readonly folder: string; readonly hidden: string | undefined } | undefined;
 }
 
 /**
- * Error: the worker's files cannot be linked into a sandbox folder. Reasons: too many files, another file system, a full disk, or an entry
+ * Thrown if the files of a worker cannot be linked into a sandbox folder: too many files, another file system, a full disk, or an entry
  * that is not a regular file.
  */
 export class CannotLinkFiles extends Error {}
 
 /**
- * The folder through which an isolate reads its worker. `app` contains hard links to the worker's files, or is a symbolic link to the
- * worker's folder. The isolate reads the entry `hidden` through `package`, because `app` does not contain it.
+ * The folder through which an isolate reads its worker. Its entry `app` has hard links to the worker's files, or is a symbolic link to the
+ * worker's folder. An entry that the worker must not see is not in `app`, but in the entry `package`.
  */
 export class SandboxFolder {
   readonly path: string;
@@ -58,15 +58,14 @@ export class SandboxFolder {
   }
 
   /**
-   * Creates the folder. Throws EEXIST if the folder exists, because an existing folder belongs to another isolate. Deletes the folder when
-   * a later step fails.
+   * Creates the folder. Throws EEXIST if it exists, because it then belongs to another isolate. If a later step fails, deletes the folder.
    */
   static async create(folder: string, { reader, app }: SlotOptions): Promise<SandboxFolder> {
     await mkdir(folder, { mode: 0o700 });
     const slot = new SandboxFolder(folder);
     try {
-      // Creates a package.json that ends Node's search. Node.js searches each folder above a module and fails at a file that it cannot
-      // read.
+      // Ends the search of Node.js for a package.json in this folder. Node.js searches all parent folders of a module, and fails at a file
+      // that it cannot read.
       await writeReadable(path.join(folder, "package.json"), "{}");
       await mkdir(slot.temporaryFolder, { mode: 0o700 });
       if (reader !== undefined) {
@@ -90,7 +89,10 @@ export class SandboxFolder {
     return path.join(this.path, "app");
   }
 
-  /** Creates hard links in `app` to the files in `folder`, and in `package` to the entry `hidden`. Throws CannotLinkFiles. */
+  /**
+   * Creates hard links in `app` to the files in `folder`, except for the entry `hidden`. Creates the links for `hidden` in `package`.
+   * Throws CannotLinkFiles.
+   */
   async linkFiles(folder: string, hidden: string | undefined): Promise<void> {
     const linked = { count: 0 };
     await linkTree(folder, this.appPath, linked, hidden);
@@ -99,7 +101,7 @@ export class SandboxFolder {
     await linkTree(path.join(folder, hidden), path.join(this.path, "package", hidden), linked);
   }
 
-  /** Points the symbolic link to `folder` atomically: a concurrent reader opens either the old file or the new file. */
+  /** Makes the symbolic link lead to `folder`, by a rename. A reader therefore opens either the old or the new file. */
   async #linkFolder(folder: string): Promise<void> {
     this.#links += 1;
     const next = path.join(this.path, `.${this.#link}-${this.#links}`);
@@ -107,7 +109,7 @@ export class SandboxFolder {
     await rename(next, path.join(this.path, this.#link));
   }
 
-  /** Creates the symbolic link `package` to `folder`, and in `app` a symbolic link to each entry except `hidden`. */
+  /** Creates the symbolic link `package` to `folder`. Creates a symbolic link in `app` to each entry of `folder` except `hidden`. */
   async #linkFolderWithout(folder: string, hidden: string): Promise<void> {
     this.#link = "package";
     await this.#linkFolder(folder);
@@ -116,7 +118,7 @@ export class SandboxFolder {
       if (name !== hidden) await symlink(path.join("..", this.#link, name), path.join(this.appPath, name));
   }
 
-  /** Points the symbolic link to the moved folder of the worker. Hard links need no change. */
+  /** Makes the symbolic link lead to the moved folder of the worker. Hard links stay valid. */
   async follow(movedTo: string): Promise<void> {
     if (this.#links > 0) await this.#linkFolder(movedTo);
   }
@@ -152,10 +154,7 @@ function cannotLink(cause: NodeJS.ErrnoException): never {
   throw new CannotLinkFiles(cause.message, { cause });
 }
 
-/**
- * Creates a folder that all users can read, even if the daemon's umask would not allow reading. The mode of the sandbox folder restricts
- * access.
- */
+/** Creates a folder that all users can read, independently of the daemon's umask. The mode of the sandbox folder restricts the access. */
 async function makeReadable(folder: string): Promise<void> {
   await mkdir(folder);
   await chmod(folder, 0o755);
@@ -168,9 +167,11 @@ async function writeReadable(file: string, text: string): Promise<void> {
 
 /** Directories that contain the sandbox folders (slots) of isolates. The engine creates and empties these directories. */
 export interface SlotDirectoryPaths {
-  /** Preferred directory, on the file system of the packages if possible, because sandbox folders contain hard links to package files. */
+  /**
+   * Preferred directory. It should be on the file system of the packages, because sandbox folders contain hard links to files of packages.
+   */
   readonly slotsDirectory: string;
-  /** Directory for sandbox folders that cannot be created in `slotsDirectory`, for example because the disk is full or read-only. */
+  /** Directory for sandbox folders that the daemon cannot create in `slotsDirectory`, for example because the disk is full or read-only. */
   readonly fallbackSlotsDirectory?: string | undefined;
 }
 
@@ -180,18 +181,18 @@ export class SandboxDirectories {
   readonly #mode: number;
   readonly #prepared = new Map<string, Promise<void>>();
 
-  /** `mode`: permission bits of the directories. 0711 allows other system users to enter their sandbox folders. */
+  /** `mode` contains the permission bits of the directories. With 0711, other users can enter their sandbox folders. */
   constructor({ slotsDirectory, fallbackSlotsDirectory }: SlotDirectoryPaths, mode: 0o700 | 0o711) {
     this.#paths = fallbackSlotsDirectory === undefined ? [slotsDirectory] : [slotsDirectory, fallbackSlotsDirectory];
     this.#mode = mode;
   }
 
-  /** Empties the first usable directory and returns the path of this directory. */
+  /** Empties the first usable directory and returns its path. */
   async prepare(): Promise<string> {
     return await this.#inFirst((directory) => Promise.resolve(directory));
   }
 
-  /** Creates a sandbox folder. Throws EEXIST if a folder `name` exists, because this folder belongs to another isolate. */
+  /** Creates a sandbox folder. Throws EEXIST if `name` exists, because that folder belongs to another isolate. */
   async createSlot(name: string, options: SlotOptions): Promise<SandboxFolder> {
     return await this.#inFirst((directory) => SandboxFolder.create(path.join(directory, name), options));
   }
@@ -200,7 +201,7 @@ export class SandboxDirectories {
     for (const directory of this.#prepared.keys()) await rm(directory, { recursive: true, force: true });
   }
 
-  /** Runs `action` in the first usable directory. If the action fails in all directories, throws the error of the first directory. */
+  /** Runs `action` in the first usable directory. If it fails in all directories, throws the error of the first directory. */
   async #inFirst<Result>(action: (directory: string) => Promise<Result>): Promise<Result> {
     const errors: unknown[] = [];
     for (const directory of this.#paths) {
@@ -224,7 +225,7 @@ export class SandboxDirectories {
     });
   }
 
-  /** Empties the directory, which can contain sandbox folders from an earlier process of the daemon. */
+  /** Empties the directory. An earlier process of the daemon can have left sandbox folders in it. */
   async #empty(directory: string): Promise<void> {
     await rm(directory, { recursive: true, force: true });
     await mkdir(directory, { recursive: true, mode: this.#mode });

@@ -6,19 +6,16 @@ import { canRaisePriority, lowerPriority, restorePriority } from "../../platform
 
 const fewest = 2;
 const most = 6;
-/** After this much time without a shortage of standby isolates, their target number returns to `fewest`. */
+/** Time in ms without a shortage of standby isolates, after which their target number is `fewest` again. */
 const shortageDurationMs = 60_000;
-/**
- * Maximum number of attempts per probe, after which the probe fails. An attempt fails if the standby isolate cannot start or exits before
- * it responds.
- */
+/** Maximum number of attempts per probe. An attempt fails if the standby isolate cannot start, or exits before its response. */
 const probeAttempts = 3;
 
 const canLowerPriority = canRaisePriority();
 
 /**
- * Started isolates that have no worker yet, so that a worker's first request needs no process start. Isolates start one at a time, to leave
- * CPU time for requests. For 60 s after a shortage, the daemon keeps more standby isolates.
+ * Started isolates without a worker. With them, the first request of a worker needs no process start. Only one starts at a time, so that
+ * requests have CPU time. For 60 s after a shortage, the daemon keeps more of them.
  */
 export class StandbyIsolates {
   readonly #needs: IsolateNeeds;
@@ -31,7 +28,10 @@ export class StandbyIsolates {
   #shortMs = -Infinity;
   #isClosed = false;
 
-  /** `isStopping`: whether the daemon is stopping. A signal to its process group then also ends starting isolates, which is no failure. */
+  /**
+   * `isStopping` returns whether the daemon is stopping. A signal to its process group can then end a starting isolate, which is no
+   * failure.
+   */
   constructor(options: { needs: IsolateNeeds; spawn: () => Promise<IsolateProcess>; isStopping: () => boolean; log: Log }) {
     this.#needs = options.needs;
     this.#spawn = options.spawn;
@@ -40,19 +40,19 @@ export class StandbyIsolates {
     this.#refill();
   }
 
-  /** Number of standby isolates, including the isolate that is starting. */
+  /** Number of standby isolates. Includes the one that is starting. */
   get count(): number {
     return this.#ready.length + (this.#starting ? 1 : 0);
   }
 
   /**
-   * Returns a ready or starting standby isolate, which then belongs to the caller. Returns undefined if there is no standby isolate or
-   * standby isolates do not meet `needs`.
+   * Returns a ready or starting standby isolate. The caller then owns it. Returns undefined if there is none, or if standby isolates do not
+   * have what `needs` requires.
    */
   async take(needs: IsolateNeeds): Promise<IsolateProcess | undefined> {
     if (needs.memoryBytes !== this.#needs.memoryBytes || needs.permissions.length > 0) return undefined;
     if (needs.folder !== undefined || needs.data !== undefined) return undefined;
-    // Skips a standby isolate that has exited, for example because the kernel killed it for lack of memory.
+    // Skips standby isolates that have exited. The kernel can have killed one because memory was short.
     this.#ready = this.#ready.filter((isolate) => !isolate.hasExited);
     const ready = this.#ready.shift();
     if (!ready) this.#noteShortage();
@@ -61,7 +61,7 @@ export class StandbyIsolates {
     return isolate;
   }
 
-  /** Resolves when a standby isolate has responded to a ping. Rejects when no isolate can start. Has no timeout. */
+  /** Resolves when a standby isolate has responded to a ping. Rejects if none can start. The caller must set a time limit. */
   async probe(): Promise<void> {
     for (let attempt = 0; attempt < probeAttempts && !this.#isClosed; attempt += 1) {
       const ready = this.#ready.find((isolate) => !isolate.hasExited);
@@ -72,14 +72,14 @@ export class StandbyIsolates {
     if (!this.#isClosed) throw new Error("no standby isolate responds to a ping");
   }
 
-  /** Stops starting isolates. Returns the existing standby isolates, which the caller must terminate. */
+  /** Starts no more isolates. Returns the existing standby isolates, which the caller must stop. */
   async close(): Promise<IsolateProcess[]> {
     this.#isClosed = true;
     const starting = await this.#awaited(this.#starting);
     return [...new Set([...this.#ready.splice(0), ...(starting ? [starting] : [])])];
   }
 
-  /** Returns the starting isolate, which then belongs to the caller. Afterwards, another standby isolate can start. */
+  /** Returns the starting isolate. The caller then owns it, and another standby isolate can start. */
   #takeStarting(): Promise<IsolateProcess | undefined> {
     const starting = this.#starting;
     this.#starting = undefined;
@@ -87,7 +87,7 @@ export class StandbyIsolates {
   }
 
   /**
-   * Resolves with the starting isolate. Resolves with undefined if no isolate is starting or the start fails. `#startOne` logs the failure.
+   * Resolves with the starting isolate. Resolves with undefined if none is starting, or if the start fails. `#startOne` logs the failure.
    */
   async #awaited(starting: StandbyStart | undefined): Promise<IsolateProcess | undefined> {
     starting?.raisePriority();
@@ -112,7 +112,7 @@ export class StandbyIsolates {
     const isolate = await starting.isolate.catch((error: unknown) => {
       if (!this.#isStopping()) this.#log.error({ err: error }, "isolate could not be started");
     });
-    // Does nothing if another caller has already taken this isolate.
+    // Does nothing if another caller has taken this isolate.
     if (this.#starting !== starting) return;
     this.#starting = undefined;
     if (!isolate) return;
@@ -121,7 +121,7 @@ export class StandbyIsolates {
   }
 }
 
-/** A starting standby isolate. Its CPU priority is low until a caller waits for it. */
+/** A standby isolate that is starting. Its CPU priority is low until a caller waits for it. */
 export class StandbyStart {
   /** Resolves when the isolate is ready. Rejects when its start fails. */
   readonly isolate: Promise<IsolateProcess>;

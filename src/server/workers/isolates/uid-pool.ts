@@ -5,29 +5,32 @@ import { userFlags } from "./isolate-command.js";
 import { findSystemTool } from "../../platform/system-tool.js";
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 
-/** Shell script that prints the first argument that the current user cannot execute (`$0`), read (a file) or enter (a folder). */
+/**
+ * Shell script that checks its arguments as the current user and prints the first that fails. `$0` must be executable, a file must be
+ * readable, and the user must be able to enter a folder.
+ */
 const probeScript =
   '"$0" --version >/dev/null || { echo "$0"; exit 1; }; for f; do { [ -d "$f" ] && [ -x "$f" ]; } || { [ ! -d "$f" ] && [ -r "$f" ]; } || { echo "$f"; exit 1; }; done';
 
 /**
- * Fraction of the user range, at its end, that is reserved for workers with a permanent user. No other isolate runs as such a user or can
- * access the files of these workers.
+ * Share of the user ids, at the end of the range, for workers with a permanent user. No other isolate has such a user, so no other isolate
+ * can access the files of these workers.
  */
 const namedShare = 0.25;
 
-/** System users for isolates. Each isolate gets its own user until all users are in use. */
+/** User ids for isolates. Each isolate gets a user of its own while unused ids exist. */
 export class UidPool {
   readonly #first: number;
   readonly #count: number;
   readonly #named: NamedUsers | undefined;
   readonly #setpriv: string;
   readonly #taken = new Map<number, number>();
-  /** Index of the next user. The first index is random, so that two daemons with the same range probably use different users. */
+  /** Index of the next user. The first index is random. Two daemons with the same range then probably use different users. */
   #next: number;
 
   /**
-   * Returns undefined if this process cannot switch users. `daemon`: name of this daemon; equal worker names in two daemons get different
-   * users, because a daemon kills all processes of its users. `file`: stores the user of each worker name.
+   * Returns undefined if this process cannot change the user of processes. Equal worker names get different users in another `daemon`,
+   * because a daemon kills all processes of its users. `file` contains the user of each worker name.
    */
   static find(range: { readonly first: number; readonly last: number } | undefined, daemon = "", file?: string): UidPool | undefined {
     const setpriv = findSystemTool("setpriv");
@@ -49,8 +52,8 @@ export class UidPool {
   }
 
   /**
-   * Returns the reason why isolates cannot run as the users of this pool; undefined if isolates can. `paths`: files that isolates must read
-   * and folders that isolates must enter.
+   * Returns the reason why isolates cannot run as these users. Returns undefined if they can. `paths` are files that isolates must read and
+   * folders that they must enter.
    */
   async obstacle(paths: readonly string[]): Promise<string | undefined> {
     try {
@@ -63,7 +66,7 @@ export class UidPool {
     }
   }
 
-  /** Returns a user that no other isolate uses. If all users are in use, returns a user that another isolate also uses. */
+  /** Returns a user that no isolate has. If all users have an isolate, returns one of them. */
   take(): number {
     for (let tries = 0; tries < this.#count; tries += 1) {
       const user = this.#first + this.#next;
@@ -73,7 +76,7 @@ export class UidPool {
     return this.#hold(this.#first + this.#next);
   }
 
-  /** Returns the user that is assigned to a worker name. The assignment survives a restart of the daemon. */
+  /** Returns the user of a worker name. It stays the same after a restart of the daemon. */
   takeNamed(name: string): number {
     return this.#hold(this.#named ? this.#first + this.#count + this.#named.placeOf(name) : this.#first);
   }
@@ -84,12 +87,12 @@ export class UidPool {
     else this.#taken.delete(user);
   }
 
-  /** True when more than one isolate runs as this user. */
+  /** Returns true if more than one isolate has this user. */
   isShared(user: number): boolean {
     return (this.#taken.get(user) ?? 0) > 1;
   }
 
-  /** Kills all processes that run as `user`, such as processes that an exited isolate left running. */
+  /** Kills all processes of `user`, such as processes that an exited isolate has left. */
   async killAll(user: number): Promise<void> {
     await this.#run(user, ["/bin/sh", "-c", "kill -KILL -1"]).catch(() => undefined);
   }
@@ -104,12 +107,12 @@ export class UidPool {
   }
 }
 
-/** Content of the assignment file: for each worker name, the index of the worker's user in the reserved part of the user range. */
+/** Content of the file: the index of the user for each worker name. Indexes count from the beginning of the reserved part. */
 type Places = Record<string, number>;
 
 /**
- * Assigns each worker name a permanent user by hash, so that workers can still access their files if the assignment file is lost. The file
- * gives names with equal hashes different users, because an author could choose such a name on purpose.
+ * Gives each worker name a permanent user by a hash, so that workers can access their files even if the file is lost. The file gives names
+ * with equal hashes different users, because an author could choose such a name on purpose.
  */
 export class NamedUsers {
   readonly #file: string | undefined;
@@ -118,7 +121,10 @@ export class NamedUsers {
   readonly #places: Map<string, number>;
   readonly #taken: Set<number>;
 
-  /** `count`: number of users. `salt`: text that differs between daemons. Without `file`, the assignments exist in memory only. */
+  /**
+   * `count` is the number of users. `salt` is a text that differs between daemons. Without `file`, only memory contains the user of each
+   * worker name.
+   */
   constructor({ file, salt, count }: { readonly file: string | undefined; readonly salt: string; readonly count: number }) {
     this.#file = file;
     this.#salt = salt;
@@ -127,7 +133,7 @@ export class NamedUsers {
     this.#taken = new Set(this.#places.values());
   }
 
-  /** Returns the index of a name's user, from 0 to `count` - 1. If all indexes are in use, the name shares a user with another name. */
+  /** Returns the index of a name's user, from 0 to `count` - 1. If all indexes are in use, two names share a user. */
   placeOf(name: string): number {
     const known = this.#places.get(name);
     if (known !== undefined) return known;
@@ -144,7 +150,7 @@ export class NamedUsers {
   }
 
   /**
-   * Writes the assignments to the file. Ignores a failed write, for example on a full disk: the assignments then exist in memory until the
+   * Writes the user of each worker name to the file. Ignores a failure, such as a full disk, because memory contains the users until the
    * daemon exits.
    */
   #save(): void {
@@ -154,7 +160,7 @@ export class NamedUsers {
       writeFileSync(unfinished, JSON.stringify(Object.fromEntries(this.#places)), { mode: 0o600 });
       renameSync(unfinished, this.#file);
     } catch {
-      // Ignores a failed write, because the assignments also exist in memory.
+      // Ignores a failed write, because memory also contains the user of each worker name.
     }
   }
 }

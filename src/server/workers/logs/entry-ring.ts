@@ -1,13 +1,13 @@
 import type { LogEntry } from "../../../shared/contract/worker-logs.js";
 
-/** Number of dropped entries at which the arrays are compacted. */
+/** Number of dropped entries after which the arrays are shortened. */
 const compactAfter = 1024;
 
 /** The fields of a dropped log entry that the notice about dropped entries needs. */
 export type DroppedEntry = Pick<LogEntry, "id" | "time" | "worker" | "version">;
 
 /**
- * Ring buffer of the newest log entries of one kind. A position counts all entries ever appended, so that a reader can detect dropped
+ * Ring buffer of the newest log entries of one kind. A position counts all entries since the beginning, so that a reader can detect dropped
  * entries.
  */
 export class EntryRing {
@@ -63,7 +63,7 @@ export class EntryRing {
     if (!oldest) return;
     this.#sizeBytes -= this.#sizes[this.#head] as number;
     const { id, time, worker, version } = oldest;
-    // Copies the fields, because a reference to the entry would keep the entry's text in memory.
+    // Copies the fields. A reference to the entry would keep its text in memory.
     this.#newestDropped = { id, time, worker, version };
     this.#start += 1;
     this.#head += 1;

@@ -4,15 +4,18 @@ import { entryFilter } from "./read-logs.js";
 import type { ChangeSignal } from "../../../shared/change-signal.js";
 import type { DroppedEntry, EntryRing } from "./entry-ring.js";
 
-/** Maximum number of log entries per batch. `batchCharacters`: length of all texts at which a batch is full. */
+/** Maximum number of log entries in a batch. `batchCharacters` is the total text length at which a batch is full. */
 const batchEntries = 256;
 const batchCharacters = 64 * 1024;
 
 /** The logs that a reader follows. */
 export interface FollowedLogs {
-  /** Returns the current ring buffers of log entries. Buffers can be added or removed between two calls. */
+  /** Returns the current ring buffers. A ring buffer can appear or disappear between two calls. */
   rings(): Iterable<EntryRing>;
-  /** Returns the existing entries, oldest first: the entries that the query selects, or all matching entries after `lastEventId`. */
+  /**
+   * Returns the existing entries, oldest first. With `lastEventId`, returns all matching entries after it. Otherwise returns the entries
+   * that the query selects.
+   */
   history(query: LogFilter, lastEventId: number | undefined): Promise<LogEntry[]>;
   readonly changes: ChangeSignal;
   /** Returns true if no further entry will be added. */
@@ -22,18 +25,18 @@ export interface FollowedLogs {
 }
 
 /**
- * Yields the entries that `query` selects, or the entries after `lastEventId`, then new entries in batches. A slow reader needs no memory,
- * because a notice replaces entries that were dropped before the reader received them.
+ * Yields the existing entries that `query` selects, or those after `lastEventId`. Then yields new entries in batches. A slow reader takes
+ * no memory, because it receives a notice in place of entries that were dropped meanwhile.
  */
 export async function* followLogs(
   logs: FollowedLogs,
   query: LogFilter,
   { lastEventId, signal }: { lastEventId: number | undefined; signal: AbortSignal },
 ): AsyncGenerator<LogEntry[]> {
-  // A reader that resumes must also receive entries that have become older than the query's `since`, so this limit is removed.
+  // Ignores `since` of the query for a reader that resumes, because the missed entries can be older now.
   const wanted = lastEventId !== undefined ? { ...query, sinceMs: undefined } : query;
   const newestId = logs.newestId();
-  // Entries that are appended while the history is read are delivered after the history.
+  // Remembers the ends of the rings first. Entries that are appended while the history is read are delivered after it.
   const ends = [...logs.rings()].map((ring) => [ring, ring.end] as const);
   const history = await logs.history(wanted, lastEventId);
   for (let index = 0; index < history.length; index += batchEntries) yield history.slice(index, index + batchEntries);
@@ -41,11 +44,11 @@ export async function* followLogs(
   while (!signal.aborted && !logs.isEnded()) {
     const batch = reader.next(logs.rings());
     if (batch.length > 0) yield batch;
-    // Entries can have been appended while the caller handled the batch.
+    // Reads again, because entries can have been appended while the caller handled the batch.
     if (reader.hasMore(logs.rings())) continue;
     if (logs.isEnded()) return;
     await logs.changes.changed(signal);
-    // Waits for the end of this event loop turn, so that all entries of the turn form one batch.
+    // Waits until the current turn of the event loop ends. All entries of the turn then form one batch.
     await turn();
   }
 }
@@ -56,9 +59,7 @@ export class RingReader {
   readonly #startId: number;
   readonly #positions: WeakMap<EntryRing, number>;
 
-  /**
-   * Starts in each ring at the ring's position in `positions`. In a ring without a position, starts after the entry with the id `startId`.
-   */
+  /** Starts in each ring at its position in `positions`. A ring without a position starts after the entry with the id `startId`. */
   constructor(passes: (entry: LogEntry) => boolean, startId: number, positions: Iterable<readonly [EntryRing, number]> = []) {
     this.#passes = passes;
     this.#startId = startId;
@@ -70,11 +71,11 @@ export class RingReader {
     return [...rings].some((ring) => this.#positionIn(ring) < ring.end);
   }
 
-  /** Returns the next matching entries, oldest first: at most one batch, after notices about dropped entries. */
+  /** Returns at most one batch of matching entries, oldest first. Notices about dropped entries come first. */
   next(rings: Iterable<EntryRing>): LogEntry[] {
     const found: { entry: LogEntry; ring: EntryRing; position: number }[] = [];
     const notices: LogEntry[] = [];
-    // Maximum id in this batch. Entries of other rings with higher ids must wait for the rest of a ring that was not read to its end.
+    // Maximum id in this batch. If a ring was not read to its end, entries of other rings with higher ids must wait for it.
     let greatestId = Number.POSITIVE_INFINITY;
     for (const ring of rings) {
       let position = this.#positionIn(ring);
@@ -97,14 +98,14 @@ export class RingReader {
     }
     found.sort((one, other) => one.entry.id - other.entry.id);
     const batch = found.slice(0, batchEntries).filter(({ entry }) => entry.id <= greatestId);
-    // Entries that exceed the batch are read again for the next batch.
+    // Moves back to the entries that do not fit into this batch.
     for (const { ring, position } of found.slice(batch.length).toReversed()) this.#positions.set(ring, position);
     return [...notices, ...batch.map(({ entry }) => entry)];
   }
 
   /**
-   * Returns the position of the next entry to read in `ring`. The position is below the start of the ring if entries were dropped before
-   * they were read.
+   * Returns the position of the next entry to read. If entries were dropped before they were read, the position is below the start of the
+   * ring.
    */
   #positionIn(ring: EntryRing): number {
     const known = this.#positions.get(ring);
@@ -115,8 +116,8 @@ export class RingReader {
 }
 
 /**
- * Returns the log entry that replaces dropped entries. The first parameter is the newest dropped entry. `count`: number of dropped entries,
- * if known.
+ * Returns the log entry that takes the place of dropped entries. The first parameter is the newest of them. `count` is their number, if
+ * known.
  */
 export function missingNotice({ id, time, worker, version }: DroppedEntry, count?: number): LogEntry {
   const what = count === undefined ? "Entries are" : count === 1 ? "1 entry is" : `${count} entries are`;

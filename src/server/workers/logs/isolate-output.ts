@@ -8,11 +8,11 @@ import type { Log } from "../../log/log.js";
 import type { WorkerLogs } from "./worker-logs.js";
 
 /**
- * Factor for the output limits that the isolate itself applies. The factor is 2, because one second in the isolate can overlap two seconds
- * in the daemon.
+ * Factor between the output limits of the isolate and those of the daemon. It is 2, because one second of the isolate can overlap two
+ * seconds of the daemon.
  */
 const budgetShare = 2;
-/** Maximum payload of a Log frame: the longest text in UTF-8, and one byte for the level. */
+/** Maximum payload of a Log frame in bytes: the longest text in UTF-8, and one byte for the level. */
 const longestPayloadBytes = longestLogText * 3 + 1;
 const levelOfCode: Readonly<Record<number, LogLevel>> = {
   [LogCode.Debug]: "debug",
@@ -23,22 +23,22 @@ const levelOfCode: Readonly<Record<number, LogLevel>> = {
 
 const longestLine = 4096;
 /**
- * Maximum rate of stdout or stderr. Above this rate, the daemon stops reading for the rest of the second. Excess output first loses lines,
- * then blocks the writing process.
+ * Maximum rate of stdout or stderr. Above it, the daemon does not read for the rest of the second. The worker then loses lines, and later
+ * its writes block.
  */
 const bytesPerSecond = 1024 * 1024;
 
 interface IsolateOutputOptions {
   readonly stdout: Readable;
   readonly stderr: Readable;
-  /** The isolate's sandbox folder. Neither this path nor the path `program` must appear in the worker's output. */
+  /** The sandbox folder of the isolate. Its path and the path `program` must not appear in the output of the worker. */
   readonly slot: string;
   readonly program: string;
   readonly onEntry: (level: LogLevel, text: string) => void;
   readonly onDropped: (text: string) => void;
 }
 
-/** The output of one isolate: console entries, which arrive in order with the responses, and lines from stdout and stderr. */
+/** The output of one isolate. Console entries arrive in order with the responses. Lines of stdout and stderr arrive separately. */
 export class IsolateOutput {
   /** Resolves when stderr has closed. */
   readonly ended: Promise<unknown>;
@@ -57,7 +57,7 @@ export class IsolateOutput {
     }
   }
 
-  /** Handles a Log frame; throws when the frame is invalid. */
+  /** Handles a Log frame. Throws if the frame is invalid. */
   onFrame({ buffer, start, end }: FramePayload): void {
     const code = buffer[start] as number;
     if (start === end || end - start > longestPayloadBytes || code > LogCode.Dropped)
@@ -111,7 +111,7 @@ function readOutputLines(stream: Readable, to: { onLine: (line: string) => void;
 
 interface WorkerOutputOptions {
   readonly logs: WorkerLogs;
-  /** A child logger with worker and version. */
+  /** Child logger whose entries contain worker and version. */
   readonly log: Log;
   readonly name: string;
   readonly version: string;
@@ -129,8 +129,8 @@ export class WorkerOutput {
   }
 
   /**
-   * Writes output or an error of the worker to both logs. The caller must limit the rate. The daemon's log records errors of a worker at
-   * level `info`.
+   * Writes output or an error of the worker to the worker's log and to the daemon's log. The caller must limit the rate. In the daemon's
+   * log, an error of a worker has the level `info`.
    */
   app(level: LogLevel, text: string): void {
     this.#options.onOutput?.(text);
@@ -138,7 +138,7 @@ export class WorkerOutput {
     this.#options.log[level === "debug" ? "debug" : "info"]({ source: "app", appLevel: level }, text);
   }
 
-  /** Writes a message of the daemon about the worker, such as a start or kill, to both logs. Only the daemon's log contains `facts`. */
+  /** Writes a message of the daemon about the worker, such as a start or a kill, to both logs. Only the daemon's log contains `facts`. */
   runtime(level: LogLevel, text: string, facts: Readonly<Record<string, unknown>> = {}): void {
     if (!this.#budget.admits(text.length)) return;
     this.#write(level, "runtime", text);

@@ -1,15 +1,15 @@
 import { open, type FileHandle } from "node:fs/promises";
 
-/** Size of one chunk, about 300 log entries. The daemon serves other requests between two chunks. */
+/** Number of bytes per read, about 300 log entries. The daemon serves requests between two reads. */
 const chunkBytes = 64 * 1024;
 const lineBreak = "\n".charCodeAt(0);
 
-/** Yields the lines of a file in chunks, the last line first. Yields nothing for a missing file. */
+/** Yields the lines of a file in chunks. The last line comes first. Yields nothing for a missing file. */
 export async function* linesFromEnd(file: string): AsyncGenerator<string[]> {
   const handle = await openExisting(file);
   if (!handle) return;
   try {
-    /** Parts of a line that begins before the chunk that was read last. */
+    /** Parts of a line whose beginning is not read yet. */
     let rest: Buffer[] = [];
     for (let end = (await handle.stat()).size; end > 0;) {
       const start = Math.max(0, end - chunkBytes);

@@ -19,12 +19,12 @@ interface Wanted {
 }
 
 /**
- * The log entries of each worker on disk, one JSON document per line. Each worker has a current and a previous file, each of at most half
- * of `bytesPerWorker`. Calls for one worker run one after another.
+ * The log entries of each worker on the disk, one JSON line per entry. Each worker has a current and a previous file. Each file has at most
+ * half of `bytesPerWorker`. Operations on the same worker wait for each other.
  */
 export class LogFiles {
   readonly #options: LogFilesOptions;
-  /** The last call for each worker, by worker name. */
+  /** The last operation on the files of each worker, by worker name. The next operation waits for it. */
   readonly #calls = new Map<string, Promise<unknown>>();
   /** Names of the workers for which this process has appended entries. */
   readonly #appended = new Set<string>();
@@ -33,7 +33,9 @@ export class LogFiles {
     this.#options = options;
   }
 
-  /** Appends entries in the order of their ids. Rejects with the error of the file system; some entries may be written in that case. */
+  /**
+   * Appends entries in the order of their ids. Rejects with the error of the file system. Some of the entries are then possibly written.
+   */
   append(name: string, entries: readonly LogEntry[]): Promise<void> {
     return this.#inOrder(name, async () => {
       const { current, previous } = this.#filesOf(name);
@@ -41,7 +43,7 @@ export class LogFiles {
       await mkdir(this.#options.directory, { recursive: true, mode: 0o700 });
       const currentBytes = await sizeOf(current);
       if (currentBytes > 0 && currentBytes + Buffer.byteLength(text) > this.#options.bytesPerWorker / 2) await rename(current, previous);
-      // Begins with a line break, which ends a line that a crash left incomplete.
+      // Writes a line break first, which ends a line that a crash left incomplete.
       const isFirst = !this.#appended.has(name);
       this.#appended.add(name);
       await appendFile(current, isFirst ? `\n${text}` : text, { mode: 0o600 });
@@ -49,8 +51,8 @@ export class LogFiles {
   }
 
   /**
-   * Returns the newest matching entries with ids from `leastId`: at most `limit` entries, oldest first. Skips lines that a crash left
-   * incomplete.
+   * Returns the newest matching entries with ids from `leastId` on, oldest first and at most `limit`. Skips incomplete lines that a crash
+   * left.
    */
   read(name: string, passes: (entry: LogEntry) => boolean, { limit, leastId }: Wanted): Promise<LogEntry[]> {
     return this.#inOrder(name, async () => {
@@ -61,10 +63,7 @@ export class LogFiles {
     });
   }
 
-  /**
-   * Returns each worker that has log files, with the Unix time of the last change in milliseconds. The most recently changed worker comes
-   * first.
-   */
+  /** Returns each worker with log files and the Unix time in ms of their last change. The worker with the last change comes first. */
   async list(): Promise<{ name: string; modifiedMs: number }[]> {
     const fileNames = await readdir(this.#options.directory).catch(orWhenMissing([]));
     const modified = new Map<string, number>();
@@ -98,7 +97,7 @@ export class LogFiles {
   }
 }
 
-/** Returns the name of the worker whose entries a file contains. Undefined for a file of another program. */
+/** Returns the worker name that a file name contains. Returns undefined if another program created the file. */
 function workerOf(fileName: string): string | undefined {
   const ending = [previousEnding, currentEnding].find((one) => fileName.endsWith(one));
   if (ending === undefined) return undefined;
@@ -113,7 +112,7 @@ async function sizeOf(file: string): Promise<number> {
   return (await stat(file).catch(orWhenMissing({ size: 0 }))).size;
 }
 
-/** Returns an error handler that returns `value` for a missing file or folder and rethrows all other errors. */
+/** Returns an error handler. For a missing file or folder, it returns `value`. It rethrows other errors. */
 function orWhenMissing<Value>(value: Value): (error: NodeJS.ErrnoException) => Value {
   return (error) => {
     if (error.code === "ENOENT") return value;
@@ -122,7 +121,8 @@ function orWhenMissing<Value>(value: Value): (error: NodeJS.ErrnoException) => V
 }
 
 /**
- * Returns the newest matching entries of a file, oldest first. Reads backward until an id is below `leastId` or `limit` entries were found.
+ * Returns the newest matching entries of a file, oldest first. Reads backward until an id is below `leastId`, or until `limit` entries are
+ * found.
  */
 async function newestOf(file: string, passes: (entry: LogEntry) => boolean, { limit, leastId }: Wanted): Promise<LogEntry[]> {
   const entries: LogEntry[] = [];
@@ -136,7 +136,7 @@ async function newestOf(file: string, passes: (entry: LogEntry) => boolean, { li
   return entries.toReversed();
 }
 
-/** Parses a line of a log file. Returns undefined for a line that is incomplete or was written by another program. */
+/** Parses a line of a log file. Returns undefined if the line is incomplete or another program wrote it. */
 function parseLine(line: string): LogEntry | undefined {
   try {
     return LogEntry.parse(JSON.parse(line));

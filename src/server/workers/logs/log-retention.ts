@@ -3,24 +3,21 @@ import { RingReader } from "./follow-logs.js";
 import type { LogFiles } from "./log-files.js";
 import type { WorkerLog } from "./worker-log.js";
 
-/** Interval between writes to the log files. A crash of the daemon loses at most the entries of one interval. */
+/** Interval in ms between two writes to the log files. A crash of the daemon loses at most the entries of one interval. */
 const writeIntervalMs = 1000;
 
 interface LogRetentionOptions {
   readonly files: LogFiles;
-  /** Called when entries cannot be written and are therefore missing on disk. Called again only after a successful write. */
+  /** Called if entries cannot be written. Called again only after a successful write. */
   readonly onError: (error: unknown) => void;
 }
 
-/**
- * Writes new log entries to the files each second. If memory has already dropped entries, writes a notice with the number of dropped
- * entries instead.
- */
+/** Writes new log entries to the files each second. If entries are no longer in memory, writes a notice with their number. */
 export class LogRetention {
   readonly files: LogFiles;
   readonly #onError: (error: unknown) => void;
   readonly #readers = new WeakMap<WorkerLog, RingReader>();
-  /** Worker names by logs with new entries. A worker has several logs here if its log was dropped from memory and created again. */
+  /** Worker names, by logs with new entries. A worker has several logs here if memory dropped its log and it was created again. */
   readonly #changed = new Map<WorkerLog, string>();
   #timer: NodeJS.Timeout | undefined;
   #isFailing = false;
@@ -35,13 +32,13 @@ export class LogRetention {
     this.#timer ??= setTimeout(() => void this.write(), writeIntervalMs).unref();
   }
 
-  /** Deletes the stored entries of a worker, and discards entries that are not written yet. */
+  /** Deletes the stored entries of a worker and the entries that wait for a write. */
   forget(name: string): void {
     for (const [log, worker] of this.#changed) if (worker === name) this.#changed.delete(log);
     this.files.delete(name).catch((error: unknown) => this.#noteFailure(error));
   }
 
-  /** Writes all new entries. Resolves when the entries are in the files or the write has failed. */
+  /** Writes all new entries. Resolves after the write, even if the write has failed. */
   async write(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -57,7 +54,7 @@ export class LogRetention {
     const entries: LogEntry[] = [];
     while (reader.hasMore(log.rings)) entries.push(...reader.next(log.rings));
     if (entries.length === 0) return;
-    // Sorts by id, because a batch begins with its notices, even if entries of the batch have lower ids.
+    // Sorts by id. In a batch, notices come first, although their ids can be higher.
     entries.sort((one, other) => one.id - other.id);
     try {
       await this.files.append(name, entries);
@@ -67,7 +64,7 @@ export class LogRetention {
     }
   }
 
-  /** Reports only the first failure until a write succeeds, so that a full disk does not fill the daemon's log as well. */
+  /** Reports a failure only once until a write succeeds, so that a full disk does not also fill the daemon's log. */
   #noteFailure(error: unknown): void {
     if (!this.#isFailing) this.#onError(error);
     this.#isFailing = true;

@@ -18,7 +18,7 @@ export function entryFilter(filter: LogFilter): (entry: LogEntry) => boolean {
     (needle === undefined || entry.text.toLowerCase().includes(needle));
 }
 
-/** Returns whether a request's status equals `status`, such as `404`, or has its class, such as `5xx`. */
+/** Returns whether the status of a request equals `status`. `status` is a number such as `404` or a class such as `5xx`. */
 function hasStatus({ request }: LogEntry, status: string): boolean {
   return request !== undefined && String(request.status).startsWith(status.replace("xx", ""));
 }
@@ -29,7 +29,7 @@ export function newestEntries(
   passes: (entry: LogEntry) => boolean,
   limit: number,
 ): { entries: LogEntry[]; hasMore: boolean } {
-  // Reads one entry more than the limit, to find out whether older entries match.
+  // Reads one more entry than the limit, to find out whether there are older matching entries.
   const wanted = limit + 1;
   let entries: LogEntry[] = [];
   for (const ring of rings) {

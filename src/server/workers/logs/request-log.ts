@@ -3,22 +3,23 @@ import type { WorkerExchange } from "../engine/worker-exchange.js";
 import type { ServedVersion } from "../engine/version-handler.js";
 import type { WorkerLogs } from "./worker-logs.js";
 
-/** Maximum length of a path in the log, in characters. Clients choose the path, and long paths would displace other entries. */
+/** Maximum length in characters of a path in the log. Clients choose the path, and a long path would displace other entries. */
 const maxPathLength = 2048;
 /**
- * Maximum length of an X-Forwarded-For header in the log, in characters. Clients choose the header, and long headers would displace other
+ * Maximum length in characters of an X-Forwarded-For header in the log. Clients choose the header, and a long header would displace other
  * entries.
  */
 const maxForwardedLength = 200;
 const forwardedForName = "x-forwarded-for";
 /**
- * Maximum query length in characters. With a longer query, the logged path is copied, because a substring would keep the query in memory.
+ * Maximum length in characters of a query. If the query is longer, copies the path, because a substring would keep the whole target in
+ * memory.
  */
 const maxSharedQueryLength = 256;
-/** Logged status of a request whose client disconnected before the response. nginx uses the same status. */
+/** Status in the log if the client disconnected before the response. nginx writes the same status. */
 const clientClosedRequest = 499;
 
-/** Responses from this status on are logged as errors. */
+/** Lowest status that the log contains as an error. */
 const leastFailure = 500;
 
 interface RejectedRequest extends Pick<WorkerExchange, "request" | "requestId"> {
@@ -29,7 +30,7 @@ interface RejectedRequest extends Pick<WorkerExchange, "request" | "requestId"> 
 }
 
 interface RequestEnd {
-  /** HTTP status that was sent; 0 when the client disconnected before the response. */
+  /** HTTP status that the client received. 0 if it disconnected before the response. */
   readonly status: number;
   readonly durationMs: number;
   readonly responseBytes: number;
@@ -45,7 +46,7 @@ export class RequestLog {
     this.#version = version;
   }
 
-  /** Writes a request that a plugin rejected before it reached the worker, unless the manifest has `accessLog: false`. */
+  /** Writes a request that a plugin rejected before the worker received it. Does nothing if the manifest has `accessLog: false`. */
   writeRejection({ request, requestId, plugin, status, durationMs }: RejectedRequest): void {
     const { name, version, manifest } = this.#version;
     if (!manifest.accessLog) return;
@@ -57,7 +58,7 @@ export class RequestLog {
     this.#logs.writeRequest({ name, version, level: status >= leastFailure ? "error" : "info", text, request: logged });
   }
 
-  /** Writes a completed request, unless the manifest has `accessLog: false`. */
+  /** Writes a completed request. Does nothing if the manifest has `accessLog: false`. */
   write(exchange: WorkerExchange, end: RequestEnd): void {
     const { name, version, manifest } = this.#version;
     if (!manifest.accessLog) return;
@@ -88,7 +89,7 @@ function loggedRequest({ request, requestId, path, isCron }: Requested, end: Req
   return forwardedFor === undefined ? logged : { ...logged, forwardedFor: copied(forwardedFor.slice(0, maxForwardedLength)) };
 }
 
-/** Returns the X-Forwarded-For header. Reads the raw headers, because `request.headers` would parse all headers. */
+/** Returns the X-Forwarded-For header. Reads the raw headers, because `request.headers` parses all headers. */
 function forwardedForOf(rawHeaders: readonly string[]): string | undefined {
   for (let index = 0; index < rawHeaders.length; index += 2)
     if (rawHeaders[index]?.length === forwardedForName.length && rawHeaders[index]?.toLowerCase() === forwardedForName)
@@ -105,7 +106,7 @@ function shortened(path: string): string {
   return path.length > maxPathLength ? `${copied(path.slice(0, maxPathLength))}…` : path;
 }
 
-/** Returns a copy, because a substring keeps the original string in memory. */
+/** Returns a copy. A substring would keep the original text in memory. */
 function copied(text: string): string {
   return Buffer.from(text).toString();
 }

@@ -2,12 +2,12 @@ import type { LogEntry } from "../../../shared/contract/worker-logs.js";
 import type { LogFiles } from "./log-files.js";
 
 /**
- * Tolerance for the modification time of a file, which is the last tick of the kernel's clock. This tick can be before the time of the last
- * entry in the file.
+ * Tolerance in ms for the modification time of a file. The kernel takes it from its last clock tick, which can be before the time of the
+ * last entry.
  */
 const clockToleranceMs = 1000;
 
-/** Ids of a worker's entries: all entries from these ids on are in memory. */
+/** The lowest id from which all entries of a worker are in memory, for requests and for output. */
 export interface FirstIdsInMemory {
   readonly output: number;
   readonly requests: number;
@@ -17,22 +17,22 @@ interface WantedEntries {
   readonly passes: (entry: LogEntry) => boolean;
   /** Maximum number of entries to return. */
   readonly limit: number;
-  /** Lowest id that can match: all entries with lower ids fail `passes`. */
+  /** Lowest id that can match. `passes` returns false for all lower ids. */
   readonly leastId?: number | undefined;
-  /** Earliest Unix time in milliseconds that can match: all earlier entries fail `passes`. */
+  /** Earliest Unix time in ms that can match. `passes` returns false for all earlier entries. */
   readonly sinceMs?: number | undefined;
   readonly firstIdsOf: (name: string) => FirstIdsInMemory;
 }
 
-/** A worker with log files. `modifiedMs`: Unix time of the last change of the files in milliseconds, if known. */
+/** A worker with log files. `modifiedMs` is the Unix time in ms of their last change, if known. */
 interface StoredLog {
   readonly name: string;
   readonly modifiedMs?: number;
 }
 
 /**
- * Adds matching entries that are only in files to the entries in memory. Returns the newest entries, oldest first. `stored` must begin with
- * the most recently changed log, because files without newer entries are skipped.
+ * Adds the matching entries that only the files contain. Returns the newest entries, oldest first. In `stored`, the last changed log must
+ * be first, because files without newer entries are skipped.
  */
 export async function addStoredEntries(
   files: LogFiles,
@@ -46,7 +46,7 @@ export async function addStoredEntries(
     const { output, requests } = firstIdsOf(name);
     const isCovered = Math.max(output, requests) <= fromId;
     if (isCovered || modifiedMs + clockToleranceMs < Math.max(sinceMs, oldest?.time ?? 0)) continue;
-    // A notice about dropped requests also has the source `runtime`, so this source uses the higher id.
+    // Uses the higher id for the source `runtime`, because a notice about dropped requests also has this source.
     const firstIdOf = { request: requests, app: output, runtime: Math.max(output, requests) };
     const isOnlyInFile = ({ id, source }: LogEntry) => id < firstIdOf[source];
     const found = await files.read(name, (entry) => isOnlyInFile(entry) && passes(entry), { limit, leastId: fromId });

@@ -1,18 +1,20 @@
 import { ChangeSignal } from "../../../shared/change-signal.js";
 import { EntryRing } from "./entry-ring.js";
 
-/** The newest log entries of one worker in memory, in two ring buffers, so that many requests cannot displace the worker's output. */
+/**
+ * The newest log entries of one worker in memory. Requests have a separate ring buffer, so that they cannot displace the worker's output.
+ */
 export class WorkerLog {
   /** Entries with output of the worker and messages of the daemon. */
   readonly output = new EntryRing();
   readonly requests = new EntryRing();
   readonly rings: readonly EntryRing[] = [this.output, this.requests];
   readonly changes = new ChangeSignal();
-  /** Lowest id that this object can contain. Entries with lower ids were written before the object was created. */
+  /** Lowest id that this log can contain. All lower ids are from before its creation. */
   readonly createdId: number;
-  /** Number of readers that currently follow this log. */
+  /** Number of readers that follow this log now. */
   followerCount = 0;
-  /** True after the worker was deleted, so that no further entry is added. */
+  /** True after the worker was deleted. No entry is then added. */
   isForgotten = false;
 
   constructor(createdId: number) {

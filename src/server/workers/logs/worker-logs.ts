@@ -10,18 +10,18 @@ import { WorkerLog } from "./worker-log.js";
 import { KeyedLock } from "../../platform/keyed-lock.js";
 
 const maxEntriesPerRing = 10_000;
-/** Approximate memory of a log entry, without its texts. */
+/** Approximate memory in bytes of a log entry without its texts. */
 const entryOverheadBytes = 96;
-/** Approximate memory of the fields of a logged request, without its path. */
+/** Approximate memory in bytes of a logged request without its path. */
 const requestOverheadBytes = 256;
 
 export type NewLogEntry = Omit<LogEntry, "id" | "time" | "worker" | "request"> & { readonly name: string };
 export type NewRequestEntry = Pick<LogEntry, "version" | "level" | "text"> & { readonly name: string; readonly request: LoggedRequest };
 
-/** Selects workers: a list of worker names, or a function that returns true for each selected name. */
+/** The selected workers: a list of names, or a function that returns whether a name is selected. */
 export type LogSelection = readonly string[] | ((name: string) => boolean);
 
-/** Maximum number of entries read from the files for a reader that resumes. */
+/** Maximum number of entries that are read from files for a reader that resumes. */
 const maxResumedEntries = 10_000;
 
 export interface WorkerLogsOptions {
@@ -37,8 +37,8 @@ export interface WorkerLogsOptions {
 }
 
 /**
- * The logs of all workers: the newest entries in memory, older entries in files. Above the limit per worker, memory drops the worker's
- * oldest entries. Above the total limit, memory drops the log with the oldest last write.
+ * The logs of all workers. Memory contains the newest entries, and files contain older ones. Above the limit per worker, memory drops its
+ * oldest entries. Above the total limit, it drops the log whose last write is oldest.
  */
 export class WorkerLogs {
   readonly #options: WorkerLogsOptions;
@@ -55,7 +55,7 @@ export class WorkerLogs {
   constructor(options: WorkerLogsOptions) {
     this.#options = options;
     this.#bytesPerWorker = Math.min(options.bytesPerWorker, options.totalBytes);
-    // The first id is higher than all ids of earlier daemon processes, so that readers can resume after a restart.
+    // Starts above the ids of earlier daemon processes, so that readers can resume after a restart.
     this.#nextId = options.now() * 1000;
   }
 
@@ -65,7 +65,7 @@ export class WorkerLogs {
 
   /** Writes output of the worker, or a message of the daemon about the worker. */
   write({ name, version, level, source, text }: NewLogEntry): void {
-    // Copies the text, because a substring keeps the original string in memory.
+    // Copies the text. A substring would keep the original text in memory.
     const bytes = Buffer.from(cutText(text));
     const log = this.#touch(name);
     const entry = { ...this.#stamp(name), version, level, source, text: bytes.toString() };
@@ -75,16 +75,16 @@ export class WorkerLogs {
   /** Writes the log entry of a completed request. */
   writeRequest({ name, version, level, text, request }: NewRequestEntry): void {
     const log = this.#touch(name);
-    // Uses one object literal, because copying properties from another object costs more time than the rest of this method.
+    // Lists all fields here. Copying the properties of another object would take more time than the rest of this function.
     const entry = { id: this.#nextId, time: this.#options.now(), worker: name, version, level, source: "request" as const, text, request };
     this.#nextId += 1;
     const sizeBytes = text.length + request.path.length + entryOverheadBytes + requestOverheadBytes;
     this.#append(log, { ring: log.requests, entry, sizeBytes });
   }
 
-  /** Returns the newest matching entries from memory and files, oldest first. `hasMore`: older matching entries exist. */
+  /** Returns the newest matching entries from memory and files, oldest first. `hasMore` is true if older entries match. */
   async read(selection: LogSelection, query: LogFilter): Promise<{ entries: LogEntry[]; hasMore: boolean }> {
-    // Reads one entry more than the limit, to find out whether older entries match.
+    // Reads one more entry than the limit, to find out whether there are older matching entries.
     const limit = query.limit + 1;
     const passes = entryFilter(query);
     const inMemory = newestEntries(this.#ringsOf(selection), passes, limit).entries;
@@ -102,21 +102,21 @@ export class WorkerLogs {
     return (await this.read([name], { version, limit: 1 })).entries.length > 0;
   }
 
-  /** Writes all entries that are not on disk yet to the files. */
+  /** Writes the entries that only memory contains to the files. */
   async close(): Promise<void> {
     await this.#options.retention?.write();
   }
 
   /**
-   * Yields matching entries, then new entries in batches, until `signal` aborts or the only selected worker is deleted. With `lastEventId`,
-   * begins after this entry. A reader that is too slow receives a notice about dropped entries.
+   * Yields matching entries, then new entries in batches. Ends when `signal` aborts, or when the only selected worker is deleted. With
+   * `lastEventId`, begins after it. A slow reader receives a notice about dropped entries.
    */
   async *follow(
     selection: LogSelection,
     query: LogFilter,
     from: { lastEventId: number | undefined; signal: AbortSignal },
   ): AsyncGenerator<LogEntry[]> {
-    // Ignores an id that this daemon has not assigned, because the entries that the reader already has are unknown.
+    // Ignores an id that this daemon has not assigned, because it does not show which entries the reader has received.
     const lastEventId = from.lastEventId !== undefined && from.lastEventId < this.#nextId ? from.lastEventId : undefined;
     const start = { ...from, lastEventId };
     const followed = {
@@ -131,7 +131,7 @@ export class WorkerLogs {
     else yield* followLogs(followed, query, start);
   }
 
-  /** Deletes the log of a deleted worker and ends the streams of readers that follow the log. */
+  /** Deletes the log of a deleted worker and ends the streams of its readers. */
   forget(name: string): void {
     this.#options.retention?.forget(name);
     const log = this.#logs.get(name);
@@ -156,9 +156,7 @@ export class WorkerLogs {
     return byId([...inFiles, ...inMemory]);
   }
 
-  /**
-   * Returns a function that returns a worker's first ids in memory: all entries from these ids on were in memory at the time of this call.
-   */
+  /** Returns a function for a worker name. It returns the ids from which all entries were in memory at the time of this call. */
   #firstIdsInMemory(): (name: string) => FirstIdsInMemory {
     const nextId = this.#nextId;
     const firstIds = new Map(
@@ -171,7 +169,7 @@ export class WorkerLogs {
   }
 
   /**
-   * Adds entries from the files, see `addStoredEntries`. Reads with a selector function run one at a time, because a read can take minutes
+   * Adds entries from the files by `addStoredEntries`. For a selector function, only one read runs at a time, because it can take minutes
    * if few entries match.
    */
   async #addFromFiles(
@@ -212,7 +210,7 @@ export class WorkerLogs {
     return [...this.#logs].flatMap(([name, log]) => (selection(name) ? log.rings : []));
   }
 
-  /** Returns the log of a worker and moves the log to the end of `#logs`, which is ordered by last write. */
+  /** Returns the log of a worker, and moves it to the end of `#logs`, which is in the order of the last write. */
   #touch(name: string): WorkerLog {
     if (this.#lastWrite?.name === name && this.#logs.get(name) === this.#lastWrite.log) return this.#lastWrite.log;
     const log = this.#logs.get(name) ?? new WorkerLog(this.#nextId);
@@ -246,8 +244,8 @@ export class WorkerLogs {
   }
 
   /**
-   * Drops entries until the total limit is met: first the logs of other workers, then the oldest entries in the current log's other ring,
-   * then in `currentRing`.
+   * Drops entries until the total size is below the limit. Drops the logs of other workers first, then the oldest entries in the other ring
+   * of the current log, then those in `currentRing`.
    */
   #dropLeastRecent(current: WorkerLog, currentRing: EntryRing): void {
     const { totalBytes } = this.#options;
@@ -266,7 +264,7 @@ export class WorkerLogs {
   }
 }
 
-/** Returns a notice for each ring that has dropped entries with an id above `afterId`. */
+/** Returns one notice for each ring that has dropped an entry with an id above `afterId`. */
 function noticesOf(rings: readonly EntryRing[], afterId: number): LogEntry[] {
   return rings.flatMap((ring) => {
     const { newestDropped } = ring;

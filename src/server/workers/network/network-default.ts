@@ -2,15 +2,15 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { networkModes, type NetworkMode } from "../../config/worker-network.js";
 
-/** File in the state directory that stores the network mode, which applies if RUNTIME_WORKER_NETWORK is not set. */
+/** File in the state directory that contains the network mode. The mode applies if RUNTIME_WORKER_NETWORK is not set. */
 const fileName = "worker-network";
 const modeOfNewInstallations: NetworkMode = "public";
-/** Network mode for installations that are older than RUNTIME_WORKER_NETWORK, because their workers may rely on full network access. */
+/** Network mode of an installation from before RUNTIME_WORKER_NETWORK existed. Its workers possibly need full network access. */
 const modeOfOldInstallations: NetworkMode = "all";
 
 /**
- * Returns the network mode that applies without RUNTIME_WORKER_NETWORK. Stores `public` for a new installation, whose state directory
- * contains only `newFiles`. `isChosen` is false if no mode is stored.
+ * Returns the network mode that applies without RUNTIME_WORKER_NETWORK. If the state directory contains only `newFiles`, the installation
+ * is new, and the mode `public` is stored. `isChosen` is false if no mode is stored.
  */
 export async function defaultNetworkMode(
   stateDirectory: string,

@@ -1,17 +1,17 @@
-/** Description of a worker's static files, from which an isolate serves `env.ASSETS`. */
+/** Description of a worker's static files. An isolate needs it to serve `env.ASSETS`. */
 export interface AssetsOrder {
   /** Folder that contains the static files, relative to the worker's folder. */
   readonly directory: string;
   /** Content type by file extension, such as `.html`. */
   readonly types: Readonly<Record<string, string>>;
   /**
-   * Response to a request for a missing file. `spa`: `index.html`. `404`: `404.html` with status 404. Undefined: a short text with status
-   * 404.
+   * Response for a missing file. With `spa`, it is `index.html`. With `404`, it is `404.html` with status 404. If undefined, it is a short
+   * text with status 404.
    */
   readonly notFound: "spa" | "404" | undefined;
   /** Path of the worker's module, relative to `directory`. */
   readonly module: string;
-  /** The worker's name, if the paths of requests begin with the base path `/<name>`; otherwise undefined. */
+  /** The worker's name if request paths begin with the base path `/<name>`. Undefined if the paths have no base path. */
   readonly nameInPaths: string | undefined;
   /** Folders below `directory` whose files never change. */
   readonly immutable: readonly string[];
@@ -19,11 +19,14 @@ export interface AssetsOrder {
   readonly headers: readonly (readonly [name: string, value: string])[];
 }
 
-/** Matches files at the root of an assets folder that are not served: Cloudflare's configuration files and the worker's code. */
+/**
+ * Matches files at the root of an assets folder that the daemon does not serve: configuration files of Cloudflare, and the code of the
+ * worker.
+ */
 const configurationFiles = /^_(?:worker\.js|routes\.json|headers|redirects)(?:\/|$)/;
 
 /**
- * Returns whether a file in an assets folder is never served: the worker's module, files in the module's subfolder, and configuration
+ * Returns whether a file in an assets folder is never served. These are the worker's module, the files in its subfolder, and configuration
  * files.
  */
 export function isExcludedAsset(file: string, { module }: Pick<AssetsOrder, "module">): boolean {

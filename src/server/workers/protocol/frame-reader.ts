@@ -1,35 +1,41 @@
 import { FrameKind, frameHeaderBytes, maximumPayloadBytes } from "./frames.js";
 
-/** Size of the read buffer, about the capacity of a socket pair. */
+/** Size of the read buffer in bytes, about as much as the socket between daemon and isolate can hold. */
 const bufferBytes = 256 * 1024;
-/** Minimum free space for a read. With less space, a read transfers too few bytes for the cost of its system call. */
+/** Minimum number of free bytes for a read. With less space, a read transfers too few bytes for the cost of its system call. */
 const leastRoomBytes = 64 * 1024;
-/** Minimum size of each part of a Chunk frame, except the last part. Each part costs its receiver about 100 bytes of memory. */
+/**
+ * Minimum number of bytes in each delivered part of a Chunk frame, except the last. The receiver needs about 100 bytes of memory for each
+ * part.
+ */
 const leastPieceBytes = 4096;
 
-/** Payload of a frame: `buffer` from `start` to `end`. The bytes are valid until the handler returns, or longer if `keep` is called. */
+/**
+ * Payload of a frame, which is `buffer` from `start` to `end`. The bytes are valid until the handler returns. If the handler calls `keep`,
+ * they are valid longer.
+ */
 export interface FramePayload {
   readonly buffer: Buffer;
   readonly start: number;
   readonly end: number;
-  /** True for every part of a Chunk frame after the first part. */
+  /** True for each part of a Chunk frame except the first. */
   readonly isRest?: boolean;
 }
 
 export type FrameHandler = (kind: number, exchange: number, payload: FramePayload) => void;
 
 /**
- * Splits the byte stream of the channel into frames. Delivers a frame when it is complete, but the bytes of a Chunk frame as they arrive,
- * because chunk boundaries have no meaning. The socket reads into one reused buffer to avoid allocations.
+ * Splits the bytes of the channel into frames. Delivers a frame when it is complete, but a Chunk frame in parts as its bytes arrive,
+ * because its boundaries have no meaning. The socket reads into one buffer, which saves allocations.
  */
 export class FrameReader {
   readonly #onFrame: FrameHandler;
   #buffer = Buffer.allocUnsafeSlow(bufferBytes);
-  /** Start of the received bytes that were not delivered yet. `#end`: end of these bytes. */
+  /** Start of the received bytes that are not delivered yet. `#end` is their end. */
   #start = 0;
   #end = 0;
   #isKept = false;
-  /** Number of undelivered bytes of a Chunk frame that is delivered in parts. `#chunkExchange`: the exchange number of this frame. */
+  /** Number of bytes that are missing in the current Chunk frame. `#chunkExchange` is the exchange number of this frame. */
   #chunkRest = 0;
   #chunkExchange = 0;
   #isChunkBegun = false;
@@ -38,14 +44,14 @@ export class FrameReader {
     this.#onFrame = onFrame;
   }
 
-  /** Returns the buffer for the next read from the socket. `read` must be called afterwards. */
+  /** Returns the buffer for the next read from the socket. Call `read` afterwards. */
   room(): Buffer {
     const waiting = this.#end - this.#start;
     if (waiting === 0 && !this.#isKept) {
       this.#start = this.#end = 0;
       return this.#buffer;
     }
-    // The length is capped because `read` rejects a longer frame anyway.
+    // Limits the length, because `read` rejects a frame that is longer.
     const length =
       this.#chunkRest > 0 || waiting < frameHeaderBytes ? 0 : Math.min(this.#buffer.readUInt32LE(this.#start), maximumPayloadBytes);
     const size = frameHeaderBytes + length;
@@ -54,13 +60,13 @@ export class FrameReader {
     return this.#buffer.subarray(this.#end);
   }
 
-  /** Adds bytes that were received before the first call of `room`. The next `read` delivers these bytes. */
+  /** Adds bytes from before the first call of `room`. The next call of `read` delivers them. */
   put(bytes: Buffer): void {
     const count = bytes.copy(this.room());
     this.#end += count;
   }
 
-  /** Delivers the frames that `count` new bytes complete. Throws when a frame is too long. */
+  /** Delivers the frames that are complete after `count` new bytes. Throws if a frame is too long. */
   read(count: number): void {
     const buffer = this.#buffer;
     this.#end += count;
@@ -68,7 +74,7 @@ export class FrameReader {
       this.#passOn();
       if (this.#chunkRest > 0) return;
     }
-    // All frames of a read share one object, because a handler uses the object only during its call.
+    // Uses one object for all frames of a read, because a handler needs the object only during its call.
     const payload = { buffer, start: 0, end: 0 };
     while (this.#end - this.#start >= frameHeaderBytes) {
       const at = this.#start;
@@ -85,7 +91,7 @@ export class FrameReader {
     }
   }
 
-  /** Keeps the current buffer unchanged because payload bytes are still in use: the next read uses another buffer. */
+  /** Leaves the current buffer unchanged, because payload bytes are still in use. The next read uses another buffer. */
   keep(): void {
     this.#isKept = true;
   }
@@ -110,7 +116,7 @@ export class FrameReader {
     this.#onFrame(FrameKind.Chunk, this.#chunkExchange, { buffer: this.#buffer, start, end, isRest });
   }
 
-  /** Moves the undelivered bytes to the start of a buffer of at least `size` bytes. */
+  /** Moves the bytes that are not delivered yet to the start of a buffer of at least `size` bytes. */
   #move(size: number): void {
     const target = this.#isKept || this.#buffer.length < size ? Buffer.allocUnsafeSlow(size) : this.#buffer;
     this.#end = this.#buffer.copy(target, 0, this.#start, this.#end);

@@ -2,43 +2,45 @@ import { FrameKind, frameHeaderBytes, inlineResponseBytes, maximumPayloadBytes }
 import type { Socket } from "node:net";
 
 const slabBytes = 256 * 1024;
-/** Minimum length of byte arrays that are passed to the socket without a copy. Copying a shorter array next to its header is cheaper. */
+/** Minimum length of a byte array that the socket receives without a copy. For a shorter array, a copy after the frame header is faster. */
 const copyBytes = 8 * 1024;
 /**
- * Number of waiting body bytes that trigger a flush before the end of the event loop turn. The receiver can then process these bytes
- * concurrently.
+ * Number of waiting body bytes that cause a flush before the end of the turn. The receiver can then process these bytes at the same time.
  */
 const handOverBytes = 128 * 1024;
-/** Maximum number of reused slabs (buffers for frames). If no slab is free because the receiver does not read, new memory is allocated. */
+/**
+ * Maximum number of buffers for frames (slabs) that are used again. If the receiver does not read, all are in use, and new memory is
+ * allocated.
+ */
 const maximumSlabs = 8;
 const encoder = new TextEncoder();
 
 /** Collects frames and writes them to the socket once per turn of the event loop. */
 export class FrameWriter {
   #slab: Buffer = Buffer.allocUnsafeSlow(slabBytes);
-  /** Full slabs that the socket still uses. `#freeSlabs`: slabs that can be reused. */
+  /** Full slabs that the socket still uses. `#freeSlabs` contains the slabs that can be used again. */
   #lentSlabs: Buffer[] = [];
   #freeSlabs: Buffer[] = [];
-  /** Offset of the first byte that is not queued for sending yet. `#end`: end of the written bytes. */
+  /** Position of the first byte in the slab that is not queued for sending. `#end` is the end of the written bytes. */
   #start = 0;
   #end = 0;
   #ready: Uint8Array[] = [];
   #scheduled: NodeJS.Immediate | undefined;
   #isHeld = false;
   #waitingRequests = 0;
-  /** Number of waiting bytes that will be passed to the socket without a copy. */
+  /** Number of waiting bytes that the socket will receive without a copy. */
   #longBytes = 0;
-  /** The last written frame, if this frame is a Chunk that further bytes can extend. */
+  /** The last written frame, if it is a Chunk frame that more bytes can extend. */
   #openChunk: { readonly exchange: number; readonly slab: Buffer; readonly at: number; length: number } | undefined;
   readonly #send: (pieces: Uint8Array[]) => boolean;
   readonly #flush = (): void => this.flush();
 
-  /** `send` returns true if the socket has sent all bytes. The writer then reuses the memory of these bytes. */
+  /** `send` returns true if the socket has sent all bytes. The writer can then use their memory again. */
   constructor(send: (pieces: Uint8Array[]) => boolean) {
     this.#send = send;
   }
 
-  /** Number of Request frames that are not flushed yet. */
+  /** Number of written Request frames that are not flushed yet. */
   get waitingRequests(): number {
     return this.#waitingRequests;
   }
@@ -62,8 +64,8 @@ export class FrameWriter {
   }
 
   /**
-   * Writes body bytes. Extends the last frame if this frame is an unsent Chunk of the same body. The bytes must not change afterwards.
-   * Returns whether a new frame was begun.
+   * Writes body bytes. If the last frame is an unsent Chunk frame of the same body, extends it. The caller must not change the bytes
+   * afterwards. Returns whether a new frame was begun.
    */
   chunk(exchange: number, bytes: Uint8Array): boolean {
     const isNew = this.#chunkHeader(exchange, bytes.byteLength, 0);
@@ -72,7 +74,7 @@ export class FrameWriter {
     return isNew;
   }
 
-  /** Writes a copy of at most 64 KB of body bytes. Otherwise the same as `chunk`. */
+  /** Writes a copy of at most 64 KB of body bytes. In all other respects, works like `chunk`. */
   copiedChunk(exchange: number, bytes: Uint8Array): boolean {
     const size = bytes.byteLength;
     if (!this.#hasRoom(frameHeaderBytes + size)) return this.chunk(exchange, Uint8Array.prototype.slice.call(bytes));
@@ -82,7 +84,7 @@ export class FrameWriter {
     return isNew;
   }
 
-  /** Writes a frame with a byte payload. The bytes must not change afterwards. */
+  /** Writes a frame with bytes as its payload. The caller must not change the bytes afterwards. */
   bytes(kind: FrameKind, exchange: number, bytes: Uint8Array): void {
     this.#header(kind, exchange, bytes.byteLength, 0);
     this.#append(bytes);
@@ -100,13 +102,13 @@ export class FrameWriter {
   }
 
   /**
-   * Writes a complete response in one frame. Returns false and writes nothing if the body is too long for one frame. Body bytes must not
-   * change afterwards.
+   * Writes a complete response in one frame. If the body is too long for one frame, returns false and writes nothing. The caller must not
+   * change the body afterwards.
    */
   answer(exchange: number, status: number, head: string, body: string | Uint8Array): boolean {
     if (body.length > inlineResponseBytes) return false;
     const fixed = 6 + head.length;
-    // Reserves three bytes per UTF-16 unit, the most in UTF-8, to avoid counting the bytes first.
+    // Reserves three bytes for each UTF-16 unit, the maximum in UTF-8. The bytes then do not have to be counted first.
     const room = typeof body === "string" ? Math.min(body.length * 3, inlineResponseBytes) : 0;
     if (room > copyBytes * 3 && !this.#hasRoom(frameHeaderBytes + fixed + room)) {
       return this.answer(exchange, status, head, Buffer.from(body as string));
@@ -143,12 +145,12 @@ export class FrameWriter {
     return this.#isHeld;
   }
 
-  /** Delays the sending of frames until `release` or `flush`. */
+  /** Keeps frames until the call of `release` or `flush`. */
   hold(): void {
     this.#isHeld = true;
   }
 
-  /** Ends `hold` and sends the delayed frames: immediately with `atOnce`, else at the end of the event loop turn. */
+  /** Ends `hold`. With `atOnce`, sends the frames immediately. Otherwise sends them at the end of the turn of the event loop. */
   release(atOnce: boolean): void {
     this.#isHeld = false;
     if (atOnce) this.flush();
@@ -168,7 +170,7 @@ export class FrameWriter {
     if (this.#send(pieces)) this.reuse();
   }
 
-  /** Reuses the slabs after all bytes have been sent. */
+  /** Makes the slabs free again. Call it after all bytes are sent. */
   reuse(): void {
     if (this.#start === this.#end && this.#ready.length === 0) this.#start = this.#end = 0;
     if (this.#lentSlabs.length === 0) return;
@@ -176,7 +178,7 @@ export class FrameWriter {
     this.#lentSlabs = [];
   }
 
-  /** Writes a frame header and reserves `room` bytes after it. Returns the offset of the payload. */
+  /** Writes the header of a frame and reserves `room` bytes after it. Returns the position of the payload. */
   #header(kind: FrameKind, exchange: number, payloadBytes: number, room = payloadBytes): number {
     this.#openChunk = undefined;
     const needed = frameHeaderBytes + room;
@@ -191,12 +193,12 @@ export class FrameWriter {
     return at + frameHeaderBytes;
   }
 
-  /** Schedules one write of all frames of this turn, after the poll phase of the event loop. */
+  /** Schedules one write for all frames of this turn of the event loop, after its poll phase. */
   #schedule(): void {
     this.#scheduled ??= setImmediate(this.#flush);
   }
 
-  /** Begins a Chunk frame and returns true, or extends the last Chunk frame and returns false. Ensures `room` bytes of space. */
+  /** Begins a Chunk frame and returns true, or extends the last one and returns false. Makes sure that `room` bytes are free. */
   #chunkHeader(exchange: number, size: number, room: number): boolean {
     const open = this.#openChunk;
     if (open?.exchange === exchange && open.length + size <= maximumPayloadBytes && this.#end + room <= this.#slab.length) {
@@ -210,10 +212,10 @@ export class FrameWriter {
     return true;
   }
 
-  /** Returns whether a slab has `needed` free bytes, or a new slab can be allocated within the limit. */
+  /** Returns whether `needed` bytes are free in a slab, or whether a new slab is within the limit. */
   #hasRoom(needed: number): boolean {
     if (this.#end + needed <= this.#slab.length) return true;
-    // Flushes first: if the socket sends all bytes, the slab is free again.
+    // Flushes first. If the socket sends all bytes, the slab is free again.
     this.flush();
     if (this.#end + needed <= this.#slab.length || this.#freeSlabs.some((slab) => slab.length >= needed)) return true;
     return this.#lentSlabs.length + this.#freeSlabs.length < maximumSlabs - 1;
@@ -225,7 +227,7 @@ export class FrameWriter {
     this.#lentSlabs.push(this.#slab);
     const free = this.#freeSlabs.findIndex((slab) => slab.length >= needed);
     const [slab] = this.#freeSlabs.splice(free, free === -1 ? 0 : 1);
-    // Allocates twice the needed size, because a worker that sends one long text usually sends more long texts.
+    // Allocates twice as much as needed, because a worker that sends one long text usually sends more of them.
     this.#slab = slab ?? Buffer.allocUnsafeSlow(Math.max(slabBytes, isKnownSlab ? needed * 2 : needed));
     this.#start = this.#end = 0;
   }
@@ -248,7 +250,7 @@ export class FrameWriter {
   }
 }
 
-/** Writes a text as UTF-8 and returns the number of written bytes; undefined if the text exceeds `room` bytes. */
+/** Writes a text as UTF-8 and returns the number of bytes. Returns undefined if the text needs more than `room` bytes. */
 function writeText(slab: Buffer, text: string, at: number, room: number): number | undefined {
   if (text === "") return 0;
   if (text.length * 3 <= room) return slab.write(text, at, "utf8");
@@ -256,7 +258,7 @@ function writeText(slab: Buffer, text: string, at: number, room: number): number
   return read === text.length ? written : undefined;
 }
 
-/** Returns a writer that sends frames to a socket, several buffers in one write. */
+/** Returns a writer that sends frames to a socket. Several buffers become one write. */
 export function writeFramesTo(socket: Socket): FrameWriter {
   const writer = new FrameWriter((pieces) => {
     if (!socket.writable) return false;

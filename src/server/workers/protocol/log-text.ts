@@ -12,8 +12,8 @@ export function cutText(text: string): string {
 }
 
 /**
- * Returns a function that makes paths in the worker's output relative to the worker's folder and removes stack frames of the daemon's code.
- * `slot`: the isolate's sandbox folder. `program`: the folder of the daemon's code.
+ * Returns a function that makes paths in the output relative to the worker's folder and removes stack frames of the daemon's code. `slot`
+ * is the sandbox folder of the isolate, and `program` is the folder of the daemon's code.
  */
 export function createPathHider({ slot, program }: { slot: string; program: string }): (text: string) => string {
   const slots = [pathToFileURL(slot).href, slot];

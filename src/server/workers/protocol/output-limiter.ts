@@ -3,7 +3,7 @@ import { clearTimeout, setTimeout } from "node:timers";
 const entriesPerSecond = 200;
 const bytesPerSecond = 1024 * 1024;
 
-/** Limits entries and bytes of output per second and reports the number of dropped entries. */
+/** Limits the entries and the bytes of output per second. Reports the number of dropped entries. */
 export class OutputLimiter {
   readonly #onDropped: (count: number) => void;
   readonly #share: number;
@@ -12,13 +12,13 @@ export class OutputLimiter {
   #dropped = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  /** `onDropped` receives the number of dropped entries once per second. `share` multiplies the limits. */
+  /** Each second, `onDropped` receives the number of dropped entries, if there are any. `share` multiplies the limits. */
   constructor(onDropped: (count: number) => void, share = 1) {
     this.#onDropped = onDropped;
     this.#share = share;
   }
 
-  /** Returns whether an entry of `bytes` is within the limits. Otherwise counts the entry as dropped. */
+  /** Returns whether an entry of `bytes` is within the limits. If not, counts it as dropped. */
   admits(bytes: number): boolean {
     this.#timer ??= setTimeout(() => this.report(), 1000).unref();
     if (this.#entries >= entriesPerSecond * this.#share || this.#bytes >= bytesPerSecond * this.#share) {
@@ -36,7 +36,7 @@ export class OutputLimiter {
     this.#dropped += 1;
   }
 
-  /** Reports the number of dropped entries and restarts the period of 1 s. */
+  /** Reports the number of dropped entries and begins a new period of 1 s. */
   report(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;

@@ -4,8 +4,8 @@ const slotMask = slots - 1;
 const generations = 2 ** (32 - slotBits);
 
 /**
- * Map of items by exchange number, which combines the index of a slot with the slot's use count. A `Map` with frequent insertions and
- * deletions would leave many old tables to the garbage collector.
+ * Map of items by exchange number. The number combines the index of a slot with a count of its uses. A `Map` with many insertions and
+ * deletions would leave old tables to the garbage collector.
  */
 export class SlotMap<Item> {
   readonly #items: (Item | undefined)[] = [];
@@ -17,7 +17,7 @@ export class SlotMap<Item> {
     return this.#size;
   }
 
-  /** Adds an item and returns its exchange number, which is never 0. Throws when all 16,384 slots are in use. */
+  /** Adds an item and returns its exchange number, which is never 0. Throws if all 16,384 slots are in use. */
   add(item: Item): number {
     const slot = this.#free.pop() ?? this.#items.length;
     if (slot >= slots) throw new Error("the channel has too many concurrent exchanges");
@@ -27,7 +27,7 @@ export class SlotMap<Item> {
     return number;
   }
 
-  /** Stores an item under an exchange number. The other side of the channel can have assigned the number. */
+  /** Stores an item under an exchange number that the other side of the channel can have assigned. */
   set(number: number, item: Item): void {
     const slot = number & slotMask;
     while (this.#items.length <= slot) {
@@ -44,7 +44,7 @@ export class SlotMap<Item> {
     return this.#numbers[slot] === number ? this.#items[slot] : undefined;
   }
 
-  /** Deletes the item of an exchange number that `add` returned, and frees the number. Must be called once per number. */
+  /** Deletes the item of an exchange number from `add` and makes the number free. Call it once per number. */
   delete(number: number): void {
     this.clear(number);
     this.#free.push(number & slotMask);

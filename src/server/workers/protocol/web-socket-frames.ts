@@ -5,9 +5,9 @@ import { chunkBytes, FrameKind, pieceCostBytes, socketWindowBytes, closeReasonBy
 export const CloseCode = {
   Normal: 1000,
   GoingAway: 1001,
-  /** Reports that the peer closed without a code. Never sent over a WebSocket. */
+  /** Stands for a close without a code. No WebSocket frame contains it. */
   NoStatus: 1005,
-  /** Reports that the connection was lost without a close frame. Never sent over a WebSocket. */
+  /** Stands for a connection that ended without a close frame. No WebSocket frame contains it. */
   Abnormal: 1006,
   TooLarge: 1009,
   InternalError: 1011,
@@ -21,28 +21,28 @@ interface Message {
 }
 
 /**
- * Sends the messages of one WebSocket over the channel between daemon and isolate. Splits messages into fragments, and queues fragments
- * that exceed the receiver's credit.
+ * Sends the messages of one WebSocket between daemon and isolate. Splits messages into fragments. Fragments above the receiver's credit
+ * wait in a queue.
  */
 export class MessageFragmenter {
   readonly #number: number;
   readonly #writer: FrameWriter;
   readonly #hasRoom: () => boolean;
   #waiting: Message[] = [];
-  /** Number of sent messages at the start of `#waiting`. `#sentBytes`: number of sent bytes of the next message. */
+  /** Number of messages at the start of `#waiting` that are sent. `#sentBytes` is the number of sent bytes of the next one. */
   #sentMessages = 0;
   #sentBytes = 0;
   #waitingBytes = 0;
   #credit = socketWindowBytes;
 
-  /** `hasRoom` returns whether the channel accepts data now. The owner calls `send` when the channel accepts data again. */
+  /** `hasRoom` returns whether the channel accepts bytes now. If not, the owner calls `send` when the channel accepts bytes again. */
   constructor(options: { number: number; writer: FrameWriter; hasRoom?: () => boolean }) {
     this.#number = options.number;
     this.#writer = options.writer;
     this.#hasRoom = options.hasRoom ?? (() => true);
   }
 
-  /** Number of waiting bytes, plus `pieceCostBytes` for each waiting message. */
+  /** Number of waiting bytes, and `pieceCostBytes` for each waiting message. */
   get waitingBytes(): number {
     return this.#waitingBytes;
   }
@@ -51,14 +51,14 @@ export class MessageFragmenter {
     return this.#waitingBytes === 0;
   }
 
-  /** Queues a message and sends as many bytes as the credit allows. The bytes must not change afterwards. */
+  /** Queues a message and sends as many bytes as the credit allows. The caller must not change the bytes afterwards. */
   add(bytes: Uint8Array, isText: boolean): void {
     this.#waiting.push({ bytes, isText });
     this.#waitingBytes += bytes.byteLength + pieceCostBytes;
     this.send();
   }
 
-  /** Adds credit. Throws when the receiver returns more credit than was used. */
+  /** Adds credit. Throws if the receiver returns more than was used. */
   addCredit(bytes: number): void {
     this.#credit += bytes;
     if (bytes === 0 || this.#credit > socketWindowBytes) throw new Error("the peer returned more WebSocket credit than it received");
@@ -75,7 +75,7 @@ export class MessageFragmenter {
     while (this.#sentMessages < this.#waiting.length && this.#credit > pieceCostBytes && this.#hasRoom()) {
       this.#sendPiece(this.#waiting[this.#sentMessages] as Message);
     }
-    // Sent messages are removed in batches, because each `shift` of a long array moves all other elements.
+    // Removes sent messages in batches, because each `shift` of a long array moves all other elements.
     if (this.#sentMessages * 2 < this.#waiting.length) return;
     this.#waiting = this.#waiting.slice(this.#sentMessages);
     this.#sentMessages = 0;
@@ -100,7 +100,7 @@ export interface SocketClose {
   readonly reason: string;
 }
 
-/** Returns whether an endpoint is allowed to send the code in a close frame. */
+/** Returns whether a close frame is allowed to contain this code. */
 export function isSendableCode(code: number): boolean {
   if (code >= 3000 && code <= 4999) return true;
   return code >= 1000 && code <= 1014 && code !== 1004 && code !== CloseCode.NoStatus && code !== CloseCode.Abnormal;
@@ -114,7 +114,9 @@ export function writeClose({ code, reason }: SocketClose): Uint8Array {
   return payload;
 }
 
-/** Parses a SocketClose payload; throws when its length is invalid. A reason that is not valid UTF-8 becomes empty. */
+/**
+ * Parses the payload of a SocketClose frame. Throws if its length is invalid. If the reason is not valid UTF-8, returns an empty reason.
+ */
 export function readClose(payload: Buffer): SocketClose {
   if (payload.length < 2 || payload.length > 2 + closeReasonBytes) throw new Error("the peer sent an invalid close frame");
   const reason = payload.toString("utf8", 2);

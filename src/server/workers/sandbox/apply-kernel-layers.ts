@@ -6,13 +6,13 @@ import { processorCalls } from "./system-calls.js";
 
 interface Applied {
   readonly layers: KernelLayers;
-  /** Exits this process without running the event loop. */
+  /** Exits this process immediately. The event loop does not run again. */
   readonly exit: (status: number) => void;
 }
 
 /**
- * Restricts this thread and the program that it will execute, with the layers that the kernel supports. Afterwards the event loop must not
- * run, because libuv would use io_uring, which the seccomp filter denies.
+ * Restricts this thread and the program that it executes next, by the layers that the kernel supports. The event loop must not run
+ * afterwards, because libuv would use io_uring, which the seccomp filter denies.
  */
 export async function applyKernelLayers(policy: SandboxPolicy): Promise<Applied> {
   const processor = processorCalls();

@@ -8,7 +8,7 @@ import { readableSystemPaths, runnableSystemPaths } from "./sandbox-paths.js";
 interface IsolatePolicyOptions {
   readonly needs: Pick<IsolateNeeds, "permissions" | "network" | "folder" | "data">;
   readonly slot: string;
-  /** True if only isolates of the same worker run as the isolate's system user. */
+  /** True if no other worker's isolates run as the user of this isolate. */
   readonly hasOwnUser: boolean;
   /** Folder that contains the isolate program. */
   readonly program: string;
@@ -18,8 +18,8 @@ interface IsolatePolicyOptions {
 }
 
 /**
- * Returns the kernel policy of an isolate. The policy allows reading the sandbox folder, the worker and system files of Node.js, and all
- * access that the permissions grant.
+ * Returns the kernel policy of an isolate. It can read the sandbox folder, the worker and the system files of Node.js. Its permissions
+ * allow further access.
  */
 export function isolatePolicy({ needs, slot, hasOwnUser, program, required, closed = [] }: IsolatePolicyOptions): SandboxPolicy {
   const { permissions, network, folder, data } = needs;
@@ -36,7 +36,8 @@ export function isolatePolicy({ needs, slot, hasOwnUser, program, required, clos
     allowsUdp: permissions.includes("udp"),
     allowsUnixSockets: allowsPrograms || allowsUnixSockets(network),
     allowsPrograms,
-    // An isolate that shares its system user could change attributes of files that belong to the daemon or to other workers.
+    // Denies changes of attributes if isolates of several workers have the same user. Otherwise an isolate could change files of other
+    // workers or of the daemon.
     allowsAttributes: hasOwnUser || granted("fs-write:").length > 0,
     descriptors: [channelDescriptor],
     required,

@@ -1,14 +1,14 @@
 import { missingLayers, type KernelLayers, type LayerState } from "./sandbox-policy.js";
 
-/** One isolation layer between a worker process and the operating system. */
+/** One isolation layer between the process of a worker and the operating system. */
 export interface IsolationLayer {
   readonly name: "own-user" | "landlock" | "seccomp" | "frozen-flags" | "permission-model";
   readonly isActive: boolean;
-  /** Description of the access that the layer denies or cannot deny, or the reason why the layer is inactive. */
+  /** Description of the access that the layer denies and cannot deny. If the layer is inactive, the reason. */
   readonly message: string;
 }
 
-/** Error: the kernel lacks isolation layers that RUNTIME_ISOLATION=strict requires. A restart of the daemon fails in the same way. */
+/** Thrown if the kernel lacks isolation layers that RUNTIME_ISOLATION=strict requires. The next start of the daemon would fail too. */
 export class MissingSandboxError extends Error {
   constructor(missing: readonly string[]) {
     super(`RUNTIME_ISOLATION=strict requires kernel restrictions that are missing: ${missing.join("; ")}`);
@@ -22,7 +22,7 @@ export function assertSandbox(layers: KernelLayers): void {
   if (missing.length > 0) throw new MissingSandboxError(missing);
 }
 
-/** Returns all layers, active and inactive. `ownUser`: whether each isolate runs as its own user. */
+/** Returns all layers with their state. `ownUser` is the state of the layer in which each isolate runs as its own user. */
 export function isolationLayers({ landlock, seccomp }: KernelLayers, ownUser: LayerState): IsolationLayer[] {
   return [
     layerOf("own-user", ownUser, "each isolate runs as a user of its own"),

@@ -9,10 +9,11 @@ export class KernelError extends Error {
 }
 
 /**
- * System calls for which Node.js has no API. `number` is the number of the system call. Each method throws KernelError when its call fails.
+ * System calls for which Node.js has no function. `number` is the number of the system call. Each method throws KernelError if its call
+ * fails.
  */
 export interface Kernel {
-  /** Sets `no_new_privs`. The kernel requires this flag before an unprivileged process restricts itself. */
+  /** Sets `no_new_privs`. The kernel requires this before a process without privileges can restrict itself. */
   denyNewPrivileges(): void;
   /** Returns the Landlock ABI version of the kernel. */
   landlockVersion(number: number): number;
@@ -21,7 +22,9 @@ export interface Kernel {
   /** Adds a rule to a Landlock ruleset. `attributes` is a `struct landlock_path_beneath_attr`. */
   allowPath(number: number, ruleset: number, attributes: Buffer): void;
   restrictSelf(number: number, ruleset: number): void;
-  /** Keeps the descriptor open in the executed program. Node.js sets close-on-exec for all inherited descriptors except 0 to 2. */
+  /**
+   * Keeps the descriptor open in the program that is executed next. Node.js closes all inherited descriptors except 0 to 2 at that time.
+   */
   keepOpen(descriptor: number): void;
   /** Exits this process immediately. `process.exit` would run the event loop once more. */
   readonly exit: (status: number) => void;
@@ -30,14 +33,14 @@ export interface Kernel {
 }
 
 /**
- * Loads the package koffi, which calls functions of the C library. Rejects when koffi cannot be loaded. koffi is an optional dependency
- * with binaries for common processors only.
+ * Loads the package koffi, which calls functions of the C library. Rejects if this fails. koffi is optional, because it has binaries only
+ * for common processors.
  */
 export async function openKernel(): Promise<Kernel> {
   const { default: koffi } = await import("koffi");
   const libc = koffi.load(null);
   const filterProgram = koffi.struct({ len: "uint16", filter: "void *" });
-  // Declares each combination of argument types separately, because syscall(2) is variadic.
+  // Declares syscall(2) once for each combination of argument types, because its arguments are variable.
   const prctl = libc.func("int prctl(int, unsigned long, unsigned long, unsigned long, unsigned long)");
   const fcntl = libc.func("int fcntl(int, int, int)");
   const exit = libc.func("void _exit(int)");

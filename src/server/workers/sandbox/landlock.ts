@@ -7,7 +7,7 @@ import type { SystemCalls } from "./system-calls.js";
 /** Files in /proc that Node.js reads for `process.memoryUsage()` and `os.cpus()`. These files contain no data of other processes. */
 const processorFiles = ["/proc/self/stat", "/proc/stat", "/proc/cpuinfo"];
 
-/** File system access rights: bits from `linux/landlock.h`. */
+/** Access rights of files, as bits from `linux/landlock.h`. */
 const fileRights = {
   execute: 1n << 0n,
   writeFile: 1n << 1n,
@@ -31,7 +31,7 @@ const bindTcp = 1n << 0n;
 const connectTcp = 1n << 1n;
 const abstractSockets = 1n << 0n;
 const signals = 1n << 1n;
-/** Landlock ABI versions that added access rights, oldest first. Linux 5.13 has version 1. */
+/** Access rights that later Landlock ABI versions added, oldest version first. Linux 5.13 has version 1. */
 const additions = [
   { abi: 2, right: "moving files between folders", linux: "5.19" },
   { abi: 3, right: "truncating files", linux: "6.2" },
@@ -55,10 +55,10 @@ const byAccess: Readonly<Record<LandlockAccess, bigint>> = {
     fileRights.makeFifo |
     fileRights.moveBetweenFolders,
 };
-/** Rights that a rule for a file can contain. The other rights need a rule for a folder. */
+/** Rights that a rule for a single file can contain. All other rights need a rule for a folder. */
 const ofOneFile = fileRights.execute | fileRights.writeFile | fileRights.readFile | fileRights.truncate | fileRights.controlDevice;
 
-/** Restricts this thread, and the program that it will execute, to the files that `policy` allows. */
+/** Restricts this thread to the files that `policy` allows. The restriction also applies to the program that the thread executes next. */
 export function applyLandlock(kernel: Kernel, calls: SystemCalls, policy: SandboxPolicy): KernelLayers["landlock"] {
   const call = (name: string): number => calls[name] as number;
   let abi = 0;
@@ -80,7 +80,7 @@ export function applyLandlock(kernel: Kernel, calls: SystemCalls, policy: Sandbo
     for (const path of policy.writable) allow(path, ["write"], { isGranted: true });
     for (const path of policy.removable) allow(path, ["remove"], { isGranted: true });
     allow("/dev/null", ["read", "write"]);
-    // Keeps these files open, because a rule applies to an inode, and /proc creates a new inode at each opening of a closed file.
+    // Leaves these files open. A rule applies to an inode, and /proc creates another inode when a closed file is opened again.
     for (const path of processorFiles) allow(path, ["read"], { staysOpen: true });
     kernel.restrictSelf(call("landlock_restrict_self"), ruleset);
     closeSync(ruleset);
@@ -91,7 +91,7 @@ export function applyLandlock(kernel: Kernel, calls: SystemCalls, policy: Sandbo
   }
 }
 
-/** Opens a path and returns the descriptor. Undefined when the path does not exist or this user cannot access the path. */
+/** Opens a path and returns the descriptor. Returns undefined if the path does not exist, or if this user cannot access it. */
 function openPath(path: string, isGranted: boolean): number | undefined {
   try {
     return isGranted ? openGranted(path) : openSync(path, pathOnly | constants.O_RDONLY);
@@ -100,7 +100,7 @@ function openPath(path: string, isGranted: boolean): number | undefined {
   }
 }
 
-/** Returns a `struct landlock_ruleset_attr` in the size that the kernel's ABI version expects. */
+/** Returns a `struct landlock_ruleset_attr` with the size for the ABI version of the kernel. */
 function rulesetAttributes(abi: number, { files, network, scopes }: HandledRights): Buffer {
   const attributes = Buffer.alloc(abi >= 6 ? 24 : abi >= 4 ? 16 : 8);
   attributes.writeBigUInt64LE(files, 0);
@@ -109,7 +109,7 @@ function rulesetAttributes(abi: number, { files, network, scopes }: HandledRight
   return attributes;
 }
 
-/** Returns a `struct landlock_path_beneath_attr`, which has no padding bytes. */
+/** Returns a `struct landlock_path_beneath_attr`. The struct has no padding. */
 function pathAttributes(rights: bigint, descriptor: number): Buffer {
   const attributes = Buffer.alloc(12);
   attributes.writeBigUInt64LE(rights, 0);
@@ -121,8 +121,7 @@ function pathAttributes(rights: bigint, descriptor: number): Buffer {
 type LandlockAccess = "read" | "run" | "remove" | "write";
 
 /**
- * The rights that a ruleset handles. The kernel denies a handled right unless a rule allows it. The ruleset handles all rights of the
- * kernel's ABI version.
+ * The rights that a ruleset handles, which are all rights of the kernel's ABI version. The kernel denies these unless a rule allows them.
  */
 interface HandledRights {
   readonly files: bigint;
@@ -130,7 +129,7 @@ interface HandledRights {
   readonly scopes: bigint;
 }
 
-/** Returns the rights that the ruleset handles. `deniesConnecting`: the ruleset also denies TCP connections. */
+/** Returns the rights that the ruleset handles. If `deniesConnecting` is true, it also handles TCP connections. */
 export function handledRights(abi: number, { deniesConnecting }: { deniesConnecting: boolean }): HandledRights {
   const oldest = fileRights.makeSymbolicLink * 2n - 1n;
   return {
@@ -144,13 +143,13 @@ export function handledRights(abi: number, { deniesConnecting }: { deniesConnect
   };
 }
 
-/** Returns the rights of a rule, limited to the rights that the ruleset handles. */
+/** Returns the rights of a rule. Omits rights that the ruleset does not handle. */
 export function ruleRights(access: readonly LandlockAccess[], handled: bigint, { isFolder }: { isFolder: boolean }): bigint {
   const rights = access.reduce((all, one) => all | byAccess[one], 0n);
   return rights & handled & (isFolder ? ~0n : ofOneFile);
 }
 
-/** Returns a description of each right that this kernel cannot deny, with the Linux version that can deny it. */
+/** Returns descriptions of the rights that this kernel cannot deny. Each names the Linux version that can deny the right. */
 export function missingRights(abi: number): string[] {
   return additions.filter((addition) => abi < addition.abi).map(({ right, linux }) => `${right} (Linux ${linux})`);
 }

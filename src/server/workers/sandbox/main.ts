@@ -2,7 +2,10 @@ import { writeSync } from "node:fs";
 import { applyKernelLayers } from "./apply-kernel-layers.js";
 import { emptyPolicy, missingLayers, type SandboxPolicy } from "./sandbox-policy.js";
 
-/** Exit status when a required layer is missing: `EX_CONFIG` of sysexits.h, because a restart fails in the same way. */
+/**
+ * Restricts this process by kernel layers, then executes the command in its place. The arguments are the policy as JSON and the command.
+ * Without arguments, prints the available kernel layers as JSON.
+ */
 const notConfigured = 78;
 
 /**

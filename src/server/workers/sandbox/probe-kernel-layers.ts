@@ -5,9 +5,7 @@ import { noLayers, type KernelLayers } from "./sandbox-policy.js";
 
 const timeoutMs = 10_000;
 
-/**
- * Returns the kernel layers that can restrict isolates. A child process applies the layers to itself and reports the result. Never rejects.
- */
+/** Returns the kernel layers that can restrict isolates. A child process applies them to itself and reports the result. Never rejects. */
 export async function probeKernelLayers(): Promise<KernelLayers> {
   if (process.platform !== "linux") return noLayers(`the daemon supports no kernel layer on ${process.platform}`);
   try {

@@ -15,13 +15,13 @@ const systemFiles = [
   "/dev/urandom",
 ];
 const systemLibraries = ["/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib"];
-/** System folders that isolates with permission to start programs can read. */
+/** System folders that an isolate can read if it is allowed to start programs. */
 const systemPrograms = ["/bin", "/sbin", "/usr", "/opt"];
 const nameServers = "/etc/resolv.conf";
 
-/** System configuration, including users and groups, which many programs read. */
+/** System configuration, which many programs read for users and groups. */
 const systemSettings = "/etc";
-/** System files with secrets that root can read, including the secrets of `runtimectl daemon install`. */
+/** System files with secrets that root can read. Includes the secrets that `runtimectl daemon install` creates. */
 const systemSecrets = [
   "/etc/shadow",
   "/etc/shadow-",
@@ -34,24 +34,24 @@ const systemSecrets = [
   "/etc/runtimed",
 ];
 
-/** The flag `O_PATH` of Linux. A descriptor with this flag identifies a file but cannot read the file. */
+/** The flag `O_PATH` of Linux. A descriptor with this flag stands for a file, but cannot read it. */
 export const pathOnly = 0o10_000_000;
 
 interface SystemPathOptions {
   readonly allowsPrograms: boolean;
-  /** Folders of the daemon that isolates cannot access, even if the folders are below a system folder. */
+  /** Folders of the daemon that no isolate can access, even below a system folder. */
   readonly closed?: readonly string[];
 }
 
-/** Returns the system paths that isolates can read. With `allowsPrograms`, these include the system configuration. */
+/** Returns the system paths that isolates can read. If `allowsPrograms` is true, includes the system configuration. */
 export function readableSystemPaths({ allowsPrograms, closed = [] }: SystemPathOptions): string[] {
   const files = allowsPrograms ? [...systemFiles, systemSettings] : systemFiles;
   return [...files.flatMap((file) => withoutFolders(file, [...closed, ...systemSecrets])), ...nameServerPaths()];
 }
 
 /**
- * Returns the system paths that isolates can execute: this Node.js binary and its libraries. With `allowsPrograms`, also the programs of
- * the system.
+ * Returns the system paths that isolates can execute: the Node.js binary and its libraries. If `allowsPrograms` is true, includes the
+ * programs of the system.
  */
 export function runnableSystemPaths({ allowsPrograms, closed = [] }: SystemPathOptions): string[] {
   const folders = allowsPrograms ? [...systemLibraries, ...systemPrograms] : systemLibraries;
@@ -59,8 +59,8 @@ export function runnableSystemPaths({ allowsPrograms, closed = [] }: SystemPathO
 }
 
 /**
- * Returns `folder`. If a `closed` folder is inside `folder`, returns the other entries of `folder` instead, because Landlock rules have no
- * exclusions.
+ * Returns `folder`. If a folder in `closed` is inside it, returns the other entries of `folder` instead, because a Landlock rule cannot
+ * exclude a subfolder.
  */
 function withoutFolders(folder: string, closed: readonly string[]): string[] {
   const real = existsSync(folder) ? realpathSync(folder) : folder;
@@ -71,8 +71,8 @@ function withoutFolders(folder: string, closed: readonly string[]): string[] {
 }
 
 /**
- * Returns the folder that contains resolv.conf, because a rule for the file becomes invalid when a resolver replaces the file by a rename.
- * Returns the file itself if the folder is /etc.
+ * Returns the folder of resolv.conf. A rule for the file itself would be invalid after a resolver has replaced the file. If the folder is
+ * /etc, returns the file.
  */
 function nameServerPaths(): string[] {
   if (!existsSync(nameServers)) return [];
@@ -81,7 +81,7 @@ function nameServerPaths(): string[] {
   return [folder === "/etc" ? file : folder];
 }
 
-/** Error: the path in a permission contains a symbolic link. A worker with write access to a parent folder could have created the link. */
+/** Thrown if a path in a permission contains a symbolic link. A worker that can write to a parent folder could have created it. */
 export class SymbolicLinkError extends Error {
   constructor(target: string) {
     super(`${target} contains a symbolic link; use the real path in the permission`);
@@ -98,7 +98,7 @@ export function openGranted(target: string): number {
 }
 
 /**
- * Creates the missing folders of a path from a permission. `owner`: owner of the last folder if it is created. On Linux, follows no
+ * Creates the missing folders of a path in a permission. If the last folder is created, `owner` becomes its owner. On Linux, follows no
  * symbolic link.
  */
 export function makeGranted(target: string, owner: number | undefined): void {
@@ -110,10 +110,7 @@ export function makeGranted(target: string, owner: number | undefined): void {
   closeSync(folder);
 }
 
-/**
- * Opens the components of a path one after the other and returns the descriptor of the last component. `onMissing` can create a missing
- * component.
- */
+/** Opens the segments of a path one after another and returns the descriptor of the last one. `onMissing` can create a missing segment. */
 function walk(target: string, onMissing: (entry: string, isLast: boolean) => void): number {
   const names = path.resolve(target).split(path.sep).filter(Boolean);
   let folder = openSync("/", pathOnly);

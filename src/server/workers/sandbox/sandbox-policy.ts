@@ -17,32 +17,32 @@ export const emptyPolicy: SandboxPolicy = {
 export const layerNames: readonly LayerName[] = ["landlock", "seccomp"];
 const titles: Readonly<Record<LayerName, string>> = { landlock: "Landlock", seccomp: "seccomp" };
 
-/** The kernel policy of one isolate. The daemon passes the policy to the sandbox program as JSON. */
+/** The kernel policy of one isolate. The daemon passes it to the sandbox program as JSON. */
 export interface SandboxPolicy {
   /** Files and folders that the isolate can read. Missing paths are ignored. */
   readonly readable: readonly string[];
   /** Files and folders that the isolate can read and from which it can execute programs. */
   readonly runnable: readonly string[];
-  /** Files and folders that the isolate can read because of a permission. Symbolic links are not followed. */
+  /** Files and folders that the isolate can read by a permission. Symbolic links in these paths are not followed. */
   readonly grantedReadable: readonly string[];
-  /** Files and folders that the isolate can write. Symbolic links are not followed. */
+  /** Files and folders that the isolate can write. Symbolic links in these paths are not followed. */
   readonly writable: readonly string[];
-  /** Folders in which the isolate can delete entries but not write. Symbolic links are not followed. */
+  /** Folders in which the isolate can delete entries, but not write. Symbolic links in these paths are not followed. */
   readonly removable: readonly string[];
-  /** `none`: the isolate cannot open network sockets. */
+  /** With `none`, the isolate cannot open network sockets. */
   readonly network: "any" | "none";
   readonly allowsUdp: boolean;
   readonly allowsUnixSockets: boolean;
   /** True when the isolate is allowed to start programs and send signals to them. */
   readonly allowsPrograms: boolean;
   /**
-   * True when the isolate is allowed to change the mode, times and other attributes of all files of its user. Landlock cannot limit these
-   * changes to folders.
+   * True if the isolate is allowed to change mode, times and other attributes of all files of its user. Landlock cannot limit this to
+   * folders.
    */
   readonly allowsAttributes: boolean;
-  /** File descriptors that the isolate inherits in addition to 0 to 2. */
+  /** File descriptors that the isolate inherits besides 0 to 2. */
   readonly descriptors: readonly number[];
-  /** Isolation layers without which the start of the isolate fails. */
+  /** Isolation layers that the isolate must have. If one is missing, its start fails. */
   readonly required: readonly LayerName[];
 }
 
@@ -52,10 +52,10 @@ export type LayerName = "landlock" | "seccomp";
 /** State of an isolation layer: active, or inactive with the reason. */
 export type LayerState = { readonly isActive: true } | { readonly isActive: false; readonly reason: string };
 
-/** State of each isolation layer of the kernel, as determined by a test process. */
+/** State of each isolation layer of the kernel. A child process has found it out by a test. */
 export interface KernelLayers {
   readonly landlock: LayerState & {
-    /** Landlock ABI version of the kernel; 0 = Landlock is not supported. */
+    /** Landlock ABI version of the kernel. 0 if the kernel has no Landlock. */
     readonly abi: number;
     /** Descriptions of the rights that this ABI version cannot deny. */
     readonly missingRights: readonly string[];
@@ -67,7 +67,7 @@ export function noLayers(reason: string): KernelLayers {
   return { landlock: { isActive: false, reason, abi: 0, missingRights: [] }, seccomp: { isActive: false, reason } };
 }
 
-/** Returns a phrase with the reason for each required layer that is inactive. */
+/** Returns a phrase for each required layer that is inactive, with the reason. */
 export function missingLayers(layers: KernelLayers, required: readonly LayerName[] = layerNames): string[] {
   return required.flatMap((name) => {
     const layer: LayerState = layers[name];

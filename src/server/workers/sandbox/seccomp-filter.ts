@@ -3,17 +3,17 @@ import type { ProcessorCalls } from "./system-calls.js";
 
 /** Inputs of an isolate's seccomp filter. */
 export interface SeccompOptions {
-  /** Landlock ABI version of the kernel; 0 = Landlock is not supported. The filter denies system calls that this version cannot deny. */
+  /** Landlock ABI version of the kernel. 0 if the kernel has no Landlock. The filter denies system calls that this version cannot deny. */
   readonly landlockAbi: number;
-  /** Process id of the isolate, which is allowed to signal its own threads. `process.execve` keeps the id. */
+  /** Process id of the isolate, which can send signals to its own threads. `process.execve` keeps this id. */
   readonly pid: number;
-  /** `none`: the isolate cannot open network sockets. */
+  /** With `none`, the isolate cannot open network sockets. */
   readonly network: "any" | "none";
   readonly allowsUdp: boolean;
   readonly allowsUnixSockets: boolean;
-  /** True when the isolate is allowed to start programs and send signals to them. */
+  /** True if the isolate is allowed to start programs and to send signals to them. */
   readonly allowsPrograms: boolean;
-  /** True when the isolate is allowed to change the attributes of files of its user. */
+  /** True if the isolate is allowed to change attributes of the files of its user. */
   readonly allowsAttributes: boolean;
 }
 
@@ -49,7 +49,7 @@ const alwaysDenied = [
   "pidfd_getfd",
   "syslog",
   "fanotify_init",
-  // System V IPC objects and message queues outlive the process. All their calls are denied, because some accept the id of an object that
+  // Denies all calls for System V IPC objects and message queues. These outlive the process, and some calls accept the id of an object that
   // another process opened.
   "shmget",
   "shmat",
@@ -64,11 +64,11 @@ const alwaysDenied = [
   "msgctl",
   "mq_open",
   "mq_unlink",
-  // `io_setup` is denied, because the number of AIO contexts has a small limit for the whole machine (`fs.aio-max-nr`).
+  // Denies `io_setup`, because the whole machine has only a small number of AIO contexts (`fs.aio-max-nr`).
   "io_setup",
 ];
 
-/** System calls that change attributes of any file of the same user. Landlock does not deny these calls. */
+/** System calls that change attributes of any file of the same user. Landlock cannot deny them. */
 const attributeCalls = [
   "chmod",
   "fchmod",
@@ -93,14 +93,14 @@ const attributeCalls = [
   "file_setattr",
 ];
 
-/** Requests of `ioctl`: `FS_IOC_SETFLAGS` and `FS_IOC_FSSETXATTR` change the attributes of a file that is open only for reading. */
+/** Requests of `ioctl` that change attributes of a file that is open only for reading: `FS_IOC_SETFLAGS` and `FS_IOC_FSSETXATTR`. */
 const attributeRequests = [0x4008_6602, 0x401c_5820];
 
-/** System calls whose first argument is a process id. Landlock does not check the id, which can be the id of the daemon. */
+/** System calls with a process id as first argument. Landlock does not check it, so it could be the id of the daemon. */
 const callsByProcess = ["prlimit64", "sched_setparam", "sched_setscheduler", "sched_setaffinity", "sched_setattr"];
 
 /**
- * System calls whose second argument is a process id if the first argument has the given value. Otherwise the second argument is a process
+ * System calls whose second argument is a process id if the first one has the given value. With another value, the second one is a process
  * group or a user.
  */
 const callsByKind = { setpriority: 0, ioprio_set: 1 };
@@ -110,22 +110,22 @@ const unknownToIsolates = ["clone3", "io_uring_setup", "io_uring_enter", "io_uri
 
 /**
  * Flags of `clone` that the filter denies. `CLONE_NEW*` creates namespaces. `CLONE_PARENT` creates a child of the spawner, which would
- * never read the exit status of this child.
+ * never read the exit status of that child.
  */
 const deniedCloneFlags = 0x7e02_0000 | 0x8000;
 
 /**
- * Socket option that the filter denies: `SO_LINGER`. An isolate could set a linger time on a socket and send the socket to the daemon,
- * whose `close` would then block.
+ * Socket option `SO_LINGER`, which the filter denies. An isolate could set it on a socket and pass the socket to the daemon. The daemon's
+ * `close` would then block.
  */
 const lingerOption = { level: 1, name: 13 };
 /**
- * Option of `prctl` that the filter denies: `PR_SET_PDEATHSIG`. An isolate that cleared this signal would continue after the daemon has
- * exited.
+ * Option `PR_SET_PDEATHSIG` of `prctl`, which the filter denies. Without this signal, an isolate would continue after the exit of the
+ * daemon.
  */
 const setParentDeathSignal = 1;
 
-/** First Landlock ABI versions that deny signals and `truncate`. With an older version, the filter denies these calls. */
+/** First Landlock ABI versions that deny signals and `truncate`. If the kernel has an older version, the filter denies both. */
 const landlockScopesSignals = 6;
 const landlockHasTruncate = 3;
 
@@ -133,7 +133,7 @@ const addressFamilies = { unix: 1, inet: 2, inet6: 10, netlink: 16 };
 /** The only netlink protocol that name resolution needs. */
 const netlinkRoute = 0;
 
-/** Offsets in `struct seccomp_data`: system call number, architecture, instruction pointer, six 64-bit arguments. */
+/** Offsets in `struct seccomp_data`. Its fields are system call number, architecture, instruction pointer and six arguments of 64 bits. */
 const numberOffset = 0;
 const architectureOffset = 4;
 const argumentOffset = (index: number): number => 16 + 8 * index;
@@ -150,7 +150,7 @@ const allow = 0x7fff_0000;
 const failWith = (errno: number): number => 0x0005_0000 | errno;
 const denied = failWith(constants.errno.EPERM);
 const unknown = failWith(constants.errno.ENOSYS);
-/** Result for a denied network socket. EACCES is also the error for an address that the network mode denies. */
+/** Result of a denied network socket. EACCES is also the error for an address outside the network mode. */
 const noNetwork = failWith(constants.errno.EACCES);
 
 /** One BPF instruction, as in `struct sock_filter`. */
@@ -245,7 +245,9 @@ function socketRules({ network, allowsUnixSockets }: SeccompOptions): BpfInstruc
   ];
 }
 
-/** Returns instructions that allow a call only if the argument at `index` is the calling process: 0 or `pid`. */
+/**
+ * Returns instructions that allow a call only if the argument at `index` stands for the calling process. The argument is then 0 or `pid`.
+ */
 function ownProcessRules(index: number, pid: number): BpfInstruction[] {
   return [
     step(loadWord, argumentOffset(index)),
@@ -256,7 +258,7 @@ function ownProcessRules(index: number, pid: number): BpfInstruction[] {
   ];
 }
 
-/** Returns instructions that allow signals only to threads of the same process, which `abort` needs. */
+/** Returns instructions that allow signals only to threads of the same process. `abort` needs such a signal. */
 function signalRules(name: string, pid: number): BpfInstruction[] {
   if (name === "tkill" || name === "pidfd_send_signal") return [step(leave, denied)];
   return [step(loadWord, argumentOffset(0)), step(jumpIfEqual, pid, 0, 1), step(leave, allow), step(leave, denied)];

@@ -1,16 +1,16 @@
-/** Numbers of system calls by name, from the kernel's `asm/unistd.h`. A call that the architecture lacks is absent. */
+/** Numbers of system calls by name, from `asm/unistd.h` of the kernel. Omits calls that the architecture does not have. */
 export type SystemCalls = Readonly<Record<string, number>>;
 
 /** Data of a processor architecture that the sandbox supports. */
 export interface ProcessorCalls {
-  /** `AUDIT_ARCH_*` of `linux/audit.h`. The seccomp filter checks the architecture before the number of the system call. */
+  /** `AUDIT_ARCH_*` of `linux/audit.h`. The seccomp filter checks the architecture first and then the number of the system call. */
   readonly auditArchitecture: number;
   readonly calls: SystemCalls;
-  /** First system call number of the x32 ABI; undefined for an architecture without the x32 ABI. */
+  /** First system call number of the x32 ABI. Undefined if the architecture has no x32 ABI. */
   readonly foreignFrom: number | undefined;
 }
 
-/** System calls that Linux added since 5.0. The numbers of these calls are the same on all architectures. */
+/** System calls that Linux has added since 5.0. All architectures have the same numbers for them. */
 const sharedCalls = {
   pidfd_send_signal: 424,
   io_uring_setup: 425,
@@ -190,7 +190,7 @@ const processors: Readonly<Record<string, ProcessorCalls>> = {
   },
 };
 
-/** Returns the system calls of an architecture; undefined when the sandbox does not support the architecture. */
+/** Returns the system calls of an architecture. Returns undefined if the sandbox does not support it. */
 export function processorCalls(architecture: string = process.arch): ProcessorCalls | undefined {
   return processors[architecture];
 }

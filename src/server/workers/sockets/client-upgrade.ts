@@ -15,9 +15,9 @@ export interface OpenedSocket {
   readonly webSocket: WebSocket;
 }
 
-/** A client's WebSocket handshake: accepted when the worker responds with 101; any other response is sent as usual. */
+/** A WebSocket handshake of a client. If the worker responds with 101, the daemon accepts it. Another response is sent as usual. */
 export class ClientUpgrade {
-  /** Registry that contains the client's WebSocket while the WebSocket is open. */
+  /** Registry of the open WebSockets. Contains the client's WebSocket while it is open. */
   readonly openSockets: OpenSockets;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
@@ -30,7 +30,7 @@ export class ClientUpgrade {
     this.#connection = options.connection;
   }
 
-  /** Returns the error of an invalid handshake; undefined when the handshake is valid. */
+  /** Returns the error of an invalid handshake. Returns undefined for a valid one. */
   static problemOf({ headers }: IncomingMessage): ApiError | undefined {
     if (headers["sec-websocket-version"] !== "13")
       return new ApiError("UPGRADE_REQUIRED", "The server supports only version 13 of WebSocket. Send Sec-WebSocket-Version: 13.");
@@ -52,7 +52,7 @@ export class ClientUpgrade {
       maxPayload: maximumMessageBytes,
       maxFragments: maximumFragments,
       closeTimeout: closeTimeoutMs,
-      // Omits a protocol that the client did not offer, because a client fails the connection when the response names such a protocol.
+      // Omits a protocol that the client has not offered, because the client would reject the connection.
       handleProtocols: (offered) => {
         const chosen = valueOf(head, protocolHeader);
         return chosen !== undefined && offered.has(chosen) ? chosen : false;
@@ -62,13 +62,13 @@ export class ClientUpgrade {
     server.on("headers", (lines) => lines.push(...extraLines(head), `X-Request-Id: ${requestId}`));
     let webSocket: WebSocket | undefined;
     server.handleUpgrade(this.#request, socket, takeHead(), (opened) => (webSocket = opened));
-    // Resumes the socket, which was paused before the library `ws` received it.
+    // Resumes the socket. It was paused before the library `ws` received it.
     webSocket?.resume();
     return webSocket && { socket, webSocket };
   }
 }
 
-/** Returns the worker's header lines that the library `ws` does not write itself. */
+/** Returns the header lines of the worker's response that the library `ws` does not write. */
 function extraLines({ pairs }: ResponseHead): string[] {
   const lines: string[] = [];
   for (let index = 0; index < pairs.length; index += 2) {
@@ -97,7 +97,7 @@ export class OpenSockets {
   readonly #sockets = new Set<Leaver>();
   #farewell: { code: number; reason: string } | undefined;
 
-  /** Registers a WebSocket. If `closeAll` was already called, closes the WebSocket immediately. */
+  /** Registers a WebSocket. After `closeAll`, closes the WebSocket immediately. */
   add(socket: Leaver): void {
     this.#sockets.add(socket);
     if (this.#farewell) socket.leave(this.#farewell.code, this.#farewell.reason);

@@ -9,7 +9,7 @@ import { maximumSocketsPerIsolate, socketGraceMs, messageTimeoutMs } from "./soc
 import { WorkerSocket, type SocketHost } from "./worker-socket.js";
 import { setStallTolerantInterval } from "../../platform/stall-tolerant-interval.js";
 
-/** Replaces a WebSocket in the map after its client has disconnected, until the isolate sends the close frame for this WebSocket. */
+/** Takes the place of a WebSocket in the map from the disconnection of its client to the close frame of the isolate. */
 const leaving = Symbol("leaving");
 
 const checkIntervalMs = 1000;
@@ -22,7 +22,7 @@ interface IsolateSocketsOptions {
   readonly onGone: () => void;
 }
 
-/** The WebSockets of one isolate, by the socket number that the isolate assigned. */
+/** The WebSockets of one isolate, by socket number. The isolate assigns these numbers. */
 export class IsolateSockets {
   readonly #host: SocketHost;
   readonly #writer: FrameWriter;
@@ -49,7 +49,7 @@ export class IsolateSockets {
     return this.#sockets.size >= maximumSocketsPerIsolate;
   }
 
-  /** Completes the client's handshake for the WebSocket `number`. Throws if this socket number is already in use. */
+  /** Completes the handshake of a client for the WebSocket `number`. Throws if the number is in use. */
   open(number: number, upgrade: ClientUpgrade, answer: { head: ResponseHead; requestId: string }): void {
     this.#take(number);
     const opened = upgrade.accept(answer.head, answer.requestId);
@@ -69,15 +69,14 @@ export class IsolateSockets {
   }
 
   /**
-   * Rejects a WebSocket that the isolate opened for a request without a connected client or a valid upgrade. Throws if `number` is already
-   * in use.
+   * Rejects a WebSocket of the isolate for a request without a connected client or without a valid upgrade. Throws if `number` is in use.
    */
   refuse(number: number): void {
     this.#take(number);
     this.#tellClosed(number, CloseCode.Abnormal);
   }
 
-  /** Handles a WebSocket frame from the isolate. Throws if the isolate violates the protocol. */
+  /** Handles a frame for a WebSocket from the isolate. Throws if the isolate violates the protocol. */
   onFrame(kind: number, number: number, payload: Buffer): void {
     const socket = this.#sockets.get(number);
     if (socket === undefined) throw new Error("the isolate sent a frame for an unknown WebSocket");
@@ -105,8 +104,7 @@ export class IsolateSockets {
   }
 
   /**
-   * Closes all WebSockets after a grace period, because the worker stops or new code replaces its code. Clients can then connect to the new
-   * code.
+   * Closes all WebSockets after a grace period, because the worker stops or its code is replaced. Clients can then connect to the new code.
    */
   leaveAfterGrace(): void {
     if (!this.#graceTimer) this.#watchGrace();
@@ -140,17 +138,17 @@ export class IsolateSockets {
   }
 }
 
-/** The operations of an isolate that `MessageWatch` uses. */
+/** The functions of an isolate that `MessageWatch` uses. */
 interface Watched {
   /** Time of the last data from the isolate, on the clock of `performance.now()`. */
   lastReadMs(): number;
-  /** Sends a ping. An isolate that has not responded at `deadlineMs` counts as blocked. */
+  /** Sends a ping. If the isolate has not responded at `deadlineMs`, it counts as blocked. */
   ask(deadlineMs: number): void;
-  /** Kills the isolate if it has not responded before the deadline. Returns true while a ping is pending. */
+  /** Kills the isolate if it has not responded in time. Returns true while a ping is pending. */
   sweep(nowMs: number): boolean;
 }
 
-/** Detects an isolate that blocks its event loop while it handles a WebSocket message. The timeout of calls does not cover messages. */
+/** Finds an isolate that blocks its event loop while it handles a WebSocket message. The time limits of calls do not apply to messages. */
 export class MessageWatch {
   readonly #isolate: Watched;
   #end: (() => void) | undefined;

@@ -1,23 +1,24 @@
-/** Maximum size of a message from a client. A longer message closes the WebSocket with code 1009. */
+/** Maximum size in bytes of a client's message. After a longer message, the daemon closes the WebSocket with code 1009. */
 export const maximumMessageBytes = 1024 * 1024;
 /**
- * Maximum number of fragments in a client's message, because each fragment needs memory. More fragments close the WebSocket with code 1008.
+ * Maximum number of fragments in a client's message, because each fragment needs memory. After more fragments, the daemon closes the
+ * WebSocket with code 1008.
  */
 export const maximumFragments = 1024;
-/** Maximum number of WebSockets per isolate, which limits memory. A further upgrade request receives the status 503. */
+/** Maximum number of WebSockets per isolate, which bounds the memory. The next upgrade request receives the status 503. */
 export const maximumSocketsPerIsolate = 1000;
-/** Interval between pings to a client. A client that transfers no byte between two pings is disconnected. */
+/** Interval in ms between two pings to a client. If the client transfers no byte in between, the daemon ends the connection. */
 export const pingIntervalMs = 30_000;
 /**
- * Maximum time until a client completes a message or responds to a ping. The limit also ends connections on which single bytes keep
- * arriving.
+ * Maximum time in ms in which a client must complete a message or respond to a ping. The limit also ends a connection on which single bytes
+ * arrive.
  */
 export const slowestMessageMs = 120_000;
-/** Time for a client to respond to a close frame. Afterwards, the daemon cuts the connection. */
+/** Time in ms in which a client must respond to a close frame. Then the daemon ends the connection. */
 export const closeTimeoutMs = 10_000;
-/** Time that WebSockets remain open after their worker version was replaced, deleted or disabled. */
+/** Time in ms for which WebSockets stay open after their worker version was replaced, deleted or disabled. */
 export const socketGraceMs = 3000;
-/** Maximum time for an isolate to process a message. Afterwards, the isolate counts as blocked. */
+/** Maximum time in ms in which an isolate must handle a message. Then it counts as blocked. */
 export const messageTimeoutMs = 30_000;
-/** Value of `Retry-After` when an isolate has the maximum number of WebSockets. */
+/** Seconds in the `Retry-After` header of the response when an isolate has the maximum number of WebSockets. */
 export const retryAfterSeconds = 5;

@@ -4,7 +4,7 @@ import { CloseCode, isSendableCode, writeClose, MessageFragmenter, type SocketCl
 import type { OpenedSocket } from "./client-upgrade.js";
 import { pingIntervalMs, slowestMessageMs } from "./socket-limits.js";
 
-/** The operations of an isolate that a WebSocket uses. */
+/** The functions of an isolate that a WebSocket uses. */
 export interface SocketHost {
   readonly writer: FrameWriter;
   /** Returns whether the channel to the isolate accepts more data now. */
@@ -19,10 +19,7 @@ export class WorkerSocket {
   readonly #webSocket: OpenedSocket["webSocket"];
   readonly #host: SocketHost;
   readonly #pieces: MessageFragmenter;
-  /**
-   * Number of bytes that the isolate is still allowed to send. `#owedCredit`: number of sent bytes for which the isolate has no new credit
-   * yet.
-   */
+  /** Number of bytes that the isolate can still send. `#owedCredit` is the number of sent bytes that have not become new credit yet. */
   #window = socketWindowBytes;
   #owedCredit = 0;
   #hasToldIsolate = false;
@@ -47,7 +44,7 @@ export class WorkerSocket {
     });
   }
 
-  /** Forwards a message fragment from the isolate to the client. Throws if the isolate exceeds its credit. */
+  /** Forwards a message fragment of the isolate to the client. Throws if the isolate exceeds its credit. */
   send(bytes: Buffer, { isBinary, isLast }: { isBinary: boolean; isLast: boolean }): void {
     const cost = bytes.length + pieceCostBytes;
     this.#window -= cost;
@@ -55,7 +52,7 @@ export class WorkerSocket {
     this.#webSocket.send(bytes, { binary: isBinary, fin: isLast }, () => this.#giveCredit(cost));
   }
 
-  /** Adds credit that the isolate returned. Throws when the isolate returns more credit than it received bytes. */
+  /** Adds credit that the isolate has returned. Throws if the isolate returns more bytes than it has received. */
   addCredit(bytes: number): void {
     this.#pieces.addCredit(bytes);
     if (this.#pieces.isEmpty) this.#webSocket.resume();
@@ -68,14 +65,14 @@ export class WorkerSocket {
     if (this.#pieces.isEmpty) this.#webSocket.resume();
   }
 
-  /** Handles a close frame from the isolate: the worker closes the WebSocket, or responds to a close by the client. */
+  /** Handles a close frame of the isolate. The worker closes the WebSocket, or responds to a close of the client. */
   closeByIsolate({ code, reason }: SocketClose): void {
     if (code === CloseCode.NoStatus) this.#close(undefined, "");
     else if (isSendableCode(code)) this.#close(code, reason);
     else this.#close(CloseCode.InternalError, "");
   }
 
-  /** Closes the WebSocket on behalf of the daemon. */
+  /** Ends the WebSocket for the daemon. Sends the close code to the client and to the isolate. */
   leave(code: number, reason: string): void {
     this.#close(code, reason);
     this.#tellIsolate({ code, reason });
@@ -91,7 +88,7 @@ export class WorkerSocket {
     this.#webSocket.off("message", this.#onMessage);
     this.#pieces.clear();
     this.#webSocket.close(code, reason);
-    // Resumes the socket to read the client's close frame.
+    // Resumes the socket, so that the daemon reads the close frame of the client.
     this.#webSocket.resume();
   }
 
@@ -111,19 +108,19 @@ export class WorkerSocket {
   }
 }
 
-/** Pings the client and cuts an unresponsive connection. Returns a function that stops the check. */
+/** Sends pings to the client and ends the connection if it does not respond. Returns a function that stops this. */
 function watchLife({ socket, webSocket }: OpenedSocket): () => void {
   let spokenMs = performance.now();
   let progress = -1;
   const onSpoken = (): void => void (spokenMs = performance.now());
   for (const event of ["message", "pong", "ping"] as const) webSocket.on(event, onSpoken);
   const timer = setInterval(() => {
-    // A paused socket receives no bytes, so the client does not count as unresponsive.
+    // Counts a client with a paused socket as responsive, because the daemon reads none of its bytes.
     if (webSocket.isPaused) return onSpoken();
     const moved = socket.bytesRead + socket.bytesWritten - socket.writableLength;
     if (moved === progress || performance.now() - spokenMs > slowestMessageMs) return webSocket.terminate();
     webSocket.ping();
-    // Reads the counters after the ping is sent, so that the bytes of the ping itself do not count as progress.
+    // Reads the counters after the ping, so that the bytes of the ping do not count as transferred.
     progress = socket.bytesRead + socket.bytesWritten - socket.writableLength;
   }, pingIntervalMs);
   timer.unref();

@@ -6,7 +6,9 @@ import type { ServedVersion } from "../engine/version-handler.js";
 import { fileHeadersOf } from "./static-files.js";
 import type { AssetsOrder } from "../protocol/assets-order.js";
 
-/** Returns the description of the static files that isolates serve through `env.ASSETS`. Undefined for a version without `assets`. */
+/**
+ * Returns the description of the static files that isolates serve through `env.ASSETS`. Returns undefined if the manifest has no `assets`.
+ */
 export async function assetsOrderOf({ name, folder, manifest }: ServedVersion, { file }: Entrypoint): Promise<AssetsOrder | undefined> {
   if (!manifest.assets) return undefined;
   const directory = path.posix.normalize(manifest.assets.directory);

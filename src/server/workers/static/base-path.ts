@@ -1,32 +1,32 @@
 import { rootUrlsOfPage, rootUrlsOfScript } from "../../../shared/root-urls.js";
 import { relativeFilePath } from "../../web/file-path.js";
 
-/** Maximum number of URLs in one file that are rewritten. Further URLs stay as they are. */
+/** Maximum number of URLs that the daemon changes in one file. The other URLs stay as they are. */
 const mostUrls = 20_000;
 
 const page = /^text\/html\b/;
-/** Content types besides pages whose URLs are rewritten. */
+/** Content types of scripts and style sheets, in which the daemon changes URLs. It also does so in pages. */
 const script = /^(?:text\/(?:css|javascript)|application\/manifest\+json)\b/;
 const tag = /<[a-z][^<>]*>/gi;
-/** An attribute with a URL on the site's origin. */
+/** Matches an attribute with a URL on the origin of the site. */
 const ownFile = /\s(?:src|href)\s*=\s*["']?(?![\s"']|\/\/|[a-z][a-z0-9+.-]*:)/i;
 const integrity = /\sintegrity\s*=\s*(?:"[^"]*"|'[^']*')/gi;
 
-/** Returns the kind of a file by its content type; undefined for files that are always sent unchanged. */
+/** Returns the kind of a file by its content type. Returns undefined for a file that is never changed. */
 export function rewrittenKind(type: string): "page" | "script" | undefined {
   if (page.test(type)) return "page";
   return script.test(type) ? "script" : undefined;
 }
 
-/** Returns whether the site has the file of a path; with `isLink` also a page whose path lacks its extension. */
+/** Returns whether the site has the file of a path. If `isLink` is true, also accepts a page whose extension the path lacks. */
 export type ContainsFile = (file: string, options: { readonly isLink: boolean }) => Promise<boolean>;
 
 /**
- * Returns the positions in bytes at which the base path has to be inserted, in ascending order: before URLs that begin with `/` and name a
- * file of the site.
+ * Returns the positions in bytes, in ascending order, at which the base path must be inserted. They are before URLs that begin with `/` and
+ * name a file of the site.
  */
 export async function findInsertions(content: Buffer, kind: "page" | "script", contains: ContainsFile): Promise<Uint32Array> {
-  // In Latin-1, a position in the text is a position in bytes, and bytes that are not UTF-8 stay as they are.
+  // Decodes as Latin-1. A position in the text is then a position in bytes, and bytes that are not UTF-8 stay as they are.
   const text = content.toString("latin1");
   const positions = new Map<string | undefined, Set<number>>();
   let count = 0;
@@ -44,12 +44,15 @@ export async function findInsertions(content: Buffer, kind: "page" | "script", c
   return Uint32Array.from(new Set(found.flat())).toSorted();
 }
 
-/** Returns the base path of a request in a form that can be inserted into each kind of string and attribute. */
+/** Returns the base path in a form that is valid in each kind of string and attribute. */
 export function insertedBase(base: string): string {
   return base.replaceAll(/[^\w@.~%+^*=:|/-]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`);
 }
 
-/** Returns the content with the base path at each position. In pages, removes the `integrity` of the site's files, whose content changes. */
+/**
+ * Returns the content with the base path at each position. In a page, removes `integrity` from elements for files of the site, because the
+ * content of these files changes.
+ */
 export function withBasePath(content: Buffer, kind: "page" | "script", { base, at }: { base: string; at: Uint32Array }): Buffer {
   const inserted = Buffer.from(base, "latin1");
   const starts = [0, ...at];

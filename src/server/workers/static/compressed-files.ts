@@ -5,19 +5,21 @@ import pLimit from "p-limit";
 import writeFileAtomic from "write-file-atomic";
 import { compressContent, type ContentCoding } from "../../web/content-coding.js";
 
-/** Maximum number of concurrent compressions. Each compression uses one core; more compressions would slow down requests. */
+/** Maximum number of compressions at the same time. Each occupies one core, so more of them would slow down requests. */
 const compressedAtOnce = 2;
-/** Maximum number of files that wait for compression. Further files are sent uncompressed. */
+/** Maximum number of files that wait for compression. The daemon sends further files without compression. */
 const waitingAtMost = 32;
-/** Maximum total size of the stored copies. The least recently used copies are deleted first. */
+/** Maximum total size in bytes of the stored copies. The daemon deletes the least recently used copies first. */
 const storedBytes = 256 * 1024 * 1024;
 
-/** Compressed copies of static files, by content hash. Each copy is created once and kept on disk across restarts. */
+/**
+ * Compressed copies of static files on the disk, by the hash of the content. Each copy is created once and is still valid after a restart.
+ */
 export class CompressedFiles {
   readonly #directory: string;
   readonly #limit = pLimit(compressedAtOnce);
   readonly #underWay = new Map<string, Promise<Buffer>>();
-  /** Sizes of the stored copies by file name, least recently used copy first. */
+  /** Sizes of the stored copies by file name. The least recently used copy is first. */
   #stored: Promise<Map<string, number>> | undefined;
   #total = 0;
 
@@ -25,7 +27,7 @@ export class CompressedFiles {
     this.#directory = directory;
   }
 
-  /** Returns the content compressed with `coding`; undefined if too many files wait for compression. */
+  /** Returns the content in the coding `coding`. Returns undefined if too many files wait for compression. */
   async compress(content: Buffer, coding: ContentCoding): Promise<Buffer | undefined> {
     const name = `${createHash("sha256").update(content).digest("base64url")}.${coding}`;
     const underWay = this.#underWay.get(name);
@@ -51,7 +53,7 @@ export class CompressedFiles {
       this.#note(stored, name, compressed.length);
       await this.#removeOldest(stored);
     } catch {
-      // On a full or read-only disk, no copy is stored. The file is compressed again for the next request.
+      // Stores no copy if the disk is full or read-only. The next request then compresses the file again.
     }
     return compressed;
   }

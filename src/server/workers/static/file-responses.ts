@@ -4,7 +4,7 @@ import type { WorkerExchange } from "../engine/worker-exchange.js";
 import { isUnchanged, requestedRange } from "../../web/conditional.js";
 import type { StaticFile } from "./static-file.js";
 
-/** Maximum size of a body that is copied into the same write as its headers. */
+/** Maximum size in bytes of a body that is copied into one write with its headers. */
 const shortBodyBytes = 16 * 1024;
 
 /** Sends a file completely, in part (206), or not at all (304). */
@@ -13,13 +13,13 @@ export class FileResponses {
   readonly #originPairs: readonly string[];
   readonly #originLines: string;
 
-  /** `originHeaders`: headers that are sent only for requests to a host name of the worker. */
+  /** `originHeaders` are sent only for requests to a host name of the worker. */
   constructor({ originHeaders }: { readonly originHeaders: readonly (readonly [name: string, value: string])[] }) {
     this.#originPairs = originHeaders.flat();
     this.#originLines = originHeaders.map(([name, value]) => `${name}: ${value}\r\n`).join("");
   }
 
-  /** Sends the file; closes its handle, if any, after the response. Returns the number of body bytes. */
+  /** Sends the file and closes its handle after the response. Returns the number of body bytes. */
   send(exchange: WorkerExchange, file: StaticFile): number {
     const { request, response, requestId } = exchange;
     this.#closeAfterResponse(exchange, file);
@@ -42,7 +42,7 @@ export class FileResponses {
     return this.#sendPart(exchange, file, { start: 0, end: file.sizeBytes - 1, status: 200 });
   }
 
-  /** Sends the file with status 404, as the page for a path without a file. Returns the number of body bytes. */
+  /** Sends the file with status 404, as the page for missing files. Returns the number of body bytes. */
   sendNotFound(exchange: WorkerExchange, file: StaticFile): number {
     this.#closeAfterResponse(exchange, file);
     return this.#sendPart(exchange, file, { start: 0, end: file.sizeBytes - 1, status: 404 });

@@ -6,16 +6,16 @@ import type { CompressedFiles } from "./compressed-files.js";
 import { injectIntoPage, type PageInjection } from "./page-injection.js";
 import { inCoding, withContent, type CacheShelf, type StaticCache, type StaticFile } from "./static-file.js";
 
-/** Maximum number of files of a site whose insertions are kept in memory. The insertions of one file need up to 80 KB. */
+/** Maximum number of files per site whose insertions are in memory. The insertions of one file take up to 80 KB. */
 const mostKnownFiles = 500;
 
-/** Differences between the file that is sent and the file on disk. */
+/** Differences between the sent file and the file on the disk. */
 interface Variation {
-  /** URL of the `<base>` element that is inserted into a page. */
+  /** URL of the `<base>` element that the daemon inserts into a page. */
   readonly href: string | undefined;
-  /** Base path that is inserted before URLs of the site's files; empty at a host name. */
+  /** Base path that the daemon inserts before URLs of the site's files. Empty at a host name of the worker. */
   readonly prefix: string;
-  /** True for a page that gets the public variables. */
+  /** True if the daemon inserts the public variables into the page. */
   readonly hasVariables: boolean;
   readonly coding: ContentCoding | undefined;
 }
@@ -26,14 +26,16 @@ interface Insertions {
   readonly at: Uint32Array;
 }
 
-/** Variants of one site's files: files with an injected base path, pages with variables, and compressed files. */
+/** Variants of the files of one site: with an inserted base path, with variables, or compressed. */
 export class FileVariants {
   readonly #cache: StaticCache;
   readonly #compressed: CompressedFiles;
   readonly #injection: PageInjection | undefined;
   readonly #contains: ContainsFile;
   readonly #shelf: CacheShelf = new Map();
-  /** By path in the site, oldest first. They do not depend on the base path, which a client chooses by its version range. */
+  /**
+   * Insertions by path in the site, oldest first. They are the same for every base path, because clients choose the version range in it.
+   */
   readonly #insertions = new Map<string, Insertions>();
   readonly #underWay = new Map<string, Promise<StaticFile | undefined>>();
   #isRetired = false;
@@ -45,14 +47,15 @@ export class FileVariants {
     this.#contains = options.contains;
   }
 
-  /** Returns the variant of a file for this request, if the variant is the file itself or is in memory; otherwise undefined. */
+  /** Returns the variant of a file for this request if it is in memory, or if it is the file itself. Otherwise returns undefined. */
   inMemory(exchange: WorkerExchange, file: StaticFile): StaticFile | undefined {
     const variation = this.#variationFor(exchange, file);
     return variation ? this.#shelf.get(keyOf(file, variation))?.file : file;
   }
 
   /**
-   * Returns the variant of a file for this request, created if necessary. Closes the file's handle if the variant does not use the handle.
+   * Returns the variant of a file for this request and creates it if necessary. If the variant does not need the handle of the file, closes
+   * the handle.
    */
   async make(exchange: WorkerExchange, file: StaticFile): Promise<StaticFile> {
     const variation = this.#variationFor(exchange, file);
@@ -67,8 +70,8 @@ export class FileVariants {
     }
     if (!variant) return file;
     await file.handle?.close();
-    // Stores a variant in the cache at each use. The cache evicts the entry whose last check is oldest, and only the file itself is checked
-    // every second.
+    // Stores the variant in the cache again at each use. The cache removes the entry whose last check is oldest, and only the file itself
+    // is checked each second.
     const learned = this.#variationFor(exchange, file);
     if (learned && !this.#isRetired) this.#cache.set(this.#shelf, keyOf(file, learned), variant);
     return variant;
@@ -82,7 +85,7 @@ export class FileVariants {
 
   #variationFor({ request, address }: WorkerExchange, file: StaticFile): Variation | undefined {
     const { href, prefix, hasVariables } = this.#injectionFor(address, file);
-    // A range request receives the uncompressed file, because clients combine parts of different responses.
+    // Sends the uncompressed file for a range request, because clients combine parts of several responses.
     const takesCoding = file.isCompressible && request.headers.range === undefined;
     const coding = takesCoding ? preferredCoding(request.headers["accept-encoding"]) : undefined;
     const isFile = href === undefined && prefix === "" && !hasVariables && coding === undefined;
@@ -101,7 +104,7 @@ export class FileVariants {
     return { href: undefined, prefix: isUnchanged ? "" : insertedBase(address.base), hasVariables };
   }
 
-  /** Creates a variant once for all concurrent requests. Undefined: the variant is the file itself. */
+  /** Creates a variant once for all requests that wait for it. Resolves with undefined if the variant is the file itself. */
   async #makeOnce(key: string, file: StaticFile, variation: Variation): Promise<StaticFile | undefined> {
     const underWay = this.#underWay.get(key);
     if (underWay) return underWay;
@@ -148,18 +151,18 @@ export class FileVariants {
 
 const nothing = { href: undefined, prefix: "", hasVariables: false } as const;
 
-/** Returns the cache key of a variant. The ETag identifies the content of the file. */
+/** Returns the key of a variant in the cache. The ETag stands for the content of the file. */
 function keyOf({ path, etag }: StaticFile, { href, prefix, coding }: Variation): string {
   return [path, etag, href, prefix, coding].join("\n");
 }
 
-/** Returns the URL of the `<base>` element for the page at a request's address. */
+/** Returns the URL in the `<base>` element of a page. The page is at the address of the request. */
 function hrefOf(base: "absolute" | "relative", { base: prefix, path }: WorkerExchange["address"]): string {
   const depth = path.split("/").length - 2;
   return base === "relative" ? "../".repeat(depth) || "./" : `${prefix}/`;
 }
 
-/** Returns the environment variables that pages can read: the variables whose names start with one of the prefixes. */
+/** Returns the environment variables that pages can read. Their names begin with one of the prefixes. */
 export function publicVariables(env: Readonly<Record<string, string>>, prefixes: readonly string[]): Record<string, string> {
   return Object.fromEntries(Object.entries(env).filter(([name]) => prefixes.some((prefix) => prefix !== "" && name.startsWith(prefix))));
 }

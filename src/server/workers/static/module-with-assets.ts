@@ -21,8 +21,8 @@ export class ModuleWithAssets implements VersionHandler {
   }
 
   /**
-   * Adds the static files of the manifest's `assets` to `module`; without `assets`, returns `module`. `entrypoint`: path of the module in
-   * the package. Throws WORKER_START_FAILED if the assets folder does not exist.
+   * Adds the static files of `assets` in the manifest to `module`. Without `assets`, returns `module`. `entrypoint` is the path of the
+   * module in the package. Throws WORKER_START_FAILED if the assets folder is missing.
    */
   static async open(
     module: VersionHandler,
@@ -88,7 +88,7 @@ export class ModuleWithAssets implements VersionHandler {
   }
 }
 
-/** Returns whether a request has a body. The module serves such a request, because a file response would leave the body unread. */
+/** Returns whether a request has a body. The module then serves it, because the response with a file would leave the body unread. */
 function hasBody({ headers }: WorkerExchange["request"]): boolean {
   return headers["transfer-encoding"] !== undefined || (headers["content-length"] ?? "0") !== "0";
 }

@@ -1,29 +1,28 @@
-/** Content that the daemon injects into the pages of a site. */
+/** Content that the daemon inserts into the pages of a site. */
 export interface PageInjection {
   /**
-   * `absolute` or `relative`: a `<base href>` of this form is inserted. `rewrite`: the base path is added to the paths of the site's files
-   * instead, in pages, scripts and style sheets.
+   * With `absolute` or `relative`, the daemon inserts a `<base href>` of this form. With `rewrite`, it adds the base path to the paths of
+   * the site's files in pages, scripts and style sheets.
    */
   readonly base: "absolute" | "relative" | "rewrite";
   readonly variables: Readonly<Record<string, string>>;
 }
 
-/** Inserts `<base href>` and the public variables into an HTML page. `href`: undefined for a page without `<base>`. */
+/** Inserts `<base href>` and the public variables into an HTML page. If `href` is undefined, inserts no `<base>`. */
 export function injectIntoPage(html: string, href: string | undefined, variables: PageInjection["variables"]): string {
   const hasVariables = Object.keys(variables).length > 0;
   const script = hasVariables ? `<script>window.__env__=${scriptJson(variables)}</script>` : "";
   return withTags(html, (href === undefined ? "" : `<base href="${attribute(href)}">`) + script);
 }
 
-/** Inserts tags right after `<head>`. */
+/** Inserts tags directly after `<head>`. */
 function withTags(html: string, tags: string): string {
   const head = /<head(?:\s[^<>]*)?>/i.exec(html);
   if (head) {
     const at = head.index + head[0].length;
     return html.slice(0, at) + tags + html.slice(at);
   }
-  // A page can omit `<head>`. The injection then follows the doctype and `<html>`, because text before the doctype would select quirks
-  // mode.
+  // If the page has no `<head>`, inserts after the doctype and `<html>`. Text before the doctype would select quirks mode.
   const start = /^\s*(?:<!doctype[^>]*>)?\s*(?:<html(?:\s[^>]*)?>)?/i.exec(html)?.[0].length ?? 0;
   return html.slice(0, start) + tags + html.slice(start);
 }

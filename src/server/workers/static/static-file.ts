@@ -7,27 +7,28 @@ import { contentType } from "mime-types";
 import { leastCompressedBytes, type ContentCoding } from "../../web/content-coding.js";
 import { isPathWithin } from "../../platform/path-within.js";
 
-/** Maximum size of a file that is kept in memory. Larger files are streamed from disk. */
+/** Maximum size in bytes of a file that memory keeps. A larger file is streamed from the disk. */
 const inMemoryBytes = 256 * 1024;
 /**
- * Maximum size of a file that is compressed. Compressing a larger file would take more time than the smaller transfer saves for the first
- * client.
+ * Maximum size in bytes of a file that is compressed. For a larger file, the compression takes longer than the first client saves by the
+ * smaller transfer.
  */
 const mostCompressedBytes = 10 * 1024 * 1024;
 
 const unknownType = "application/octet-stream";
 
 /**
- * Number of attempts to open a file. If a replacement moves the package folder during an attempt, the next attempt finds the new folder.
+ * Maximum number of attempts to open a file. If a replacement moves the package folder during one attempt, the next attempt finds the new
+ * folder.
  */
 const openAttempts = 3;
-/** Flags for opening a file. With O_NONBLOCK, opening a named pipe does not block. */
+/** Flags for opening a file. O_NONBLOCK prevents a named pipe from blocking. */
 const openFlags = constants.O_RDONLY | constants.O_NONBLOCK;
 const budgetBytes = 64 * 1024 * 1024;
-/** Approximate memory of a cache entry, without the body of the file. */
+/** Approximate memory in bytes of a cache entry without the body of the file. */
 const entryBytes = 512;
 
-/** A file of a site with its headers. Small files have a body, large files an open handle. */
+/** A file of a site with its headers. A small file has a body. A large file has an open handle. */
 export interface StaticFile {
   /** Path relative to the site's root. */
   readonly path: string;
@@ -39,35 +40,33 @@ export interface StaticFile {
   /** Open handle of a large file, which the caller must close. Undefined if `body` is set. */
   readonly handle: FileHandle | undefined;
   readonly marks: FileMarks;
-  /** True if the file is sent compressed to clients that accept a content coding. */
+  /** True if a client that accepts a content coding receives the file compressed. */
   readonly isCompressible: boolean;
-  /** Content coding of `body`; undefined for the file as stored on disk. */
+  /** Content coding of `body`. Undefined for the content on the disk. */
   readonly coding?: ContentCoding;
-  /** Validator and cache headers such as `etag`: names and values alternately. */
+  /** Validator and cache headers, such as `etag`, as name, value, next name. */
   readonly validatorPairs: readonly string[];
-  /** The headers of `validatorPairs` in wire format. */
+  /** The headers of `validatorPairs` as they are sent. */
   readonly validatorLines: string;
 }
 
-/** Settings from the site's manifest for one file. */
+/** Settings in the manifest of a site that apply to one file. */
 interface FileMarks {
   /** Response headers with lower-case names, which override the default headers. */
   readonly headers: readonly (readonly [string, string])[];
-  /** True if the content of the file never changes, so that clients can cache the file permanently. */
+  /** True if the content of the file never changes. Clients can then cache it permanently. */
   readonly isImmutable: boolean;
 }
 
 export interface SiteFolder {
-  /** Path of the site's root folder, with symbolic links resolved. */
+  /** Path of the root folder of the site. Symbolic links are resolved. */
   readonly root: string;
   readonly generation: string;
-  /** Returns the settings for a file. `relative`: path of the file below the root. */
+  /** Returns the settings of a file. `relative` is its path below the root. */
   readonly marksOf: (relative: string) => FileMarks;
 }
 
-/**
- * Reads a file below the root after resolving links. Returns "directory" for a directory, and undefined when the path must not be served.
- */
+/** Reads a file below the root and resolves links. Returns "directory" for a folder. Returns undefined if the path must not be served. */
 export async function readStaticFile(folder: SiteFolder, file: string): Promise<StaticFile | "directory" | undefined> {
   const opened = await openBelow(folder.root, file);
   if (!opened) return undefined;
@@ -83,8 +82,8 @@ export async function readStaticFile(folder: SiteFolder, file: string): Promise<
     const facts = { path: relative, modifiedMs: stats.mtimeMs, type, marks, isCompressible: isCompressible(type, stats.size, marks) };
     if (stats.size > inMemoryBytes) {
       isHandedOn = true;
-      // Uses the content for the ETag of a small file, because archives can have constant modification times. Uses the generation of the
-      // package folder for a large file.
+      // Calculates the ETag of a small file from its content, because files of an archive can all have the same modification time. For a
+      // large file, uses the generation of the package folder.
       const etag = etagOf(`${folder.generation} ${stats.size} ${stats.mtimeMs}`);
       return withValidators({ ...facts, body: undefined, handle, sizeBytes: stats.size, etag });
     }
@@ -96,8 +95,8 @@ export async function readStaticFile(folder: SiteFolder, file: string): Promise<
 }
 
 /**
- * Opens a file, then checks the resolved path of the open file. A check before opening would race with a process that replaces a folder by
- * a link. Undefined if the resolved path is outside the root.
+ * Opens a file and then checks its resolved path. An earlier check would be invalid if a process replaced a folder by a link. Returns
+ * undefined if the path is outside the root.
  */
 async function openBelow(root: string, file: string): Promise<{ handle: FileHandle; stats: Stats; realPath: string } | undefined> {
   for (let attempt = 0; attempt < openAttempts; attempt += 1) {
@@ -106,7 +105,7 @@ async function openBelow(root: string, file: string): Promise<{ handle: FileHand
     try {
       const stats = await handle.stat();
       const realPath = await realPathOf(handle, file);
-      // Returns undefined for a deleted file, for which the system reports no valid path.
+      // Returns undefined for a deleted file, because its path in /proc is not valid.
       const isThere = stats.nlink > 0;
       if (isThere && realPath !== undefined && isPathWithin(realPath, root)) return { handle, stats, realPath };
     } catch (error) {
@@ -118,17 +117,17 @@ async function openBelow(root: string, file: string): Promise<{ handle: FileHand
   return undefined;
 }
 
-/** Returns the real path of an open file. Without /proc, resolves the path that was opened. */
+/** Returns the resolved path of an open file. Without /proc, resolves the path by which it was opened. */
 async function realPathOf({ fd }: FileHandle, file: string): Promise<string | undefined> {
   return await readlink(`/proc/self/fd/${fd}`).catch(() => realpath(file).catch(() => undefined));
 }
 
-/** Returns a copy of the file with other content and a matching ETag. */
+/** Returns a copy of the file with other content and an ETag for this content. */
 export function withContent(file: StaticFile, content: Buffer): StaticFile {
   return withValidators({ ...file, body: content, sizeBytes: content.length, etag: etagOf(content) });
 }
 
-/** Returns a copy of the file with compressed content and a separate ETag. */
+/** Returns a copy of the file with compressed content and an ETag of its own. */
 export function inCoding(file: StaticFile, coding: ContentCoding, compressed: Buffer): StaticFile {
   const etag = `${file.etag.slice(0, -1)}-${coding}"`;
   return withValidators({ ...file, body: compressed, handle: undefined, sizeBytes: compressed.length, etag, coding });
@@ -136,7 +135,7 @@ export function inCoding(file: StaticFile, coding: ContentCoding, compressed: Bu
 
 function isCompressible(type: string, sizeBytes: number, { headers }: FileMarks): boolean {
   if (sizeBytes < leastCompressedBytes || sizeBytes > mostCompressedBytes) return false;
-  // Does not compress a file of unknown type, because such a file is often compressed already.
+  // Does not compress a file of unknown type, because it is often compressed already.
   if (type === unknownType || compressible(type) !== true) return false;
   return !headers.some(([name, value]) => name === "content-encoding" || (name === "cache-control" && value.includes("no-transform")));
 }
@@ -146,7 +145,7 @@ function withValidators(file: Omit<StaticFile, "validatorPairs" | "validatorLine
     ["etag", file.etag],
     ["last-modified", new Date(file.modifiedMs).toUTCString()],
     ["accept-ranges", "bytes"],
-    // `no-cache`: clients revalidate each time, so a new upload is visible immediately.
+    // With `no-cache`, clients validate the file each time, so a new upload is visible immediately.
     ["cache-control", file.marks.isImmutable ? "public, max-age=31536000, immutable" : "no-cache"],
     ["x-content-type-options", "nosniff"],
     ...file.marks.headers,
@@ -163,7 +162,7 @@ function etagOf(content: Buffer | string): string {
 
 interface CachedFile {
   readonly file: StaticFile;
-  /** Time of the last check on disk, on the clock of `performance.now()`. */
+  /** Time of the last check on the disk, by the clock of `performance.now()`. */
   checkedMs: number;
   readonly shelf: Map<string, CachedFile>;
   readonly key: string;
@@ -173,8 +172,8 @@ interface CachedFile {
 export type CacheShelf = Map<string, CachedFile>;
 
 /**
- * Cache of recently requested files of all sites, with a common memory limit of 64 MB. Evicts the file whose last check on disk is oldest;
- * files in use are checked every second.
+ * Cache of recently requested files of all sites, of at most 64 MB. Removes the file whose last check on the disk is oldest. Files in use
+ * are checked each second.
  */
 export class StaticCache {
   readonly #files = new Set<CachedFile>();

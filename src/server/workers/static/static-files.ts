@@ -16,9 +16,9 @@ import { FileVariants, publicVariables } from "./file-variants.js";
 import type { PageInjection } from "./page-injection.js";
 import { readStaticFile, type CacheShelf, type StaticCache, type SiteFolder, type StaticFile } from "./static-file.js";
 
-/** A cached file is checked on disk again after this time, because files can be edited in place. */
+/** Time in ms after which the daemon checks a cached file on the disk again, because files can be edited. */
 const recheckMs = 1000;
-/** Headers that the daemon derives from the file. The manifest cannot override them. */
+/** Headers that the daemon takes from the file. The manifest cannot override them. */
 const describedByUs = new Set([
   "content-type",
   "content-length",
@@ -29,21 +29,21 @@ const describedByUs = new Set([
   "x-request-id",
 ]);
 const notFoundPage = "404.html";
-/** Returns whether a site is allowed to send a header for a path on an origin that the site shares with other workers. */
+/** Returns whether a site is allowed to send a header on an origin that it shares with other workers. */
 const isForPaths = ([name, value]: readonly [string, string]): boolean => mayWorkerRespondWith(name, value, { ownsOrigin: false });
 
 export interface StaticFilesOptions {
   readonly version: ServedVersion;
-  /** The served folder, relative to the package folder. `.` means the package folder itself. */
+  /** The served folder, relative to the package folder. `.` is the package folder itself. */
   readonly directory: string;
   /** File that is served at the path of the folder itself, relative to the folder. */
   readonly page: string;
   /**
-   * Response to a page navigation without a matching file. `spa`: `page`. `404`: `404.html`. `either`: `404.html` if it exists, otherwise
-   * `page`. Undefined: neither file.
+   * Response to the navigation to a page without a file. With `spa`, it is `page`. With `404`, it is `404.html`. With `either`, it is
+   * `404.html` if it exists, otherwise `page`. Undefined: neither.
    */
   readonly notFound: "spa" | "404" | "either" | undefined;
-  /** Returns whether a file is never served. `file`: path relative to the folder. */
+  /** Returns whether a file is never served. `file` is its path relative to the folder. */
   readonly isExcluded: (file: string) => boolean;
   readonly cache: StaticCache;
   readonly compressed: CompressedFiles;
@@ -94,7 +94,7 @@ export class StaticFiles {
     });
   }
 
-  /** Sends the file at the path of the request. Calls `onMissing` if there is neither a file nor a page for missing files. */
+  /** Sends the file at the path of the request. If there is no such file and no page for missing files, calls `onMissing`. */
   handle(exchange: WorkerExchange, onMissing: (startedMs: number) => void): void {
     const startedMs = performance.now();
     const relative = relativeFilePath(exchange.address.path);
@@ -105,7 +105,7 @@ export class StaticFiles {
       this.#options.meter.beganCount += 1;
       return this.#note(exchange, startedMs, this.#responses.send(exchange, ready));
     }
-    // Marks the cached file as checked, so that only this request reads the disk and concurrent requests use the cached file.
+    // Marks the cached file as checked. Only this request then reads the disk, and concurrent requests use the cached file.
     if (cached) cached.checkedMs = startedMs;
     void this.#handleFromDisk(exchange, { startedMs, relative, onMissing });
   }
@@ -119,7 +119,7 @@ export class StaticFiles {
     this.#note(exchange, startedMs, 0);
   }
 
-  /** Removes all files from the cache. Responses in progress do not need the cache, because their file is already open. */
+  /** Removes all files of this folder from the cache. Running responses have their file open and do not need the cache. */
   retire(): void {
     this.#isRetired = true;
     this.#options.cache.deleteAll(this.#shelf);
@@ -141,7 +141,7 @@ export class StaticFiles {
     }
   }
 
-  /** Sends the response and returns the number of body bytes. Returns undefined if no response was sent. */
+  /** Sends the response and returns the number of its body bytes. Returns undefined if there is no response. */
   async #answer(exchange: WorkerExchange, relative: string | undefined): Promise<number | undefined> {
     const found = await this.#find(relative);
     if (found === "directory") {
@@ -162,7 +162,7 @@ export class StaticFiles {
     return entry && entry !== "directory" ? this.#send(exchange, entry) : undefined;
   }
 
-  /** Counts and logs the request when its response has ended, complete or cut off. */
+  /** Counts and logs the request after its response has ended, even if it ended early. */
   #note(exchange: WorkerExchange, startedMs: number, responseBytes: number): void {
     const { response } = exchange;
     if (!response.writableEnded && !response.closed) {
@@ -176,7 +176,7 @@ export class StaticFiles {
     this.#options.requestLog.write(exchange, { status, durationMs, responseBytes });
   }
 
-  /** Returns the file for a path. Returns "directory" for a folder with an `index.html` if the path lacks the trailing slash. */
+  /** Returns the file for a path. Returns "directory" if the path is a folder with an `index.html` and has no slash at its end. */
   async #find(relative: string | undefined): Promise<StaticFile | "directory" | undefined> {
     if (relative === undefined) return undefined;
     const file = this.#fileOf(relative);
@@ -190,7 +190,7 @@ export class StaticFiles {
       }
     }
     if (relative === "" || relative.endsWith("/")) return undefined;
-    // Also serves /about from about.html, because a static export of Next.js writes this file next to a folder about/ without an index.
+    // Also serves /about from about.html. A static export of Next.js contains this file next to a folder about/ without an index.
     const page = await this.#read(`${relative}.html`);
     return page === "directory" ? undefined : page;
   }
@@ -226,7 +226,10 @@ export function fileHeadersOf({ headers }: WorkerManifest): (readonly [name: str
     .filter(([name, value]) => mayWorkerRespondWith(name, value, { ownsOrigin: true }) && !describedByUs.has(name));
 }
 
-/** Returns the injection of a site. Undefined for files that are compressed already, according to the manifest's headers. */
+/**
+ * Returns what the daemon inserts into files of a site. Returns undefined if the manifest's headers state that the files are already
+ * compressed.
+ */
 function injectionOf(manifest: WorkerManifest): PageInjection | undefined {
   const { injectBase, env, envPrefix } = manifest;
   if (!injectBase || fileHeadersOf(manifest).some(([name]) => name === "content-encoding")) return undefined;
@@ -234,7 +237,7 @@ function injectionOf(manifest: WorkerManifest): PageInjection | undefined {
 }
 
 function redirectToSlash({ response, requestId, address }: WorkerExchange): void {
-  // Redirects relative to the last path segment, so that no request path can redirect to another host.
+  // Redirects relative to the last segment of the path. No request path can then lead to another host.
   const last = address.path.slice(address.path.lastIndexOf("/") + 1);
   response.writeHead(308, ["location", `./${last}/${address.query}`, "content-length", "0", "x-request-id", requestId]);
   response.end();

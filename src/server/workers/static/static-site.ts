@@ -9,7 +9,7 @@ import type { WorkerMeter, VersionLoad } from "../engine/worker-meter.js";
 import { StaticFiles, type StaticFilesOptions } from "./static-files.js";
 
 const noIsolates: VersionLoad = { kind: "static", running: 0, starting: 0, draining: 0, queued: 0, openSockets: 0, pids: [] };
-/** Package metadata files at the root, which are not served. */
+/** Metadata files in the package folder, which the daemon does not serve. */
 const metadataFiles = new Set(["manifest.yaml", "manifest.yml", "package.json"]);
 
 interface StaticSiteOptions extends Pick<StaticFilesOptions, "version" | "cache" | "compressed" | "meter" | "requestLog"> {
@@ -17,7 +17,7 @@ interface StaticSiteOptions extends Pick<StaticFilesOptions, "version" | "cache"
   readonly file: string;
 }
 
-/** One version of a static site: serves the files below its entrypoint's folder. */
+/** One version of a static site. Serves the files below the folder of its entrypoint. */
 export class StaticSite implements VersionHandler {
   readonly meter: WorkerMeter;
   readonly requestLog: RequestLog;
@@ -68,7 +68,7 @@ export class StaticSite implements VersionHandler {
   }
 
   stopIsolate(): void {
-    // A static site has no isolates.
+    // Does nothing, because a static site has no isolates.
   }
 
   restart(): number {

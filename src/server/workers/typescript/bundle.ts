@@ -9,11 +9,11 @@ import type { CompileProblem, CompileResult } from "./compile-job.js";
 import { isPathWithin } from "../../platform/path-within.js";
 
 const leadsOut = { text: "An import refers to a file outside of the package folder." };
-/** Matches a source map comment of JavaScript or CSS. Like esbuild, ends the URL at white space. */
+/** Matches the comment with a source map in JavaScript or CSS. The URL ends at white space, as in esbuild. */
 const comment = /sourceMappingURL=(\S*)/g;
 /**
- * Maximum number of tsconfig.json files that one compilation reads. Limits hostile packages, in which each file extends several other
- * files. Usual packages need fewer than 20.
+ * Maximum number of tsconfig.json files that one compilation reads. In a hostile package, each file could extend several others. Usual
+ * packages need fewer than 20.
  */
 const mostConfigReads = 500;
 const codePattern = /\.[cm]?[jt]sx?$/;
@@ -21,8 +21,7 @@ const codePattern = /\.[cm]?[jt]sx?$/;
 const plainPath = /^[\w./-]+$/;
 
 /**
- * Compiles a TypeScript entrypoint and its imports into one module with an inline source map. Rejects imports from outside the package
- * folder.
+ * Compiles a TypeScript entrypoint and its imports into one module with a source map. Rejects an import from outside the package folder.
  */
 export async function bundleTypeScript(folder: string, file: string): Promise<CompileResult> {
   const root = await realpath(folder);
@@ -43,13 +42,13 @@ export async function bundleTypeScript(folder: string, file: string): Promise<Co
       sourcemap: "inline",
       sourcesContent: false,
       metafile: true,
-      // Passes the settings from files of the package. Otherwise esbuild would read the base files itself, and `extends` can name a file
-      // outside of the package.
+      // Passes the settings as an object. Otherwise esbuild would read the base files itself, and `extends` can name a file outside the
+      // package.
       tsconfigRaw: { compilerOptions: config?.compilerOptions ?? {} },
       jsx: jsxMode(config),
       loader: textLoaders,
       logLevel: "silent",
-      // Gives the bundle the module URL and the function `require` of the original entrypoint.
+      // Gives the bundle the URL and the function `require` of its entrypoint.
       banner: {
         js: `import { createRequire as __createRequire } from "node:module"; const __entryUrl = new URL(${JSON.stringify(`./app/${file}`)}, import.meta.url).href; const require = __createRequire(__entryUrl);`,
       },
@@ -64,13 +63,12 @@ export async function bundleTypeScript(folder: string, file: string): Promise<Co
   }
 }
 
-/** `entryFolder`: the folder to which `import.meta.url` of the bundle is relative. */
+/** `entryFolder` is the folder to which `import.meta.url` of the bundle is relative. */
 function containedIn(root: string, entryFolder: string): Plugin {
   return {
     name: "contained",
     setup(plugged) {
-      // Checks the path here to report a clear message. Without this check, the sandbox denies the read and esbuild reports a different
-      // error.
+      // Checks the path here to report a clear message. Otherwise the sandbox would deny the read, and esbuild would report another error.
       plugged.onResolve({ filter: /^\.{0,2}\// }, ({ resolveDir, path: imported }) =>
         isPathWithin(path.resolve(resolveDir, imported), root) ? undefined : { errors: [leadsOut] },
       );
@@ -88,7 +86,7 @@ function containedIn(root: string, entryFolder: string): Plugin {
   };
 }
 
-/** Returns the text of a file in the package. Undefined if it does not exist, and for files outside. */
+/** Returns the text of a file in the package. Returns undefined if it is missing or outside the package. */
 async function readWithin(root: string, file: string): Promise<string | undefined> {
   const whole = path.join(root, file);
   const real = isPathWithin(whole, root) ? await realpath(whole).catch(() => undefined) : undefined;
@@ -96,7 +94,7 @@ async function readWithin(root: string, file: string): Promise<string | undefine
   return await readFile(real, "utf8").catch(() => undefined);
 }
 
-/** Returns the package.json of a module's package. Undefined if it is not in the package folder. */
+/** Returns the package.json for a module. Returns undefined if this file is outside the package folder. */
 async function readPackageWithin(root: string, module: string): Promise<InstalledPackage | undefined> {
   for (const folder of packageFolders(module)) {
     const text = await readWithin(root, path.join(path.relative(root, folder), "package.json"));
@@ -105,15 +103,15 @@ async function readPackageWithin(root: string, module: string): Promise<Installe
   return undefined;
 }
 
-/** Returns esbuild's first message with file and line as `problem`, and all messages as `report`. */
+/** Returns the first message of esbuild with file and line as `problem`, and all messages as `report`. */
 async function problemOf(error: unknown, root: string): Promise<CompileProblem> {
   const errors = (error as { errors?: Message[] }).errors ?? [];
   const [first] = errors;
-  // Assumes that esbuild was killed if it returned no message.
+  // Reports a time limit if esbuild has returned no message, because it was then killed.
   if (!first) return { problem: "The compiler exceeded its time or memory limit.", tookTooMuch: true };
   const withoutRoot = (text: string) => text.replaceAll(`${root}/`, "");
   const { location, text } = first;
-  // Messages about files outside of the package must not reach the response or the log.
+  // Finds messages about files outside the package, which must not reach the response or the log.
   const isOutside = (message: Message) => message.location !== null && !isPathWithin(path.resolve(root, message.location.file), root);
   if (errors.some(isOutside)) return { problem: leadsOut.text };
   const place = location ? `${location.file}:${location.line}:${location.column + 1}: ` : "";
@@ -124,8 +122,8 @@ async function problemOf(error: unknown, root: string): Promise<CompileProblem> 
 }
 
 /**
- * Disables references to source maps outside `root`, because esbuild reads such maps without plugins and quotes them in errors. Keeps data
- * URLs and references to source maps in the package.
+ * Removes references to source maps outside `root`, because esbuild reads them itself and quotes them in errors. Keeps data URLs and
+ * references within the package.
  */
 async function withoutForeignSourceMaps(text: string, file: string, root: string): Promise<string> {
   const foreign = new Set<string>();

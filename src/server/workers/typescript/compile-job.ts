@@ -17,6 +17,6 @@ export interface CompiledModule {
 export interface CompileProblem {
   readonly problem: string;
   readonly report?: string;
-  /** True when a time or memory limit stopped the compiler. */
+  /** True if a time limit or memory limit stopped the compiler. */
   readonly tookTooMuch?: boolean;
 }

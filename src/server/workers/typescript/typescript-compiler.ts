@@ -11,22 +11,19 @@ import { compiledFile, packageRoot } from "../../package-root.js";
 import { readableSystemPaths, runnableSystemPaths } from "../sandbox/sandbox-paths.js";
 
 const compileTimeoutMs = 10_000;
-/** CPU time limit for one compilation, which stops hostile code independently of the machine's load. */
+/** Limit of CPU time in seconds for one compilation. It does not depend on the load of the machine. */
 const processorSeconds = 5;
 const compilerMemoryBytes = 1024 * 1024 * 1024;
 const longestModuleBytes = 64 * 1024 * 1024;
 
-/** Maximum number of concurrent compilations. Each compilation uses one core; more compilations would slow down requests. */
+/** Maximum number of compilations at the same time. Each occupies one core, so more of them would slow down requests. */
 const compilingAtOnce = 2;
-/**
- * Maximum number of concurrent compilations of workers whose last compilation exceeded a limit, so that these workers cannot delay all
- * others.
- */
+/** The same maximum for workers whose last compilation exceeded a limit. These workers then cannot delay all others. */
 const forOffenders = 1;
 const rememberedOffenders = 1000;
 const compilerProgram = compiledFile("server/workers/typescript/main.js");
 
-/** Compiles TypeScript entrypoints in separate processes, so that no code can crash or occupy the compiler of another worker. */
+/** Compiles TypeScript entrypoints, each in its own process. No code can then crash or occupy the compiler of another worker. */
 export class TypeScriptCompiler {
   readonly #sandbox: CompilerSandbox;
   readonly #prlimit = findSystemTool("prlimit");
@@ -39,7 +36,8 @@ export class TypeScriptCompiler {
   }
 
   /**
-   * Compiles a worker's entrypoint to one module. Throws WORKER_START_FAILED, whose `cause`, if defined, contains the full compiler output.
+   * Compiles the entrypoint of a worker to one module. Throws WORKER_START_FAILED. The `cause` of this error contains the whole output of
+   * the compiler, if there is any.
    */
   async compile(worker: string, job: CompileJob): Promise<CompiledModule> {
     const result = await this.#runInTurn(worker, job);
@@ -48,8 +46,8 @@ export class TypeScriptCompiler {
   }
 
   /**
-   * Returns an error with the position of a syntax error in a JavaScript module or its imports, which Node.js does not report. Undefined
-   * when there is no syntax error.
+   * Returns an error with the position of a syntax error in a JavaScript module or its imports, because Node.js reports no position.
+   * Returns undefined without a syntax error.
    */
   async findSyntaxError(worker: string, job: CompileJob): Promise<ApiError | undefined> {
     const result = await this.#runInTurn(worker, job);
@@ -74,7 +72,7 @@ export class TypeScriptCompiler {
     const limit = this.#prlimit ? [this.#prlimit, `--data=${compilerMemoryBytes}`, `--cpu=${processorSeconds}`, "--core=0", "--"] : [];
     const node = [...sandbox, process.execPath, compilerProgram, JSON.stringify(job)];
     const [file, ...args] = [...limit, ...node];
-    // Starts a separate process group, because esbuild is a child of this child process and must be killed as well.
+    // Starts a process group, because esbuild is a child of this child process and must be killed too.
     const child = spawn(file as string, args, { env: {}, detached: true, stdio: ["pipe", "pipe", "ignore"] });
     const { pid } = child;
     if (pid !== undefined) this.#processIds.add(pid);
@@ -123,7 +121,7 @@ function killGroup(processId: number): void {
   try {
     process.kill(-processId, "SIGKILL");
   } catch {
-    // Ignores the error, which means that the process group has already ended.
+    // Ignores the error, because it means that the process group has ended.
   }
 }
 
@@ -133,8 +131,8 @@ interface Waiting {
 }
 
 /**
- * Schedules compilations: one at a time per worker. All workers whose last compilation exceeded a limit share one place, so that these
- * workers cannot block other workers.
+ * Schedules compilations. Each worker has one at a time. All workers whose last compilation exceeded a limit share one place, so that they
+ * cannot delay others.
  */
 export class CompileQueue {
   readonly #running = new Set<string>();
@@ -142,8 +140,8 @@ export class CompileQueue {
   readonly #offenders = new Set<string>();
 
   /**
-   * Runs `work` when the worker `owner` is next in the queue. If `tookTooLong` returns true for the result, `owner` shares one place with
-   * other such workers from then on.
+   * Runs `work` when it is the turn of the worker `owner`. If `tookTooLong` returns true for the result, `owner` shares one place with
+   * similar workers from then on.
    */
   async run<Result>(owner: string, work: () => Promise<Result>, tookTooLong: (result: Result) => boolean): Promise<Result> {
     await new Promise<void>((begin) => {
@@ -186,7 +184,7 @@ export class CompileQueue {
 }
 
 /**
- * Restricts the compiler process, because packages can contain hostile code. The process can read one package and its own program, and run
+ * Restricts the compiler process, because a package can contain hostile code. The process can read one package and its own program, and run
  * esbuild.
  */
 class CompilerSandbox {
@@ -197,7 +195,10 @@ class CompilerSandbox {
     this.#layers = layers;
   }
 
-  /** Returns the command-line prefix that restricts the compiler to the package in `folder`. Empty when the kernel supports no layer. */
+  /**
+   * Returns the beginning of the command line that restricts the compiler to the package in `folder`. Empty if the kernel supports no
+   * layer.
+   */
   async command(folder: string): Promise<string[]> {
     const layers = await this.#layers;
     const required = layerNames.filter((name) => layers[name].isActive);
@@ -211,7 +212,7 @@ class CompilerSandbox {
         ...readableSystemPaths({ allowsPrograms: false }),
       ],
       runnable: [...runnableSystemPaths({ allowsPrograms: false }), ...this.#programs],
-      // Allows Unix sockets, because Node.js connects a child's standard streams with Unix socket pairs.
+      // Allows Unix sockets, because Node.js connects to the standard streams of a child process by them.
       allowsUnixSockets: true,
       allowsPrograms: true,
       required,

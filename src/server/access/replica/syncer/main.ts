@@ -2,12 +2,13 @@ import { Worker } from "node:worker_threads";
 import type { SyncResponse, SyncJob } from "./sync-job.js";
 import Database from "libsql";
 
-// The syncer process, which writes the replica's file. libsql can block without limit, so the daemon must be able to kill this process.
+// The syncer process, which writes the file of the replica. A separate process is necessary, because libsql can block without limit and the
+// daemon must be able to kill it.
 
-// Makes new files private, whatever umask the daemon has.
+// Makes new files readable only for the daemon's user, independently of the umask that the process inherits.
 process.umask(0o077);
 process.on("disconnect", () => process.exit(0));
-// Ignores SIGINT, which Ctrl-C sends to all processes of a terminal, because the daemon stops the syncer.
+// Ignores SIGINT, because the daemon stops the syncer. With Ctrl-C, a terminal sends SIGINT to the daemon and to the syncer.
 process.on("SIGINT", () => undefined);
 new Worker(new URL("parent-watch.js", import.meta.url), { workerData: process.ppid, stdout: true, stderr: true }).unref();
 
@@ -27,9 +28,9 @@ function responseTo(sync: () => void): SyncResponse {
   }
 }
 
-// Imports the package libsql, which no other file does.
+// Imports the package libsql. No other file imports this package.
 
-/** Types of a replica that the type declarations of the package libsql lack. */
+/** Methods of a replica that are missing in the type declarations of the package libsql. */
 interface SyncedDatabase {
   sync(): unknown;
 }
@@ -39,7 +40,9 @@ interface SyncedOptions {
   readonly authToken?: string;
 }
 
-/** A replica of a libSQL server. Opening and syncing block until the server responds. If the server is frozen, the calls block forever. */
+/**
+ * A replica of a libSQL server. The constructor and `sync` block until the server responds. If the server is frozen, both block forever.
+ */
 class LibsqlReplica {
   readonly #database: SyncedDatabase;
 

@@ -1,4 +1,4 @@
-// Thread of the syncer process that detects the daemon's exit. A separate thread is necessary, because a sync can block the main thread.
+// Thread of the syncer process that detects the exit of the daemon. The main thread cannot detect it while a sync blocks.
 import { workerData } from "node:worker_threads";
 
 const lookIntervalMs = 500;

@@ -1,11 +1,11 @@
-/** First message to the syncer process. The message contains the token, so that no process list shows the token. */
+/** First message of the daemon to the syncer. The message contains the token, because process lists would show the token in an argument. */
 export interface SyncJob {
   readonly file: string;
   readonly url: string;
   readonly token: string | undefined;
 }
 
-/** Message that requests a sync: every message after the first one. */
+/** Message that requests a sync. Every message after the first message is of this kind. */
 export const syncNow = "sync";
 
 /** Response of the syncer process to each message `sync`. */

@@ -2,17 +2,17 @@ import http, { type RequestListener, type Server } from "node:http";
 
 type Bag = Record<string, unknown>;
 
-/** Matches names that handlers of node:http use for their second parameter, the response. */
+/** Matches the usual names of the second parameter, the response, of a node:http handler. */
 const responseName = /^(?:_*res|_*resp|_*response|_*reply)$/i;
 /**
- * Pattern for members of `ServerResponse` that a handler of node:http uses. The second parameter of a fetch handler, `env`, rarely has
- * these members.
+ * Pattern for members of `ServerResponse` that a node:http handler uses. `env`, the second parameter of a fetch handler, rarely has such
+ * members.
  */
 const responseMembers = "(?:end|writeHead|setHeader|statusCode|write|pipe)\\b";
 
 /**
- * Returns the `http.Server` of an exported value: a server, an app of Express, Koa, Fastify or NestJS, or a handler `(req, res)`; undefined
- * for all other values.
+ * Returns the `http.Server` of an exported value, which is a server, an app of Express, Koa, Fastify or NestJS, or a handler `(req, res)`.
+ * Returns undefined for another value.
  */
 export async function toServer(exported: unknown): Promise<Server | undefined> {
   if (exported instanceof http.Server) return exported;
@@ -36,8 +36,8 @@ export async function toServer(exported: unknown): Promise<Server | undefined> {
 }
 
 /**
- * Returns whether a function is a handler `(req, res)` of node:http. A fetch handler can also have two parameters, so the source code of
- * the function decides.
+ * Returns whether a function is a handler `(req, res)` of node:http. Reads the source code of the function, because a fetch handler can
+ * also have two parameters.
  */
 function isRequestListener(exported: object): boolean {
   const app = exported as Bag & { readonly length: number };

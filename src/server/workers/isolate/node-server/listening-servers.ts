@@ -1,7 +1,7 @@
 import http, { type Server } from "node:http";
 import net from "node:net";
 
-/** The arguments of a `listen` call with a port number. */
+/** The arguments of a call of `listen` with a port number. */
 interface ListenRequest {
   readonly port: number;
   readonly host: string | undefined;
@@ -13,20 +13,20 @@ interface Entry {
   readonly address: string;
 }
 
-/** Port number of a server that listens on port 0, if the worker's environment has no PORT. */
+/** Port number that the isolate reports for a server on port 0 if the worker's environment has no PORT. */
 export const defaultPort = 3000;
 
 /**
- * The worker's servers that called `listen`. No port is opened, because browsers send the cookies of a host to each port: a worker with a
- * port would receive the operator's session. The daemon serves the HTTP server at the worker's path.
+ * The servers of the worker that called `listen`. No port is opened: browsers send the cookies of a host to all its ports, so a worker with
+ * a port would receive the operator's session. The daemon serves the HTTP server at the worker's path.
  */
 export class ListeningServers {
   readonly #entries = new Map<net.Server, Entry>();
   readonly #waiting = new Set<() => void>();
 
   /**
-   * Replaces the methods of `net.Server` that use a port. `deny` must throw; it is called when a server listens on a socket path,
-   * descriptor or handle.
+   * Replaces the methods of `net.Server` that open a port. `deny` is called when a server listens on a socket path, a descriptor or a
+   * handle, and must throw.
    */
   install(deny: () => never): void {
     const entries = this.#entries;
@@ -70,13 +70,13 @@ export class ListeningServers {
     });
   }
 
-  /** Returns the HTTP server that the daemon serves: the server that listens on PORT, otherwise the first HTTP server. */
+  /** Returns the HTTP server that the daemon serves. This is the server on PORT, otherwise the first HTTP server. */
   find(): Server | undefined {
     const servers = [...this.#entries].filter((entry): entry is [Server, Entry] => entry[0] instanceof http.Server);
     return (servers.find(([, { port }]) => port === Number(process.env["PORT"])) ?? servers[0])?.[0];
   }
 
-  /** True if a server listens that is not a node:http server, such as a server of node:net, node:tls or node:http2. */
+  /** True if a listening server is not from node:http, such as a server of node:net, node:tls or node:http2. */
   get hasOtherServer(): boolean {
     return [...this.#entries.keys()].some((server) => !(server instanceof http.Server));
   }
@@ -95,7 +95,7 @@ export class ListeningServers {
   }
 }
 
-/** Parses the arguments of `listen()`. Returns undefined for a Unix socket, a file descriptor or a handle. Throws for an invalid port. */
+/** Parses the arguments of `listen()`. Returns undefined for a Unix socket, a descriptor or a handle. Throws for an invalid port. */
 function readListenArguments(args: readonly unknown[]): ListenRequest | undefined {
   const [first, second] = args;
   if (typeof first === "object" && first !== null) {

@@ -1,17 +1,20 @@
 import { Duplex } from "node:stream";
 
 interface MemorySocketOptions {
-  /** Receives bytes that the server writes. The server writes further bytes after `done` is called. */
+  /** Receives bytes from the server. The server writes no further bytes before the call of `done`. */
   readonly onOutput: (chunks: readonly Buffer[], done: () => void) => void;
-  /** Called when the server accepts more bytes after `deliver` returned false. */
+  /** Called when the server accepts bytes again, after `deliver` has returned false. */
   readonly onRoom: () => void;
-  /** Called when the server ends or destroys the connection. */
+  /** Called when the server has ended or destroyed the connection. */
   readonly onClose: () => void;
 }
 
-/** The server's end of a connection that exists only in memory, with the methods of `net.Socket` that HTTP servers and their apps call. */
+/** The server's side of a connection in memory. Has the methods of `net.Socket` that HTTP servers and their apps call. */
 export class MemorySocket extends Duplex {
-  /** Address of the daemon, as behind any proxy on the same machine. The header `X-Forwarded-For` contains the client's address. */
+  /**
+   * Address of the daemon. To the app, the daemon is a proxy on the same machine. The header `X-Forwarded-For` contains the client's
+   * address.
+   */
   readonly remoteAddress = "127.0.0.1";
   readonly remoteFamily = "IPv4";
   readonly remotePort = 0;
@@ -26,12 +29,12 @@ export class MemorySocket extends Duplex {
     this.#options = options;
   }
 
-  /** Passes bytes of the client to the server. Returns false when the server accepts no further bytes until `onRoom` is called. */
+  /** Passes bytes of the client to the server. Returns false if the server accepts no further bytes before the call of `onRoom`. */
   deliver(bytes: Uint8Array): boolean {
     return this.push(bytes);
   }
 
-  /** Ends the client's side of the connection. The connection closes when the server's side has also ended. */
+  /** Ends the client's side of the connection. The connection closes when the server has ended its side too. */
   deliverEnd(): void {
     if (!this.destroyed) this.push(null);
   }
@@ -59,14 +62,14 @@ export class MemorySocket extends Duplex {
     done(error);
   }
 
-  /** Ends the connection after all bytes are written, like `destroySoon` of `net.Socket`. */
+  /** Ends the connection after all bytes are written. `net.Socket` has a function with the same name. */
   destroySoon(): void {
     if (this.writable) this.end();
     if (this.writableFinished) this.destroy();
     else this.once("finish", () => this.destroy());
   }
 
-  /** Has no effect and never calls `callback`, because the daemon enforces the time limits of connections. */
+  /** Does nothing and never calls `callback`, because the daemon enforces the time limits of connections. */
   setTimeout(_timeoutMs: number, _callback?: () => void): this {
     return this;
   }

@@ -4,39 +4,39 @@ import { lineFeed } from "../../protocol/frames.js";
 export interface ResponseHead {
   readonly status: number;
   /**
-   * Response headers as text lines of the frame protocol: lower-case name and value alternately. Without headers about the connection, such
-   * as `keep-alive`.
+   * Response headers as lines of the frame protocol: name in lower case, value, next name. Omits headers about the connection, such as
+   * `keep-alive`.
    */
   readonly lines: string;
-  /** Body length in bytes from the `Content-Length` header; undefined = unknown. */
+  /** Body length in bytes from the header `Content-Length`. Undefined if the header is missing. */
   readonly length: number | undefined;
   readonly isChunked: boolean;
-  /** False if the server closes the connection after the response. */
+  /** False if the server closes the connection after this response. */
   readonly isPersistent: boolean;
 }
 
 const statusLine = /^HTTP\/1\.[01] (\d{3})(?: |$)/;
 /**
- * Maximum number of cached heads. Further heads are parsed each time until the `Date` header changes, because replacing heads costs as much
- * CPU time as a hit saves.
+ * Maximum number of cached heads. Until the `Date` header changes, further heads are not cached, because replacing a head takes as much CPU
+ * time as a hit saves.
  */
 const maximumKnownHeads = 64;
 /** Maximum length of a cached head in characters. */
 const maximumKnownLength = 1024;
 /**
- * Tolerance for comparing a `Date` header with the current time. Node.js writes dates in whole seconds and updates the date once per
- * second.
+ * Maximum difference in ms between a `Date` header and the current time. Node.js writes whole seconds and updates the date once per second.
  */
 const nowToleranceMs = 2500;
 
-/**
- * Parses the response heads of one server. Caches heads until the `Date` header changes, because servers write the same heads repeatedly.
- */
+/** Parses the response heads of one server. Servers write the same head repeatedly, so heads are cached until the `Date` header changes. */
 export class ResponseHeads {
   readonly #known = new Map<string, ResponseHead>();
   #latestDate = "";
 
-  /** `text`: status line and header lines, without the line end of the last line. Throws for text that is not a response head. */
+  /**
+   * Parses a head. `text` contains the status line and the header lines without the last line break. Throws if `text` is not a response
+   * head.
+   */
   read(text: string): ResponseHead {
     const known = this.#known.get(text);
     if (known) return known;
@@ -70,14 +70,14 @@ export class ResponseHeads {
   }
 
   /**
-   * Returns whether `date` is the date that Node.js adds to each response. The daemon adds a `Date` header itself, which costs less than
-   * forwarding the header.
+   * Returns whether `date` is the current date, which Node.js adds to each response. The daemon then adds its own `Date` header, which
+   * takes less time than passing the header on.
    */
   #isNow(date: string): boolean {
     if (date === this.#latestDate) return true;
     if (Math.abs(Date.now() - Date.parse(date)) >= nowToleranceMs) return false;
     this.#latestDate = date;
-    // Heads with an earlier date are not current any more.
+    // Deletes the heads with an earlier date, because no further response has this date.
     this.#known.clear();
     return true;
   }

@@ -2,32 +2,32 @@ import type { ResponseHead, ResponseHeads } from "./response-head.js";
 
 const headEnd = Buffer.from("\r\n\r\n");
 const lineEnd = Buffer.from("\r\n");
-/** Maximum size of a response head and of a chunk-size line; the daemon rejects longer heads. */
+/** Maximum size in bytes of a response head, and of a line with a chunk size. The daemon rejects a larger head. */
 const maximumHeadBytes = 256 * 1024;
 
 /** The rule that determines the end of the body. */
 type Framing = { kind: "none" | "chunked" | "untilClose" } | { kind: "length"; rest: number };
 
-/** Reads one HTTP/1.1 response of Node's own `http.Server`. Interim responses (1xx) and trailers are dropped. */
+/** Reads one HTTP/1.1 response of an `http.Server` of Node.js. Drops interim responses (1xx) and trailers. */
 export class ResponseReader {
   head: ResponseHead | undefined;
   /** True if the connection can carry another request after this response. */
   isPersistent = true;
   isComplete = false;
-  /** Body length in bytes from the `Content-Length` header; -1 = unknown. */
+  /** Body length in bytes from the header `Content-Length`. -1 if the length is unknown. */
   length = -1;
   readonly #method: string;
   readonly #heads: ResponseHeads;
   #waiting: Buffer = Buffer.alloc(0);
   #framing: Framing = { kind: "none" };
   /**
-   * Number of bytes of the current chunk that have not arrived. -1: the size line of a chunk is next. -2: the line end after a chunk is
-   * next. -3: trailers are next.
+   * Number of bytes that are missing in the current chunk. Negative values stand for the next part: -1 for the size line of a chunk, -2 for
+   * the line end after a chunk, -3 for trailers.
    */
   #chunkRest = -1;
   #body: Buffer[] = [];
 
-  /** `method`: method of the request. */
+  /** `method` is the method of the request. */
   constructor(method: string, heads: ResponseHeads) {
     this.#method = method;
     this.#heads = heads;
@@ -38,14 +38,14 @@ export class ResponseReader {
     return this.#waiting;
   }
 
-  /** Reads bytes that the server wrote. Throws for bytes that are not an HTTP response. */
+  /** Reads bytes that the server has written. Throws if the bytes are not an HTTP response. */
   push(bytes: Buffer): void {
     this.#waiting = this.#waiting.length === 0 ? bytes : Buffer.concat([this.#waiting, bytes]);
     if (!this.head && !this.#readHead()) return;
     if (this.head?.status !== 101) this.#readBody();
   }
 
-  /** Must be called when the connection has ended. Returns whether the response is complete. */
+  /** Handles the end of the connection. Returns whether the response is complete. */
   end(): boolean {
     if (this.head && this.#framing.kind === "untilClose") this.isComplete = true;
     this.isPersistent = false;
@@ -100,7 +100,7 @@ export class ResponseReader {
     if (framing.kind !== "length") return;
     framing.rest -= bytes.length;
     this.isComplete = framing.rest === 0;
-    // Bytes beyond `Content-Length` would be read as the next response, so the connection is not used again.
+    // Does not use the connection again if bytes follow after `Content-Length`, because they would be read as the next response.
     if (this.#waiting.length > 0) this.isPersistent = false;
   }
 

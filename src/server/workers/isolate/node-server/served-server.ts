@@ -5,7 +5,7 @@ import { PairedWebSocket } from "../web-socket.js";
 import { ResponseHeads } from "./response-head.js";
 import { ServerConnection } from "./server-connection.js";
 
-/** Maximum number of idle connections that are kept for later requests, which limits memory. */
+/** Maximum number of idle connections that wait for later requests. The limit bounds the memory. */
 const maximumIdleConnections = 64;
 /** Headers of a 101 response that the daemon writes itself. */
 const handshakeHeaders = ["upgrade", "sec-websocket-accept", "sec-websocket-extensions"];

@@ -9,8 +9,8 @@ import { ServerAnswer } from "./server-answer.js";
 import { WebSocketBridge } from "./web-socket-bridge.js";
 
 /**
- * Opens a WebSocket for the client. `lines`: headers of the server's 101 response, as in `ResponseHead`. Returns the 101 response with one
- * end of a WebSocketPair, and the other end as `server`.
+ * Opens a WebSocket for the client. `lines` are the headers of the server's 101 response, as in `ResponseHead`. Returns a 101 response with
+ * one end of a WebSocketPair, and the second end as `server`.
  */
 export type OpenWebSocket = (lines: string) => { response: Response; server: PairedWebSocket };
 
@@ -18,14 +18,14 @@ interface ServerConnectionOptions {
   readonly server: Server;
   readonly heads: ResponseHeads;
   readonly openWebSocket: OpenWebSocket;
-  /** Called when the connection can carry another request. */
+  /** Called when the connection can transfer the next request. */
   readonly onIdle: (connection: ServerConnection) => void;
   readonly onClose: (connection: ServerConnection) => void;
 }
 
 /**
- * A persistent connection in memory to an `http.Server`, for one request at a time. Transfers HTTP text, because "connection" events are
- * public API and the server then creates its own `IncomingMessage`, `ServerResponse` and upgrade sockets.
+ * A persistent connection in memory to an `http.Server`, for one request at a time. Transfers HTTP text, because the event "connection" is
+ * public API. The server then creates `IncomingMessage`, `ServerResponse` and upgrade sockets itself.
  */
 export class ServerConnection {
   readonly #options: ServerConnectionOptions;
@@ -45,14 +45,14 @@ export class ServerConnection {
       onRoom: () => this.#wake(),
       onClose: () => this.#onSocketClose(),
     });
-    // Ignores socket errors, because the server's own "error" listener does not prevent an uncaught exception after an upgrade.
+    // Ignores socket errors, because after an upgrade the "error" listener of the server does not prevent an uncaught exception.
     this.#socket.on("error", () => undefined);
     options.server.emit("connection", this.#socket);
-    // Starts reading, so that the server also handles the first request inside `deliver` and errors of the handler reach the caller.
+    // Starts to read, so that the server handles even the first request during `deliver`. Errors of the handler then reach the caller.
     this.#socket.read(0);
   }
 
-  /** Sends a request to the server. Returns the response, or a promise of the response when the server does not respond immediately. */
+  /** Sends a request to the server. Returns the response. If the server does not respond immediately, returns a promise of the response. */
   request(request: LazyRequest): unknown {
     const { head, body } = LazyRequest.partsOf(request);
     const { method, text, isChunked } = requestText(head, body);
@@ -67,7 +67,7 @@ export class ServerConnection {
     try {
       this.#socket.deliver(inline ? Buffer.concat([Buffer.from(text, "latin1"), inline]) : Buffer.from(text, "latin1"));
     } catch (error) {
-      // Closes the connection if the server's request handler threw an error synchronously.
+      // Closes the connection if the request handler of the server threw an error synchronously.
       this.#settle = undefined;
       this.#socket.destroy();
       throw error;
@@ -103,7 +103,7 @@ export class ServerConnection {
   #onOutput(chunks: readonly Buffer[], done: () => void): void {
     if (this.#bridge) return this.#bridge.onOutput(chunks, done);
     const reader = this.#reader;
-    // Discards output that belongs to no request, such as body bytes beyond `Content-Length`.
+    // Discards output after the end of a response, such as body bytes beyond `Content-Length`.
     if (!reader) return done();
     try {
       for (const chunk of chunks) reader.push(chunk);
@@ -143,7 +143,7 @@ export class ServerConnection {
     this.#reader = undefined;
     this.#stream = undefined;
     if (reader.isPersistent && this.#isBodySent && !this.#isClosed) return this.#options.onIdle(this);
-    // Destroys the socket in a later turn, because the server must first emit "finish".
+    // Destroys the socket in a later turn of the event loop, because the server must first emit "finish".
     setImmediate(() => this.#socket.destroy());
   }
 
@@ -184,7 +184,7 @@ export class ServerConnection {
 
 const lineEnd = Buffer.from("\r\n");
 
-/** Returns the request line and the headers as HTTP/1.1 text. `isChunked`: the length of the body is unknown. */
+/** Returns the request line and the headers as HTTP/1.1 text. `isChunked` is true if the length of the body is unknown. */
 function requestText(head: string, body: LazyBody | undefined): { method: string; text: string; isChunked: boolean } {
   const lines = head.split(lineFeed);
   const [method, , path] = lines as [string, string, string];
@@ -195,7 +195,7 @@ function requestText(head: string, body: LazyBody | undefined): { method: string
     const name = lines[index] as string;
     const value = lines[index + 1] as string;
     if (name === "content-length") length = value;
-    // Omits `sec-websocket-extensions`, because only the daemon and the client negotiate extensions.
+    // Omits `sec-websocket-extensions`, because the daemon negotiates extensions with the client.
     else if (name !== "sec-websocket-extensions") text += `${name}: ${value}\r\n`;
     hasHost ||= name === "host";
   }

@@ -1,4 +1,4 @@
-/** The streamed body of a server's response. The server can write more bytes only after the reader has taken the previous ones. */
+/** The streamed body of a server's response. The server can write more bytes only after the reader has taken the previous bytes. */
 export class ServerResponseStream {
   readonly readable: ReadableStream<Uint8Array>;
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
@@ -9,8 +9,8 @@ export class ServerResponseStream {
     this.readable = new ReadableStream<Uint8Array>(
       {
         start: (controller) => void (this.#controller = controller),
-        // Completes a write in a later turn, like a real socket. Otherwise `http.ServerResponse` of Node.js 26, which passes bytes on at
-        // the end of the turn, waits for a "drain" event that is never emitted.
+        // Completes a write in a later turn of the event loop, like a real socket. Otherwise `http.ServerResponse` of Node.js 26 waits for
+        // a "drain" event that is never emitted, because it passes bytes on at the end of the turn.
         pull: () => void setImmediate(() => this.#release()),
         cancel: () => {
           this.#hasEnded = true;
@@ -18,7 +18,7 @@ export class ServerResponseStream {
           onCancel();
         },
       },
-      // No chunk is queued: the reader copies a chunk before it requests the next chunk, so the server can then reuse its buffer.
+      // Queues no chunk. The reader copies each chunk before it requests the next one, so the server can use its buffer again.
       { highWaterMark: 0 },
     );
   }

@@ -3,13 +3,21 @@ import type { PairedWebSocket } from "../web-socket.js";
 import type { MemorySocket } from "./memory-socket.js";
 import { FrameDecoder, Opcode, encodeClose, encodeMasked, readCloseFrame } from "./web-socket-bytes.js";
 
-/** Maximum number of unsent bytes from the worker. Above this number, the worker's socket accepts no further bytes. */
+/**
+ * Maximum number of bytes that the worker has written and the daemon has not sent. Above this number, the worker's socket accepts no
+ * further bytes.
+ */
 const unsentBytes = 256 * 1024;
-/** Maximum number of bytes from the client that the worker has not read. Above this number, the connection is closed with code 1013. */
+/**
+ * Maximum number of bytes of the client that the worker has not read. Above this number, the isolate closes the connection with code 1013.
+ */
 const unreadBytes = 8 * 1024 * 1024;
 const drainIntervalMs = 20;
 
-/** Connects the upgraded socket of a worker's `http.Server`, which transfers WebSocket frames (RFC 6455), with the client's WebSocket. */
+/**
+ * Connects the upgraded socket of a worker's `http.Server` with the client's WebSocket. The upgraded socket transfers WebSocket frames (RFC
+ * 6455).
+ */
 export class WebSocketBridge {
   readonly #socket: MemorySocket;
   readonly #client: PairedWebSocket;
@@ -24,7 +32,7 @@ export class WebSocketBridge {
     client.addEventListener("close", (event) => this.#onClientClose(event as Event & { code: number; reason: string }));
   }
 
-  /** Handles bytes that the worker wrote to the upgraded socket. */
+  /** Handles the bytes that the worker has written to the upgraded socket. */
   onOutput(chunks: readonly Buffer[], done: () => void): void {
     for (const chunk of chunks) this.#frames.push(chunk);
     try {
@@ -36,7 +44,7 @@ export class WebSocketBridge {
     this.#whenSent(done);
   }
 
-  /** Must be called when the worker has ended or closed its socket. Closes the client's WebSocket. */
+  /** Closes the client's WebSocket. Call it when the worker has ended or closed its socket. */
   onClose(): void {
     this.#socket.deliverEnd();
     if (this.#client.readyState <= 1) this.#client.close(CloseCode.InternalError);
@@ -67,7 +75,7 @@ export class WebSocketBridge {
   }
 
   #onClientClose({ code, reason }: { code: number; reason: string }): void {
-    // Destroys the socket without a close frame, so that the worker's WebSocket library reports code 1006, as for a lost connection.
+    // Destroys the socket without a close frame. The worker's WebSocket library then reports code 1006, as after a lost connection.
     if (code === CloseCode.Abnormal) return void this.#socket.destroy();
     if (!this.#hasSentClose) this.#deliver(encodeClose(code, reason));
     this.#hasSentClose = true;

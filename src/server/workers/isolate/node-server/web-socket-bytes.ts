@@ -5,7 +5,7 @@ export interface DecodedFrame {
   readonly payload: Buffer;
 }
 
-/** Reads the unmasked frames that a server sends (RFC 6455, section 5.2), without extensions. Joins the fragments of a message. */
+/** Reads the unmasked frames of a server (RFC 6455, section 5.2) without extensions. Joins the fragments of each message. */
 export class FrameDecoder {
   #waiting: Buffer = Buffer.alloc(0);
   #parts: Buffer[] = [];
@@ -15,7 +15,7 @@ export class FrameDecoder {
     this.#waiting = this.#waiting.length === 0 ? bytes : Buffer.concat([this.#waiting, bytes]);
   }
 
-  /** Returns the next complete message or control frame. Throws for bytes that are not a valid frame of a server. */
+  /** Returns the next complete message or control frame. Throws for bytes that are not a valid frame from a server. */
   next(): DecodedFrame | undefined {
     for (;;) {
       const bytes = this.#waiting;
@@ -42,7 +42,10 @@ export class FrameDecoder {
   }
 }
 
-/** Encodes a frame as a client sends it. The masking key is zero: masking protects proxies, and these bytes never leave the process. */
+/**
+ * Encodes a frame in the form that a client sends. The masking key is zero, because masking only protects proxies and these bytes stay in
+ * the process.
+ */
 export function encodeMasked(opcode: number, payload: Buffer): Buffer {
   const { length } = payload;
   const lengthBytes = length < 126 ? 0 : length < 65_536 ? 2 : 8;
@@ -55,7 +58,7 @@ export function encodeMasked(opcode: number, payload: Buffer): Buffer {
   return frame;
 }
 
-/** Encodes a close frame as a client sends it. The code 1005 stands for a close frame without a code. */
+/** Encodes a close frame in the form that a client sends. If `code` is 1005, the frame contains no code. */
 export function encodeClose(code: number, reason: string): Buffer {
   if (code === 1005) return encodeMasked(Opcode.Close, Buffer.alloc(0));
   const payload = Buffer.alloc(2 + Buffer.byteLength(reason));
