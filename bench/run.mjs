@@ -1,4 +1,5 @@
-// Measures what the runtime claims, each figure as a ratio against a peer in the same run: `npm run bench`, or `npm run bench -- warm static`.
+// Measures the performance claims of the runtime. Each value is a ratio to a baseline in the same run: `npm run bench`, or `npm run bench
+// -- warm static` for two suites.
 import { writeFile } from "node:fs/promises";
 import { describeRun } from "./support/describe-run.mjs";
 import { LoadGenerator } from "./support/load-generator.mjs";
@@ -7,7 +8,7 @@ import { readSettings } from "./support/settings.mjs";
 import { Stage } from "./support/stage.mjs";
 import { tableOf, verdictOf } from "./support/table.mjs";
 
-/** In the order of the table. */
+/** The suites in the order of the table. */
 const pieces = [
   "warm",
   "instances",
@@ -30,7 +31,7 @@ const pieces = [
   "cli-start",
   "alongside",
 ];
-/** No piece takes longer, whatever hangs. */
+/** Time limit of a suite in minutes, also if a process hangs. */
 const timeoutMinutes = { perRound: 0.7, besides: 3 };
 
 const flags = process.argv.slice(2).filter((argument) => argument.startsWith("-"));
@@ -54,11 +55,11 @@ for (const piece of pieces) {
 const description = describeRun({ settings, load, seconds: (performance.now() - startedAtMs) / 1000 });
 const text = `# Results\n\n${description}\n\n${tableOf(rows)}`;
 console.log(text);
-// What is committed is a whole run and no other.
+// Writes the committed file only after a complete run.
 if (wanted.length === 0 && !settings.isQuick) await writeFile(new URL("RESULTS.md", import.meta.url), text);
 process.exitCode = rows.some((row) => verdictOf(row) === "failed") ? 1 : 0;
 
-/** Plays one piece; whatever happens, its processes end and its folders go. */
+/** Runs one suite. In every case, ends the processes of the suite and deletes its folders. */
 async function play(piece) {
   const { name, run } = await import(`./pieces/${piece}.mjs`);
   console.error(`${name} …`);

@@ -1,4 +1,4 @@
-// Bundles the command line: a small entry, and a chunk per command that is loaded on demand.
+// Bundles runtimectl: a small program, and one chunk per command that the program loads on demand.
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
@@ -12,10 +12,10 @@ const bundle = {
   platform: "node",
   format: "esm",
   target: "node24",
-  // esbuild is a separate program. Ink loads the other package only in its development mode.
+  // Packages that are not bundled: esbuild is a separate program, and Ink loads `react-devtools-core` only in its development mode.
   external: ["esbuild", "react-devtools-core"],
   define: { "process.env.NODE_ENV": '"production"' },
-  // Variables that CommonJS packages expect in each file.
+  // Variables that CommonJS packages expect in each file. ES modules do not have these variables.
   banner: {
     js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url), __filename = import.meta.filename;",
   },
@@ -26,7 +26,7 @@ export async function buildCli(outputDirectory) {
   await buildEntry("src/cli/main.ts", outputDirectory);
 }
 
-/** Builds the generator of the command reference, which is not part of the package. */
+/** Builds the program that generates the command reference. The published package does not contain the program. */
 export async function buildReference(outputDirectory) {
   await buildEntry("src/cli/command/reference.ts", outputDirectory);
 }

@@ -1,9 +1,9 @@
-// Bundles the daemon and the programs that it starts: finding, reading and compiling hundreds of files takes Node longer than the rest of
-// the start.
+// Bundles the daemon and the programs that it starts. Without bundles, Node.js would need most of the start time to find, read and compile
+// hundreds of files.
 import { readFile } from "node:fs/promises";
 import { build, transform } from "esbuild";
 
-/** Packages with native code or a separate program. */
+/** Packages that contain native code or a separate program. */
 const notBundled = ["better-sqlite3", "esbuild", "koffi", "libsql"];
 
 /** Removes comments and white space from packages. Our own code keeps its lines, so that stack traces name them. */
@@ -17,10 +17,10 @@ const compactPackages = {
   },
 };
 
-/** `options` are the options of all builds. */
+/** Builds the programs. `options` are esbuild options that all builds share. */
 export async function buildDaemon(options) {
   const programs = { ...options, bundle: true, external: notBundled, plugins: [compactPackages] };
-  // Variables that CommonJS packages expect in each file.
+  // Variables that CommonJS packages expect in each file. ES modules do not have these variables.
   const banner = {
     js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url), __filename = import.meta.filename;",
   };
@@ -31,7 +31,7 @@ export async function buildDaemon(options) {
     entryPoints: ["main", "dev-daemon", "quick-start", "backup/main"].map((name) => `src/server/${name}.ts`),
     banner,
   });
-  // The program that each upload starts: one file, and chunks for code that it rarely needs.
+  // The program that each upload starts. Code that the program rarely needs is in separate chunks.
   await build({
     ...programs,
     splitting: true,
@@ -39,7 +39,7 @@ export async function buildDaemon(options) {
     entryPoints: ["src/server/packages/archive/main.ts"],
     banner,
   });
-  // Programs that can read only their own folder, or share no code with the others.
+  // Programs that can read only their own folder, or that share no code with other programs.
   await build({
     ...programs,
     entryPoints: [

@@ -27,7 +27,10 @@ const shared = {
   logLevel: "warning",
 };
 
-/** The parts in the order of the build. The outputs of a part are deleted before. All parts also depend on the scripts and the installed packages. */
+/**
+ * The parts of the build in order. Before a part is built, its outputs are deleted. The scripts and the installed packages are inputs of
+ * each part.
+ */
 const parts = [
   {
     name: "the daemon",
@@ -35,7 +38,8 @@ const parts = [
     outputs: ["dist/server"],
     async build() {
       await buildDaemon(shared);
-      // Node reads the nearest package.json of a module, and an isolate can read only the folder of its program.
+      // Adds a package.json to each folder, because Node.js reads the nearest package.json of a module, and an isolate can read only the
+      // folder of its program.
       for (const folder of ["isolate", "sandbox"])
         await writeFile(path.join(dist, "server/workers", folder, "package.json"), '{ "type": "module" }\n');
     },
@@ -63,7 +67,7 @@ const parts = [
     async build() {
       // Bundled, so that plugins and TypeScript projects need no further package.
       await build({ ...shared, bundle: true, entryPoints: ["src/plugin/index.ts"] });
-      // Also for browsers.
+      // This export is bundled without Node.js modules, so that browsers can load it.
       await build({ ...shared, bundle: true, platform: "neutral", minify: true, entryPoints: ["src/client/index.ts"] });
       await writeDeclarations(path.join(root, "src/plugin"), path.join(dist, "plugin"));
       const { contract } = await import("../build/shared/contract/index.js");
@@ -105,7 +109,7 @@ const digests = path.join(modules, "digests");
 await mkdir(digests, { recursive: true });
 for (const part of parts) {
   const { name, inputs, outputs } = part;
-  // Written after the part is complete.
+  // Writes the digest only after the part is complete. After an interruption, the part is built again.
   const digestFile = path.join(digests, name.replaceAll(" ", "-"));
   const digest = await inputDigest(root, inputs);
   const isThere = outputs.every((output) => existsSync(path.join(root, output)));

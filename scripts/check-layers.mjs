@@ -1,11 +1,12 @@
-// Checks that this table allows each import between folders of src, including type imports and import(). Fails with the lines of other imports.
+// Checks that the table below allows each import between folders of src, including type imports and import(). Fails with the lines of all
+// other imports.
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import ts from "typescript";
 
 const source = path.join(import.meta.dirname, "../src");
 
-/** The folders that each folder imports, besides itself. A folder without an entry is an error. */
+/** The folders that the files of each folder are allowed to import, besides their own. A folder without an entry is an error. */
 const layers = {
   shared: [],
   plugin: [],
@@ -51,7 +52,7 @@ const layers = {
     "server/platform",
     "server/secrets",
   ],
-  /** The entry points, the daemon and its composition. No other folder imports them. */
+  /** The entry points, the daemon and the composition root. Files of other folders cannot import them. */
   server: [
     "shared",
     "server/package-root",

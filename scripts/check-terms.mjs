@@ -1,11 +1,11 @@
-// Checks that no file contains terms that docs/contributing/glossary.md replaces. Fails with the lines that do.
+// Checks that no file contains a term that docs/contributing/glossary.md replaces. Fails with the lines that contain one.
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import path from "node:path";
 
 const root = path.join(import.meta.dirname, "..");
 
-/** The current term, by the former term as a regular expression. */
+/** The current terms. The key of an entry is a regular expression for the former term. */
 const replaced = {
   "(?:open)?Rooms(?:Options)?": "services",
   "[fF]ront ?[dD]oors?|front-door|PluginDoor|plugin-door|doorless": "HTTP server, listener or router",

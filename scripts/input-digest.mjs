@@ -2,10 +2,13 @@ import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 
-/** The inputs of every part of the build. The lock file stands for the installed packages. */
+/** Inputs of every part of the build. The lock file represents the installed packages. */
 const common = ["scripts", "package.json", "package-lock.json", "tsconfig.json"];
 
-/** Returns a hash of names and contents of the files that a part of the build reads. `inputs` are files and folders of this part. */
+/**
+ * Returns a hash of the names and contents of all files that a part of the build reads. `inputs` are the files and folders that only this
+ * part reads.
+ */
 export async function inputDigest(root, inputs) {
   const hash = createHash("sha256");
   for (const input of [...inputs, ...common])

@@ -9,7 +9,7 @@ import { openSampleHouse } from "./pictures/sample-house.mjs";
 const directory = fileURLToPath(new URL("../docs/images/", import.meta.url));
 const sizes = { wide: { width: 1280, height: 800 }, narrow: { width: 360, height: 740 } };
 
-/** The page of each screenshot, and the text that appears when the page is complete, by the name of the file. */
+/** File name of each screenshot, with the page to show and a text that appears when the page is complete. */
 const screens = {
   overview: { at: "overview", ready: "Isolates" },
   apps: { at: "apps", ready: "storefront" },

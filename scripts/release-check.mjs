@@ -76,7 +76,7 @@ async function install(npm, archive, env) {
   return { figures };
 }
 
-/** Packages that must load in the installation; the daemon starts without some of them. */
+/** Loads the packages with native code. The daemon also starts without some of them, so its start does not prove that they load. */
 async function loadNativePackages(env) {
   const code = `
     const Database = require("better-sqlite3");
@@ -144,7 +144,7 @@ async function openPanel(url) {
   return {};
 }
 
-/** Imports the exports in a project that depends on the installed package. */
+/** Imports the exports of the installed package in a project that depends on the package. */
 async function importExports(url, env) {
   const project = path.join(directory, "project");
   await mkdir(path.join(project, "node_modules"), { recursive: true });
@@ -175,7 +175,7 @@ async function textOf(url) {
   return response.text();
 }
 
-/** One decimal; a megabyte is 1,000,000 bytes. */
+/** Formats bytes as megabytes with one decimal. A megabyte is 1,000,000 bytes. */
 function megabytes(bytes) {
   return Math.round(bytes / 100_000) / 10;
 }

@@ -1,5 +1,5 @@
-// Prints 30 comments, 30 test names and 30 error messages for a review by the style rules of CONTRIBUTING.md. A number as argument
-// replaces the seed; equal seeds and equal sources give equal samples.
+// Prints 30 comments, 30 test names and 30 error messages for a review by the style rules of CONTRIBUTING.md. The argument is the seed.
+// With equal sources, equal seeds print equal samples.
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import path from "node:path";
@@ -8,7 +8,7 @@ import ts from "typescript";
 const root = path.join(import.meta.dirname, "..");
 const sampleSize = 30;
 const seed = Number(process.argv[2] ?? 31);
-/** Position of the message among the arguments. */
+/** Position of the message among the arguments of each error constructor or function. */
 const messagePositions = { ApiError: 1, CommandError: 1, ConfigError: 2, usageError: 0 };
 
 const files = execFileSync("git", ["ls-files", "src", "test"], { cwd: root, encoding: "utf8" }).split("\n");
@@ -83,7 +83,7 @@ function calleeOf({ expression }, source) {
   return /^\w+/.exec(expression.getText(source))?.[0] ?? "";
 }
 
-/** Test names, with the names of the enclosing `describe` blocks. */
+/** Returns the test names. Each name starts with the names of the enclosing `describe` blocks. */
 function testNamesOf(source) {
   return callsOf(source, (callee) => callee === "test" || callee === "it").flatMap((call) => {
     const names = [];
@@ -94,7 +94,9 @@ function testNamesOf(source) {
   });
 }
 
-/** Error messages in the form that users read: the variable of a ConfigError before its accepted values, a hint after the message. */
+/**
+ * Returns the error messages as users read them. A ConfigError shows the variable before the accepted values. A hint follows the message.
+ */
 function errorsOf(source) {
   return callsOf(source, (callee) => callee in messagePositions).flatMap((call) => {
     const callee = calleeOf(call, source);
@@ -106,7 +108,7 @@ function errorsOf(source) {
   });
 }
 
-/** Returns the hint of a CommandError or usage error, as source text if it is computed. Undefined without a hint. */
+/** Returns the hint of a CommandError or usage error. If the hint is computed, returns its source text. Undefined without a hint. */
 function hintOf(call, source) {
   if (calleeOf(call, source) === "usageError") return sourceTextOf(call.arguments[1], source);
   const property = call.arguments?.[2]?.properties?.find(({ name }) => name?.getText(source) === "hint");

@@ -1,4 +1,4 @@
-// `npm start`: checks that the port is free, builds changed parts, and runs the daemon of the quick start in this process.
+// The program of `npm start`. Checks that the port is free, builds changed parts, and runs the daemon of the quick start in this process.
 import { spawnSync } from "node:child_process";
 import { createServer } from "node:net";
 import { fileURLToPath } from "node:url";
@@ -16,7 +16,7 @@ const { status } = spawnSync(process.execPath, [fileURLToPath(new URL("build.mjs
 if (status !== 0) process.exit(status ?? 1);
 await import("../dist/server/quick-start.js");
 
-/** Returns why the daemon cannot listen. Undefined if it can, or if the daemon itself reports the failure. */
+/** Returns the reason why the daemon cannot listen. Undefined if the daemon can listen, or if the daemon itself will report the failure. */
 async function portProblem() {
   const error = await new Promise((resolve, reject) => {
     const server = createServer();
@@ -28,6 +28,6 @@ async function portProblem() {
     .then(async (answer) => (await answer.json()).name === "runtimed")
     .catch(() => false);
   if (!isOurs) return `Another program uses port ${port} of ${host}. Stop it, or choose another port: PORT=8001 npm start`;
-  // Two daemons cannot share a state directory.
+  // Two daemons cannot share a state directory, so the message suggests another port and another state directory.
   return `A daemon of this runtime serves at http://${host}:${port} already. Stop it, or start a second one with another port and state directory: PORT=8001 RUNTIME_STATE_DIR=.runtime/state-8001 npm start`;
 }

@@ -1,10 +1,13 @@
-// Prints the structure of a type. Only exported types and types of the platform are printed as names.
+// Prints the structure of a type. Prints only exported types and types of the platform by their names.
 import ts from "typescript";
 
-/** Maximum depth of a type; deeper types are recursive. */
+/** Maximum depth of a printed type. A deeper type is recursive. */
 const deepestNesting = 20;
 
-/** Returns the printer. `exported` are the symbols that are printed as names. A union that is exported as `own` is printed completely. */
+/**
+ * Returns the printer. `exported` contains the symbols that are printed by their names. The printer prints the exported union `own`
+ * completely.
+ */
 export function typePrinter(program, exported) {
   const checker = program.getTypeChecker();
   const unions = new Map(

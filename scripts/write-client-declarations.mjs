@@ -1,11 +1,11 @@
-// Writes the types of `runtimectl/client` as one file without imports. The types of the contract are inferred from zod schemas; here they
-// are printed completely, so that projects that use the client do not need zod.
+// Writes the types of `runtimectl/client` as one file without imports. Prints the types that TypeScript infers from zod schemas completely,
+// so that projects with the client do not need zod.
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import ts from "typescript";
 import { typePrinter } from "./type-printer.mjs";
 
-/** Writes `index.d.ts`. `contract` is the built contract, whose summaries become comments. */
+/** Writes `index.d.ts`. `contract` is the built contract. The summaries of its operations become comments. */
 export async function writeClientDeclarations(root, outputDirectory, contract) {
   const entry = path.join(root, "src/client/index.ts");
   const { config } = ts.readConfigFile(path.join(root, "tsconfig.json"), (file) => ts.sys.readFile(file));
@@ -26,7 +26,7 @@ export async function writeClientDeclarations(root, outputDirectory, contract) {
   await writeFile(path.join(outputDirectory, "index.d.ts"), declarations.join("\n"));
 }
 
-/** Returns the interface of the client: one member per resource, and in it one per operation. */
+/** Returns the interface of the client. It has one member per resource, and each member has one function per operation. */
 function clientDeclaration(type, { checker, print, contract }) {
   const resources = checker.getPropertiesOfType(type).map((resource) => {
     const operations = checker.getPropertiesOfType(checker.getTypeOfSymbol(resource)).map(
@@ -38,7 +38,10 @@ function clientDeclaration(type, { checker, print, contract }) {
   return `/** The client of the whole API. */\nexport interface Client {\n${resources.join("\n")}\n}\n`;
 }
 
-/** Returns the declaration of a class, interface or function with its comments. The types that it names are exported, too. */
+/**
+ * Returns the declaration of a class, interface or function with its comments. The file also exports the types that the declaration
+ * contains.
+ */
 function emittedDeclaration(declaration) {
   const file = declaration.getSourceFile();
   const source = file.text.slice(declaration.getFullStart(), declaration.getEnd());

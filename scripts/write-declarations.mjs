@@ -5,7 +5,7 @@ import ts from "typescript";
 
 const compilerOptions = { target: ts.ScriptTarget.ES2023, module: ts.ModuleKind.NodeNext, strict: true };
 
-/** All exports of these modules must have explicit types, because types of other files are not inferred. */
+/** Writes the declarations. All exports of the modules must have explicit types, because types from other files are not inferred. */
 export async function writeDeclarations(sourceDirectory, outputDirectory) {
   await mkdir(outputDirectory, { recursive: true });
   for (const fileName of await readdir(sourceDirectory)) {

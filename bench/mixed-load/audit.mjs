@@ -1,10 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { pluginName } from "./changes.mjs";
 
-/** Replicas and watched folders get there within this time, when nothing happens any more. */
+/** Maximum time in which replicas and watched folders show all changes after the last change. */
 const patienceMs = 10_000;
 
-/** Compares what every daemon has with the whole ledger. */
+/** Compares the state of each daemon with the whole ledger. */
 export async function audit(when, { daemons, ledger, changes, record }) {
   for (const daemon of daemons.all) {
     const deadlineMs = record.nowMs() + patienceMs;

@@ -1,16 +1,19 @@
 import { randomUUID } from "node:crypto";
 import { formOf, packApp, packPlugin } from "./editions.mjs";
 
-/** Every so often an app is deleted instead of replaced. */
+/** Each seventh change of an app deletes the app instead of replacing it. */
 const deleteEvery = 7;
-/** Of so many keys one is kept, to be looked for at the end. */
+/** Of each ten keys, one is not revoked, so that the final comparison can look for it. */
 const keepEvery = 10;
-/** A module that was imported once is never unloaded: what a plugin consists of is one of these. */
+/** Number of different contents of a plugin. The number is small, because Node.js never unloads an imported module. */
 const pluginEditions = 4;
 export const pluginName = "teller";
 export const appNames = ["uploaded-0", "uploaded-1"];
 
-/** What operators do, each a function of its own subjects: it changes, is told what became of it, and waits until all daemons have it. */
+/**
+ * The changes that operators make. Each function changes its own subjects, records the outcome, and waits until all daemons show the
+ * change.
+ */
 export class Changes {
   #daemons;
   #ledger;
@@ -69,7 +72,7 @@ export class Changes {
     await this.#watch.everywhere(subject, { at: daemon, look: (other) => this.lookAtPlugin(other) });
   }
 
-  /** Makes a key at one daemon, uses it everywhere, revokes it at another. */
+  /** Creates a key on one daemon, uses the key on all daemons, and revokes the key on another daemon. */
   async churnKey(turn) {
     const name = `key of turn ${turn} ${randomUUID()}`;
     const subject = `key ${name}`;
@@ -116,7 +119,7 @@ export class Changes {
     return { 200: text, 404: "absent" }[status] ?? `status ${status}`;
   }
 
-  /** Whether it was acknowledged. */
+  /** Returns whether the daemon acknowledged the change. */
   async #change(subject, value, ask) {
     this.#ledger.begin(subject, value);
     const { status } = await ask();

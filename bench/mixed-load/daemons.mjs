@@ -8,7 +8,7 @@ const answerTimeoutMs = 60_000;
 const syncInterval = "1s";
 const names = ["A", "B", "C"];
 
-/** What is installed from the beginning; `toggled` is switched on and off, the others are served all the time. */
+/** Returns the workers that are installed at the start. The load enables and disables `toggled`, and all other workers stay enabled. */
 async function startingWorkers() {
   return {
     steady: await workerOf("ok.js"),
@@ -18,7 +18,7 @@ async function startingWorkers() {
   };
 }
 
-/** Daemons with state directories of their own, that share workers, plugins and, by a primary, keys. */
+/** Daemons that share workers, plugins and (through a primary) keys. Each daemon has its own state directory. */
 export class Daemons {
   #stage;
   #record;
@@ -59,7 +59,7 @@ export class Daemons {
     this.all = await Promise.all(this.#homes.map((directory, index) => this.#start(directory, names[index])));
   }
 
-  /** Has all finish their work and end; each has to end well. */
+  /** Stops all daemons after they have completed their requests. Fails if a daemon does not exit with success. */
   async stopAll() {
     for (const daemon of this.all) {
       daemon.isStopping = true;
@@ -76,7 +76,9 @@ export class Daemons {
     return daemon;
   }
 
-  /** Calls the API of one; `{ status, code, body }`. A call without an answer is a problem, and has status 0. */
+  /**
+   * Calls the API of one daemon and returns `{ status, code, body }`. A call without a response is recorded as a problem and has status 0.
+   */
   async call(daemon, title, { method = "GET", route, json, form }) {
     const startedAtMs = this.#record.nowMs();
     const answer = await send(daemon, { method, route, json, form }).catch((error) => ({ status: 0, code: error.message }));
@@ -85,7 +87,7 @@ export class Daemons {
     return answer;
   }
 
-  /** What one serves at a path: `{ status, text }`. */
+  /** Returns the response of one daemon for a path: `{ status, text }`. */
   async look(daemon, title, route, headers = {}) {
     const startedAtMs = this.#record.nowMs();
     try {

@@ -2,12 +2,14 @@ import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { childrenOf } from "../support/memory.mjs";
 
-/** A primary that is killed or frozen stays so this long. */
+/** Time for which the primary stays killed or frozen. */
 const awayMs = 8_000;
-/** Between one disturbance and the next. */
+/** Pause between two disturbances. */
 const pauseMs = 20_000;
 
-/** What happens to the primary and to the processes that fetch from it: in turn, until the time is over; all is well again afterwards. */
+/**
+ * Disturbs the primary and the processes that copy from it, one after the other, until the time is over. At the end, everything runs again.
+ */
 export async function disturb({ sqld, daemons, record, untilMs }) {
   const kinds = {
     "kill the primary": () => beAway(record, { leave: () => sqld.kill(), comeBack: () => sqld.restart() }),

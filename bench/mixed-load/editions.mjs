@@ -4,7 +4,7 @@ import { create } from "tar";
 
 const filesPerApp = 20;
 
-/** An app whose answer is its edition; its other files carry it too, so that a mixture of two would be seen. */
+/** Packs an app that responds with its edition. All other files also contain the edition, so that a mixture of two editions is detected. */
 export async function packApp(directory, name, edition) {
   const files = Object.fromEntries(Array.from({ length: filesPerApp }, (_, index) => [`files/${index}.txt`, edition]));
   return await pack(directory, {
@@ -14,7 +14,7 @@ export async function packApp(directory, name, edition) {
   });
 }
 
-/** A plugin whose answer is its edition. */
+/** Packs a plugin that responds with its edition. */
 export async function packPlugin(directory, name, edition) {
   return await pack(directory, {
     "manifest.yaml": JSON.stringify({ name, version: "1.0.0", base: `/${name}` }),

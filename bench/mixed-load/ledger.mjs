@@ -1,6 +1,6 @@
 /**
- * What was acknowledged, by subject (such as `app uploaded-0`), and what was asked for and not acknowledged: of the latter either may hold.
- * Who changes a subject is alone with it, so what was acknowledged last is what has to be there.
+ * The acknowledged state of each subject, such as `app uploaded-0`, and the changes without an acknowledgement, which can have happened or
+ * not. Only one client at a time changes a subject, so the last acknowledged value must be found.
  */
 export class Ledger {
   #entries = new Map();
@@ -17,18 +17,18 @@ export class Ledger {
     this.#entries.set(subject, { acknowledged: value, open: new Set() });
   }
 
-  /** The change was refused by an answer that says so, and never was. */
+  /** Records that an error response rejected the change, so the change must never become visible. */
   refuse(subject, value) {
     this.#entries.get(subject).open.delete(value);
   }
 
-  /** What may be there now. */
+  /** Returns the states that the daemons can have now. */
   possible(subject) {
     const { acknowledged, open } = this.#entries.get(subject);
     return [acknowledged, ...open];
   }
 
-  /** All subjects of a kind: of the kind `app`, those named `app …`. */
+  /** Returns all subjects of a kind. The names of the subjects start with the kind, such as `app …`. */
   subjectsOf(kind) {
     return [...this.#entries.keys()].filter((subject) => subject.startsWith(`${kind} `));
   }

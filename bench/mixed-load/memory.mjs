@@ -2,15 +2,15 @@ import { median } from "../support/rounds.mjs";
 import { slopePerMinute } from "../support/slope.mjs";
 
 const names = ["A", "B", "C"];
-/** By then caches are full, and every kind of work was done some times. */
+/** Share of the run after which caches are full and each kind of work has been done several times. */
 const warmUpShare = 0.2;
 const longestWarmUpMs = 5 * 60_000;
-/** A figure is read from a window as long as this, or a fifth of a shorter run. */
+/** Maximum length of the window from which a value is read. In a short run, the window is a fifth of the run. */
 const longestWindowMs = 60_000;
 
 /**
- * What is watched of each daemon. `growth` is how much more there may be at the end than when it was warm. The heap's figure is the least of
- * a window: what lies above waits for the collector.
+ * The values that are sampled for each daemon. `growth` is the maximum increase from the warm state to the end. The heap value is the
+ * minimum of a window, because garbage is collected late.
  */
 const watched = [
   { field: "rssMb", title: "Resident memory of the daemons, MB", digits: 0, growth: 24 },
@@ -21,7 +21,7 @@ const watched = [
   { field: "lagMs", title: "Event-loop delay of the daemons, p99, ms", digits: 1 },
 ];
 
-/** The panels of the picture: those of the load, then those of the daemons with a line for each. */
+/** Returns the panels of the picture: first those of the load, then those of the daemons with one line per daemon. */
 export function figuresOf(daemonCount) {
   return [
     { field: "perSecond", title: "Requests served a second", digits: 0 },
@@ -30,7 +30,7 @@ export function figuresOf(daemonCount) {
   ];
 }
 
-/** A line for every figure of every daemon: when it was warm, at the end, how it changes a minute, and how in the last third. */
+/** Returns one line per value and daemon: the warm state, the end, the slope per minute, and the slope in the last third of the run. */
 export function judgeMemory(samples, { untilMs, daemonCount }) {
   const warmMs = Math.min(longestWarmUpMs, untilMs * warmUpShare);
   const windowMs = Math.min(longestWindowMs, untilMs / 5);

@@ -15,14 +15,14 @@ import { Watch } from "./watch.mjs";
 
 const servingLoad = fileURLToPath(new URL("serving-load.mjs", import.meta.url));
 const sampleEveryMs = 5_000;
-/** Pauses between the changes of a lane, so that two cores suffice. */
+/** Pauses between the changes of one kind, so that two cores are enough for the load. */
 const pausesMs = { app: 1_500, toggle: 1_000, plugin: 3_000, key: 500 };
-/** Longer than the minute for which daemons keep what was replaced. */
+/** Longer than the minute for which a daemon keeps replaced files. */
 const leftoversGoMs = 120_000;
-/** What was under way when the time is over has this long. */
+/** Time in which changes that run at the end of the load must be complete. */
 const settleMs = 90_000;
 
-/** Daemons that share all they can, under load, changes and disturbances for a while; then everything is compared with the ledger. */
+/** Runs daemons that share keys and directories under load, changes and disturbances, then compares their state with the ledger. */
 export class MixedLoad {
   #stage;
   #options;
@@ -88,7 +88,7 @@ export class MixedLoad {
       { ...plain, title: "serve a worker", url: `${url}/steady/` },
       { ...plain, title: "serve an echo", url: `${url}/echo/`, method: "POST", bodyBytes: 4096 },
       { ...plain, title: "serve a static site", url: `${url}/site/` },
-      // Deleted, disabled or not there yet: 404 is right then.
+      // These workers can be deleted, disabled or not yet installed, so status 404 is allowed.
       ...["uploaded-0", "uploaded-1", "toggled"].map((name) => ({
         ...plain,
         title: "serve what is changed",
@@ -125,7 +125,7 @@ export class MixedLoad {
     this.#samples.push(sample);
   }
 
-  /** Everything acknowledged is there at every daemon, and still after all of them were started again; nothing else lies about. */
+  /** Checks that each daemon has every acknowledged change, also after a restart of all daemons, and that no other files are left. */
   async #compareAll() {
     const parts = { daemons: this.#daemons, ledger: this.#ledger, changes: this.#changes, record: this.#record };
     await audit("at the end", parts);
@@ -135,7 +135,7 @@ export class MixedLoad {
     await this.#lookForLeftovers();
   }
 
-  /** What was replaced is kept for a while, for isolates of other daemons that still read from it. */
+  /** Checks for leftover files. Daemons keep replaced files for some time, because isolates of other daemons can still read them. */
   async #lookForLeftovers() {
     const folders = ["workers/.staging", "plugins/.staging"].map((folder) => path.join(this.#daemons.sharedDirectory, folder));
     const left = async () => (await Promise.all(folders.map((folder) => readdir(folder).catch(() => [])))).flat();

@@ -1,12 +1,12 @@
-/** After the primary is back the daemons find out within this time; a write that is refused until then is explained. */
+/** Time in which the daemons detect that the primary is available again. Until then, a rejected write counts as explained. */
 const noticeMs = 5_000;
 
-/** What happened: how calls ended, how long changes took to be seen by the other daemons, when the primary was away, what went wrong. */
+/** Results of a run: outcomes of calls, delays of changes on the other daemons, times without the primary, and problems. */
 export class Record {
   problems = [];
-  /** By what was asked for, by how it ended, how often. */
+  /** Number of calls for each title and outcome. */
   outcomes = {};
-  /** By kind of change, times in ms until the other daemons had it. */
+  /** Times in milliseconds until all other daemons showed a change, by kind of change. */
   seenAfterMs = {};
   awayPeriods = [];
   explainedFailures = 0;
@@ -28,7 +28,7 @@ export class Record {
     this.awayPeriods.at(-1).toMs = this.nowMs();
   }
 
-  /** Whether the primary was away, or only just back, at any time since then. */
+  /** Whether the primary was unavailable at any time since `fromMs`, or had just become available again. */
   wasAwaySince(fromMs) {
     return this.awayPeriods.some(({ toMs }) => toMs + noticeMs >= fromMs);
   }
@@ -38,7 +38,7 @@ export class Record {
     outcomes[outcome] = (outcomes[outcome] ?? 0) + times;
   }
 
-  /** An answer of a daemon; a 5xx has to be explained by the primary being away. */
+  /** Records the response of a daemon. A 5xx is a problem, unless the primary was unavailable. */
   answered(title, { status, code, startedAtMs }) {
     this.count(title, code === undefined ? String(status) : `${status} ${code}`);
     if (status < 500) return;

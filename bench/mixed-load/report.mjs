@@ -3,7 +3,7 @@ import { markdownTable } from "../support/markdown-table.mjs";
 
 const kindTitles = { app: "an app", toggle: "a toggle", plugin: "a plugin", key: "a key, made or revoked" };
 
-/** What a run has shown, as Markdown. */
+/** Returns the results of a run as Markdown. */
 export function mixedLoadReport({ minutes, daemonCount, ratePerSecond, outcome, lines, problems }) {
   const { served, acknowledgedChanges, explainedFailures, awayPeriods, seenAfterMs, outcomes } = outcome;
   const verdict =

@@ -1,10 +1,13 @@
 import { setTimeout as delay } from "node:timers/promises";
 
 const lookEveryMs = 25;
-/** What another daemon does not have by then is lost to it; while the primary is away nothing about keys gets through. */
+/**
+ * Time after which a change that another daemon does not show counts as lost. Changes of keys do not reach other daemons while the primary
+ * is unavailable.
+ */
 const lostAfterMs = 20_000;
 
-/** Compares what daemons show with what the ledger says they may show. */
+/** Compares the state that daemons show with the states that the ledger allows. */
 export class Watch {
   #daemons;
   #ledger;
@@ -16,7 +19,10 @@ export class Watch {
     this.#record = record;
   }
 
-  /** Waits until every daemon shows what was acknowledged just now; `at` has to show it at once. `look` gives what one shows. */
+  /**
+   * Waits until every daemon shows the change that was just acknowledged. The daemon `at` must show it immediately. `look` returns the
+   * state that one daemon shows.
+   */
   async everywhere(subject, { at, look }) {
     const kind = subject.split(" ")[0];
     const askedAtMs = this.#record.nowMs();

@@ -2,10 +2,10 @@ import { fileURLToPath } from "node:url";
 import { waitForOutput } from "../support/server.mjs";
 
 const program = fileURLToPath(new URL("../peers/app-process.mjs", import.meta.url));
-/** As an isolate has it: its heap, and all that a process may allocate. */
+/** The limits of an isolate: heap size, and memory that the process can allocate. */
 const limits = ["prlimit", `--data=${384 * 1024 * 1024}`, "--core=0", "--", process.execPath, "--max-old-space-size=64"];
 
-/** What people do without us: a process for an app, started again when it ends, and killed when it does not answer. */
+/** An app without a daemon: a process that is started again when it ends, and killed when it does not respond. */
 export class AppProcess {
   #stage;
   #file;
@@ -24,7 +24,7 @@ export class AppProcess {
     this.#file = file;
   }
 
-  /** Undefined while it is down. */
+  /** Undefined while the process does not run. */
   get url() {
     return this.#url;
   }
@@ -42,7 +42,7 @@ export class AppProcess {
     const [command, ...args] = [...limits, program, this.#file];
     this.#child = this.#stage.spawn(command, args, { stdio: ["ignore", "pipe", "ignore"] });
     const port = waitForOutput(this.#child, /^listening (\d+)$/m, this.#file);
-    // It may be killed while it starts.
+    // The process can be killed while it starts, so a rejection is not an error.
     port.catch(() => undefined);
     this.#child.once("exit", () => {
       this.#url = undefined;

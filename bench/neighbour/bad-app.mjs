@@ -1,17 +1,20 @@
 import http from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 
-/** Of a request, on both sides. */
+/** Time limit of a request, for the daemon and for the plain process. */
 export const timeoutMs = 500;
-/** A worker that crashes again and again is left alone for a while: of each bad app there are so many, and each strikes once. */
+/**
+ * Number of copies of each bad app. Each copy causes the fault only once, because the daemon delays the restart of a worker that crashes
+ * repeatedly.
+ */
 export const copies = 2;
-/** The bad app is asked for something harmless so long after its bad request. */
+/** Delay between the request that causes a fault and a harmless request to the same app. */
 const backAfterMs = 700;
 const patienceMs = 1000;
 
 /**
- * A fault that is an app's: it is asked for what it does badly, and a while later for something harmless. `app` has the copies running:
- * `{ url(copy), kill(copy), close() }`.
+ * A fault that an app causes: one request triggers the fault, and a later request is harmless. `app` is `{ url(copy), kill(copy), close()
+ * }`.
  */
 export async function badApp(app) {
   for (let copy = 0; copy < copies; copy += 1) await get(app, copy, "/ok");
@@ -25,7 +28,7 @@ export async function badApp(app) {
   };
 }
 
-/** Whatever comes of it, within a time that is longer than that of a request. */
+/** Accepts every outcome. The time limit is longer than that of a request. */
 function get(app, copy, path) {
   const url = app.url(copy);
   if (url === undefined) return Promise.resolve();

@@ -4,8 +4,8 @@ import { packEditions } from "../soak/operations.mjs";
 import { AppProcess } from "./app-process.mjs";
 
 /**
- * What an operator does without us to an app that is asked meanwhile, under the titles of `createOperations`: an archive is unpacked by
- * tar, a process started, the old one ended. `url()` is where the app answers; undefined while it is down.
+ * Performs the changes of `createOperations` without a daemon while the app receives requests: tar unpacks an archive, a process starts,
+ * the old one ends. `url()` is undefined while no process runs.
  */
 export async function createOperationsByHand(stage, directory) {
   const archives = await packEditions(directory);

@@ -6,7 +6,10 @@ import { median } from "../support/rounds.mjs";
 const columns = ["Fault", "Ours: before", "amid", "Ratio", "Plain processes: before", "amid", "Ratio"];
 const atMost = 2;
 
-/** A table for each of the two states of the machine, a line for each fault of ours; figures are medians of the rounds, ratios are taken within each. */
+/**
+ * Returns one table for a busy machine and one for an idle machine, with one line per fault. Values are medians of the rounds. Ratios are
+ * computed within each round.
+ */
 export function neighbourReport({ rounds, figures: { busy, idle } }) {
   const perSecond = Math.round(median(each(busy.ours, "othersPerSecond")));
   return [

@@ -13,15 +13,15 @@ import { createOperationsByHand } from "./by-hand.mjs";
 const kinds = Object.entries(offenders());
 const badClients = ["abort 100 requests", "read a byte at a time", "send a byte at a time", "send a body without end"];
 const operations = ["replace", "disable and enable", "delete and upload"];
-/** Faults after which nothing is left alone for a while: they may strike as often as one likes. */
+/** Faults that can occur any number of times, because the daemon does not delay a restart after them. */
 export const repeatable = [...badClients, ...operations];
 const askEveryMs = 10;
-/** Others keep the usual memory, and so the isolates that stand by for it. */
+/** The other faults keep the default memory limit, and can therefore use standby isolates. */
 const isAboutMemory = (name) => /push|fills|map|buffers|memory/.test(name);
 
 /**
- * Starts one side. Returns the URL of its `neighbour`, `urlOf(name)` of other workers, and `faults[title]()`, which resolves with
- * `{ strike(turn), close() }`. `strike` resolves at the end of the fault.
+ * Starts the daemon. Returns the URL of `neighbour`, `urlOf(name)` of other workers, and `faults[title]()`, which resolves with `{
+ * strike(turn), close() }`. `strike` resolves at the end of the fault.
  */
 export async function startOurs(stage) {
   const workers = {
@@ -65,7 +65,7 @@ export async function startTheirs(stage) {
       close: () => apps.forEach((app) => app.end()),
     });
   };
-  // Nobody starts these again: clients strike or ask them.
+  // Workers that receive requests of the bad clients. No fault ends them, so nothing starts them again.
   const victims = {
     echo: await startPeer(stage, "raw-http.mjs", "echo"),
     html: await startPeer(stage, "raw-http.mjs", "html"),
@@ -99,7 +99,7 @@ function operationFaults(actions, url) {
   return Object.fromEntries(operations.map((title) => [title, async () => amidRequests(actions[title], url)]));
 }
 
-/** What an operator does to a worker that is asked all the time, whatever it answers. */
+/** Performs an operation on a worker that receives requests during the operation. Accepts every response. */
 function amidRequests(action, url) {
   const ask = async () => void (await (await fetch(url())).text());
   return {

@@ -5,11 +5,11 @@ const plans = [
   { worker: "html", method: "GET", bodyBytes: 0 },
   { worker: "json", method: "GET", bodyBytes: 0 },
 ];
-/** Of each worker: some 700 requests a second. */
+/** Number of connections to each worker, which results in about 700 requests per second. */
 const connections = 8;
 const pauseMs = 10;
 
-/** Other workers that are asked all the time, and lose nothing: `end()` resolves with how many requests they had, and throws when one failed. */
+/** Steady load on other workers. `end()` resolves with the number of requests, and rejects if a request failed. */
 export function startSteadyOthers(stage, urlOf) {
   let requests = 0;
   const problems = [];

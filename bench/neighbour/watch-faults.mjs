@@ -7,21 +7,21 @@ import { repeatable, startOurs, startTheirs } from "./sides.mjs";
 import { startSteadyOthers } from "./steady-others.mjs";
 
 const client = fileURLToPath(new URL("../support/paced-client.mjs", import.meta.url));
-/** The neighbour is asked 500 times a second. */
+/** Pause between two requests to the neighbour, which receives 500 requests per second. */
 const pauseMs = 2;
 const warmUpMs = 3000;
-/** So often a fault that may strike as often as one likes does before anything is measured, so that the code for it is compiled. */
+/** Number of times that a repeatable fault occurs before the measurement, so that V8 compiles the code that handles it. */
 const warmUpStrikes = 10;
-/** Until all that a fault's preparations have started is there. */
+/** Time until all processes that a fault needs have started. */
 const settleMs = 1000;
-/** Quiet before each fault; those of a round count together. */
+/** Time without a fault before each fault. The values of these times are combined in each round. */
 const quietMs = 300;
-/** From one strike to the next. */
+/** Pause between two faults. */
 const strikeEveryMs = 1000;
 
 /**
- * Causes each fault several times beside a neighbour under steady load, with and without load on other workers. The first round warms up.
- * Returns rounds of the neighbour's p99: `{ beforeMs, amidMs: { fault: ms }, othersPerSecond }`. Throws if another worker loses a request.
+ * Causes each fault several times beside a neighbour under steady load, with and without load on others. Returns the rounds of the p99
+ * after a warm-up round: `{ beforeMs, amidMs: { fault: ms }, othersPerSecond }`. Throws for a lost request.
  */
 export async function watchFaults(stage, { rounds }) {
   const sides = { ours: await startOurs(stage), theirs: await startTheirs(stage) };

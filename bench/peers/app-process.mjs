@@ -1,4 +1,4 @@
-// An app in a process of its own behind node:http, nothing else: app-process.mjs FILE. Writes `listening PORT`.
+// Serves an app with node:http in a process of its own: app-process.mjs FILE. Writes `listening PORT` when the server is ready.
 import http from "node:http";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";

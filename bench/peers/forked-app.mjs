@@ -1,4 +1,4 @@
-// What a program without isolates kept warm does for an app it never loaded: this is forked, imports it and answers.
+// A program without standby isolates forks this process for an app that was never loaded. The process imports the app and responds.
 import { pathToFileURL } from "node:url";
 
 process.once("message", async (file) => {

@@ -1,5 +1,5 @@
-// A child of forked-echo.mjs: sends back what it reads, and ends with its parent. One buffer for all reads: without a stream's own for
-// each of them it touches half as much memory, which is what such a process costs.
+// A child of forked-echo.mjs. Sends back each byte, and ends with its parent. Uses one buffer for all reads, because a buffer per read
+// would double the memory of the process.
 import { Socket } from "node:net";
 
 const channel = new Socket({ fd: 3, onread: { buffer: Buffer.alloc(65_536), callback: echo } });

@@ -1,5 +1,5 @@
-// The least that a server with a Node process for each app can do: a request for /N is one byte over a socket pair to child N of COUNT,
-// and the answer that byte back. No frames, no `Request`, nothing is checked.
+// Lower bound for a server with one Node process per app. A request for /N sends one byte over a socket pair to child N of COUNT, and the
+// child sends it back. Uses no frames and no `Request`, and checks nothing.
 import { spawn } from "node:child_process";
 import http from "node:http";
 import { fileURLToPath } from "node:url";
@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 const [count] = process.argv.slice(2);
 const program = fileURLToPath(new URL("forked-echo-child.mjs", import.meta.url));
 
-/** Starts a child; resolves when it has answered once. */
+/** Starts a child. Resolves after the first response of the child. */
 async function start() {
   const channel = spawn(process.execPath, [program], { stdio: ["ignore", "ignore", "inherit", "pipe"] }).stdio[3];
   const waiting = [];

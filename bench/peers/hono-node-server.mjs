@@ -1,4 +1,4 @@
-// A Hono app, given as a module whose default export it is, on @hono/node-server.
+// Serves a Hono app with @hono/node-server. The argument is a module whose default export is the app.
 import { pathToFileURL } from "node:url";
 import { serve } from "@hono/node-server";
 

@@ -1,4 +1,4 @@
-// Koa: `ok`, or the bytes of a file as JSON.
+// A Koa server that responds with `ok`, or with the content of a file as JSON.
 import { readFileSync } from "node:fs";
 import Koa from "koa";
 

@@ -1,4 +1,4 @@
-// A program that listens on PORT, as it is.
+// Runs a program unchanged. The program listens on PORT.
 import { pathToFileURL } from "node:url";
 
 process.env.PORT = "0";

@@ -14,7 +14,7 @@ function serveClients() {
   const channel = isolate.stdio[channelDescriptor];
   const server = http.createServer((request, response) => {
     const bytes = Number(request.method === "GET" ? new URL(request.url, "http://localhost").searchParams.get("bytes") : 0);
-    // How many bytes to send, and how many to take.
+    // Number of bytes to send and number of bytes to receive.
     const order = Buffer.alloc(16);
     order.writeDoubleLE(bytes, 0);
     order.writeDoubleLE(Number(request.headers["content-length"] ?? 0), 8);
@@ -29,7 +29,7 @@ function serveClients() {
   process.on("SIGTERM", () => process.exit());
 }
 
-/** `pipe`, and the end of the answer after so many bytes. */
+/** Pipes the request to the child, and ends the response after `bytes` bytes. */
 function passDown(channel, response, bytes) {
   let left = bytes;
   channel.pipe(response, { end: false });

@@ -1,4 +1,4 @@
-// What each row is measured against: node:http doing the same work with the same bytes, no isolation, nothing in between.
+// The baseline of each row: node:http does the same work with the same bytes, without isolation.
 import http from "node:http";
 import { Readable, Writable } from "node:stream";
 import { page, records } from "../workers/payload.js";

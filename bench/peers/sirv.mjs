@@ -1,4 +1,4 @@
-// A folder served by sirv on node:http, with its production settings (it reads the folder once) and ETags.
+// A folder that sirv serves on node:http. Uses sirv's production settings, with which sirv reads the folder once, and ETags.
 import http from "node:http";
 import sirv from "sirv";
 

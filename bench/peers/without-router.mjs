@@ -1,5 +1,5 @@
-// Our own HTTP server and worker engine, once as the daemon puts them together ("router") and once without the plugin router between them
-// ("engine"): what a request costs when there is no plugin.
+// The daemon's HTTP server and worker engine, with the plugin router ("router") or without it ("engine"). The difference is the cost of the
+// plugin router without plugins.
 import { mkdirSync } from "node:fs";
 import pino from "pino";
 import { StateLock } from "../../build/server/access/state-lock.js";

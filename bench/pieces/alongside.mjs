@@ -11,7 +11,7 @@ export const name = "alongside";
 
 const peersDirectory = fileURLToPath(new URL("../peers/", import.meta.url));
 
-/** Others that answer `ok`, for the record: how our warm worker compares with each. */
+/** Other servers that respond with `ok`. The report compares a warm worker with each of them. */
 const others = {
   "plain Koa": async (stage) => await startPeer(stage, "koa.mjs"),
   workerd: startWorkerd,

@@ -13,7 +13,7 @@ const commands = [
   { work: "runtimectl workers list", args: ["workers", "list"], target: { atMost: 2.5 } },
 ];
 
-/** How long runtimectl takes from start to end, against an empty Node. */
+/** Measures the time from start to exit of runtimectl, and of a Node.js process without a program. */
 export async function run(stage) {
   const daemon = await startDaemon(stage);
   const env = { PATH: process.env.PATH, RUNTIMECTL_CONFIG_DIR: path.join(daemon.directory, "config") };
@@ -24,7 +24,10 @@ export async function run(stage) {
   return rows;
 }
 
-/** Until the dashboard's frame is on a pseudo-terminal; the empty Node runs in one as well. */
+/**
+ * Measures the time until a pseudo-terminal shows the first frame of the dashboard. The Node.js process without a program also runs in a
+ * pseudo-terminal.
+ */
 async function compareFirstFrame(stage, env) {
   const { ours, theirs } = await alternate(stage.settings.isQuick ? 5 : 21, {
     theirs: () => untilShown("-e 0", env),
@@ -33,7 +36,7 @@ async function compareFirstFrame(stage, env) {
   return durationRow({ work: "runtimectl tui, first frame", target: { atMost: 5 }, against: "node -e 0" }, ours, theirs);
 }
 
-/** How long Node takes in a terminal until it shows the text, or to its end where nothing is looked for. */
+/** Returns the time until a program in a pseudo-terminal shows the text. Without a text, returns the time until the program exits. */
 function untilShown(words, env, text) {
   const startedAtMs = performance.now();
   const line = `stty rows 24 cols 80; exec ${process.execPath} ${words}`;
@@ -65,7 +68,7 @@ function timeMs(action) {
   return performance.now() - startedAtMs;
 }
 
-/** Synchronous: an event loop between the end of a process and the clock would count too. */
+/** Runs the program synchronously, because the event loop would add time between the exit of the program and the measurement. */
 function node(args, env, input) {
   const { status, stderr } = spawnSync(process.execPath, args, { env, input, encoding: "utf8", timeout: 30_000 });
   if (status !== 0) throw new Error(`node ${args.join(" ")} ended with ${status}: ${stderr}`);

@@ -7,7 +7,7 @@ import { workerOf } from "../support/worker-source.mjs";
 
 export const name = "cost of the hook pipeline";
 
-/** Plugins that change nothing; what they cost is the pipeline. */
+/** Plugins whose hooks change nothing. Their cost is the cost of the request pipeline. */
 const hooks = {
   onRequest: { source: "export default { onRequest() {} };\n", target: { atLeast: 0.8 } },
   onResponse: { source: "export default { onResponse() {} };\n", note: "For the record: it has a Response made of every answer." },
@@ -18,7 +18,7 @@ export async function run(stage) {
   return [...(await withoutPlugins(stage, workers.app)), ...(await withHooks(stage, workers))];
 }
 
-/** The same program twice: past the plugin router, and straight to the engine. */
+/** Runs the same program twice: with the plugin router, and with requests that go directly to the engine. */
 async function withoutPlugins(stage, app) {
   const directory = await stage.temporaryDirectory();
   await writePackage(path.join(directory, "workers/app/1.0.0"), "app", app);
@@ -48,7 +48,7 @@ async function withHooks(stage, workers) {
   return rows;
 }
 
-/** A plugin that was left out would cost nothing. */
+/** Fails if the plugin is not loaded, because its cost would then be zero. */
 async function expectLoaded({ url, headers }, plugin) {
   const response = await fetch(`${url}/api/plugins/loaded`, { headers });
   const loaded = response.ok ? await response.json() : [];

@@ -9,7 +9,7 @@ export const name = "host names";
 
 const hostCount = 2000;
 
-/** What the lookup of a Host header costs, beside the same worker of the same daemon at its path. */
+/** Measures the cost of finding a worker by the Host header. The baseline is the same worker at its path. */
 export async function run(stage) {
   const daemon = await startDaemon(stage, { workers: { app: await workerOf("ok.js") } });
   const hosts = Array.from({ length: hostCount }, (_, index) => `w${index}.example.org`);
@@ -25,7 +25,7 @@ export async function run(stage) {
     { work: "one of 2,000 host names, 32 connections", against: "the path of the same worker", target: { atLeast: 0.95 } },
     { ours: oneHost, theirs: { ...path, paths: ["/app/"] } },
   );
-  // The same queries on both sides, so that the load generator does the same work.
+  // Both sides receive the same queries, so that the load generator does the same work.
   const queries = hosts.map((_, index) => `?${index}`);
   const inTurn = { url: `${daemon.url}/`, paths: queries.map((query) => `/${query}`), hosts };
   const paths = queries.map((query) => `/app/${query}`);
@@ -48,7 +48,7 @@ async function addHost({ url, headers }, host) {
   if (!response.ok) throw new Error(`PUT /api/hosts/${host} answered ${response.status}: ${await response.text()}`);
 }
 
-/** `fetch` does not send a Host header of the caller. */
+/** Uses node:http, because `fetch` ignores a Host header of the caller. */
 async function expectOk({ url }, host) {
   const response = await new Promise((resolve, reject) => get(url, { headers: { host } }, resolve).once("error", reject));
   const body = await text(response);

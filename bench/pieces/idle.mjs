@@ -7,14 +7,14 @@ import { workerOf } from "../support/worker-source.mjs";
 
 export const name = "idle daemon";
 
-/** Installed workers, and the share of a core that an idle daemon may use with them. */
+/** Number of installed workers, and the maximum share of a core that an idle daemon uses with them. */
 const cases = [
   { count: 3, atMostPercent: 0.2 },
   { count: 1000, atMostPercent: 0.5 },
 ];
-/** Workers that have answered a request, and whose isolates wait. */
+/** Number of workers that have served a request and still have an idle isolate. */
 const usedWorkers = 3;
-/** Until what the start left to do is done. */
+/** Time until the daemon has completed the work that follows its start. */
 const settleMs = 40_000;
 const measuredMs = 60_000;
 
@@ -38,7 +38,7 @@ export async function run(stage) {
   return rows;
 }
 
-/** Time that all threads of a process have run for. */
+/** Returns the time for which all threads of a process have used a core. */
 async function processorMs(pid) {
   const threads = await readdir(`/proc/${pid}/task`);
   const times = await Promise.all(threads.map((thread) => readFile(`/proc/${pid}/task/${thread}/schedstat`, "utf8")));

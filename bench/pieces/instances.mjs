@@ -23,7 +23,10 @@ export async function run(stage) {
   return await compareLoad(stage, row, { ours, theirs: { url: raw.url } });
 }
 
-/** The best of several tries: the others were disturbed. */
+/**
+ * Returns the number of arithmetic steps that one core performs in 1 ms: the best of 20 attempts, because other load disturbs some
+ * attempts.
+ */
 function stepsOfOneMillisecond() {
   const steps = 2_000_000;
   let bestMs = Infinity;

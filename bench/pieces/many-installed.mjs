@@ -30,7 +30,10 @@ export async function run(stage) {
   return [...rows, ...(await compareLists(stage, directories.ours))];
 }
 
-/** A home with that many workers. Started once before it is measured: what lies in the page cache is the same for both. */
+/**
+ * Creates a home with `count` workers. Starts the daemon once before the measurement, so that both sides find their files in the page
+ * cache.
+ */
 async function prepare(stage, count) {
   const app = await workerOf("ok.js");
   const workers = Object.fromEntries(Array.from({ length: count }, (_, index) => [`app-${index}`, app]));

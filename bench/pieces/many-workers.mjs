@@ -12,7 +12,10 @@ export const name = "200 warm workers";
 const workerCount = 200;
 const megabyte = 1024 * 1024;
 const manner = "round robin, 32 connections";
-/** V8 compiles what a process does when woken after some thousands of wakes; one worker under load has had those, so each of many gets them. */
+/**
+ * Warm-up that gives each worker thousands of wake-ups. Only then, V8 compiles the code that runs after a wake-up. A single worker under
+ * load reaches this number by itself.
+ */
 const thorough = { seconds: 80, inARow: 1000, connections: 4 };
 const quick = {};
 

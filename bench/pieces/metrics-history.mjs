@@ -10,7 +10,10 @@ export const name = "cost of the metrics history";
 
 const workerCount = 100;
 
-/** The same worker on two daemons, with and without the history; then the size of the history of a worker on the disk. */
+/**
+ * Compares the same worker on two daemons, with and without the metrics history. Then measures the size of one worker's history on the
+ * disk.
+ */
 export async function run(stage) {
   const ok = await workerOf("ok.js");
   const workers = Object.fromEntries(Array.from({ length: workerCount }, (_, number) => [`worker-${number}`, ok]));

@@ -13,7 +13,7 @@ const fileCount = 10_000;
 const bytesPerFile = 5_000;
 const megabyte = 1024 * 1024;
 
-/** How long the whole command takes from start to end, against tar with gzip; the same bytes every time. */
+/** Measures the whole command from start to exit. The baseline is tar with gzip on the same files. */
 export async function run(stage) {
   const directory = await stage.temporaryDirectory();
   const folder = path.join(directory, "app");
@@ -50,7 +50,9 @@ export async function run(stage) {
   ];
 }
 
-/** Text of 64 signs without pattern, and words between: it compresses to about a half, as sources do to less. */
+/**
+ * Writes files with random texts of 64 characters between words. They compress to about half of their size; source code compresses to less.
+ */
 async function writeFolder(folder) {
   await mkdir(folder);
   await writeFile(path.join(folder, "manifest.yaml"), "name: big\nversion: 1.0.0\n");
@@ -65,7 +67,7 @@ async function writeFolder(folder) {
   }
 }
 
-/** Synchronous: an event loop between the end of a process and the clock would count too. */
+/** Runs the command synchronously, because the event loop would add time between the exit of the command and the measurement. */
 function timeMs(command, args, env = {}) {
   const startedAtMs = performance.now();
   const { status, stderr } = spawnSync(command, args, { env: { PATH: process.env.PATH, ...env }, encoding: "utf8", timeout: 120_000 });

@@ -8,7 +8,7 @@ const longestMs = 1000;
 const patienceMs = 10_000;
 const timeout = "1s";
 
-/** What an app can do to its own isolate, and how that request ends. */
+/** Faults with which an app ends its own isolate, and the status of the response to the request. */
 const offences = [
   { what: "an endless loop", code: "for (;;);", status: 504 },
   { what: "a call that blocks", code: "Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);", status: 504 },
@@ -18,7 +18,7 @@ const offences = [
 
 export async function run(stage) {
   const { rounds } = stage.settings;
-  // A worker for each round: one that crashes repeatedly is started later and later, by design.
+  // One worker per round, because the daemon delays the restart of a worker that crashes repeatedly.
   const workers = Object.fromEntries(
     offences.flatMap(({ code }, index) => Array.from({ length: rounds }, (_, round) => [`offender-${index}-${round}`, offender(code)])),
   );
@@ -47,7 +47,7 @@ const offender = (code) => ({
   manifest: { timeout, memory: "64mb" },
 });
 
-/** How long the worker is away after it was asked for what ends it. */
+/** Returns the time from the request that ends an isolate to the next successful response of the worker. */
 async function recoveryMs(worker, status) {
   await expectAnswer(`${worker}/ok`, { text: "ok" });
   const bad = await fetch(`${worker}/`);

@@ -5,7 +5,7 @@ import { workerOf } from "../support/worker-source.mjs";
 
 export const name = "cost of the request log";
 
-/** The same module and the same static site twice on one daemon, with and without `accessLog: false`. */
+/** Measures the same module and the same static site twice on one daemon, with and without `accessLog: false`. */
 export async function run(stage) {
   const module = await workerOf("ok.js");
   const site = { files: { "index.html": "ok" } };

@@ -24,7 +24,7 @@ export async function run(stage) {
   const urls = { ours: `${daemon.url}/site/app.js`, theirs: `${peer.url}/app.js` };
   const sides = {};
   for (const [side, url] of Object.entries(urls)) {
-    // An ETag belongs to a content coding.
+    // Requests the uncompressed file, because each content coding has its own ETag.
     const plain = { "accept-encoding": "identity" };
     const headers = await expectAnswer(url, { text: script, headers: plain });
     const conditional = { ...plain, "if-none-match": headers.get("etag") };

@@ -15,7 +15,7 @@ const boundNote =
   "What is left of the raw server's rate once the bytes come from, or go to, another process of Node over a socket pair: `pipe` on both sides and nothing else, no frames, no checks, no limits. It stands where ours stands in the other rows, to show what the platform allows.";
 const firstNote = "One transfer, which is what warms up the others: until then most of what each process does is interpreted.";
 const megabyte = 1024 * 1024;
-/** V8 makes the heap of a process small that has had nothing to do for so long: as those are that wait for an upload. */
+/** Idle time after which V8 reduces the heap of a process. Processes that wait for an upload are idle for so long. */
 const quietMs = 15_000;
 const client = fileURLToPath(new URL("../support/stream-client.mjs", import.meta.url));
 
@@ -33,7 +33,7 @@ export async function run(stage) {
   const rows = [];
   for (const direction of ["down", "up"]) {
     const transfer = async (url, size) => Number(await stage.run(process.execPath, [client, direction, url, String(size)]));
-    // V8 compiles what a piece of a body goes through on the way only after thousands of pieces of 64 KB.
+    // Warms up the streams, because V8 compiles the code for a chunk of a body only after thousands of chunks of 64 KB.
     const first = {};
     for (const [side, url] of Object.entries(urls)) first[side] = [await transfer(url, bytes)];
     if (!stage.settings.isQuick) await delay(quietMs);
@@ -71,7 +71,7 @@ export async function run(stage) {
   return rows;
 }
 
-/** Blank isolates wait beside the one that serves. */
+/** Returns the isolate that serves the stream. The other processes are standby isolates. */
 function busiest(pids) {
   return pids.toSorted((left, right) => rssBytes(right) - rssBytes(left))[0];
 }

@@ -17,9 +17,9 @@ const archiveMegabytes = 60;
 const megabyte = 1024 * 1024;
 const memoryFolder = "/dev/shm";
 const touchMemory = fileURLToPath(new URL("../support/touch-memory.mjs", import.meta.url));
-/** More than either side takes. */
+/** Memory in megabytes, more than each side uses. */
 const memoryAtHandMegabytes = 1024;
-/** For all rounds: nothing is deleted in between. */
+/** Memory for all rounds, because no file is deleted between the rounds. */
 const memoryNeeded = 4096 * megabyte;
 
 export async function run(stage) {
@@ -74,12 +74,12 @@ class Place {
     Object.assign(this, { stage, directory, daemon });
   }
 
-  /** How long it takes until the uploaded version answers, in milliseconds. */
+  /** Returns the time in milliseconds until the uploaded version responds. */
   async upload({ archive, version }) {
     return await timeMs(() => uploadAndAsk(this.daemon, archive, version));
   }
 
-  /** How long a command takes that unpacks "$1" to "$2". */
+  /** Returns the time in milliseconds of a command that unpacks the archive "$1" to the folder "$2". */
   async unpack({ archive }, command) {
     this.#unpackedCount += 1;
     const target = path.join(this.directory, `unpacked-${this.#unpackedCount}`);
@@ -96,7 +96,10 @@ async function placeInMemory(stage) {
   return free < memoryNeeded ? undefined : await Place.open(stage, await stage.temporaryDirectory(memoryFolder));
 }
 
-/** A package whose worker answers with its version; text of 64 signs without pattern compresses to three quarters, so that unpacking has its work. */
+/**
+ * A package whose worker responds with its version. The random text compresses to three quarters of its size, so that unpacking takes
+ * measurable time.
+ */
 class BigPackage {
   version;
 
@@ -115,7 +118,7 @@ class BigPackage {
     Object.assign(this, { stage, source, archive });
   }
 
-  /** The archive with the package under the version of a round; both sides of the round unpack the same one. */
+  /** Packs the package with the version of a round. Both sides of the round unpack the same archive. */
   async pack(round) {
     const version = `1.0.${round}`;
     if (this.version === version) return;

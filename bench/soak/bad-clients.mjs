@@ -2,7 +2,7 @@ import { once } from "node:events";
 import net from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 
-/** Clients that misbehave, each for a few seconds at most. `urlOf(name)` is the address of a worker, or of the app that stands for it. */
+/** Returns clients that misbehave, each for a few seconds. `urlOf(name)` is the URL of a worker, or of the app that replaces the worker. */
 export function createBadClients(urlOf) {
   const connect = async (worker) => {
     const { hostname: host, port } = new URL(urlOf(worker));
@@ -11,7 +11,7 @@ export function createBadClients(urlOf) {
     await once(socket, "connect");
     return socket;
   };
-  /** A connection that has sent the head of a request. */
+  /** Opens a connection and sends the head of a request. */
   const ask = async (method, worker, lines = "") => {
     const { host, pathname } = new URL(urlOf(worker));
     const socket = await connect(worker);

@@ -1,4 +1,4 @@
-// Loaded into the daemon before it starts (node --import): tells each second, on a line of its own, what only the process itself knows.
+// Loaded into the daemon with `node --import`. Prints each second one line with values that only the process itself can measure.
 import { monitorEventLoopDelay } from "node:perf_hooks";
 
 const resolutionMs = 10;
@@ -6,7 +6,7 @@ const delays = monitorEventLoopDelay({ resolution: resolutionMs });
 delays.enable();
 const timer = setInterval(() => {
   const { heapUsed, external } = process.memoryUsage();
-  // The histogram counts from one tick to the next: what exceeds the tick is the delay.
+  // The histogram contains the time between two ticks. The delay is the part that exceeds the length of a tick.
   const lagMs = Math.max(0, delays.percentile(99) / 1e6 - resolutionMs);
   delays.reset();
   process.stdout.write(`inside ${JSON.stringify({ heapBytes: heapUsed, externalBytes: external, lagMs })}\n`);

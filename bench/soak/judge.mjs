@@ -2,10 +2,13 @@ import { median } from "../support/rounds.mjs";
 import { slopePerMinute } from "../support/slope.mjs";
 import { figures } from "./figures.mjs";
 
-/** How long a window is from which a figure is read. */
+/** Length of the window from which a value is read. */
 const windowMs = 30_000;
 
-/** A line for every figure: before the trouble, after its first minutes, at its end, when all is over, and how it changes a minute. */
+/**
+ * Returns one line per value: before the faults, after the first minutes with faults, at their end, after all faults, and the slope per
+ * minute.
+ */
 export function judge(samples, { troubleFromMs, troubleToMs }) {
   const warmMs = troubleFromMs + Math.min(120_000, (troubleToMs - troubleFromMs) / 5);
   const span = Math.min(windowMs, (troubleToMs - troubleFromMs) / 5);
@@ -13,7 +16,7 @@ export function judge(samples, { troubleFromMs, troubleToMs }) {
     before: within(samples, 0, troubleFromMs),
     early: within(samples, warmMs, warmMs + span),
     late: within(samples, troubleToMs - span, troubleToMs),
-    // The last few: isolates without requests need their time to go.
+    // Uses the last three samples, because isolates without requests need time to stop.
     after: samples.slice(-3),
   };
   return figures.map((figure) => {

@@ -1,4 +1,4 @@
-/** Workers that do harm, each in its own way; one request sets it off, unless it is for `/ok`. */
+/** Workers that cause faults, each in another way. Each request causes the fault, except a request for `/ok`. */
 const bodies = {
   "loops-for-ever": "for (;;);",
   "blocks-in-a-wait": "Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);",
@@ -32,7 +32,10 @@ const bodies = {
     'let turn = 0; return new Response(new ReadableStream({ pull(controller) { turn += 1; if (turn > 3) controller.error(new Error("broken off")); else controller.enqueue(new Uint8Array(1000)); } }));',
 };
 
-/** Short times and little memory, so that a soak of minutes sees many lives; an isolate without requests goes after 20 s. */
+/**
+ * Short time limits and little memory, so that each worker has many isolates within a few minutes. An isolate without requests stops after
+ * 20 s.
+ */
 const manifest = { timeout: "2s", memory: "64mb", ttl: "20s" };
 
 export const offenderNames = Object.keys(bodies);

@@ -2,7 +2,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { create } from "tar";
 
-/** What an operator does meanwhile to a worker that is under load: replace, disable, delete; and keys that come and go. */
+/** Returns the operations on a worker under load: replace, disable and delete. Further operations create and revoke keys. */
 export async function createOperations(daemon, directory) {
   const archives = await Promise.all((await packEditions(directory)).map((file) => readFile(file)));
   const call = async (method, route, init = {}) => {
@@ -46,7 +46,7 @@ export async function createOperations(daemon, directory) {
   };
 }
 
-/** Archives of a small worker that take turns: their files. */
+/** Returns the archives of a small worker's editions, which are installed in turn, with the files of each. */
 export function packEditions(directory) {
   return Promise.all([1, 2].map((edition) => packEdition(directory, edition)));
 }

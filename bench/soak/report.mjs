@@ -1,7 +1,7 @@
 import { describeMachine } from "../support/describe-run.mjs";
 import { markdownTable } from "../support/markdown-table.mjs";
 
-/** What a soak has shown, as Markdown. */
+/** Returns the results of a soak test as Markdown. */
 export function soakReport({ minutes, outcome, lines, problems }) {
   const { neighbour, played, troubleSeconds } = outcome;
   const rows = lines.map(({ title, digits, before, early, late, after, slope, growth, left }) => {

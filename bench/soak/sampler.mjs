@@ -3,7 +3,7 @@ import { childrenOf, pssBytes, rssBytes } from "../support/memory.mjs";
 
 const megabyte = 1024 * 1024;
 
-/** The figures of one moment. A process that ends while it is looked at counts as gone. */
+/** Returns the values of all processes at one moment. A process that ends during the sampling counts as stopped. */
 export function sampleProcesses(pid) {
   const children = descendantsOf(pid);
   const sharesMb = children.map((child) => orNothing(() => pssBytes(child) / megabyte));

@@ -13,19 +13,19 @@ import { sampleProcesses } from "./sampler.mjs";
 const inside = new URL("inside-daemon.mjs", import.meta.url).href;
 const sampleEveryMs = 2_000;
 const beforeMs = 15_000;
-/** Longer than the `ttl` of the offenders' isolates and the timeouts of the clients. */
+/** Time after all faults. Longer than the `ttl` of the faulty workers' isolates and the time limits of the clients. */
 const afterMs = 40_000;
-/** So many kinds of trouble go on at the same time. */
+/** Number of faults that occur at the same time. */
 const troubleLanes = 3;
 const pauseOfLaneMs = 300;
-/** The slowest trouble: an upload on a busy machine. */
+/** Time limit of a fault. The slowest fault is an upload on a busy machine. */
 const troubleTimeoutMs = 90_000;
-/** Beyond the offenders' own timeout, on a busy machine too. */
+/** Time limit of a response. Longer than the time limits of the faulty workers, also on a busy machine. */
 const answerTimeoutMs = 20_000;
-/** How long a client takes what comes of a body before it leaves. */
+/** Time for which a client reads a body before the client disconnects. */
 const bodyTimeMs = 1_500;
 
-/** One daemon under steady load, with faults for a while; samples from its first to its last second. */
+/** Runs one daemon under steady load, with faults for a certain time. Samples values from the first to the last second. */
 export class Soak {
   #stage;
   #troubleMs;
@@ -90,7 +90,7 @@ export class Soak {
     this.#load({ ...steady, url: `${daemon.url}/echo/`, method: "POST", bodyBytes: 4096 });
     this.#load({ ...steady, url: `${daemon.url}/html/` });
     this.#load({ ...steady, url: `${daemon.url}/site/` });
-    // Deleted and disabled in between: 404 is right then.
+    // The worker is deleted and disabled in between, so status 404 is allowed.
     this.#load({ ...steady, url: `${daemon.url}/changing/`, mayFail: true });
     return daemon;
   }
@@ -117,13 +117,13 @@ export class Soak {
     });
   }
 
-  /** Every kind in turn, several at a time, until the time is over. */
+  /** Causes each kind of fault in turn, several at a time, until the time is over. */
   async #makeTrouble(daemon) {
     const kinds = { ...offences(daemon), ...createBadClients((worker) => `${daemon.url}/${worker}/`) };
     const operations = await createOperations(daemon, await this.#stage.temporaryDirectory());
     const endMs = performance.now() + this.#troubleMs;
     const lanes = Array.from({ length: troubleLanes }, (_, lane) => this.#playAll(Object.entries(kinds), { startAt: lane * 9, endMs }));
-    // One lane of its own: what an operator does has to succeed, and does not meet itself.
+    // The operations run one after the other, because each operation must succeed and must not conflict with another.
     await Promise.all([...lanes, this.#playAll(Object.entries(operations), { startAt: 0, endMs, mustSucceed: true })]);
   }
 
@@ -144,7 +144,7 @@ export class Soak {
     outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
   }
 
-  /** Uploads leave nothing behind. */
+  /** Checks that uploads leave no files behind. */
   async #lookForLeftovers(daemon) {
     for (const folder of ["state/spool", "workers/.staging"]) {
       const names = await readdir(path.join(daemon.directory, folder)).catch(() => []);
@@ -157,7 +157,7 @@ export class Soak {
   }
 }
 
-/** A request to each offender: answered, refused or cut, as it may be. What it gets is reported; what counts is everybody else. */
+/** Returns a request to each faulty worker. Every outcome is allowed, because only the other workers must not be affected. */
 function offences(daemon) {
   return Object.fromEntries(
     offenderNames.map((name) => [

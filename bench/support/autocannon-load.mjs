@@ -1,8 +1,8 @@
-// The load generator where wrk is not installed; takes its plan as JSON in the first argument, writes the report of report.lua.
+// Load generator for machines without wrk. Reads the plan as JSON from the first argument, and writes a report in the format of report.lua.
 import autocannon from "autocannon";
 
 const { url, connections, seconds, method, headers, bodyBytes, paths, hosts, inARow } = JSON.parse(process.argv[2]);
-/** The headers of a request replace those of the load. */
+/** The headers of a request replace the headers of the load. */
 const hostOf = (index) => (hosts.length > 0 ? { headers: { ...headers, host: hosts[index] } } : {});
 const result = await autocannon({
   url,
@@ -11,7 +11,7 @@ const result = await autocannon({
   method,
   headers,
   ...(bodyBytes > 0 ? { body: "x".repeat(bodyBytes) } : {}),
-  // Each connection goes through the list by itself.
+  // Each connection requests all paths of the list in turn.
   ...(paths.length > 0
     ? {
         requests: paths.flatMap((path, index) =>

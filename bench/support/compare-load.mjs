@@ -1,13 +1,16 @@
 import { alternate } from "./rounds.mjs";
 import { throughputRows } from "./rows.mjs";
 
-/** Loads both sides and returns the rows. `target` is what both get, apart from the address. */
+/** Loads both sides and returns the rows. `target` describes the requests to both sides, without the address. */
 export async function compareLoad(stage, row, { ours, theirs, target = {} }) {
   const figures = await loadInTurn(stage, { ours, theirs }, target);
   return throughputRows(row, figures.ours, figures.theirs);
 }
 
-/** The figures of every side, warmed up and loaded in alternating rounds. `target` is what all get, apart from the address. */
+/**
+ * Returns the figures of all sides, after a warm-up, with rounds that alternate between the sides. `target` describes the requests to all
+ * sides, without the address.
+ */
 export async function loadInTurn(stage, sides, target = {}) {
   const targets = Object.entries(sides).map(([title, side]) => [title, { ...target, ...side }]);
   for (const [, side] of targets) await stage.load.warmUp(stage, side);

@@ -7,8 +7,8 @@ const program = fileURLToPath(new URL("../../bin/runtimed.js", import.meta.url))
 const rootKey = "root-key-of-the-bench";
 
 /**
- * The daemon under test: the real program with its defaults, on a free port, in a folder of its own.
- * `workers` maps a name to `{ files: { "index.js": source }, manifest }`, `plugins` the same with `plugin.mjs`.
+ * Starts the real program with its defaults, on a free port and in its own folder. `workers` maps a name to `{ files: { "index.js": source
+ * }, manifest }`. `plugins` does the same with `plugin.mjs`.
  */
 export async function startDaemon(stage, { workers = {}, plugins = {}, directory, env = {}, nodeFlags = [] } = {}) {
   const home = directory ?? (await stage.temporaryDirectory());
@@ -39,14 +39,14 @@ export async function startDaemon(stage, { workers = {}, plugins = {}, directory
     child,
     directory: home,
     rootKey,
-    /** From the start of the process until it listened. */
+    /** Time from the start of the process until the daemon listens. */
     startMs: performance.now() - startedAtMs,
     headers: { "x-api-key": rootKey, "x-runtime-internal": "true" },
     stop: () => stage.end(child),
   };
 }
 
-/** Puts a package where the daemon scans for them. */
+/** Writes a package into a directory in which the daemon searches packages. */
 export async function writePackage(folder, name, { files, manifest = {} }) {
   await mkdir(folder, { recursive: true });
   await writeFile(path.join(folder, "manifest.yaml"), yamlOf({ name, version: "1.0.0", ...manifest }));
@@ -56,7 +56,7 @@ export async function writePackage(folder, name, { files, manifest = {} }) {
   }
 }
 
-/** A line for each key, as people write it. */
+/** Returns the YAML text of a manifest, with one line per key. */
 function yamlOf(manifest) {
   return Object.entries(manifest)
     .map(([key, value]) => `${key}: ${JSON.stringify(value)}\n`)

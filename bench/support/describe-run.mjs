@@ -2,7 +2,7 @@ import { cpus, release, totalmem } from "node:os";
 
 const gigabyte = 1024 ** 3;
 
-/** The machine and the way it was measured: without these a figure says nothing. */
+/** Describes the machine and the settings of the run, without which the results have no meaning. */
 export function describeRun({ settings, load, seconds }) {
   const warning = settings.isQuick ? "\n\n**A quick run: it shows that everything works; its figures mean nothing.**" : "";
   return (

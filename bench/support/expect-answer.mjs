@@ -1,4 +1,7 @@
-/** Asks once before anything is measured: a load on wrong answers would measure something else. `text` is the whole body expected. */
+/**
+ * Sends one request before the measurement, because a load on wrong responses would measure something else. `text` is the whole expected
+ * body.
+ */
 export async function expectAnswer(url, { status = 200, text, ...init } = {}) {
   const response = await fetch(url, { signal: AbortSignal.timeout(30_000), ...init });
   const answer = await response.text();

@@ -5,7 +5,7 @@ const script = fileURLToPath(new URL("report.lua", import.meta.url));
 const substitute = fileURLToPath(new URL("autocannon-load.mjs", import.meta.url));
 const warmUpSeconds = 1;
 
-/** wrk where it is installed, since it takes the least of the machine away from the servers; else autocannon. */
+/** Uses wrk if installed, because wrk leaves most of the machine to the servers. Otherwise uses autocannon. */
 export class LoadGenerator {
   #version = /^wrk (?:debian\/)?([^\s[]+)/.exec(spawnSync("wrk", ["-v"], { encoding: "utf8" }).stdout ?? "")?.[1];
 
@@ -13,14 +13,17 @@ export class LoadGenerator {
     return this.#version === undefined ? "autocannon" : `wrk ${this.#version}`;
   }
 
-  /** A load without a report, so that the server's code is compiled and its connections' memory is there. `target.warmUp` is how. */
+  /**
+   * Sends a load without a report, so that V8 compiles the server's code and the server allocates memory for its connections.
+   * `target.warmUp` sets the load.
+   */
   async warmUp(stage, { warmUp, ...target }) {
     await this.measure(stage, { ...target, seconds: warmUpSeconds, ...warmUp });
   }
 
   /**
-   * Requests per second and latency of one load; throws when any answer failed or was too short.
-   * `paths` are asked in turn, each `inARow` times before the next, with the Host header at the same place of `hosts`; `bodyBytes` is the size of the request's body, `leastBytes` that of each answer.
+   * Returns requests per second and latency. Throws if a response failed or had less than `leastBytes` bytes. Requests each path `inARow`
+   * times before the next, with the Host header from the same position in `hosts`.
    */
   async measure(stage, target) {
     const plan = {

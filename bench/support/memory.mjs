@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 
-/** Proportional set size of a process, in bytes: what it costs, shared pages divided among those that share them. */
+/** Returns the proportional set size of a process in bytes. Pages that processes share are divided among these processes. */
 export function pssBytes(pid) {
   return kilobytesOf(`/proc/${pid}/smaps_rollup`, "Pss");
 }
@@ -9,12 +9,12 @@ export function rssBytes(pid) {
   return kilobytesOf(`/proc/${pid}/status`, "VmRSS");
 }
 
-/** The most memory that a process had since its mark was put back. */
+/** Returns the maximum memory of a process in bytes since the last call of `resetPeak`. */
 export function peakRssBytes(pid) {
   return kilobytesOf(`/proc/${pid}/status`, "VmHWM");
 }
 
-/** Puts the mark of the peak back to what is in use now. */
+/** Sets the maximum of `peakRssBytes` to the memory that is in use now. */
 export function resetPeak(pid) {
   writeFileSync(`/proc/${pid}/clear_refs`, "5");
 }
@@ -25,7 +25,7 @@ export function childrenOf(pid) {
   );
 }
 
-/** What a daemon's spawner has started for it: isolates, and what unpacks or deletes. */
+/** Returns the processes that the daemon's spawner has started: isolates, and programs that unpack or delete. */
 export function spawnedBy(pid) {
   return childrenOf(pid).flatMap(childrenOf);
 }

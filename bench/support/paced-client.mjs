@@ -1,5 +1,5 @@
-// Asks for one URL 200 times a second, or each PAUSE ms, whether answers come or not: paced-client.mjs URL [PAUSE]. Told "take", it sends
-// the times of all answers since the last time, in milliseconds.
+// Requests one URL 200 times per second, or every PAUSE ms, without waiting for responses: paced-client.mjs URL [PAUSE]. On the message
+// "take", sends the response times since the last message, in milliseconds.
 import http from "node:http";
 
 const [url, pauseMs = 5] = process.argv.slice(2);

@@ -6,12 +6,12 @@ import { fileURLToPath } from "node:url";
 const directory = fileURLToPath(new URL("../", import.meta.url));
 const require = createRequire(new URL("../package.json", import.meta.url));
 
-/** Installs what only the bench compares with, when it is missing or not what the lock says. Their install scripts never run: none is needed. */
+/** Installs the baseline packages if they are missing or differ from the lock file. Their install scripts are not needed and never run. */
 export function installPeerPackages() {
   if (isInstalled()) return;
   console.error("installing what the bench compares with (bench/package.json) …");
   const { status, stderr } = spawnSync("npm", ["ci", "--ignore-scripts"], { cwd: directory, encoding: "utf8", timeout: 300_000 });
-  // Then the rows that need them say so, and the others are still measured.
+  // After a failure, rows that need these packages report the failure. All other rows are still measured.
   if (status !== 0) console.error(`npm ci failed in bench/: ${stderr}`);
 }
 
@@ -23,7 +23,7 @@ function isInstalled() {
   return Object.entries(dependencies).every(([name, version]) => installed[`node_modules/${name}`]?.version === version);
 }
 
-/** A program out of one of the packages below; undefined when there is none for this machine. */
+/** Returns the path of a program in one of the packages below. Undefined if there is no program for this machine. */
 export function peerProgram(name) {
   const platform = `${process.platform}-${process.arch}`;
   const file = programs[name]?.[platform];
@@ -43,7 +43,7 @@ export function versionOf(name) {
   return JSON.parse(readFileSync(new URL(`../node_modules/${name}/package.json`, import.meta.url), "utf8")).version;
 }
 
-/** The packages that hold the programs themselves, by platform; `bun`, `deno` and `workerd` only choose among them. */
+/** The packages that contain the programs, by platform. The packages `bun`, `deno` and `workerd` only select one of them. */
 const programs = {
   bun: {
     "linux-x64": "@oven/bun-linux-x64/bin/bun",

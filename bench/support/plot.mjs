@@ -1,6 +1,6 @@
 const panel = { width: 440, height: 150, left: 52, right: 12, top: 26, bottom: 24 };
 const columns = 2;
-/** Readable on light and on dark ground: the colours follow the reader's. */
+/** The colors follow the reader's theme, so that the picture is readable on a light and on a dark background. */
 const style = `
   text { font: 11px system-ui, sans-serif; fill: #555; }
   .title { font-weight: 600; fill: #222; }
@@ -20,8 +20,8 @@ const style = `
   }`;
 
 /**
- * The samples as an SVG picture, a panel for each figure; the ground is tinted in the `periods` of trouble. A figure has a line for its
- * `field`, or for each of its `fields` (up to three).
+ * Returns the samples as an SVG picture with one panel per figure. The background is colored during the `periods` with faults. A figure has
+ * one line for its `field`, or one for each of its `fields` (up to three).
  */
 export function plot(samples, figures, periods) {
   const rows = Math.ceil(figures.length / columns);
@@ -63,7 +63,7 @@ function minuteMarks(lastMs) {
   return Array.from({ length: Math.floor(minutes / step) + 1 }, (_, index) => index * step);
 }
 
-/** The next of 1, 2, 4, 5, 6, 8, 10 × a power of ten. */
+/** Returns the next number of the series 1, 2, 4, 5, 6, 8, 10, multiplied by a power of ten. */
 function niceCeiling(value) {
   const power = 10 ** Math.floor(Math.log10(value));
   return ([1, 2, 4, 5, 6, 8].find((step) => value <= step * power) ?? 10) * power;

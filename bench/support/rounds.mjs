@@ -1,6 +1,6 @@
 /**
- * Measures every side once a round, one after the other (A B A B …), so that what slows the machine down for a while slows all of them.
- * `sides` maps a name to a function; returns the figures of each, in the order of the rounds.
+ * Measures all sides in each round, one after the other (A B A B …), so that other load of the machine affects all sides. `sides` maps a
+ * name to a function. Returns the results of each side in the order of the rounds.
  */
 export async function alternate(rounds, sides) {
   const figures = Object.fromEntries(Object.keys(sides).map((side) => [side, []]));
@@ -16,12 +16,12 @@ export function median(values) {
   return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
-/** Undefined of nothing. */
+/** Returns undefined for an empty list. */
 export function p99(values) {
   return values.toSorted((left, right) => left - right)[Math.floor(values.length * 0.99)];
 }
 
-/** The ratio is taken within each round; the median of these is what counts. */
+/** Computes the ratio within each round and returns the median of these ratios. */
 export function medianRatio(ours, theirs) {
   return median(ours.map((value, round) => value / theirs[round]));
 }

@@ -1,11 +1,11 @@
 import { median, medianRatio } from "./rounds.mjs";
 
 /**
- * A row of the table: `{ work, against, ours, theirs, ratio, target, note }`. `ours` and `theirs` are texts; `target` is
- * `{ atLeast | atMost, aim?, value? , unit? }`, about the ratio unless it brings a value of its own.
+ * A row of the table: `{ work, against, ours, theirs, ratio, target, note }`. `ours` and `theirs` are texts. `target` is `{ atLeast |
+ * atMost, aim?, value?, unit? }` and concerns the ratio, unless it contains a value.
  */
 
-/** Requests per second of one side beside another's; with `p99AtMost` a second row for the slowest hundredth. */
+/** Returns a row with the requests per second of two sides. With `p99AtMost`, also returns a row for the 99th percentile of the latency. */
 export function throughputRows({ work, against, target, p99AtMost, note }, ours, theirs) {
   const cell = (figures) => `${count(median(each(figures, "perSecond")))}/s, p99 ${milliseconds(median(each(figures, "p99Ms")))}`;
   const row = { work, against, ours: cell(ours), theirs: cell(theirs), target, note };
@@ -24,12 +24,12 @@ export function throughputRows({ work, against, target, p99AtMost, note }, ours,
   ];
 }
 
-/** A row for times: `ours` and `theirs` are lists of milliseconds, a round each. */
+/** Returns a row for times. `ours` and `theirs` are lists of milliseconds with one value per round. */
 export function durationRow(row, ours, theirs) {
   return { ...row, ours: milliseconds(median(ours)), theirs: milliseconds(median(theirs)), ratio: medianRatio(ours, theirs) };
 }
 
-/** A row for a figure that has a limit of its own and no peer. */
+/** Returns a row for a value that has a limit and no baseline. */
 export function limitRow({ work, value, atMost, unit, note }) {
   return { work, against: "–", ours: `${value.toFixed(value < 1 ? 2 : 1)} ${unit}`, theirs: "–", target: { atMost, value, unit }, note };
 }
@@ -38,7 +38,7 @@ export function unavailableRow(work, against, reason) {
   return { work, against, ours: "not available", theirs: "–", note: reason };
 }
 
-/** One field of all rounds. */
+/** Returns one field of all rounds. */
 export function each(figures, field) {
   return figures.map((figure) => figure[field]);
 }
@@ -47,7 +47,7 @@ function count(value) {
   return Math.round(value).toLocaleString("en-US");
 }
 
-/** As people read it. */
+/** Returns a number of milliseconds as text for the table. */
 export function milliseconds(value) {
   if (value >= 1000) return `${(value / 1000).toFixed(2)} s`;
   return `${value < 10 ? value.toFixed(2) : value.toFixed(0)} ms`;

@@ -4,14 +4,14 @@ import { fileURLToPath } from "node:url";
 const startTimeoutMs = 60_000;
 const peersDirectory = fileURLToPath(new URL("../peers/", import.meta.url));
 
-/** Starts a server that writes `listening PORT` to stdout when it is ready; each is a process of its own, as in real life. */
+/** Starts a server in its own process. The server must write `listening PORT` to stdout when it is ready. */
 export async function startServer(stage, command, args, { readyPattern = /^listening (\d+)$/m, ...options } = {}) {
   const child = stage.spawn(command, args, { stdio: ["ignore", "pipe", "inherit"], ...options });
   const port = await waitForOutput(child, readyPattern, args.join(" "));
   return { url: `http://127.0.0.1:${port}`, pid: child.pid, stop: () => stage.end(child) };
 }
 
-/** Starts bench/peers/FILE, a program for Node. */
+/** Starts the Node.js program bench/peers/FILE. */
 export async function startPeer(stage, file, ...args) {
   return await startServer(stage, process.execPath, [
     ...profileFlags(stage, `peer-${path.parse(file).name}`),
@@ -20,7 +20,7 @@ export async function startPeer(stage, file, ...args) {
   ]);
 }
 
-/** The first group of a pattern in what a child writes to stdout. */
+/** Waits until the stdout of a child process matches the pattern. Returns the first group of the match. */
 export async function waitForOutput(child, pattern, title) {
   let output = "";
   return await new Promise((resolve, reject) => {

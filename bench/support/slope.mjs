@@ -1,4 +1,4 @@
-/** The slope of the straight line that fits the samples of a field best, per minute. */
+/** Returns the slope per minute of the straight line that fits the samples of a field best. */
 export function slopePerMinute(samples, field) {
   const meanTime = mean(samples.map(({ timeMs }) => timeMs));
   const meanValue = mean(samples.map((sample) => sample[field]));

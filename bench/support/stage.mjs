@@ -5,10 +5,10 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 
-/** How long a process may take to end by itself before it is killed. */
+/** Time that a process has to end by itself before it is killed. */
 const endTimeoutMs = 8_000;
 
-/** What a piece of the bench stands on: the processes it started and the folders it made, all gone when it is over. */
+/** The processes and folders of one suite. At the end of the suite, all processes are ended and all folders deleted. */
 export class Stage {
   settings;
   load;
@@ -20,7 +20,7 @@ export class Stage {
     this.load = load;
   }
 
-  /** A child process that ends with the piece at the latest. */
+  /** Starts a child process that is ended at the end of the suite at the latest. */
   spawn(command, args, options = {}) {
     const child = spawn(command, args, options);
     this.#children.add(child);
@@ -30,7 +30,7 @@ export class Stage {
     return child;
   }
 
-  /** Runs a command to its end; throws when it fails. Returns what it wrote to stdout. */
+  /** Runs a command until it exits and returns its stdout. Throws if the command fails. */
   async run(command, args, options = {}) {
     const child = this.spawn(command, args, { stdio: ["ignore", "pipe", "pipe"], ...options });
     let output = "";

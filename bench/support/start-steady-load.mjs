@@ -3,8 +3,8 @@ import { fileURLToPath } from "node:url";
 const program = fileURLToPath(new URL("steady-load.mjs", import.meta.url));
 
 /**
- * Steady requests by a process of its own, which it answers with; `plan` is that of `steady-load.mjs`. `onSecond` hears each second of
- * `{ requests, failures, problem, p99Ms }`, `onProblem` in words of requests that were lost.
+ * Starts a process that sends steady requests, and returns the process. `plan` is the plan of `steady-load.mjs`. `onSecond` receives `{
+ * requests, failures, problem, p99Ms }` each second, and `onProblem` a text about lost requests.
  */
 export function startSteadyLoad(stage, plan, { onSecond, onProblem }) {
   const child = stage.spawn(process.execPath, [program, JSON.stringify(plan)], { stdio: ["ignore", "inherit", "inherit", "ipc"] });

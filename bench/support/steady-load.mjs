@@ -25,7 +25,7 @@ async function keepAsking() {
   }
 }
 
-/** Undefined when the answer was whole and well. */
+/** Returns the problem with a response. Undefined for a complete and successful response. */
 function ask() {
   return new Promise((resolve) => {
     const request = http.request(url, { method, agent, headers: { "content-length": bodyBytes } }, (response) => {

@@ -1,5 +1,5 @@
-// One long body down or up on a bare socket, so that the client takes as little as possible: stream-client.mjs down|up URL BYTES.
-// Writes bytes per second; fails when anything is missing.
+// Downloads or uploads one long body over a socket, to use little time in the client: stream-client.mjs down|up URL BYTES. Writes the bytes
+// per second. Fails if bytes are missing.
 import net from "node:net";
 
 const [direction, address, size] = process.argv.slice(2);
@@ -10,7 +10,7 @@ const startedAtMs = performance.now();
 const socket = net.connect({
   host: url.hostname,
   port: Number(url.port),
-  // One buffer for all that comes in: nothing is allocated, nothing kept but the first and the last bytes.
+  // Reads everything into one buffer. Allocates nothing else, and keeps only the first and the last bytes.
   onread: { buffer: Buffer.alloc(256 * 1024), callback: direction === "down" ? readDown : readUp },
 });
 socket.on("error", fail);
@@ -56,7 +56,7 @@ function readUp(count, buffer) {
   return true;
 }
 
-/** The last chunk has no bytes: without it the body was cut short. */
+/** The last chunk of a complete body is empty. If this chunk is missing, the body is incomplete. */
 function endDown() {
   if (!answer.startsWith("HTTP/1.1 200 ")) fail(new Error(answer));
   if (received < bytes || tail !== `0${headEnd}`) fail(new Error(`${received} bytes came, the last were ${JSON.stringify(tail)}`));

@@ -2,7 +2,7 @@ import { markdownTable } from "./markdown-table.mjs";
 
 const columns = ["Work", "Against", "Ours", "Theirs", "Ratio", "Target", "Verdict"];
 
-/** The rows as a table of Markdown, notes below it. */
+/** Returns the rows as a Markdown table, with the notes below the table. */
 export function tableOf(rows) {
   const notes = [...new Set(rows.flatMap(({ note }) => note ?? []))];
   const cells = rows.map((row) => [
@@ -17,7 +17,7 @@ export function tableOf(rows) {
   return `${markdownTable(columns, cells)}\n${notes.length === 0 ? "" : `\n${notes.map((note, index) => `${index + 1}. ${note}\n`).join("")}`}`;
 }
 
-/** `met`, `not met`, or nothing to say. */
+/** Returns whether a row reaches its target as text, such as `met` or `not met`. */
 export function verdictOf({ ratio, target, error }) {
   if (error !== undefined) return "failed";
   if (target === undefined) return "for the record";

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 
-/** Gives a child process an order over IPC; resolves with its answer. */
+/** Sends a message to a child process over IPC. Resolves with the response. */
 export async function tell(child, order) {
   const answer = once(child, "message");
   child.send(order);

@@ -1,5 +1,5 @@
-// Uses so much memory, and gives it back: touch-memory.mjs MEGABYTES. A host that takes back what its virtual machines leave unused has
-// given it again then, and what is measured next need not wait for that.
+// Uses and frees memory: touch-memory.mjs MEGABYTES. A host that has taken unused memory from the virtual machine thus returns it before
+// the next measurement.
 const megabytes = Number(process.argv[2]);
 const piece = 64;
 const kept = [];

@@ -1,4 +1,4 @@
-/** 10 KB of JSON, made anew for every answer, as an app would. */
+/** Data for 10 KB of JSON. The worker creates the JSON text for each response, as a real app does. */
 export const records = Array.from({ length: 96 }, (_, index) => ({
   id: index,
   name: `Customer number ${index}`,
@@ -7,5 +7,5 @@ export const records = Array.from({ length: 96 }, (_, index) => ({
   total: index * 1.25,
 }));
 
-/** 100 KB of HTML. */
+/** A page of 100 KB of HTML. */
 export const page = `<!doctype html><title>Report</title>${"<p>The quick brown fox jumps over the lazy dog.</p>\n".repeat(1970)}`;

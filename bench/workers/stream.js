@@ -1,6 +1,6 @@
 const chunk = new Uint8Array(64 * 1024).fill(120);
 
-/** GET answers as many bytes as `?bytes` says; POST counts the bytes it is sent. */
+/** GET responds with as many bytes as `?bytes` states. POST counts the bytes of the request body. */
 export default {
   async fetch(request) {
     if (request.method === "POST") return new Response(String(await countBytes(request.body)));

@@ -50,7 +50,7 @@ const keys = [
   { name: "reports-nightly", role: "custom", permissions: ["workers:read", "workers:restart"], namespaces: ["@team"], expiresIn: "10d" },
 ];
 
-/** Starts a daemon in a temporary folder and fills it. The caller closes it. */
+/** Starts a daemon in a temporary folder and adds the sample data. The caller must close the daemon. */
 export async function openSampleHouse() {
   const directory = await mkdtemp(path.join(tmpdir(), "runtimed-pictures-"));
   const { url, daemon } = await start(directory);
@@ -98,7 +98,7 @@ async function upload({ directory, url, noun }, { name, version, more = "", ...f
   }
   await writeFile(path.join(folder, "manifest.yaml"), `name: "${name}"\nversion: ${version}\n${more}`);
   const env = { PATH: process.env.PATH, RUNTIMECTL_URL: url, RUNTIMECTL_KEY: rootKey, RUNTIMECTL_CONFIG_DIR: path.join(directory, "ctl") };
-  // A plugin that cannot be loaded is part of the picture, and a failure for the command line.
+  // Accepts the failure of the command: one of the plugins cannot be loaded, so that the pictures show a failed plugin.
   await run(process.execPath, [path.join(bin, "runtimectl.js"), noun, "upload", folder], { env }).catch((error) => {
     if (error.code !== 1 || noun !== "plugins") throw error;
   });

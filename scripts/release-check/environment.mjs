@@ -3,14 +3,17 @@ import { constants } from "node:fs";
 import { access, mkdir, symlink } from "node:fs/promises";
 import path from "node:path";
 
-/** The shebang of the programs, the scripts of npm. */
+/** The programs that scripts of npm need: `sh`, and `env` for the shebang of programs. */
 const tools = ["sh", "env"];
 const hidden = ["cc", "c++", "gcc", "g++", "make", "python3", "node-gyp"];
-/** Settings of npm that lead to the registry: npm passes them to the scripts that it runs. */
+/** npm settings that lead to the registry. npm passes these settings to the scripts that it runs. */
 const keptNpmSettings = new Set(["npm_config_registry", "npm_config_userconfig", "npm_config_globalconfig", "npm_config_cafile"]);
 const dropped = /^(?:npm_|node_options$|node_path$|init_cwd$|runtime|xdg_|port$|host$)/i;
 
-/** Returns the variables: a PATH of one new folder, a home of its own. The Node in it is the one that runs this. */
+/**
+ * Returns environment variables with a new home folder and a PATH of one new folder. This folder contains the Node.js that runs this
+ * script.
+ */
 export async function emptyMachine(directory) {
   const bin = path.join(directory, "bin");
   const home = path.join(directory, "home");
@@ -29,7 +32,7 @@ export async function emptyMachine(directory) {
   };
 }
 
-/** Returns the program of the npm that runs this script, to be run by a Node of choice. */
+/** Returns the path of the npm program that runs this script. The caller can run this program with any Node.js. */
 export function npmProgram() {
   const program = process.env.npm_execpath;
   if (program === undefined) throw new Error("npm_execpath is unset: run this by npm run release:check");

@@ -1,8 +1,8 @@
-// What an installation consists of: its packages, and the room that they take.
+// Properties of an installation: the packages, and the disk space that they need.
 import { lstat, readdir } from "node:fs/promises";
 import path from "node:path";
 
-/** Returns the folders of all packages below a `node_modules` folder, nested ones included. */
+/** Returns the folders of all packages below a `node_modules` folder, including nested packages. */
 export async function installedPackages(nodeModules) {
   const folders = [];
   for (const name of await namesIn(nodeModules)) {
@@ -16,7 +16,7 @@ export async function installedPackages(nodeModules) {
   return folders;
 }
 
-/** Returns the bytes on the disk below a folder, as `du` counts them: a file with several hard links once. */
+/** Returns the number of bytes that a folder needs on the disk. A file with several hard links counts once, as with `du`. */
 export async function diskBytes(folder, pluralize = new Set()) {
   let bytes = 0;
   for (const entry of await readdir(folder, { withFileTypes: true })) {

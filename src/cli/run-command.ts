@@ -20,10 +20,10 @@ import { openTerminal } from "./output/terminal.js";
 import { userDirectories } from "./config/user-directories.js";
 import { version } from "./version.js";
 
-/** A parsed command line that requests neither help nor completion candidates. */
+/** A command line that selects a command: it requests neither help nor completion candidates. */
 type RunnableCommand = Exclude<CommandMatch, { kind: "help" | "completion" }>;
 
-/** Runs the command, or prints completion candidates for a word. Resolves with the exit code. */
+/** Runs a command, or prints the completion candidates for a word. Resolves with the exit code. */
 export async function runCommand(found: Exclude<CommandMatch, { kind: "help" }>, line: CommandLine): Promise<ExitCode> {
   const cleanUps = new CleanUps();
   line.onExit?.(() => cleanUps.run());
@@ -47,12 +47,12 @@ type Surroundings = Omit<Context, "flags" | "output">;
 function surroundingsOf({ argv, env, cwd, io }: CommandLine, lifetime: Pick<Context, "signal" | "onExit">): Surroundings {
   const environment = readEnvironment(env);
   const terminal = openTerminal(io, environment, argv.includes("--no-color"));
-  // Sets FORCE_COLOR in the environment of the process, because the packages for spinners and prompts read it only there.
+  // Sets FORCE_COLOR in the environment of the process, because the npm packages for spinners and prompts read the variable from there.
   if (!terminal.hasColor) env["FORCE_COLOR"] = "0";
   return { environment, variables: env, directories: userDirectories(env), io, terminal, workingDirectory: cwd, ...lifetime };
 }
 
-/** Returns the error of an interrupted command. */
+/** Returns the error with which an interrupted command ends. `reason` is the reason of the aborted signal. */
 function interruption(reason: unknown): CommandError {
   return reason instanceof CommandError ? reason : new CommandError("INTERRUPTED", "interrupted", { exitCode: exitCodes.interrupted });
 }
@@ -77,7 +77,7 @@ class CommandRun {
     });
   }
 
-  /** Runs the command and reports every error. Resolves with the exit code. */
+  /** Runs the command and prints every error. Resolves with the exit code. */
   async run(): Promise<ExitCode> {
     const { crashed } = this.#line;
     const { signal } = this.#surroundings;
@@ -134,7 +134,7 @@ class CommandRun {
   }
 }
 
-/** Minimum length of a suggested alias, in letters. With fewer letters, almost every short word has a small edit distance. */
+/** Minimum length in letters of an alias that is suggested for a typing error. A shorter alias is similar to almost every short word. */
 const shortestSuggestion = 3;
 
 function unknownCommand(found: Extract<RunnableCommand, { kind: "unknown" }>): CommandError {

@@ -6,7 +6,7 @@ export interface ConnectOptions {
   readonly url: string;
   /** API key. Without a key, only public operations succeed. */
   readonly key?: string | undefined;
-  /** Base path of the API (default `/api`), which `RUNTIME_API_PREFIX` of the daemon determines. */
+  /** Base path of the API, which the operator of the daemon sets with `RUNTIME_API_PREFIX`. Default: `/api`. */
   readonly apiBase?: string | undefined;
   /** Function that sends the requests in place of the global `fetch`, for example with a time limit, a proxy or a certificate authority. */
   readonly fetch?: typeof globalThis.fetch | undefined;
@@ -19,7 +19,7 @@ export interface ConnectOptions {
 export function connect({ url, key, apiBase, fetch = globalThis.fetch }: ConnectOptions): Client {
   const { origin } = new URL(url);
   const send: Transport = async ({ method, path, headers, body, streamUntil }) => {
-    // Removes Content-Length, because `fetch` sets this header itself.
+    // Removes the header Content-Length, because `fetch` computes and sends this header.
     const { "content-length": _length, ...others } = headers;
     const response = await fetch(origin + path, {
       method,

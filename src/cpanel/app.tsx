@@ -9,7 +9,7 @@ import { ConnectionBanner } from "./layout/connection-banner.js";
 import { LoadingPage } from "./layout/loading-page.js";
 import { PanelContext } from "./use-panel.js";
 
-/** All pages behind the sign-in. Their code is loaded separately, so that the sign-in page appears early. */
+/** All pages behind the sign-in. Their code is loaded separately, so that the browser shows the sign-in page without waiting for it. */
 const Shell = lazy(async () => ({ default: (await loadShell()).Shell }));
 
 /** Renders the sign-in page if no session exists, otherwise the shell with the requested page. */
@@ -39,7 +39,10 @@ export function App({ panel }: { panel: Panel }) {
   );
 }
 
-/** Loads the code behind the sign-in before it is needed. A failure has no effect: the code is loaded again when it is needed. */
+/**
+ * Loads the code of the pages behind the sign-in in advance. Ignores a failure, because the panel loads the code again when it shows a
+ * page.
+ */
 function preloadShell(): void {
   loadShell().catch(() => undefined);
 }

@@ -1,3 +1,3 @@
-// This module must be imported first. Otherwise zod tests whether it can compile code with `new Function`, which the content security
-// policy forbids and reports.
+// The panel must import this module before zod. Otherwise zod tests whether `new Function` can compile code. The content security policy
+// forbids this test, and the browser reports it.
 Object.assign(globalThis, { __zod_globalConfig: { jitless: true } });

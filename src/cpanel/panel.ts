@@ -31,8 +31,8 @@ export function openPanel(): Panel {
   });
   const session = new Session({ connection, remembered: new RememberedSession({ storage: localStorage, panelPath: place.panelPath }) });
   /**
-   * Returns the principal while the user is signed in, the daemon is reachable and the tab is visible. Otherwise the panel sends no
-   * requests, because browsers limit the connections per host.
+   * Returns the principal while the user is signed in, the daemon is reachable and the tab is visible. Otherwise returns undefined, and the
+   * panel sends no requests: browsers limit the connections per host.
    */
   const onlooker = () => {
     const state = session.state.get();

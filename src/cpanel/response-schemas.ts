@@ -1,7 +1,10 @@
-// In the panel's bundle, this module replaces zod for the contract, which saves 25 kB of compressed code before the sign-in. It checks the
-// types of responses. The daemon checks what the panel sends, so rules such as lengths and patterns have no effect here.
+// Replaces zod for the contract in the panel's bundle, which saves 25 kB of compressed code before the sign-in. Checks only the types in
+// responses. Rules for lengths and patterns have no effect: the daemon checks the requests.
 
-/** Returns a sentence about the first value of a wrong type. Undefined if all types are right. `path` names the value. */
+/**
+ * Returns a sentence about the first value of a wrong type, or undefined if all types are right. `path` is the position of the value for
+ * this sentence.
+ */
 type TypeCheck = (value: unknown, path: string) => string | undefined;
 type Shape = Readonly<Record<string, ResponseSchema>>;
 
@@ -43,7 +46,7 @@ export class ResponseSchema {
     return object({ ...this.shape, ...more });
   }
 
-  /** Only inputs are transformed, and the daemon does that. */
+  /** Returns a schema that accepts every value. Only inputs have transformations, and the daemon performs them. */
   transform(): ResponseSchema {
     return unknown();
   }
@@ -92,7 +95,7 @@ function typed(type: "string" | "number" | "boolean"): () => ResponseSchema {
 export const string = typed("string");
 export const boolean = typed("boolean");
 export const number = typed("number");
-/** In queries, which the daemon checks. */
+/** The contract uses `coerce` only for query parameters, which the daemon checks. */
 export const coerce = { number };
 
 export function int(): ResponseSchema {
@@ -167,7 +170,7 @@ export function lazy(schemaOf: () => ResponseSchema): ResponseSchema {
   return new ResponseSchema((value, path) => schemaOf().problemOf(value, path));
 }
 
-/** Rules of zod/mini, without effect on responses. */
+/** Stands for the rules of zod/mini, which have no effect on responses. */
 export function describe(): undefined {
   return undefined;
 }
@@ -177,10 +180,10 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Checks the types of a value, without the rules of the schema. */
+/** Checks only the types of a value. Ignores the rules of the schema, such as maximum lengths. */
 export function safeParse(schema: ResponseSchema, value: unknown): { success: true; data: unknown } | { success: false } {
   return schema.problemOf(value, "value") === undefined ? { success: true, data: value } : { success: false };
 }
 
-/** Result of a transformation of zod that adds an issue. The panel runs no transformations. */
+/** Stands for the value that a zod transformation returns after it reports an issue. The panel runs no transformations. */
 export const NEVER = undefined;

@@ -3,22 +3,25 @@ import { errorTable, type ErrorCode } from "./errors.js";
 export interface ApiErrorOptions {
   /** Structured details for the client, sent as `error.details`. */
   readonly details?: unknown;
-  /** The error that caused this error. The daemon logs it and never sends it to the client. */
+  /** The error that led to this error. The daemon writes the cause to its log and never sends it to the client. */
   readonly cause?: unknown;
-  /** Seconds for the `Retry-After` response header. */
+  /** Value of the `Retry-After` response header in seconds. */
   readonly retryAfterSeconds?: number;
-  /** HTTP methods for the `Allow` response header. */
+  /** Value of the `Allow` response header: the HTTP methods that the path supports. */
   readonly allow?: string;
 }
 
-/** An error with a published error code and a `message` for the user. The daemon throws it; the client recreates it from the response. */
+/**
+ * An error with a published error code and a `message` for the user. The daemon throws the error, and the client creates it again from the
+ * response.
+ */
 export class ApiError extends Error {
   readonly code: ErrorCode;
   readonly status: number;
   readonly details: unknown;
   readonly retryAfterSeconds: number | undefined;
   readonly allow: string | undefined;
-  /** The request id of the failed request, as in the daemon's log. Set by the client. */
+  /** Id of the failed request, under which the daemon's log contains the request. The client sets this field from the response. */
   requestId: string | undefined;
 
   constructor(code: ErrorCode, message: string, options: ApiErrorOptions = {}) {
@@ -31,7 +34,7 @@ export class ApiError extends Error {
     this.allow = options.allow;
   }
 
-  /** Returns the body of an error response. */
+  /** Returns the JSON body of the response that reports this error. */
   toBody(): ErrorBody {
     return { error: { code: this.code, message: this.message, ...(this.details === undefined ? {} : { details: this.details }) } };
   }

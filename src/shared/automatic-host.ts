@@ -8,10 +8,10 @@ const plainPart = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/;
 const plainVersion = /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)$/;
 const versionPrefix = /^v(0|[1-9]\d*)-(0|[1-9]\d*)-(0|[1-9]\d*)---(.+)$/;
 
-/** The DNS label of a worker below `RUNTIME_APP_DOMAIN`, or the reason why the worker has no label. */
+/** The DNS label that a worker has below `RUNTIME_APP_DOMAIN`, or the reason why the worker has no label. */
 export type AutomaticLabel = { readonly label: string } | { readonly reason: string };
 
-/** The worker that a DNS label names. `version` is undefined if the label names no version. */
+/** The worker and version to which a DNS label belongs. `version` is undefined if the label contains no version. */
 export interface LabelTarget {
   readonly name: string;
   readonly version: string | undefined;
@@ -38,7 +38,7 @@ export function automaticLabel(packageName: string, version?: string): Automatic
   return { label };
 }
 
-/** Returns the worker and version that a DNS label names. Undefined if no worker can have the label. */
+/** Returns the worker and version to which a DNS label belongs. Undefined if no worker can have the label. */
 export function targetOfLabel(label: string): LabelTarget | undefined {
   const versioned = versionPrefix.exec(label);
   const version = versioned ? versioned.slice(1, 4).join(".") : undefined;

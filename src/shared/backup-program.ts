@@ -1,9 +1,12 @@
-/** The job that `runtimectl daemon` passes to the backup program. Job and outcome are one line of JSON each. */
+/**
+ * The job that `runtimectl daemon` sends to the backup program as one line of JSON. The backup program returns the outcome as one line of
+ * JSON.
+ */
 export interface BackupJob {
   readonly action: keyof BackupResults;
   /** Absolute path of the backup file. Empty for an action without a file. */
   readonly file: string;
-  /** Environment variables that override those of the backup program's own environment. */
+  /** Environment variables by name. The backup program uses these values in place of the values in the environment of its process. */
   readonly variables: Readonly<Record<string, string>>;
   readonly isDryRun?: boolean;
   readonly discardOld?: boolean;
@@ -48,7 +51,7 @@ export interface RestoredBackup {
   readonly packages: readonly PackageChange[];
   /** Paths of the folders to which the restore moved the previous data. */
   readonly kept: readonly string[];
-  /** Whether the restore first completed an earlier, interrupted restore. In a dry run: whether the restore would do so. */
+  /** Whether the restore first completed an earlier, interrupted restore. After a dry run: whether a real restore would do this. */
   readonly finishedEarlier: boolean;
 }
 
@@ -59,15 +62,15 @@ export interface PackageChange {
 }
 
 export interface MovedKeys {
-  /** Number of keys that are not revoked. */
+  /** Number of moved keys that are not revoked. */
   readonly keys: number;
-  /** Number of revoked keys. Their hashes are moved too. */
+  /** Number of moved keys that are revoked. */
   readonly revoked: number;
 }
 
 export interface MigratedKeys extends MovedKeys {
   readonly primary: string;
-  /** Path to which the local key store was renamed. Undefined if no keys were moved. */
+  /** New path of the local key store, which was renamed. Undefined if no keys were moved. */
   readonly keptAs?: string | undefined;
 }
 

@@ -2,7 +2,7 @@
 export class ChangeSignal {
   readonly #waiting = new Set<() => void>();
 
-  /** Resolves at the next change, or when the signal aborts. */
+  /** Resolves when `notify` is called the next time, or when the signal aborts. */
   async changed(signal: AbortSignal): Promise<void> {
     if (signal.aborted) return;
     await new Promise<void>((resolve) => {

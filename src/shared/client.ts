@@ -12,7 +12,7 @@ export interface TransportRequest {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | AsyncIterable<Uint8Array>;
-  /** If set, the transport streams the response body until this signal aborts. */
+  /** If this signal is set, the transport streams the response body until the signal aborts. */
   readonly streamUntil?: AbortSignal;
 }
 
@@ -26,7 +26,10 @@ export interface TransportResponse {
   readonly etag?: string | undefined;
 }
 
-/** Sends a request to the daemon's origin. Adds the credential and `Origin`, and handles timeouts and TLS. */
+/**
+ * Function that sends a request to the daemon's origin. The function adds the credential and the header `Origin`, and handles timeouts and
+ * TLS.
+ */
 export type Transport = (request: TransportRequest) => Promise<TransportResponse>;
 
 type Call<Definition extends EndpointDefinition> = Definition["download"] extends string ? Downloading<Definition> : Exchanging<Definition>;
@@ -79,7 +82,10 @@ export type ClientOf<Offered extends Operations> = {
 /** A client with all operations of the API. */
 export type Client = ClientOf<Contract>;
 
-/** Thrown when a response does not match the contract. Causes: another program, another version of the daemon, or a proxy. */
+/**
+ * Thrown when a response does not match the contract. Possible causes: a proxy or another program sends the response, or daemon and client
+ * have different versions.
+ */
 export class UnexpectedAnswerError extends Error {
   readonly status: number;
   readonly requestId: string | undefined;
@@ -93,8 +99,8 @@ export class UnexpectedAnswerError extends Error {
 }
 
 /**
- * Returns a typed client with one function per operation in `offered`. Checks every response against the contract. `apiBase` is a path such
- * as `/api`. Each CLI command passes only the operations that it uses, to load only their schemas.
+ * Returns a typed client with one function per operation in `offered`. Checks each response against the contract. `apiBase` is a path such
+ * as `/api`. CLI commands pass only the operations they use, so that they load no other schemas.
  */
 export function createClient<Offered extends Operations>(transport: Transport, apiBase: string, offered: Offered): ClientOf<Offered> {
   const resources = Object.entries(offered).map(([resource, endpoints]) => {
@@ -175,7 +181,7 @@ function toRequest(apiBase: string, definition: EndpointDefinition, input: AnyIn
   return { ...target, headers: {} };
 }
 
-/** Converts query or form values to name-value pairs. A list becomes one pair per item. */
+/** Converts the values of a query or form to name-value pairs. A list value becomes one pair per item. */
 function pairsOf(values: Record<string, unknown> = {}): [name: string, value: string][] {
   return Object.entries(values).flatMap(([name, value]) => {
     const given = (Array.isArray(value) ? value : [value]) as readonly (string | number | boolean | undefined)[];
@@ -183,7 +189,10 @@ function pairsOf(values: Record<string, unknown> = {}): [name: string, value: st
   });
 }
 
-/** Validates with the Standard Schema interface, because the build of the panel replaces zod (see scripts/build-panel.mjs). */
+/**
+ * Validates through the Standard Schema interface, the only validation interface of the module that replaces zod in the panel's bundle (see
+ * scripts/build-panel.mjs).
+ */
 function parseResult(schema: z.core.$ZodType, response: TransportResponse): unknown {
   const checked = schema["~standard"].validate(parseJson(response));
   if (checked instanceof Promise) throw new TypeError("response schemas must be synchronous");

@@ -4,12 +4,12 @@ import * as z from "zod";
 const valueTypes = ["object", "array", "string", "number", "integer", "boolean"] as const;
 type ValueType = (typeof valueTypes)[number];
 
-/** Maximum nesting of a schema and of the value that it describes. */
+/** Maximum nesting depth of a settings schema, and of a value under validation. Both checks call themselves once per level. */
 const deepestSchema = 16;
 
 /**
- * The part of JSON Schema that `configSchema` of a plugin manifest can use. A value of `type: [string, number]` can have either type; a
- * schema without `type` accepts every value. Other keywords are rejected, because the daemon would not check them.
+ * The part of JSON Schema that `configSchema` of a plugin manifest can use. A list of types such as `[string, number]` allows each of them;
+ * without `type`, every value is valid. Other keywords are rejected, because no check exists.
  */
 export interface ConfigSchema {
   readonly type?: ValueType | readonly ValueType[] | undefined;
@@ -42,7 +42,7 @@ export const ConfigSchema: z.ZodType<ConfigSchema> = z.strictObject({
   maximum: z.number().optional(),
 });
 
-/** A value that does not match the schema. `path` begins with the name of the setting. */
+/** A part of a value that does not match the schema. `path` leads to this part and begins with the name of the setting. */
 export interface SchemaFault {
   readonly path: readonly (string | number)[];
   readonly message: string;
@@ -82,7 +82,9 @@ function propertyFaults(
   ];
 }
 
-/** Returns the value with the defaults of missing properties, also in objects below it. Does not change `value`. */
+/**
+ * Returns a copy of the value in which missing properties have the defaults of the schema, also in nested objects. Does not change `value`.
+ */
 export function withDefaults(schema: ConfigSchema, value: unknown): unknown {
   if (!isObject(value) || !schema.properties) return value;
   const filled = Object.entries(schema.properties).flatMap(([name, property]) => {

@@ -1,4 +1,4 @@
-/** Returns the message from an error response of the daemon. Undefined if the body has another format. */
+/** Returns the message in the body of an error response of the daemon. Undefined if the body is not an error of the daemon. */
 export function daemonErrorIn(body: string): string | undefined {
   try {
     const { error } = JSON.parse(body) as { error?: { code?: unknown; message?: unknown } };

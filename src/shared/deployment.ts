@@ -1,12 +1,12 @@
-// Uses zod/mini because the schema of the worker list contains this schema and also uses zod/mini.
+// Uses zod/mini, because the schema of the worker list contains the schema of a deployment record and uses zod/mini.
 import * as z from "zod/mini";
 
 export const longestDeployMessage = 500;
 export const longestDeployer = 100;
 
 /**
- * The deployment record that `runtimectl deploy` writes below `deploy` in the manifest. The daemon does not verify its content. The schema
- * is lazy because most programs never parse a deployment record.
+ * The record that `runtimectl deploy` writes into the field `deploy` of the manifest. The daemon does not verify the content. The schema is
+ * lazy, because most programs never parse a deployment record.
  */
 export const Deployment = z.lazy(() =>
   z.object({

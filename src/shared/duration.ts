@@ -1,7 +1,10 @@
 const unitMs = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const durationPattern = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/;
 
-/** Parses `500ms`, `30s`, `5m` (minutes), `1h`, `7d` or a number of seconds to milliseconds. Returns undefined for other values. */
+/**
+ * Parses a duration to milliseconds: `500ms`, `30s`, `5m` (minutes), `1h`, `7d`, or a number, which means seconds. Returns undefined for
+ * any other value.
+ */
 export function parseDurationMs(value: string | number): number | undefined {
   if (typeof value === "number") return Number.isFinite(value) && value >= 0 ? value * 1000 : undefined;
   if (/^\d+$/.test(value)) return Number(value) * 1000;
@@ -15,7 +18,7 @@ const lifetimePattern = /^([1-9]\d{0,5})([dwmy])$/;
 const maximumLifetimeSeconds = 100 * lifetimeSeconds.y;
 
 /**
- * Parses a lifetime such as `30d`, `2w`, `6m` (30 days each) or `1y` (365 days) to seconds. Returns undefined for an invalid text or for
+ * Parses a lifetime to seconds: `30d`, `2w`, `6m` (months of 30 days) or `1y` (365 days). Returns undefined for an invalid text and for
  * more than 100 years.
  */
 export function parseLifetimeSeconds(text: string): number | undefined {

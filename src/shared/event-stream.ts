@@ -1,11 +1,11 @@
-/** Name of the event after which the client must not reconnect. Its data is an error body. */
+/** Name of the last event of a stream that the daemon ends. The client must then not reconnect. The data of the event is an error body. */
 export const endEvent = "end";
-/** Maximum length of a line in an event stream, in characters. The daemon never sends longer lines. */
+/** Maximum length of a line in an event stream, in characters. Parsing throws for a longer line, because the daemon never sends one. */
 const longestLine = 4 * 1024 * 1024;
 
 export interface StreamedEvent {
   readonly id: string | undefined;
-  /** The name of the event. `message` if the stream sends no name. */
+  /** Name of the event. If the stream sends no name, the name is `message`. */
   readonly event: string;
   readonly data: string;
 }
@@ -31,7 +31,7 @@ class EventParser {
 
   *push(text: string): Generator<StreamedEvent> {
     const buffered = this.#rest + text;
-    // A carriage return at the end of the buffer can be the first half of CR LF.
+    // A carriage return at the end of the received text can be the first half of a CR LF line end.
     const isHalf = buffered.endsWith("\r");
     const lines = (isHalf ? buffered.slice(0, -1) : buffered).split(/\r\n|\r|\n/);
     this.#rest = (lines.pop() as string) + (isHalf ? "\r" : "");

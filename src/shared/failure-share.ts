@@ -1,6 +1,6 @@
 import type { WorkerMetrics } from "./contract/metrics.js";
 
-/** Minimum shares of failed requests for the states "degraded" (1 in 100) and "failing" (1 in 4). */
+/** Shares of failed requests from which a worker or plugin has the state "degraded" (1 in 100) or "failing" (1 in 4). */
 export const degradedShare = 0.01;
 export const failingShare = 0.25;
 
@@ -8,7 +8,7 @@ export type RequestHealth = "ok" | "degraded" | "failing";
 
 type Counts = Pick<WorkerMetrics["requests"], "perSecond" | "failedPerSecond">;
 
-/** Returns the share of failed requests in the last minute, from 0 to 1. 0 if the last minute had no requests. */
+/** Returns the share of failed requests in the last minute, from 0 to 1. Returns 0 if there were no requests. */
 export function failureShare(counts: readonly Counts[]): number {
   const sum = (read: (one: Counts) => number) => counts.reduce((total, one) => total + read(one), 0);
   const perSecond = sum((one) => one.perSecond);

@@ -2,7 +2,7 @@ import { hostNameOf, isHost } from "./host.js";
 
 /** Maximum length of a DNS name in characters (RFC 1035, section 2.3.4). */
 const maximumHostNameLength = 253;
-/** Labels of a DNS name in ASCII, separated by dots. Host names cannot contain `_` (RFC 1123, section 2.1). */
+/** Matches the labels of a DNS name in ASCII, separated by dots. A host name cannot contain `_` (RFC 1123, section 2.1). */
 const labels = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/;
 
 /**

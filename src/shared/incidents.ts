@@ -2,11 +2,13 @@ import type { HealthCheck } from "./contract/health.js";
 import type { Plugin } from "./contract/plugins.js";
 import type { LastError, WorkerHealth } from "./contract/worker-health.js";
 
-/** A key whose lifetime ends within this many days is listed as an incident. */
+/** Number of days before the expiry of an API key from which the key is listed as an incident. */
 export const expiryNoticeDays = 14;
 const daySeconds = 86_400;
 
-/** Health checks that report something an operator must repair. The others describe settings, which the page Settings shows. */
+/**
+ * Health checks whose failure an operator must repair. All other health checks describe settings, which the panel's page Settings shows.
+ */
 const urgentChecks: ReadonlySet<HealthCheck["name"]> = new Set([
   "key-store",
   "key-replica",
@@ -24,21 +26,24 @@ export interface Incident {
   readonly state: (typeof incidentStates)[number];
   /** Name of the worker, plugin, health check or key. */
   readonly subject: string;
-  /** The active version of a worker. */
+  /** Active version of the worker. Undefined for plugins, health checks and keys. */
   readonly version?: string | undefined;
-  /** Unix seconds. Undefined for health checks. */
+  /** Start of the incident in Unix seconds. Undefined for health checks and keys. */
   readonly since?: number | undefined;
-  /** One sentence about the cause. */
+  /** Cause of the incident, in one sentence. */
   readonly reason: string;
-  /** The last error with its position, such as `no such order (index.js:3)`. Undefined if the reason already contains it. */
+  /**
+   * The last error with its position in the source code, such as `no such order (index.js:3)`. Undefined if `reason` already contains the
+   * error.
+   */
   readonly error?: string | undefined;
-  /** The version that a rollback of the worker activates. */
+  /** The version that becomes active if the operator rolls back the worker. */
   readonly rollbackTo?: string | undefined;
-  /** Id of the key. */
+  /** Id of the API key that expires. Undefined for workers, plugins and health checks. */
   readonly keyId?: number | undefined;
 }
 
-/** What incidents are derived from. A source that the caller may not read is undefined. */
+/** The data from which incidents are derived. A list is undefined if the caller is not allowed to read it. */
 export interface IncidentSources {
   readonly workers?: readonly WorkerHealth[] | undefined;
   readonly plugins?: readonly Pick<Plugin, "name" | "health">[] | undefined;
@@ -58,7 +63,7 @@ export function incidentsOf({ workers = [], plugins = [], checks = [], keys = []
   return found.toSorted((one, other) => rank(one) - rank(other) || (other.since ?? 0) - (one.since ?? 0));
 }
 
-/** Formats the last error with its position, such as `no such order (index.js:3)`. */
+/** Formats the last error of a worker or plugin with its position in the source code, such as `no such order (index.js:3)`. */
 export function describeError({ message, file, line }: LastError): string {
   if (file === undefined) return message;
   const position = line === undefined ? file : `${file}:${line}`;
@@ -116,6 +121,6 @@ function isProblem(state: WorkerHealth["state"]): state is Incident["state"] {
 }
 
 function rank({ kind, state }: Incident): number {
-  // Keys come last: their expiry is not a failure of what is served.
+  // Incidents about API keys come last, because an expired key does not stop a worker or plugin.
   return (kind === "key" ? incidentStates.length : 0) + incidentStates.indexOf(state);
 }

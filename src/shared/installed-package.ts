@@ -1,4 +1,4 @@
-/** The fields of package.json that the search for installed packages uses. */
+/** The fields of package.json by which the packages that another package requires are found. */
 export interface InstalledPackage {
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly optionalDependencies?: Readonly<Record<string, string>>;
@@ -6,12 +6,12 @@ export interface InstalledPackage {
   readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean } | null>>;
 }
 
-/** Returns the package of a bare specifier. Undefined for paths and modules of runtimes, such as node:fs. */
+/** Returns the npm package name at the start of an import specifier. Undefined for a path and for a built-in module such as `node:fs`. */
 export function packageNameOf(specifier: string): string | undefined {
   return /^(?:@[a-z0-9][\w.-]*\/)?[a-z0-9][\w.-]*(?=\/|$)/i.exec(specifier)?.[0];
 }
 
-/** Returns the content of a package.json. Undefined if it is not valid. */
+/** Returns the parsed content of a package.json. Undefined if the text is not a JSON object. */
 export function parseInstalledPackage(text: string): InstalledPackage | undefined {
   try {
     const content: unknown = JSON.parse(text);
@@ -22,8 +22,8 @@ export function parseInstalledPackage(text: string): InstalledPackage | undefine
 }
 
 /**
- * Returns the folders that can contain the package.json of a file's package, nearest first. Below node_modules, returns only the folder of
- * the installed package.
+ * Returns the folders whose package.json can apply to the file, nearest first. For a file of an installed package in node_modules, returns
+ * only the folder of this package.
  */
 export function packageFolders(file: string): string[] {
   const installed = /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+(?=[\\/])/.exec(file)?.[0];

@@ -1,10 +1,10 @@
 /**
- * Permissions that an isolate can have in addition to reading its own folder. Permissions with a path are `fs-read:/path` and
- * `fs-write:/path`.
+ * Permissions that a manifest can request for an isolate, which otherwise can only read its own folder. There are also permissions with a
+ * path: `fs-read:/path` and `fs-write:/path`.
  */
 const isolatePermissionNames = ["child-process", "worker-threads", "addons", "wasi", "inspector", "udp"] as const;
 
-/** A permission with an absolute path. The path has no comma, no `*` and no `..` segment. */
+/** Matches a permission with an absolute path. The path has no comma, no `*` and no `..` segment. */
 const pathPermission = /^fs-(?:read|write):\/(?!.*(?:^|\/)\.\.(?:\/|$))[^\0,*]*$/;
 
 export function isIsolatePermission(text: string): boolean {

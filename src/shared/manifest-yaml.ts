@@ -1,7 +1,7 @@
 import { Composer, isMap, Parser, type CST, type Document, type Pair, type ParsedNode } from "yaml";
 import { ApiError } from "./api-error.js";
 
-/** Maximum size of a manifest file in bytes, which limits the time for parsing it. */
+/** Maximum size of a manifest file in bytes. The limit keeps the time for parsing short. */
 export const longestManifestBytes = 64 * 1024;
 const mostLines = 5_000;
 const mostNodes = 2_000;
@@ -36,7 +36,7 @@ export function parseManifest(text: string, fileName: string): Manifest {
   throw invalidMetadata(fileName, `${faults[0].message}${placeIn(text, faults[0].offset)}`, faults[0].cause);
 }
 
-/** Returns the line and column of a character, for messages. Empty if `offset` is undefined. */
+/** Returns a text with the line and column of a character, for messages. Empty if `offset` is undefined. */
 export function placeIn(text: string, offset: number | undefined): string {
   if (offset === undefined) return "";
   const before = text.slice(0, offset).split("\n");
@@ -44,8 +44,8 @@ export function placeIn(text: string, offset: number | undefined): string {
 }
 
 /**
- * Parses a manifest and returns all faults. First checks size and depth: composing is recursive, and deep input can end the process (V8
- * aborts if a regular expression is compiled on an almost full stack).
+ * Parses a manifest and returns all faults. Checks size and nesting first: the YAML library builds nodes recursively, and V8 ends the
+ * process if a regular expression is compiled on an almost full stack.
  */
 export function readManifest(text: string): ManifestReading {
   if (text.split("\n", mostLines + 1).length > mostLines) return faulty({ message: `it has more than ${mostLines} lines` });
@@ -73,8 +73,8 @@ function yamlFault(error: Error & { readonly pos?: readonly [number, number] }):
 }
 
 /**
- * Returns a fault if the YAML is nested too deep or has too many nodes. Walks the tokens without recursion, like the parser that created
- * them.
+ * Returns a fault if the YAML is nested too deep or has too many nodes. Visits the tokens without recursion, so that deep input cannot fill
+ * the stack.
  */
 function shapeFault(tokens: readonly CST.Token[]): ManifestFault | undefined {
   const open: [token: CST.Token, depth: number][] = tokens.map((token) => [token, 0]);
@@ -106,7 +106,7 @@ function readFields(document: Document.Parsed): ManifestReading {
   return { manifest: { document, fields }, faults: [] };
 }
 
-/** Returns a fault for each repeated key. Takes linear time; the check in the yaml package compares all pairs of keys. */
+/** Returns a fault for each repeated key of a mapping. The time is linear, but the yaml package's own check compares all pairs of keys. */
 function repeatedKeys(pairs: readonly Pair<ParsedNode, ParsedNode | null>[]): ManifestFault[] {
   const seen = new Set<string>();
   return pairs.flatMap(({ key }) => {
@@ -118,7 +118,8 @@ function repeatedKeys(pairs: readonly Pair<ParsedNode, ParsedNode | null>[]): Ma
 }
 
 /**
- * Whether a value contains itself through an alias. The recursion ends because the nesting is limited. Repeated use of an alias is allowed.
+ * Whether a value contains itself through a YAML alias. The recursion ends because the nesting is limited. An alias that is used several
+ * times is allowed.
  */
 function containsItself(value: unknown, within: readonly unknown[] = []): boolean {
   if (typeof value !== "object" || value === null) return false;

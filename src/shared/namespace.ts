@@ -1,5 +1,6 @@
 /**
- * Matches an npm scope with its `@`, such as `@team`. The namespace `*` for all packages, also unscoped packages, is checked separately.
+ * Matches an npm scope with its `@`, such as `@team`. Other code checks the namespace `*`, which contains all packages with and without a
+ * scope.
  */
 const namespacePattern = /^@[a-z0-9][a-z0-9._-]{0,213}$/;
 
@@ -7,14 +8,14 @@ export function isNamespace(text: string): boolean {
   return text === "*" || namespacePattern.test(text);
 }
 
-/** Whether a key with these namespaces can manage the package. Unscoped packages require `*`. */
+/** Whether a key with these namespaces is allowed to manage the package. A package without a scope requires the namespace `*`. */
 export function namespacesCover(namespaces: readonly string[], packageName: string): boolean {
   if (namespaces.includes("*")) return true;
   const slash = packageName.indexOf("/");
   return packageName.startsWith("@") && slash > 0 && namespaces.includes(packageName.slice(0, slash));
 }
 
-/** Whether the namespaces `outer` include all namespaces `inner`. */
+/** Whether the namespaces `outer` contain every namespace of `inner`. */
 export function namespacesWithin(inner: readonly string[], outer: readonly string[]): boolean {
   return outer.includes("*") || inner.every((namespace) => outer.includes(namespace));
 }

@@ -1,6 +1,6 @@
 /**
- * Returns the candidate with the smallest edit distance to `word`. Undefined if no candidate is similar enough for a typing error: the
- * distance is at most `greatestShare` of the word's length.
+ * Returns the candidate with the smallest edit distance to `word`. Undefined if this distance exceeds `greatestShare` of the word's length,
+ * because `word` is then probably not a typing error.
  */
 export function nearestWord(word: string, candidates: readonly string[], greatestShare = 1 / 2): string | undefined {
   const ranked = candidates

@@ -1,18 +1,18 @@
 import type { build, BuildOptions, BuildResult, ImportKind, Metafile, OnLoadResult, Plugin, PluginBuild } from "esbuild";
 import { packageNameOf, packageFolders, type InstalledPackage } from "./installed-package.js";
 
-/** Namespaces of the modules that replace missing packages, each with the error that Node.js would throw. */
+/** Namespaces of esbuild for the modules that replace missing packages. Each module throws the error that Node.js would throw. */
 const missing = {
   "missing-module": { code: "MODULE_NOT_FOUND", text: "Cannot find module" },
   "missing-package": { code: "ERR_MODULE_NOT_FOUND", text: "Cannot find package" },
 } as const;
-/** Marks a resolution that this plugin starts, so that the plugin does not handle it again. */
+/** Marks an import resolution that this esbuild plugin starts, so that the plugin does not handle the import a second time. */
 const own = Symbol("own resolution");
 
-/** Returns the package.json of the package that contains a module. Undefined if it cannot be read. */
+/** Returns the package.json of the package that contains a module. Undefined if the file cannot be read. */
 type ReadPackageOf = (module: string) => Promise<InstalledPackage | undefined>;
 
-/** Options of esbuild for a bundle that is returned in memory, with a metafile. */
+/** Options for a build in which esbuild returns the bundle in memory, together with its metafile. */
 export type BundleOptions = BuildOptions & { readonly metafile: true; readonly write: false };
 
 interface OptionalBuild {
@@ -23,8 +23,8 @@ interface OptionalBuild {
 }
 
 /**
- * Builds one entrypoint without optional packages that are not installed. Rejects with esbuild's errors if the bundle cannot be loaded
- * without them.
+ * Bundles one entrypoint. Optional packages that are not installed are left out. Rejects with esbuild's errors if the bundle cannot be
+ * loaded without such a package.
  */
 export async function buildWithOptional({ build: run, options, readPackageOf }: OptionalBuild): Promise<BuildResult<BundleOptions>> {
   const buildWith = (required?: ReadonlySet<string>) => {
@@ -37,15 +37,18 @@ export async function buildWithOptional({ build: run, options, readPackageOf }: 
 }
 
 /**
- * Replaces imports of packages that are not installed by a module that throws the error of Node.js, if the importing package declares them
- * optional. esbuild itself accepts missing imports within try and catch.
+ * An esbuild plugin. If a package is declared optional and not installed, the plugin replaces the package by a module that throws the error
+ * of Node.js. esbuild itself accepts a missing import only within try and catch.
  */
 class OptionalImports {
   readonly #readPackageOf: ReadPackageOf;
   readonly #required: ReadonlySet<string>;
   readonly #optionalByFolder = new Map<string, Promise<ReadonlySet<string>>>();
 
-  /** `required`: names of packages whose imports esbuild reports as errors if they are not installed. Other missing packages are replaced. */
+  /**
+   * `required`: names of packages that are never replaced by a generated module. If such a package is not installed, esbuild reports an
+   * error for each import.
+   */
   constructor(readPackageOf: ReadPackageOf, required: ReadonlySet<string> = new Set()) {
     this.#readPackageOf = readPackageOf;
     this.#required = required;
@@ -76,7 +79,7 @@ class OptionalImports {
     });
   }
 
-  /** Returns the packages that the package of a module declares optional. */
+  /** Returns the names of the packages that are optional by the package.json of the package that contains `module`. */
   async #optionalImportsOf(module: string): Promise<ReadonlySet<string>> {
     const [folder = ""] = packageFolders(module);
     const known = this.#optionalByFolder.get(folder) ?? this.#readPackageOf(module).then(optionalPackages);
@@ -94,7 +97,7 @@ function isImport(kind: ImportKind): boolean {
   return kind === "import-statement" || kind === "require-call" || kind === "dynamic-import";
 }
 
-/** Whether an input in esbuild's metafile is a module that replaces a missing package. */
+/** Whether an input in esbuild's metafile is a generated module that replaces a missing package. */
 export function isMissing(input: string): boolean {
   return Object.keys(missing).some((namespace) => input.startsWith(`${namespace}:`));
 }

@@ -9,7 +9,7 @@ export interface PackageMetadata {
   /** Package version in strict semver form, or `latest` if the package declares no version. */
   readonly version: string;
   readonly enabled: boolean;
-  /** The fields of the manifest, and fields of package.json that the manifest does not contain. */
+  /** The fields of the manifest, and those fields of package.json that the manifest does not set. */
   readonly fields: Readonly<Record<string, unknown>>;
   /** The fields of the manifest only. Undefined if the package has no manifest. */
   readonly declared: Readonly<Record<string, unknown>> | undefined;
@@ -34,8 +34,8 @@ export function nameOf(fields: Fields): string {
 }
 
 /**
- * Returns the package version. Throws `INVALID_PACKAGE_VERSION`. `writtenAs` is the version's YAML text, because parsing `1.10` as a number
- * loses the zero.
+ * Returns the package version. Throws `INVALID_PACKAGE_VERSION`. `writtenAs` is the YAML text of the version, because YAML parses `1.10` as
+ * the number 1.1.
  */
 export function versionOf(fields: Fields, writtenAs: string | undefined): string {
   const version = fields["version"] ?? latestVersion;

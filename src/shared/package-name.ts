@@ -1,6 +1,6 @@
 import { isReservedByWindows } from "./file-name.js";
 
-/** Matches a package name as in npm, lower case only: `name` or `@scope/name`. */
+/** Matches a package name: `name` or `@scope/name` by the rules of npm, in lower case only. */
 const namePattern = /^(?:@([a-z0-9][a-z0-9._-]*)\/)?([a-z0-9][a-z0-9._-]*)$/;
 const maximumNameLength = 214;
 /** Matches a version in strict semver form (https://semver.org), or the word `latest`. */
@@ -28,7 +28,7 @@ function scopeOf(name: string): string | undefined {
   return name.startsWith("@") ? name.slice(0, name.indexOf("/")) : undefined;
 }
 
-/** The path segment that replaces the scope of an unscoped package in API paths. */
+/** The path segment that stands for the missing scope of an unscoped package in API paths. */
 const unscopedSegment = "_";
 
 /** Returns the two path segments that identify a package in API paths. */
@@ -37,7 +37,7 @@ export function toPathSegments(name: string): { scope: string; name: string } {
   return scope === undefined ? { scope: unscopedSegment, name } : { scope, name: name.slice(scope.length + 1) };
 }
 
-/** Returns the package name for two path segments. Does not validate the name. */
+/** Returns the package name for the two path segments of an API path. Does not validate the name. */
 export function fromPathSegments(segments: { scope: string; name: string }): string {
   return segments.scope === unscopedSegment ? segments.name : `${segments.scope}/${segments.name}`;
 }

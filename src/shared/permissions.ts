@@ -19,7 +19,7 @@ export type Permission = (typeof permissions)[number];
 export const roles = ["admin", "editor", "viewer", "custom"] as const;
 export type Role = (typeof roles)[number];
 
-/** The permissions of each role. A key with the role `custom` has the permissions selected at its creation. */
+/** The permissions of each role. The role `custom` has no fixed permissions: they are selected when a key is created. */
 export const rolePermissions: Readonly<Record<Role, readonly Permission[]>> = {
   admin: permissions,
   editor: permissions.filter((permission) => permission.startsWith("workers:") || permission.startsWith("plugins:")),
@@ -28,7 +28,7 @@ export const rolePermissions: Readonly<Record<Role, readonly Permission[]>> = {
 };
 
 interface PermissionMeaning {
-  /** The actions that the permission allows. */
+  /** Description of the actions that the permission allows. */
   readonly meaning: string;
   /** Whether the API specification defines the permission. */
   readonly isSpecified: boolean;

@@ -1,7 +1,10 @@
 import type { PackageMetadata } from "./package-metadata.js";
 import { pluginRuntimeKeys } from "./plugin-manifest.js";
 
-/** Fields of package.json to ignore: they name npm packages, and fields with the same names in a plugin manifest name plugins. */
+/**
+ * Fields of package.json that list npm packages. They do not become fields of the plugin, because the manifest fields of the same names
+ * list plugins.
+ */
 const npmKeys = ["dependencies", "optionalDependencies"];
 
 /** The metadata of a plugin, before validation against `PluginManifest`. */
@@ -9,11 +12,14 @@ export interface PluginFields {
   readonly name: string;
   readonly version: string;
   readonly enabled: boolean;
-  /** The fields of the manifest. Fields that the runtime does not define are below `config`. */
+  /** The fields of the manifest. The field `config` contains all fields that the runtime does not define. */
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-/** Returns the metadata of a plugin. Each field of an override manifest replaces the plugin's field with the same name. */
+/**
+ * Returns the metadata of a plugin. Each field of the override manifest `overlay` replaces the field of the plugin with the same name. The
+ * settings in `config` are replaced one by one.
+ */
 export function pluginFields(metadata: PackageMetadata, overlay: PackageMetadata | undefined): PluginFields {
   const { name, version, enabled, declared = {} } = metadata;
   const npm = Object.entries(metadata.fields).filter(([key]) => !npmKeys.includes(key));
@@ -31,7 +37,7 @@ function laidOver(base: PluginFields, { version, enabled, declared = {} }: Packa
       ...base.fields,
       ...fields,
       config: merged(base.fields["config"], fields["config"]),
-      // The code decides which settings it has.
+      // The schema of the settings comes from the plugin's own manifest, because only the code of the plugin uses the settings.
       configSchema: base.fields["configSchema"],
     },
   };
@@ -42,7 +48,10 @@ function withConfig(fields: Readonly<Record<string, unknown>>, declared: Readonl
   return { ...fields, config: merged(own, fields["config"] ?? {}) };
 }
 
-/** Returns the merged mappings. Returns `over` if one value is not a mapping, so that the schema rejects it. */
+/**
+ * Returns the entries of two mappings; an entry of `over` replaces the entry of `base` with the same key. Returns `over` unless both values
+ * are mappings, so that the schema rejects an invalid value.
+ */
 function merged(base: unknown, over: unknown): unknown {
   return isMapping(base) && isMapping(over) ? { ...base, ...over } : over;
 }

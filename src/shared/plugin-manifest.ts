@@ -12,15 +12,17 @@ const mostMenus = 20;
 const packageNames = z.array(z.string().refine(isPackageName, "not a package name")).default([]);
 const shortText = z.string().min(1).max(100);
 
-/** Whether a path has a `.` or `..` segment that a browser would resolve. Includes percent-encoded dots and segments after a backslash. */
+/**
+ * Whether a path has a `.` or `..` segment that a browser would resolve. Also detects percent-encoded dots, and segments after a backslash.
+ */
 function hasDotSegment(path: string): boolean {
   const [pathname = ""] = path.split(/[?#]/, 1);
   return pathname.split(/[/\\]/).some((segment) => /^(?:\.|%2e){1,2}$/i.test(segment));
 }
 
 /**
- * The fields of a plugin manifest, except name, version and `enabled`. All fields are optional. Unknown fields and the fields below
- * `config` are the configuration of the plugin.
+ * The fields of a plugin manifest, except name, version and `enabled`. All fields are optional. The settings of the plugin are the unknown
+ * fields and the fields below `config`.
  */
 export const PluginManifest = z.object({
   base: z
@@ -45,7 +47,8 @@ export const PluginManifest = z.object({
         path: z
           .string()
           .max(500)
-          // Browsers remove tabs and line breaks, so `/<tab>/host` would become `//host`.
+          // Excludes control characters, because browsers remove tabs and line breaks: `/<tab>/host` would become `//host`, a URL of
+          // another host.
           .regex(/^\/(?![/\\])[^\p{Cc}]*$/u, "must be a path that starts with one slash, without control characters")
           .refine((text) => !hasDotSegment(text), "must be a path without . and .. segments"),
       }),
@@ -72,5 +75,5 @@ export const runtimeKeys: ReadonlySet<string> = new Set([
   "deploy",
 ]);
 
-/** Manifest fields that are not part of a plugin's configuration. */
+/** Manifest fields that are not settings of a plugin. */
 export const pluginRuntimeKeys: ReadonlySet<string> = new Set([...runtimeKeys].filter((key) => key !== "secrets"));

@@ -1,27 +1,35 @@
-/** A URL of a page, script or style sheet that begins with `/`, and so has to get the base path of its site in front. */
+/** A URL that begins with `/` in a page, script or style sheet. The base path of the site must be inserted before the URL. */
 export interface RootUrl {
-  /** Position of the `/` in the text. */
+  /** Position of the leading `/` in the text of the file. */
   readonly at: number;
-  /** Path of the URL as written, with its `/`. Undefined for the root of the site itself, which always exists. */
+  /** Path of the URL as written, with the leading `/`. Undefined for the root of the site, which needs no check that a file exists. */
   readonly path: string | undefined;
-  /** True for an attribute of a page, which also names pages without their extension. False: names exactly one file. */
+  /**
+   * True for the URL in an attribute of a page, which can name a page without its file extension. False for a URL that names exactly one
+   * file.
+   */
   readonly isLink: boolean;
 }
 
-/** Maximum size of a page, script or style sheet whose URLs are rewritten. Reading 4 MB takes 15 ms of the daemon's thread. */
+/** Maximum size of a page, script or style sheet whose URLs are rewritten. Scanning 4 MB occupies the daemon's event loop for 15 ms. */
 export const mostRewrittenBytes = 4 * 1024 * 1024;
 
-/** A path after a quote, up to the quote, query or fragment. A backslash belongs to a quote within a string. */
+/**
+ * Matches a path that begins after a quote and ends at the quote, a query or a fragment. The ending quote can be escaped with a backslash.
+ */
 const quotedPath = /(["'`])(\/(?!\/)[^"'`?#\\<>\r\n]{1,300})(?=\\?\1|[?#])/g;
-/** A path in `url(…)` without quotes. */
+/** Matches a path in `url(…)` without quotes. */
 const bracketedPath = /(url\(\s{0,8})(\/(?!\/)[^"'`?#\\()<>\s]{1,300})(?=\s{0,8}\)|[?#])/gi;
-/** The function of Vite that puts the base path before the files of a lazily loaded module. Ends before its `/`. */
+/**
+ * Matches the function of a Vite build that adds the base path to the files of a lazily loaded module. The match ends before the `/` of the
+ * base path.
+ */
 const preloadBase = /function\s{0,4}\(([\w$]{1,60})\)\s{0,4}\{\s{0,8}return\s{0,4}(["'`])(?=\/\2\s{0,4}\+\s{0,4}\1(?![\w$]))/g;
-/** Maximum distance of the string `modulepreload` before this function. */
+/** Maximum number of characters between the string `modulepreload` and the function that `preloadBase` matches. */
 const preloadDistance = 140;
-/** The public path of a webpack build. Ends before its `/`. */
+/** Matches the assignment of the public path in a webpack build. The match ends before the `/` of the public path. */
 const webpackBase = /\b[\w$]{1,40}\.p\s{0,4}=\s{0,4}(["'`])(?=\/(?:[\w.@-]{1,60}\/){0,10}\1)/g;
-/** Whitespace between an operator and a string. */
+/** Maximum number of characters before a quote in which the operator `+` is searched. */
 const mostSpaces = 16;
 
 const tagPattern = /<[a-z][^<>]*>/gi;
@@ -32,12 +40,12 @@ const openingTag = /<(script|style)\b([^<>]*)>/gi;
 const scriptType = /\stype\s*=\s*["']?([^"'\s>]*)/i;
 const codeTypes: ReadonlySet<string> = new Set(["", "module", "importmap", "text/javascript", "application/javascript"]);
 
-/** Yields the URLs of a script, a style sheet or a web app manifest, in any order. */
+/** Yields the URLs that begin with `/` in a script, a style sheet or a web app manifest, in any order. */
 export function rootUrlsOfScript(text: string): Iterable<RootUrl> {
   return scriptUrls(text, 0);
 }
 
-/** Yields the URLs of an HTML page: of its attributes, its inline scripts and its inline style sheets, in any order. */
+/** Yields the URLs in the attributes, inline scripts and inline style sheets of an HTML page, in any order. */
 export function* rootUrlsOfPage(html: string): Iterable<RootUrl> {
   const opening = new RegExp(openingTag);
   let start = 0;
@@ -66,7 +74,7 @@ function* scriptUrls(text: string, offset: number): Iterable<RootUrl> {
   for (const { index, 0: whole } of text.matchAll(webpackBase)) yield { at: offset + index + whole.length, path: undefined, isLink: false };
 }
 
-/** Whether a string follows `+`, so that it is not the start of a URL. `quote`: position of its quote. */
+/** Whether a string follows the operator `+` and thus is not the start of a URL. `quote` is the position of the opening quote. */
 function isAppended(text: string, quote: number): boolean {
   const before = text.slice(Math.max(0, quote - mostSpaces), quote).replace(/\\$/, "");
   return before.trimEnd().endsWith("+");

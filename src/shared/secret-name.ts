@@ -1,10 +1,10 @@
 const maximumNameLength = 128;
 const namePattern = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-/** Text for messages: the form of the names that `isSecretName` accepts. */
+/** Description of the names that `isSecretName` accepts, for messages. */
 export const secretNameForm = `a name of at most ${maximumNameLength} letters, digits and underscores that does not start with a digit, such as STRIPE_KEY`;
 
-/** Whether a text is a valid name of a secret. Every shell accepts such a name for a variable. */
+/** Whether a text is a valid name of a secret. Every shell accepts a valid name as the name of an environment variable. */
 export function isSecretName(text: string): boolean {
   return text.length <= maximumNameLength && namePattern.test(text);
 }
@@ -12,10 +12,11 @@ export function isSecretName(text: string): boolean {
 /** Maximum length of the value of a secret in UTF-8 bytes. */
 const maximumSecretBytes = 32 * 1024;
 
-// Control characters that a value cannot contain: each takes 6 bytes as JSON, and the start frame of an isolate has room for all values.
+// Matches control characters that the value of a secret cannot contain. Each would take 6 bytes as JSON, and the first frame to an isolate
+// must have room for all values.
 const forbiddenCharacters = /[^\P{Cc}\t\n\r]/u;
 
-/** Returns why a text cannot be the value of a secret. Undefined for a valid value. The message never contains the value. */
+/** Returns the reason why a text cannot be the value of a secret. Undefined for a valid value. The reason never contains the value. */
 export function secretValueProblem(value: string): string | undefined {
   if (value === "") return "must not be empty";
   if (new TextEncoder().encode(value).length > maximumSecretBytes) return `must have at most ${maximumSecretBytes} bytes`;

@@ -1,7 +1,7 @@
 const unitBytes = { b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 } as const;
 const sizePattern = /^(\d+(?:\.\d+)?)\s*(b|kb|mb|gb)?$/i;
 
-/** Parses `10mb`, `64kb`, `1gb` (factors of 1024) or a number of bytes to bytes. Returns undefined for other values. */
+/** Parses a size to bytes: `10mb`, `64kb`, `1gb` (factors of 1024), or a number of bytes. Returns undefined for any other value. */
 export function parseSizeBytes(value: string | number): number | undefined {
   if (typeof value === "number") return Number.isSafeInteger(value) && value >= 0 ? value : undefined;
   const match = sizePattern.exec(value);
@@ -23,7 +23,10 @@ export function formatSize(bytes: number): string {
   return `${value.toFixed(1)} ${units[unit]}`;
 }
 
-/** Returns bytes in the form of a manifest or variable: `64kb`, `1gb`, or a number if no unit divides the bytes. */
+/**
+ * Returns a size as it is written in a manifest or variable: `64kb` or `1gb`, or the number of bytes if the size is not a multiple of a
+ * unit.
+ */
 export function writtenSize(bytes: number): string | number {
   const unit = (["gb", "mb", "kb"] as const).find((each) => bytes >= unitBytes[each] && bytes % unitBytes[each] === 0);
   return unit === undefined ? bytes : `${bytes / unitBytes[unit]}${unit}`;

@@ -13,12 +13,15 @@ const resourceOfNoun: Readonly<Partial<Record<string, EventResource>>> = {
   key: "keys",
 };
 
-/** Whether `known` contains the name of a query. An entry that ends in a dot matches all names that start with the entry. */
+/** Whether `known` selects the query with this name. An entry of `known` that ends with a dot selects all names with this prefix. */
 export function isNamedIn(known: Iterable<string>, name: string): boolean {
   return [...known].some((entry) => (entry.endsWith(".") ? name.startsWith(entry) : name === entry));
 }
 
-/** Returns the resources that a client must reload after an event. All resources at the start of the stream and after a gap. */
+/**
+ * Returns the resources that a client must reload after an event. Returns all resources at the start of the event stream and after lost
+ * events.
+ */
 export function touchedBy(type: EventType): readonly EventResource[] {
   // A changed state of a worker changes nothing in the list of workers, which is long.
   if (type === "worker.health" || type === "plugin.health") return ["health"];

@@ -15,14 +15,20 @@ const compiledOptions = [
   "useDefineForClassFields",
   "verbatimModuleSyntax",
 ] as const;
-/** Variable in a tsconfig.json that TypeScript replaces with the folder of the file whose `extends` names the base file. */
+/**
+ * Variable in the paths of a tsconfig.json. TypeScript replaces it with the folder of the tsconfig.json that is compiled, even in a file
+ * that `extends` names.
+ */
 const configFolder = "${configDir}";
 
-/** The settings of a tsconfig.json for a compilation. */
+/** The settings of a tsconfig.json that affect the compilation of a worker. */
 export interface Tsconfig {
   /** Path of the tsconfig.json, relative to the package folder. */
   readonly file: string;
-  /** Compiler options in the form that esbuild accepts. Paths are relative to the package folder, and paths outside of it are removed. */
+  /**
+   * Compiler options in the form that esbuild accepts. Paths are relative to the package folder. Paths that lead out of the package folder
+   * are left out.
+   */
   readonly compilerOptions: Readonly<Record<string, unknown>>;
   /** Whether `emitDecoratorMetadata` is set, which esbuild does not support. */
   readonly emitsDecoratorMetadata: boolean;
@@ -32,8 +38,8 @@ export interface Tsconfig {
 export class InvalidTsconfig extends Error {}
 
 /**
- * Reads the tsconfig.json or jsconfig.json nearest to the entrypoint, with its base files. Undefined if the package has neither file. Ignores missing base
- * files, because development packages are not uploaded. Throws InvalidTsconfig.
+ * Reads the tsconfig.json or jsconfig.json nearest to the entrypoint, with the files that it extends. Ignores missing files, because
+ * packages for development are not uploaded. Undefined without either file. Throws InvalidTsconfig.
  */
 export async function readTsconfig(read: ReadText, entrypoint: string): Promise<Tsconfig | undefined> {
   for (const folder of foldersAbove(entrypoint))
@@ -48,13 +54,16 @@ export async function readTsconfig(read: ReadText, entrypoint: string): Promise<
   return undefined;
 }
 
-/** Returns esbuild's JSX mode for files without a pragma: automatic, unless tsconfig.json sets only a factory. `jsx` overrides it. */
+/**
+ * Returns esbuild's JSX mode for files without a JSX comment. The mode is `transform` if tsconfig.json sets a factory but not `jsx`.
+ * Otherwise the mode is `automatic`, which the option `jsx` overrides in esbuild.
+ */
 export function jsxMode(config: Tsconfig | undefined): "automatic" | "transform" {
   const { jsx, jsxFactory, jsxFragmentFactory } = config?.compilerOptions ?? {};
   return jsx === undefined && (jsxFactory !== undefined || jsxFragmentFactory !== undefined) ? "transform" : "automatic";
 }
 
-/** Returns the warnings about settings without an effect. */
+/** Returns warnings about compiler options that esbuild does not support. */
 export function tsconfigWarnings(config: Tsconfig | undefined): string[] {
   if (!config?.emitsDecoratorMetadata) return [];
   return [
@@ -73,7 +82,7 @@ interface MergedOptions {
   readonly paths?: { readonly patterns: Readonly<Record<string, unknown>>; readonly folder: string } | undefined;
 }
 
-/** Merges the options of a file and of the files that it extends. Options of the extending file override. */
+/** Merges the options of a file and of the files that it extends. The options of the extending file have priority. */
 async function mergeOptions(read: ReadText, { file, text }: ConfigFile, visited: ReadonlySet<string>): Promise<MergedOptions> {
   const folder = joinPath(file, "..");
   const content = parseJsonWithComments(text, file);
@@ -93,7 +102,7 @@ async function mergeOptions(read: ReadText, { file, text }: ConfigFile, visited:
   };
 }
 
-/** Returns the base file of `extends`: a path, or a file of an installed package. */
+/** Returns the file that an `extends` value names, by a path or as a file of an installed package. Undefined if no such file exists. */
 async function findBase(read: ReadText, folder: string, specifier: string): Promise<ConfigFile | undefined> {
   if (specifier.startsWith("/")) return undefined;
   const isPath = /^\.{1,2}(?:\/|$)/.test(specifier);
@@ -107,10 +116,10 @@ async function findBase(read: ReadText, folder: string, specifier: string): Prom
   return undefined;
 }
 
-/** Returns the options for esbuild. `folder` contains the tsconfig.json nearest to the entrypoint. */
+/** Returns the compiler options for esbuild. `folder` contains the tsconfig.json nearest to the entrypoint. */
 function compiled({ values, baseUrl, paths }: MergedOptions, folder: string): Record<string, unknown> {
   const base = baseUrl ?? paths?.folder ?? "";
-  // Leads from `baseUrl` to the package folder, because esbuild resolves the paths against `baseUrl`.
+  // Path from `baseUrl` to the package folder. esbuild resolves paths relative to `baseUrl`.
   const toRoot = "../".repeat((baseUrl ?? "").split("/").filter(Boolean).length);
   const insideOnly = (target: unknown): string[] => {
     if (typeof target !== "string") return [];
@@ -129,13 +138,16 @@ function compiled({ values, baseUrl, paths }: MergedOptions, folder: string): Re
   };
 }
 
-/** Returns a path relative to the package folder. Undefined for a path outside of it. */
+/** Returns a path relative to the package folder. Undefined for a path outside of the package folder. */
 function placeOf(target: string, folder: string): string | undefined {
   const place = joinPath(folder, target);
   return target.startsWith("/") || /^\.\.(?:\/|$)/.test(place) ? undefined : place;
 }
 
-/** Resolves a path with `.` and `..` against a folder. All paths are relative to the package folder, for which the empty text stands. */
+/**
+ * Resolves a path with `.` and `..` against a folder. Both paths are relative to the package folder; an empty text means the package
+ * folder.
+ */
 function joinPath(folder: string, target: string): string {
   const parts: string[] = [];
   for (const part of `${folder}/${target}`.split("/")) {

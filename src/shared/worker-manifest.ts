@@ -37,8 +37,8 @@ export const relativePath = z
   );
 
 /**
- * Response for a missing file. `404`: the site's own page `404.html` with status 404. `spa`: the entry page, for routes that a script in
- * the browser handles.
+ * Response to a request for a missing file. `404`: the page `404.html` of the site, with status 404. `spa`: the entry page, because a
+ * script in the browser handles the path.
  */
 const notFoundHandling = z
   .literal(["spa", "404", 404], "must be spa or 404")
@@ -49,7 +49,7 @@ const assetsDirectory = relativePath.refine(
   "must be a folder below the package folder, because all files in it are public",
 );
 
-/** Static files that the daemon serves in addition to a worker module. */
+/** Settings for static files that the daemon serves in addition to a worker module. */
 const workerAssets = z
   .union(
     [
@@ -65,12 +65,15 @@ const secretName = z.string().refine(isSecretName, { error: (issue) => `${JSON.s
 const headerName = /^[A-Za-z0-9-]{1,64}$/;
 const headerValue = /^[\x20-\x7e]{1,4096}$/;
 
-/** Path patterns relative to the base path, with `*` and `**`. A list applies to all methods. An object has one list per method. */
+/**
+ * Patterns with `*` and `**` for routes that the request hooks of plugins skip. Patterns are relative to the base path. A list applies to
+ * all methods, and an object has one list per method.
+ */
 export const publicRoutes = z.union([z.array(z.string()), z.record(z.string(), z.array(z.string()))]).default([]);
 
 /**
- * The fields of a worker manifest, except name, version and `enabled`. All fields are optional; unknown fields are ignored. Durations are
- * parsed to milliseconds, sizes to bytes.
+ * The fields of a worker manifest, except name, version and `enabled`. All fields are optional, and unknown fields are ignored. Durations
+ * are parsed to milliseconds, and sizes to bytes.
  */
 export const WorkerManifest = z.object({
   entrypoint: relativePath.optional().describe("The file to serve (HTML) or run (JavaScript, TypeScript)."),
@@ -185,7 +188,10 @@ export const WorkerManifest = z.object({
 });
 export type WorkerManifest = z.output<typeof WorkerManifest>;
 
-/** The manifest of a plugin's app. `secrets` and `data` are ignored, because a plugin uses both fields as its configuration. */
+/**
+ * The manifest of a plugin that also contains a worker. The worker's fields `secrets` and `data` are ignored, because a plugin uses these
+ * names for its own settings.
+ */
 export const PluginAppManifest = WorkerManifest.extend({
   secrets: z
     .unknown()

@@ -7,7 +7,7 @@ export interface InstalledVersion {
   readonly version: string;
   readonly enabled: boolean;
   readonly source: Worker["source"];
-  /** Folder of the worker on the server. */
+  /** Path of the worker's folder on the machine of the daemon. */
   readonly path: string;
   /** Record of the upload. Undefined for a version that was not uploaded. */
   readonly installation?: Installation | undefined;
@@ -19,12 +19,12 @@ export interface InstalledWorker {
   readonly versions: readonly InstalledVersion[];
 }
 
-/** Combines the API rows of one worker. */
+/** Returns one worker from the rows that the API's worker list contains for this worker. */
 export function toInstalledWorker(name: string, rows: readonly Worker[]): InstalledWorker {
   return { name, versions: installedVersions(rows) };
 }
 
-/** Returns the versions of one worker, newest first, from its API rows. */
+/** Returns the versions of one worker, newest first, from the rows that the API's worker list contains for this worker. */
 export function installedVersions(rows: readonly Worker[]): InstalledVersion[] {
   return rows
     .flatMap(({ source, path, versions, disabledVersions, installs }) =>
@@ -39,7 +39,7 @@ export function installedVersions(rows: readonly Worker[]): InstalledVersion[] {
     .toSorted((one, other) => newestFirst(one.version, other.version));
 }
 
-/** Returns the active version: an enabled `latest`, else the highest enabled stable version, else the highest enabled version. */
+/** Returns the active version: `latest` if enabled, else the highest enabled stable version, else the highest enabled version. */
 export function answeringVersion<Version extends Pick<InstalledVersion, "version" | "enabled">>(
   versions: readonly Version[],
 ): Version | undefined {
@@ -47,7 +47,7 @@ export function answeringVersion<Version extends Pick<InstalledVersion, "version
   return enabled.find(({ version }) => version === latestVersion) ?? enabled.find(isStable) ?? enabled[0];
 }
 
-/** Returns the enabled versions that prevent `to` from becoming active, in the order in which the caller must disable them. */
+/** Returns the enabled versions that prevent `to` from becoming active. The caller must disable them in this order. */
 export function conflictingVersions(to: InstalledVersion, versions: readonly InstalledVersion[]): InstalledVersion[] {
   const inTheWay: InstalledVersion[] = [];
   let left = versions.map((installed) => (installed === to ? { ...to, enabled: true } : installed));
@@ -59,8 +59,8 @@ export function conflictingVersions(to: InstalledVersion, versions: readonly Ins
 }
 
 /**
- * Returns the version to roll back to: the next enabled version below `from`, or if none is enabled, the next disabled one. If `from` is
- * stable or `latest`, prefers a stable version.
+ * Returns the version to which a rollback leads: the highest enabled version below `from`, or the highest disabled version if none is
+ * enabled. Prefers stable versions, unless `from` is a prerelease.
  */
 export function versionBefore<Version extends Pick<InstalledVersion, "version" | "enabled">>(
   from: Version | undefined,
@@ -78,7 +78,10 @@ function isStable({ version }: Pick<InstalledVersion, "version">): boolean {
   return version !== latestVersion && !version.split("+")[0]?.includes("-");
 }
 
-/** Compares two versions so that newer versions come first. Keeps the order of versions that are not valid semver. */
+/**
+ * Compares two versions for a list with `latest` first, then the newer versions first. Keeps the given order of versions that are not valid
+ * semver.
+ */
 export function newestFirst(one: string, other: string): number {
   if (one === latestVersion || other === latestVersion) return Number(other === latestVersion) - Number(one === latestVersion);
   return isPackageVersion(one) && isPackageVersion(other) ? compareBuild(other, one) : 0;

@@ -121,7 +121,7 @@ test("rejects keys without audit:read, and hides entries of other namespaces", a
   expect(entries.filter(({ subject, principal }) => principal?.id !== team.id && !subject?.name?.startsWith("@team/"))).toEqual([]);
 });
 
-/** Follows created keys until it is stopped. */
+/** Follows the events about created keys until the stream is stopped. */
 function follow(lastEventId?: number) {
   const controller = new AbortController();
   const seen: AuditEntry[] = [];

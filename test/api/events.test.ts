@@ -25,7 +25,7 @@ async function install(name: string, version = "1.0.0"): Promise<void> {
   await root.workers.upload({ file: uploadOf("worker.tgz", archive) });
 }
 
-/** Follows until it is stopped. `shown` excludes events of the stream itself. */
+/** Follows the event stream until it is stopped. `shown` contains no events about the stream itself. */
 async function follow(
   client: Client,
   query: Parameters<Client["events"]["stream"]["follow"]>[0]["query"] = {},
@@ -163,7 +163,7 @@ describe("the event stream", () => {
     await root.plugins.reload();
     await root.session.create({ body: { key: daemon.rootKey } });
     await root.keys.create({ body: { name: "last", role: "viewer" } });
-    // Excludes events of readers that were created later.
+    // Ignores events about event streams that were opened later.
     const ofKeys = () => keys.shown().filter((event) => event !== "key.created reader");
     await expect.poll(ofKeys).toEqual(["session.opened", "key.created last"]);
     const both = ["worker.answering @team/seen", "worker.installed @team/seen"];

@@ -32,7 +32,7 @@ const say = async (text: string, { level = "info", worker = "@team/talker", time
 const params = { scope: "@team", name: "talker" };
 const texts = (entries: readonly LogEntry[]) => entries.filter(({ source }) => source === "app").map(({ text }) => text);
 
-/** Follows and collects. `done` resolves with the reason of the end. */
+/** Follows the log stream and collects the entries. `done` resolves with the reason why the stream ended. */
 function follow(client: Client, query: object = {}, options: Partial<FollowOptions> = {}, worker: typeof params = params) {
   const controller = new AbortController();
   const seen: LogEntry[] = [];
@@ -180,7 +180,7 @@ describe("following the log of a worker", () => {
   });
 
   test("does not delay the daemon's shutdown, even for a stalled reader", async () => {
-    // This test needs its own daemon: the stop waits for connections of other tests' readers.
+    // This test needs its own daemon, because stopping a daemon waits for the log streams of all tests.
     await daemon.dispose();
     daemon = await startDaemon();
     root = connect(daemon.url, daemon.rootKey);

@@ -10,11 +10,11 @@ const run = promisify(execFile);
 const project = fileURLToPath(new URL("../..", import.meta.url));
 const release = "bookworm";
 const packages = "systemd,systemd-sysv,dbus,util-linux,ca-certificates,curl,iproute2,procps";
-/** Kept between runs: creating the image takes 90 s. */
+/** Folder that is kept between test runs, because creating the image takes 90 s. */
 const image = path.join(project, "node_modules/.cache/runtimectl", `${release}-image`);
-/** Time to create the image from a slow mirror. */
+/** Time limit for creating the image from a slow mirror. */
 export const imageTimeoutMs = 600_000;
-/** Time from the boot to the end of the script. */
+/** Time limit from the boot to the end of the script. */
 export const bootTimeoutMs = 180_000;
 
 const unit = `[Unit]
@@ -27,7 +27,7 @@ ExecStopPost=/usr/bin/systemctl poweroff
 WantedBy=multi-user.target
 `;
 
-/** The script prints this before the name of each step. */
+/** Text that the script prints before the name of each step. */
 const marker = "#### ";
 
 /** Creates a Debian image with systemd. Needs root, debootstrap and a mirror. */

@@ -21,7 +21,7 @@ const files = {
   "apps/attacker/index.js": attacker,
   "apps/hello/manifest.yaml": "name: hello\nversion: 1.0.0\n",
   "apps/hello/index.js": "export default { fetch: () => new Response('hello') };",
-  // Counts failed requests while the service restarts.
+  // Counts the requests that fail while the service restarts.
   "load.mjs": `let [ok, failed, isOver] = [0, 0, false];
 process.on("SIGTERM", () => (isOver = true));
 while (!isOver) await fetch("http://127.0.0.1:8000/hello/").then(async (r) => (await r.text()) === "hello" ? ok++ : failed++, () => failed++);
@@ -41,7 +41,7 @@ curl -s -H "X-API-Key: $(cat /etc/runtimed/root-key)" 'http://127.0.0.1:8000/api
   "sign in": "runtimectl auth login --url http://127.0.0.1:8000 --key-file /etc/runtimed/root-key",
   upload: "runtimectl workers upload /test/apps/hello >/dev/null 2>&1 && curl -s http://127.0.0.1:8000/hello/",
   attack: "runtimectl workers upload /test/apps/attacker >/dev/null 2>&1 && curl -s http://127.0.0.1:8000/attacker/",
-  // 7: the connection was refused.
+  // Exit code 7 of curl means that the connection was refused.
   "port of the attack": "curl -s http://127.0.0.1:3999/; echo $?",
   "key store": "stat -c %s /var/lib/private/runtimed/state/keys.db",
   "restart under load": `node /test/load.mjs > /test/load.json & load=$!

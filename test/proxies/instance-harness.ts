@@ -15,23 +15,26 @@ const certificate = new URL("../fixtures/tls/certificate.pem", import.meta.url);
 export const instanceNames = ["A", "B", "C"] as const;
 export type InstanceName = (typeof instanceNames)[number];
 
-/** One of the daemons. Its address stays open after its end, like a socket of systemd. */
+/** One of the daemons. Its address stays open after the daemon ends, as with a socket unit of systemd. */
 export interface Instance {
   readonly name: InstanceName;
   readonly url: string;
   readonly client: Client;
   readonly daemon: () => TestDaemon;
-  /** Sends SIGKILL. Clients of its address wait from then on. */
+  /** Sends SIGKILL to the daemon. Clients that connect to its address then wait. */
   readonly kill: () => Promise<void>;
   /** Starts the daemon again after `kill`, with the same state directory and address. */
   readonly start: () => Promise<void>;
 }
 
-/** Real processes until the test ends: three daemons, one primary of the key store, shared workers and plugins, nginx in front. */
+/**
+ * A cluster of real processes until the test ends: three daemons, one primary of the key store, shared workers and plugins, and nginx in
+ * front.
+ */
 export class InstanceHarness {
   readonly primary: Sqld;
   readonly instances: readonly Instance[];
-  /** Origin of nginx. */
+  /** Origin of nginx, which sends each request to any of the daemons. */
   readonly url: string;
   /** Calls go through nginx to any instance. */
   readonly client: Client;

@@ -6,7 +6,7 @@ import { Ledger } from "./ledger.js";
 
 const appNames = ["shop", "wiki"];
 const toggledName = "toggled";
-/** Every fourth change deletes an app instead of replacing it, or keeps a key instead of revoking it. */
+/** Each fourth change is different: it deletes an app instead of replacing it, or keeps a key instead of revoking it. */
 const exceptionEvery = 4;
 /** Shortest time between the starts of two changes of a lane. */
 const pauseMs = 100;

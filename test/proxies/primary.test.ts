@@ -9,18 +9,18 @@ import { answerAt, InstanceHarness, uploadApp, type Instance } from "./instance-
 
 const certificate = fileURLToPath(new URL("../fixtures/tls/certificate.pem", import.meta.url));
 const phaseMs = 15_000;
-/** Number of measurements: a slow one can be caused by the machine. */
+/** Number of measurements. Several are needed, because the machine can slow down a single one. */
 const mostLooks = 4;
-/** Maximum that the requirement allows. */
+/** Maximum latency that the requirement allows. */
 const longestLagMs = 50;
-/** The daemon rejects a change of keys after 2 s. A busy machine takes longer. */
+/** Time limit of a change of keys without the primary. The daemon rejects the change after 2 s, and a busy machine needs longer. */
 const longestRefusalMs = 4_000;
 
 interface Phase {
   readonly p99Ms: number;
-  /** Latency of a bare server at the same time: slowness there comes from the machine. */
+  /** Latency of a server without a daemon at the same time. If it is high, the machine is slow. */
   readonly machineP99Ms: number;
-  /** Maximum of all instances. */
+  /** Highest value of all instances. */
   readonly lagMs: number;
   readonly requests: number;
   readonly problems: readonly string[];

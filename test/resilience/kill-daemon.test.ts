@@ -11,7 +11,7 @@ import { startDaemon, type TestDaemon } from "../support/start-daemon.js";
 const rounds = 15;
 const filesPerPackage = 25;
 const version = "1.0.0";
-/** The kill comes at a random time, up to this many times the duration of undisturbed uploads. */
+/** Maximum time of a kill, as a multiple of the duration of undisturbed uploads. Each kill comes at a random time. */
 const killSpan = 1.6;
 /** Factor by which the span adapts: it grows while kills interrupt every upload and shrinks while they interrupt none. */
 const growth = 1.25;

@@ -3,7 +3,7 @@ import { openConnection } from "../support/exchange.js";
 import { openHttpServer } from "../support/open-http-server.js";
 
 const limitMs = 1000;
-/** Interval of the server's checks plus a margin for a busy machine. */
+/** Interval at which the server checks connections, with a margin for a busy machine. */
 const longestMs = limitMs + 5_000 + 1_500;
 
 describe("a client that sends endless request headers", () => {

@@ -22,7 +22,7 @@ const listenWays: Readonly<Record<string, string>> = {
   "listen of a Unix socket": `return await listening(net.createServer().listen("\\0abstract-" + port));`,
   "listen of a descriptor": `return await listening(net.createServer().listen({ fd: 3 }));`,
 };
-/** The same below node:net, where errors are numbers. */
+/** The same attempts with functions below node:net, which return errors as numbers. */
 const handleWays: Readonly<Record<string, string>> = {
   "net.Server._listen2": `const server = net.createServer(); server._listen2("127.0.0.1", port, 4, 511); return await listening(server);`,
   "net._createServerHandle": `const handle = net._createServerHandle("127.0.0.1", port, 4); return handle.listen ? handle.listen(511) : handle;`,

@@ -40,7 +40,7 @@ const pluginOf = async (name: string, base: string) =>
     }),
   );
 
-/** "done" or the error code. */
+/** Returns "done", or the error code of the rejected upload. */
 const outcomeOf = (call: Promise<unknown>): Promise<string> =>
   call.then(
     () => "done",

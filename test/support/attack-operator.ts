@@ -21,12 +21,12 @@ export async function uploadAttacker(daemonUrl: string, rootKey: string): Promis
 }
 
 interface AttackOptions {
-  /** Context of the operator, who is signed in at the panel. */
+  /** Browser context of the operator, who is signed in at the panel. */
   readonly context: BrowserContext;
   readonly panelOrigin: string;
   /** Origin of the attacker's page. */
   readonly appsOrigin: string;
-  /** The attacker's own key. */
+  /** API key that belongs to the attacker. */
   readonly attackerKey: string;
 }
 
@@ -38,7 +38,10 @@ export interface Loot {
   readonly cookies: readonly string[];
 }
 
-/** Lets a worker's page call the API with the operator's session, read its key through another port, and plant cookies against it. */
+/**
+ * Attacks the operator with the page of a worker. The page calls the API with the operator's session, reads the session key through another
+ * port, and sets cookies that disturb the session.
+ */
 export async function attackOperator({ context, panelOrigin, appsOrigin, attackerKey }: AttackOptions): Promise<Loot> {
   const page = await context.newPage();
   await page.goto(`${appsOrigin}/attacker/`);
@@ -89,7 +92,7 @@ async function statusOf(page: Page, url: string, init: { method?: string; body?:
   );
 }
 
-/** This server replaces one of the worker, which cannot listen. */
+/** This server replaces a server of the attacking worker, which is not allowed to listen on a port. */
 async function readCookiesByPort(page: Page, hostname: string): Promise<string[]> {
   const cookies: string[] = [];
   const server = createServer((request, response) => {
@@ -103,7 +106,10 @@ async function readCookiesByPort(page: Page, hostname: string): Promise<string[]
   return cookies;
 }
 
-/** Plants junk and a working key by scripts and by responses, for the host and its parent domain, at every path of a call. */
+/**
+ * Sets invalid cookies and a cookie with a valid key, by scripts and by responses, for the host and its parent domain, at each path of a
+ * call.
+ */
 async function plantCookies(page: Page, appsOrigin: string, attackerKey: string): Promise<void> {
   const domain = new URL(appsOrigin).hostname.split(".").slice(1).join(".");
   const planted = ["/", "/api", "/api/", "/api/admin", "/api/admin/session", "/api/workers"].flatMap((path) =>

@@ -3,7 +3,7 @@ import { once } from "node:events";
 
 const pieceBytes = 64 * 1024 * 1024;
 
-/** Creates a gzip file of `head` and gigabytes of zeros. Repeating a compressed chunk needs little time and memory. */
+/** Creates a gzip file that contains `head` and gigabytes of zeros. Repeats one compressed chunk, which needs little time and memory. */
 export async function gzippedZeros(head: Buffer, zeroBytes: number): Promise<Buffer> {
   const first = await flushed(head);
   const piece = await flushed(Buffer.alloc(pieceBytes));
@@ -15,7 +15,7 @@ export async function gzippedZeros(head: Buffer, zeroBytes: number): Promise<Buf
   return Buffer.concat([gzipHeader, first, ...pieces, lastBlock, trailer]);
 }
 
-/** Returns deflate data that ends at a byte and has no reference to earlier data. */
+/** Returns deflate data that ends at a byte boundary and does not refer to earlier data. */
 async function flushed(content: Buffer): Promise<Buffer> {
   const deflate = createDeflateRaw({ level: 9 });
   const pieces: Buffer[] = [];

@@ -3,21 +3,21 @@ import { gzipSync } from "node:zlib";
 /** A tar entry, valid or invalid. */
 export interface TarEntry {
   readonly name?: string | Buffer;
-  /** One character; "0" = file. */
+  /** Type of the entry as one character. "0" is a file. */
   readonly type?: string;
   readonly content?: string | Buffer;
   readonly mode?: number;
   readonly linkTarget?: string;
-  /** Replaces the size field by these 12 bytes. */
+  /** Replaces the size field of the header with these 12 bytes. */
   readonly rawSize?: Buffer;
   readonly prefix?: string;
-  /** Writes a wrong checksum. */
+  /** Writes a wrong checksum into the header. */
   readonly brokenChecksum?: boolean;
 }
 
 const blockBytes = 512;
 
-/** Returns one entry: header, content, padding. */
+/** Returns the bytes of one entry: header, content and padding. */
 export function tarEntry(entry: TarEntry): Buffer {
   const content = Buffer.from(entry.content ?? "");
   const header = Buffer.alloc(blockBytes);
@@ -49,7 +49,7 @@ export function longName(name: string, type = "L"): Buffer {
   return tarEntry({ name: "././@LongLink", type, content: `${name}\0` });
 }
 
-/** End mark of two zero blocks. */
+/** Two zero blocks, which mark the end of a tar. */
 export const tarEnd = Buffer.alloc(2 * blockBytes);
 
 /** Returns a complete tar of raw parts and entries, with its end mark. */

@@ -4,17 +4,17 @@ import { crc32, deflateRawSync } from "node:zlib";
 export interface ZipEntry {
   readonly name: string | Buffer;
   readonly content?: string | Buffer;
-  /** 0 = stored, 8 = deflated. */
+  /** Compression method: 0 is stored, 8 is deflated. */
   readonly method?: number;
   readonly localName?: string;
   readonly crc?: number;
   readonly compressedSize?: number;
   readonly uncompressedSize?: number;
   readonly flags?: number;
-  /** Unix mode with type bits. */
+  /** Unix mode of the entry, including the bits of the file type. */
   readonly mode?: number;
   readonly centralExtra?: Buffer;
-  /** Offset in the directory's entry instead of the correct one. */
+  /** Offset that the central directory contains instead of the correct offset. */
   readonly localOffset?: number;
 }
 
@@ -25,7 +25,7 @@ export interface ZipEnd {
   readonly directorySize?: number;
   readonly disk?: number;
   readonly comment?: Buffer;
-  /** Bytes between the last entry and the directory. */
+  /** Bytes between the last entry and the central directory. */
   readonly gap?: Buffer;
   /** Bytes before all entries. */
   readonly before?: Buffer;

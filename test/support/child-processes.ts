@@ -12,7 +12,7 @@ export function spawnedBy(daemon: number): number[] {
   return spawners.flatMap(childProcessesOf);
 }
 
-/** Returns the command line, or an empty text if the process has ended. */
+/** Returns the command line of a process. Empty if the process has ended. */
 export function commandOf(id: number): string {
   try {
     return readFileSync(`/proc/${id}/cmdline`, "utf8").replaceAll("\0", " ").trim();
@@ -21,7 +21,7 @@ export function commandOf(id: number): string {
   }
 }
 
-/** Returns the parent's id, or undefined if the process has ended. */
+/** Returns the id of the parent process. Undefined if the process has ended. */
 function parentOf(id: string): number | undefined {
   try {
     return Number(/^PPid:\s+(\d+)/m.exec(readFileSync(`/proc/${id}/status`, "utf8"))?.[1]);

@@ -5,8 +5,8 @@ setFlagsFromString("--expose-gc");
 const collect = runInNewContext("gc") as () => void;
 
 /**
- * Collects all unreachable objects. V8 frees buffers in its own thread, later on a busy machine. The second collection waits for that, so
- * only used memory remains.
+ * Collects all unreachable objects. V8 frees buffers in its own thread, which can take longer on a busy machine. A second collection waits
+ * for this thread, so that only used memory remains.
  */
 export function collectGarbage(): void {
   collect();

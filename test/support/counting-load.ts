@@ -2,13 +2,13 @@ import { Agent, request } from "undici";
 
 /** Requests one URL over a few connections until stopped, and counts the responses by status and text. */
 export class CountingLoad {
-  /** Counts by `200 text`, or by the error message of a failed request. */
+  /** Number of responses by `200 text`, and of failed requests by error message. */
   readonly answers = new Map<string, number>();
   readonly #agent: Agent;
   readonly #loops: Promise<void>[];
   #ended: Promise<void> | undefined;
 
-  /** `ca`: the certificate to trust, for https. */
+  /** `ca` is the certificate to trust for https. */
   constructor(
     url: string,
     { headers = {}, connections = 4, ca }: { headers?: Record<string, string>; connections?: number; ca?: Buffer } = {},

@@ -17,7 +17,7 @@ export interface TestIoOptions {
   readonly columns?: number | undefined;
 }
 
-/** Creates input and output of a command in memory: a pipe unless a terminal is requested. */
+/** Creates standard streams in memory for a command. They count as a pipe unless the test requests a terminal. */
 export function createTestIo({ input = "", isTerminal = false, columns = 100 }: TestIoOptions = {}): TestIo {
   const stdout: Buffer[] = [];
   const stderr: Buffer[] = [];

@@ -52,7 +52,7 @@ export function codeBlocksOf(text: string): CodeBlock[] {
   });
 }
 
-/** The name that a block's first comment gives to its file, such as `# greeter/manifest.yaml`; never an absolute path. */
+/** Returns the file name in the first comment of a block, such as `# greeter/manifest.yaml`. Never returns an absolute path. */
 function fileNameOf({ language, body }: CodeBlock): string | undefined {
   return language === "sh" ? undefined : /^(?:#|\/\/|<!--|\/\*) ([\w@.][\w@./-]*\.[a-z]+)(?: -->| \*\/)?\n/.exec(body)?.[1];
 }
@@ -99,20 +99,20 @@ export interface PageRun {
 }
 
 export interface RunOptions {
-  /** Prepares the folder. */
+  /** Callback that prepares the folder before the first command. */
   readonly prepare?: (folder: string, daemon: TestDaemon) => Promise<void>;
   /** Replacements in commands, for paths and addresses of the reader's own machine. */
   readonly replace?: (folder: string, daemon: TestDaemon) => Readonly<Record<string, string>>;
   /** Programs that stand for those of another machine: name → shell script. */
   readonly programs?: (folder: string, daemon: TestDaemon) => Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string>>;
-  /** Ends what the commands started. */
+  /** Ends the processes that the commands started. */
   readonly dispose?: (folder: string) => Promise<void>;
 }
 
 /**
- * Runs the files and commands of a page in their order, in one shell that is signed in to a daemon.
- * Rejects with the shell's output when a command fails.
+ * Runs the files and commands of a page in order, in one shell that is signed in to a daemon. If a command fails, rejects with the output
+ * of the shell.
  */
 export async function runPage(page: string, daemon: TestDaemon, options: RunOptions = {}): Promise<PageRun> {
   const folder = await temporaryDirectory();
@@ -121,7 +121,7 @@ export async function runPage(page: string, daemon: TestDaemon, options: RunOpti
   const programs = {
     runtimectl: `exec "${process.execPath}" "${path.join(repository, "bin/runtimectl.js")}" "$@"`,
     runtimed: `exec "${process.execPath}" "${path.join(repository, "bin/runtimed.js")}" "$@"`,
-    // Commands of root run only on pages whose options make them harmless.
+    // Commands that require root run only on pages whose options make these commands harmless.
     ...Object.fromEntries(["sudo", "systemctl"].map((name) => [name, `echo "${name} is not available in tests"; exit 1`])),
     ...options.programs?.(folder, daemon),
   };
@@ -167,7 +167,7 @@ function scriptOf(step: Step, index: number): string {
   if (step.kind === "file")
     return `${mark}\nmkdir -p "$(dirname "${step.name}")"\ncat > "${step.name}" <<'DOCUMENTED_FILE'\n${step.text}DOCUMENTED_FILE`;
   const { text } = step.command;
-  // A command that goes on until Ctrl-C gets one.
+  // A command that runs until Ctrl-C receives a Ctrl-C.
   if (followedCommands.some((pattern) => pattern.test(text)))
     return `${mark}\n{ timeout --foreground --signal=INT 4 ${text} 2>&1 || test $? = 130 -o $? = 124; } </dev/null`;
   return `${mark}\n{ ${text}\n} 2>&1`;

@@ -6,7 +6,7 @@ export interface CommandException {
   readonly reason: string;
 }
 
-/** Commands that go on until Ctrl-C; tests interrupt them after 4 s. */
+/** Commands that run until Ctrl-C. Tests interrupt them after 4 s. */
 export const followedCommands: readonly RegExp[] = [
   /^runtimectl (?:workers )?logs .*-f\b/,
   /^runtimectl events/,
@@ -21,7 +21,7 @@ const proxies = "needs nginx and certificates; test/proxies runs both shipped co
 const primary = "needs sqld on another machine; test/e2e/cluster runs it";
 const root = "changes the machine; test/e2e/cli/daemon-service.test.ts runs it in a folder";
 
-/** Every documented command of tutorials, how-to pages and the README that no test runs, with the reason. */
+/** All documented commands of tutorials, how-to pages and the README that no test runs, each with the reason. */
 export const exceptions: readonly CommandException[] = [
   { page: "README.md", command: /^npm ci && npm start/, reason: quickStart },
   { page: "README.md", command: /^npm (pack|install)/, reason: packed },

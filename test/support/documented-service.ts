@@ -4,7 +4,7 @@ import Database from "better-sqlite3";
 import type { RunOptions } from "./documented-commands.js";
 import { daemonProgram, type TestDaemon } from "./start-daemon.js";
 
-/** Holds the process id of the daemon that stands for the systemd service. */
+/** File that contains the process id of the daemon that replaces the systemd service. */
 const pidFile = (folder: string) => path.join(folder, ".service.pid");
 
 /** The directories of a daemon, as flags of `daemon backup` and `daemon restore`. */

@@ -17,7 +17,7 @@ export async function openConnection(url: string): Promise<RawConnection> {
   let received = "";
   socket.setEncoding("latin1");
   socket.on("data", (chunk: string) => (received += chunk));
-  // A reset closes the connection, too.
+  // A connection also counts as closed if the server resets it.
   socket.on("error", () => {});
   const close = new Promise((resolve) => socket.once("close", resolve));
   await once(socket, "connect");

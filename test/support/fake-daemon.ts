@@ -55,14 +55,14 @@ export interface FakeDaemon {
   readonly url: string;
   /** Requests so far, such as `GET /api/workers`. */
   readonly requests: readonly string[];
-  /** Makes all further requests wait. */
+  /** Makes all requests wait from now on. */
   readonly hold: () => void;
   /** Responds to waiting and all further requests. */
   readonly letGo: () => void;
   readonly close: () => void;
 }
 
-/** A raw response instead of a 200 with JSON. */
+/** Bytes of a response that replace a response with status 200 and JSON. */
 export class WireAnswer {
   readonly status: number;
   readonly body: string;
@@ -78,8 +78,8 @@ export class WireAnswer {
 }
 
 /**
- * Starts a server with responses that no real daemon sends, such as names of escape codes. Omitted responses are those of a daemon
- * without workers. Tests can change them any time.
+ * Starts a server that sends responses that no real daemon sends, such as names with escape sequences. Omitted responses are those of a
+ * daemon without workers. A test can change the responses at any time.
  */
 export async function startFakeDaemon(answers: Readonly<Record<string, unknown>> = {}): Promise<FakeDaemon> {
   const requests: string[] = [];

@@ -12,8 +12,8 @@ export interface SentRequest {
 }
 
 /**
- * Responses by path or by `DELETE /api/keys/3`. Values are sent as JSON, a `WireAnswer` unchanged, bytes as a download. An `Error`
- * rejects, a `FakeStream` stays open. A function computes one of these.
+ * Responses by path, or by method and path such as `DELETE /api/keys/3`. A value is sent as JSON, a `WireAnswer` unchanged, and bytes as a
+ * download. An `Error` rejects the call, a `FakeStream` stays open. A function computes the response.
  */
 export type Answers = Record<string, unknown>;
 
@@ -21,11 +21,11 @@ export type Answers = Record<string, unknown>;
 export class FakeTransport {
   readonly answers: Answers;
   readonly requests: SentRequest[] = [];
-  /** Rejects every call with this error, like an unreachable daemon. */
+  /** Rejects every call with this error, as for an unreachable daemon. */
   failure: Error | undefined;
   #held: PromiseWithResolvers<void> | undefined;
 
-  /** Starts with the responses of a daemon without workers. */
+  /** Returns the transport with the responses of a daemon without workers. */
   constructor(answers: Answers = {}) {
     this.answers = { ...usualAnswers, ...answers };
   }
@@ -43,7 +43,7 @@ export class FakeTransport {
     return this.requests.filter(({ method }) => method !== "GET").map(({ method, path }) => `${method} ${path}`);
   }
 
-  /** Makes requests wait until `release()`. */
+  /** Makes all requests wait until the test calls `release()`. */
   hold(): void {
     this.#held ??= Promise.withResolvers();
   }
@@ -81,7 +81,7 @@ export class FakeStream {
     for (const controller of this.#controllers) controller.enqueue(Buffer.from(format(event)));
   }
 
-  /** Breaks the connections. */
+  /** Breaks the connections of all clients that read the stream. */
   fail(error: Error): void {
     for (const controller of this.#controllers) controller.error(error);
     this.#controllers.clear();

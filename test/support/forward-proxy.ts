@@ -12,7 +12,7 @@ export interface ForwardProxy {
   readonly close: () => void;
 }
 
-/** Starts an HTTP proxy that opens tunnels, or rejects all with `status` if given. */
+/** Starts an HTTP proxy that opens tunnels. If `status` is given, the proxy rejects all tunnels with this status. */
 export async function startForwardProxy(status?: number): Promise<ForwardProxy> {
   const targets: string[] = [];
   const authorizations: (string | undefined)[] = [];

@@ -1,6 +1,9 @@
 import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net";
 
-/** A proxy to a server that stops reading from clients that sent more than `bytes`, until it is opened. */
+/**
+ * A proxy between clients and a server. The proxy stops reading from a client that has sent more than `bytes` bytes, until the test opens
+ * the proxy.
+ */
 export class HeldWay {
   readonly #server: Server;
   readonly #target: URL;
@@ -28,7 +31,7 @@ export class HeldWay {
   open(): void {
     if (this.#isOpen) return;
     this.#isOpen = true;
-    // Other clients are piped already. A second pipe would send everything twice.
+    // Skips clients that are piped already, because a second pipe would send every byte twice.
     for (const [client, onward] of this.#pairs) client.unpipe(onward).pipe(onward);
   }
 

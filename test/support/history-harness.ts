@@ -24,7 +24,7 @@ export class HistoryHarness {
     this.history = this.#create();
   }
 
-  /** Starts a new process without closing the previous one, like after SIGKILL. */
+  /** Opens the history a second time without closing the first one, as after SIGKILL. */
   async restart(): Promise<void> {
     this.#meters = new Map();
     this.history = this.#create();

@@ -1,4 +1,4 @@
-/** Blocks the event loop of this process, starting before the due timers, so that they run before any read. */
+/** Blocks the event loop of this process. The blocking starts before the due timers, so that these timers run before any read. */
 export async function holdUp(ms: number): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve));
   const end = performance.now() + ms;

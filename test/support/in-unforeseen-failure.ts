@@ -2,7 +2,7 @@ import { rename, rm, symlink } from "node:fs/promises";
 import path from "node:path";
 import type { TestDaemon } from "./start-daemon.js";
 
-/** Runs `act` while uploads fail in the daemon with an unexpected error: ELOOP, a path without an end. */
+/** Runs `act`. Meanwhile, uploads fail in the daemon with the unexpected error ELOOP, because a path leads to itself. */
 export async function inUnforeseenFailure<Result>(
   { directory }: Pick<TestDaemon, "directory">,
   act: () => Promise<Result>,

@@ -13,19 +13,21 @@ import { manifestOf, packFiles } from "./pack-files.js";
 import { startDaemon, type TestDaemon } from "./start-daemon.js";
 import { neighborSource, p99Of, ControlLoad, SteadyLoad } from "./steady-load.js";
 
-/** Documented limit: the offender responds again this long after the end of its bad request. */
+/** Documented limit: time after a faulty request at which the faulty worker must respond again. */
 const recoveryMs = 1000;
-/** Extra time on a shared machine, because a process is started meanwhile. */
+/** Additional time on a shared machine, because the daemon starts a process in between. */
 const recoveryNoiseMs = 1500;
 /**
  * A p99 of a few ms doubles when the system gives time slices to other programs. Such growth, or up to twice the growth of a server
  * beside the daemon, is not caused by the daemon.
  */
 const latencyNoiseMs = 50;
-/** The same with many programs per core: there, even a worker that does nothing had a p99 of 120 ms more than before. */
+/**
+ * Replaces `latencyNoiseMs` on a machine with many programs per core. Without any fault, the p99 of a worker grew by 120 ms there.
+ */
 const crowdedLatencyNoiseMs = 150;
 const crowdedPerCore = 2;
-/** The machine slows a worker in some windows, an offender in all of them. */
+/** Number of windows. The machine slows down the worker in some windows, but a faulty worker would do so in all of them. */
 const latencyAttempts = 3;
 /** Time to wait for one undisturbed window on a machine with many programs. */
 const crowdedPatienceMs = 40_000;
@@ -34,7 +36,7 @@ const baselineMs = 1500;
 const baselineAnswers = 1000;
 /** Time by which `waitUntil` delays the end of an isolate. */
 const lingerMs = 30_000;
-/** Sockets of the test that the daemon may be about to close. */
+/** Number of sockets of the test that the daemon can be about to close. */
 const spareDescriptors = 2;
 
 /** The root key. No test may find it anywhere. */
@@ -49,7 +51,7 @@ interface OffenderCode {
 }
 
 export interface Offender extends OffenderCode {
-  /** Allowed growth of the other worker's p99 besides doubling; 50 ms by default. */
+  /** Allowed growth of the other worker's p99, in addition to twice its value. Default: 50 ms. */
   readonly latencyNoiseMs?: number;
   readonly name: string;
   /** Allowed results of the bad request: `502 WORKER_CRASHED`, `200 text of the response` or `cut`. */
@@ -67,7 +69,7 @@ interface AtRest {
   readonly descriptors: number;
 }
 
-/** A real daemon with a well-behaved worker under steady load, to which tests add one offender after the other. */
+/** A real daemon with a normal worker under steady load. Tests add one faulty worker after the other. */
 export class IsolationHarness {
   readonly daemon: TestDaemon;
   readonly client: Client;
@@ -76,7 +78,7 @@ export class IsolationHarness {
   readonly #neighborPid: string;
   readonly #quiet: number[] = [];
   #descriptorsAtRest = 0;
-  /** Number of isolates that can remain for a while. */
+  /** Number of isolates that can remain for some time after a test. */
   #lingering = 0;
   #uploads = 0;
 
@@ -89,7 +91,7 @@ export class IsolationHarness {
   }
 
   static async open(env: Record<string, string> = {}): Promise<IsolationHarness> {
-    // No connection is kept: connections that remain open at the end are then the daemon's.
+    // Uses a new connection for each request. Connections that are open at the end therefore belong to the daemon.
     setGlobalDispatcher(new Agent({ pipelining: 0 }));
     const directory = await mkdtemp(path.join(tmpdir(), "isolation-harness-"));
     // As root the isolates run as other users, which must be able to pass this folder.
@@ -207,7 +209,7 @@ export class IsolationHarness {
     expect(left, "leftovers").toEqual({});
   }
 
-  /** Returns the resources above their numbers at rest. */
+  /** Returns the resources that are in use beyond their numbers at rest. */
   async #left(): Promise<Record<string, number>> {
     const { isolates, processes, slots, descriptors } = await this.#atRest();
     const left = {

@@ -9,7 +9,7 @@ const program = fileURLToPath(new URL("notify-listener.mjs", import.meta.url));
 /** Notifications of a service to its manager. */
 export interface NotifyListener {
   readonly notes: readonly string[];
-  /** Returns the notifications that have a line with this start. */
+  /** Returns the notifications in which a line starts with this text. */
   readonly withLine: (start: string) => string[];
 }
 

@@ -1,6 +1,6 @@
 import type { Browser, Page } from "playwright-core";
 
-/** 304: the browser has the file from the page before a reload. */
+/** Status 304 is allowed, because the browser already has the file after a reload. */
 const successful: readonly number[] = [200, 304];
 
 /** A page that notes each unsuccessful response and each error, and the number of responses. */

@@ -31,9 +31,9 @@ export class PluginServer {
   readonly workers: WorkerServer;
   readonly url: string;
   readonly complaints: Complaint[] = [];
-  /** Number of checks of a key in a header. */
+  /** Number of times that a key in a header was checked. */
   keyChecks = 0;
-  /** Calls of the workers, by target. */
+  /** Calls that the workers received, by request target. */
   readonly passedOn: string[] = [];
   readonly router: PluginRouter;
   readonly #server: Server;
@@ -80,7 +80,7 @@ export class PluginServer {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** Replaces the plugins and clears the complaints. */
+  /** Replaces the plugins and forgets the reported failures. */
   use(...plugins: AddedPlugin[]): void {
     this.complaints.length = 0;
     this.passedOn.length = 0;
@@ -96,7 +96,7 @@ export class PluginServer {
     return (await this.fetch(target, init)).text();
   }
 
-  /** Returns status, error code and Retry-After of a rejection. */
+  /** Returns status, error code and Retry-After of a rejected request. */
   async refusal(target: string, init?: RequestInit): Promise<{ status: number; code: string; retryAfter: string | null }> {
     const response = await this.fetch(target, init);
     const { error } = (await response.json()) as { error: { code: string } };

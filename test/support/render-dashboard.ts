@@ -36,7 +36,7 @@ export interface DashboardSetup {
   readonly refreshMs?: number;
   /** Content of config.yaml. */
   readonly config?: string;
-  /** Default: the URL and a key of the daemon. */
+  /** Environment variables of runtimectl. Default: the URL and a key of the daemon. */
   readonly environment?: Environment;
   /** Files of the working directory: path → content. */
   readonly files?: Readonly<Record<string, string>>;
@@ -94,7 +94,7 @@ export class RenderedDashboard {
     });
   }
 
-  /** Counts of the dashboard's reactions to a closed terminal and of its stops for the shell. */
+  /** Number of times that the dashboard reacted to a closed terminal, and that it stopped for the shell. */
   get signals(): { readonly hangUps: number; readonly stops: number } {
     return { hangUps: this.#hangUps, stops: this.#stops };
   }
@@ -103,7 +103,7 @@ export class RenderedDashboard {
     this.#stdin.write(bytes);
   }
 
-  /** Pastes like a terminal: marked if the dashboard requested that. */
+  /** Pastes a text as a terminal does: with marks if the dashboard requested them. */
   paste(text: string): void {
     this.press(this.screen.isPasteMarked ? `\u001b[200~${text}\u001b[201~` : text);
   }
@@ -115,7 +115,7 @@ export class RenderedDashboard {
     this.#events.emit("SIGWINCH");
   }
 
-  /** Ends the input, like a closed terminal. */
+  /** Ends the input, as a closed terminal does. */
   closeTerminal(): void {
     this.#stdin.end();
   }
@@ -150,7 +150,7 @@ export function unreachable(): Error {
   return new CommandError("UNREACHABLE", `cannot reach ${daemonUrl}`, { exitCode: exitCodes.unavailable });
 }
 
-/** Opens a connection like the command line does, but over this transport and without discovery. */
+/** Opens a connection as the command line does, but through this transport and without discovery. */
 function connectOver({ send }: FakeTransport): typeof connect {
   return async (context, offered) => {
     const settings = await resolveSettings(context);

@@ -4,7 +4,7 @@ import { errorTable, type ErrorCode } from "../../src/shared/errors.js";
 
 export interface Call {
   readonly method?: string;
-  /** Sent unchanged, neither decoded nor normalized. */
+  /** Path that is sent unchanged: not decoded and not normalized. */
   readonly path: string;
   readonly headers?: Record<string, string | string[]>;
   readonly body?: Dispatcher.DispatchOptions["body"];

@@ -8,11 +8,11 @@ import { temporaryDirectory } from "./temporary-directory.js";
 
 /** A file system of a few megabytes that tests can fill. Only programs of its launcher can see it. */
 export class SmallDisk {
-  /** Path for these programs. */
+  /** Path of the disk for programs that the launcher starts. */
   readonly directory: string;
-  /** Path of the same folder for this process. */
+  /** Path of the same folder for the process of the test. */
   readonly folder: string;
-  /** Arguments before a command line that let its program see the disk. */
+  /** Arguments that precede a command line, so that its program can see the disk. */
   readonly launcher: readonly string[];
   readonly #filling: string;
   readonly #names: string;
@@ -25,7 +25,7 @@ export class SmallDisk {
     this.#names = path.join(this.folder, "names");
   }
 
-  /** Fills the disk until at most this much can be written, in blocks of the file system. */
+  /** Fills the disk until at most this many bytes can be written, in blocks of the file system. */
   async leaveKilobytes(kilobytes: number): Promise<void> {
     const file = await open(this.#filling, "a");
     try {
@@ -53,7 +53,7 @@ export class SmallDisk {
     await expect.poll(() => remount().then(() => "read-only", String)).toBe("read-only");
   }
 
-  /** Deletes the filling. */
+  /** Deletes the files that fill the disk. */
   async free(): Promise<void> {
     await rm(this.#filling, { force: true });
     await rm(this.#names, { recursive: true, force: true });

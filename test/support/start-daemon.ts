@@ -6,13 +6,13 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 
 export const daemonProgram = fileURLToPath(new URL("../../bin/runtimed.js", import.meta.url));
-/** A slow machine needs seconds for a start of 300 ms. */
+/** Time limit of a start. A start takes 300 ms, but several seconds on a slow machine. */
 const startTimeoutMs = 30_000;
 
 export interface TestDaemon {
   /** Origin, such as `http://127.0.0.1:43210`. */
   readonly url: string;
-  /** Origin of the API and the panel; equals `url` without an admin listener. */
+  /** Origin of the API and the panel. Without an admin listener, the same as `url`. */
   readonly adminUrl: string;
   readonly rootKey: string;
   /** Temporary folder with `workers`, `plugins` and `state`. */
@@ -24,7 +24,7 @@ export interface TestDaemon {
   readonly stop: () => Promise<number | null>;
   /** Sends SIGKILL and waits for the exit. Keeps the folder. */
   readonly kill: () => Promise<void>;
-  /** Stops the daemon if it runs and deletes the folder. */
+  /** Stops the daemon if the daemon runs, and deletes the folder. */
   readonly dispose: () => Promise<void>;
 }
 
@@ -56,9 +56,9 @@ export async function startDaemon(
     listenFds?: readonly number[];
     /** A program with arguments that executes the command line after them in the same process. */
     launcher?: readonly string[];
-    /** User and group of the daemon, without capabilities. Only root can choose another user. */
+    /** User and group with which the daemon runs, without capabilities. Only root can choose another user. */
     uid?: number | undefined;
-    /** Mode of the temporary folder. Isolates have their own users only if these can pass it. */
+    /** Mode of the temporary folder. Isolates run as their own users only if these users can enter the folder. */
     directoryMode?: number | undefined;
   } = {},
 ): Promise<TestDaemon> {

@@ -14,7 +14,7 @@ export interface TestInstances {
   /** Contains `workers` and `plugins`. */
   readonly directory: string;
   readonly workers: string;
-  /** Starts another daemon, or one again with the same name. */
+  /** Starts another daemon. With the name of an earlier daemon, starts this daemon again. */
   readonly start: (name: string, env?: Record<string, string>) => Promise<TestInstance>;
   /** Ends all daemons and deletes all files. */
   readonly dispose: () => Promise<void>;

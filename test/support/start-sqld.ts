@@ -8,17 +8,17 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 
-/** A slow machine needs seconds for a start of 100 ms. */
+/** Time limit of a start. A start takes 100 ms, but several seconds on a slow machine. */
 const startTimeoutMs = 30_000;
 
 /** A real libSQL server. */
 export interface Sqld {
-  /** The same after each start. */
+  /** Port of the server, which stays the same after a restart. */
   readonly url: string;
-  /** Contains the data in `data`. */
+  /** Temporary folder. The subfolder `data` contains the database. */
   readonly directory: string;
   readonly process: () => ChildProcess;
-  /** Sends SIGSTOP: the kernel accepts connections, but no request gets a response. */
+  /** Sends SIGSTOP. The kernel still accepts connections, but no request gets a response. */
   readonly freeze: () => Promise<void>;
   readonly thaw: () => void;
   /** Sends SIGKILL and waits for the exit. */

@@ -3,7 +3,7 @@
 import plainHttp from "node:http";
 import https from "node:https";
 
-/** 200 requests per second: enough for a percentile of 1 s, too few to load the machine. */
+/** Pause between requests. 200 requests per second are enough for a percentile of 1 s, and do not load the machine. */
 const intervalMs = 5;
 const connections = 4;
 
@@ -22,7 +22,9 @@ process.on("message", () => {
 });
 process.on("disconnect", () => process.exit());
 
-/** The time starts when the request is due, and includes waiting for a connection: a stalled server delays all connections. */
+/**
+ * Measures from the time at which the request is due, including the wait for a connection, because a stalled server delays all connections.
+ */
 function ask() {
   const startedMs = performance.now();
   asked += 1;

@@ -1,4 +1,5 @@
-// Responds like the steady worker, without a daemon: slowness here at the same time comes from the machine. Sends its port to its parent.
+// Responds like the steady worker, but without a daemon. If this server is slow at the same time, the machine is slow. Sends the port to
+// the parent process.
 import http from "node:http";
 
 const server = http.createServer((request, response) => response.end(`${request.url.split("?")[1]}:${"x".repeat(1000)}`));

@@ -40,7 +40,7 @@ export class SteadyLoad {
   }
 }
 
-/** The same load on a server without a daemon: shows the effect of the machine on both. */
+/** Sends the same load to a server without a daemon. Its results show the effect of the machine. */
 export class ControlLoad {
   readonly #server: ChildProcess;
   readonly #load: SteadyLoad;

@@ -6,7 +6,7 @@ import path from "node:path";
 import { promisify } from "node:util";
 import { VirtualScreen } from "./virtual-screen.js";
 
-/** A slow machine needs seconds for 200 ms of this one. */
+/** Time limit for a change of the screen. A change takes about 200 ms, but several seconds on a slow machine. */
 const waitTimeoutMs = 20_000;
 
 export interface WindowOptions {
@@ -92,7 +92,7 @@ export class TerminalWindow {
     this.press(this.#screen.isPasteMarked ? `\u001b[200~${text}\u001b[201~` : text);
   }
 
-  /** Waits up to 20 s until the screen shows this. Rejects with the text of the screen otherwise. */
+  /** Waits up to 20 s until the screen shows the text. Otherwise rejects with the text on the screen. */
   waitFor(expected: string | RegExp | (() => boolean)): Promise<void> {
     return this.#screen.waitFor(expected);
   }

@@ -8,10 +8,10 @@ const changingCalls =
     " ",
   );
 
-/** The JavaScript thread, or all others, which run asynchronous work. */
+/** The threads to trace: the JavaScript thread, or all other threads, which run asynchronous work. */
 export type ThreadRole = "main" | "other";
 
-/** The n-th call of this name. */
+/** The system call that SIGKILL replaces: the call number `count` among those with the name `call`. */
 export interface KillAt {
   readonly call: string;
   readonly count: number;

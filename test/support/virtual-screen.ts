@@ -5,13 +5,13 @@ const defaultWaitTimeoutMs = 5000;
 export interface ScreenOptions {
   readonly columns: number;
   readonly rows: number;
-  /** Whether a line feed also returns to the first column, like in a terminal device. */
+  /** Whether a line feed also moves the cursor to the first column, as in a terminal device. */
   readonly convertsLineFeeds?: boolean;
   /** Time limit of `waitFor`; 5 s by default. */
   readonly waitTimeoutMs?: number;
 }
 
-/** A virtual terminal: parses a program's output and knows the visible text. */
+/** A virtual terminal, which parses the output of a program and returns the visible text. */
 export class VirtualScreen {
   readonly #terminal: Terminal;
   readonly #waitTimeoutMs: number;
@@ -74,7 +74,7 @@ export class VirtualScreen {
     await new Promise<void>((resolve) => this.#terminal.write("", resolve));
   }
 
-  /** Waits until the screen shows this. Rejects after the time limit with the text of the screen. */
+  /** Waits until the screen shows the text. After the time limit, rejects with the text on the screen. */
   async waitFor(expected: string | RegExp | (() => boolean)): Promise<void> {
     const isShown = () =>
       typeof expected === "function"
@@ -100,7 +100,7 @@ export class VirtualScreen {
     }
   }
 
-  /** Makes waiting tests check their expectation again. */
+  /** Lets all waiting tests check the screen again. */
   changed(): void {
     for (const listener of this.#listeners) listener();
   }

@@ -79,7 +79,7 @@ export class WorkerServer {
     const versions = new Map<string, ServedVersion[]>();
     const logs = new WorkerLogs({ bytesPerWorker: 1024 * 1024, totalBytes: 16 * 1024 * 1024, now: Date.now });
     const engine = new WorkerEngine({
-      // The last added version is active, like after an upload.
+      // Makes the version that was added last the active version, as after an upload.
       resolve: (name, range) => versions.get(name)?.findLast((version) => range === undefined || version.version === range),
       isInstalled: (name, version) => versions.get(name)?.some((known) => version === undefined || known.version === version) ?? false,
       limits: {

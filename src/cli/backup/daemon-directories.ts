@@ -7,7 +7,7 @@ import { readFileIfThere } from "../config/read-file-if-there.js";
 import { serviceMode } from "../systemd/service-mode.js";
 import { serviceUnit } from "../systemd/unit-files.js";
 
-/** The flags of the commands that read or write the daemon's files on this machine. */
+/** The flags of commands that read or write the files of the daemon on this machine. */
 export const directoryOptions = [
   { flags: "--state-dir <folder>", description: "The daemon's state directory (default: RUNTIME_STATE_DIR or the daemon's default)" },
   { flags: "--worker-dirs <folders>", description: 'The daemon\'s worker directories, separated by ":" (default: RUNTIME_WORKER_DIRS)' },
@@ -29,7 +29,10 @@ export interface DirectoryOptions {
 /** The folder in which systemd stores the state of system services (`%S` in a unit). */
 const systemStateFolder = "/var/lib";
 
-/** Returns the variables that override the environment of the backup program. Flags override the variables of the service. */
+/**
+ * Returns the environment variables for the backup program. They contain the directories from the service unit, and the directories from
+ * flags, which have priority.
+ */
 export function directoryVariables(
   { directories }: Pick<Context, "directories">,
   { stateDir, workerDirs, pluginDirs, service }: DirectoryOptions,
@@ -41,8 +44,8 @@ export function directoryVariables(
 }
 
 /**
- * Returns the directory variables of the service unit, overridden by the `environment` file in the folder of the root key. Ignores systemd
- * drop-ins. Throws SERVICE_NOT_INSTALLED.
+ * Returns the directory variables of the service unit. The file `environment` beside the root key overrides them. Ignores systemd drop-ins.
+ * Throws SERVICE_NOT_INSTALLED if the unit does not exist.
  */
 function serviceVariables(service: "system" | "user", home: string): Record<string, string> {
   const mode = serviceMode(service === "user", home);

@@ -7,7 +7,10 @@ import { exitCodes, type ExitCode } from "../command/exit-codes.js";
 import { installedFile } from "../installed-file.js";
 import type { BackupJob, BackupOutcome, BackupResults } from "../../shared/backup-program.js";
 
-/** Path of the backup program. It is part of the daemon, because only the daemon's code reads the storage formats of keys and packages. */
+/**
+ * Path of the backup program. The program belongs to the daemon, because only the daemon's code can read the storage formats of keys and
+ * packages.
+ */
 const program = installedFile("dist/server/backup/main.js");
 
 const afterEarlyEnd = {

@@ -6,7 +6,7 @@ import { connectionFailure, timeoutFailure } from "./connection-failure.js";
 import { HttpClient } from "./http-client.js";
 import { version } from "../version.js";
 
-/** A health check of a worker: the path to request and the statuses to accept. */
+/** A health check: the path to request from a worker, and the HTTP statuses that count as success. */
 export interface AnswerCheck {
   /** Path of the request, relative to the worker's base path. Starts with a slash. */
   readonly path: string;
@@ -18,13 +18,13 @@ export interface CheckedAnswer {
   /** HTTP status of the response. Undefined if no response arrived. */
   readonly status: number | undefined;
   readonly tookMs: number;
-  /** Reason why the check failed. Undefined if the check passed. */
+  /** Reason why the health check failed. Undefined if the health check passed. */
   readonly problem: string | undefined;
-  /** Message of the daemon in a response with a status of 500 or higher. Undefined if the worker itself sent the response. */
+  /** Message of the daemon in a response with status 500 or higher. Undefined if the response comes from the worker itself. */
   readonly reason?: string | undefined;
 }
 
-/** The health check of a worker for which no path is configured. Any status below 500 proves that the worker runs. */
+/** The health check of a worker without a configured path. Any status below 500 proves that the worker runs. */
 export const anyAnswer: AnswerCheck = { path: "/", accepts: (status) => status < 500, expected: "a status below 500" };
 
 /** Parses a health check of the form `PATH` or `PATH=STATUS`. Throws a usage error for other texts. */
@@ -39,8 +39,8 @@ export function parseAnswerCheck(text: string): AnswerCheck {
 }
 
 /**
- * Sends one request to a worker, without a key, and checks the response. Follows no redirect. `base` is the path of the worker, such as
- * `/@team/app@1.2.0`.
+ * Sends one request to a worker, without a key, and checks the response. Does not follow redirects. `base` is the path of the worker, such
+ * as `/@team/app@1.2.0`.
  */
 export async function checkAnswer(
   { signal, output }: Pick<Context, "signal" | "output">,
@@ -70,7 +70,7 @@ export async function checkAnswer(
   }
 }
 
-/** Longest error body to read. The daemon's errors are shorter; a worker can send any number of bytes. */
+/** Maximum number of bytes to read from an error body. The daemon's errors are shorter, but a worker can send any number of bytes. */
 const longestErrorBytes = 64 * 1024;
 
 async function beginningOf(body: AsyncIterable<Buffer>): Promise<string> {

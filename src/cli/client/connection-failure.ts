@@ -24,13 +24,16 @@ const connectionProblems: Readonly<Record<string, readonly [reason: string, hint
   UND_ERR_CONNECT_TIMEOUT: ["the connection timed out", "check the address, or raise the limit with --timeout"],
 };
 
-/** The origin of a request, and the URL of the proxy in use. Never print the proxy URL, because it can contain a user and password. */
+/**
+ * The origin of a request, and the URL of the proxy through which the request is sent. Messages must not contain the proxy URL, which can
+ * include a user and password.
+ */
 export interface Destination {
   readonly origin: string;
   readonly proxy?: string | undefined;
 }
 
-/** Error codes of a TCP connection that was never opened. With a proxy, the failed connection is the connection to the proxy. */
+/** Error codes that mean that no TCP connection was opened. If a proxy is used, they concern the connection to the proxy. */
 const unconnectedCodes: ReadonlySet<string> = new Set([
   "ECONNREFUSED",
   "ENOTFOUND",
@@ -40,7 +43,7 @@ const unconnectedCodes: ReadonlySet<string> = new Set([
   "UND_ERR_CONNECT_TIMEOUT",
 ]);
 
-/** Converts a DNS, TCP, TLS or proxy error to a CommandError. Returns a CommandError or an unknown error unchanged. */
+/** Converts an error of DNS, TCP, TLS or a proxy to a CommandError. Returns any other error unchanged. */
 export function connectionFailure({ origin, proxy }: Destination, error: unknown): unknown {
   if (error instanceof CommandError) return error;
   const refusedStatus = proxy === undefined ? undefined : /^Proxy response \((\d+)\)/.exec(messageOf(error))?.[1];
@@ -59,11 +62,11 @@ export function connectionFailure({ origin, proxy }: Destination, error: unknown
   return new CommandError("UNREACHABLE", `cannot reach ${place}: ${reason}`, { exitCode: exitCodes.unavailable, hint, cause: error });
 }
 
-/** Describes a TLS error by its `reason`, because OpenSSL's `message` is a list of internal functions and files. */
+/** Describes a TLS error by its field `reason`, because the field `message` lists internal functions and files of OpenSSL. */
 function tlsProblem(origin: string, error: unknown, code: string): readonly [reason: string, hint?: string] | undefined {
   const { reason } = error as { readonly reason?: unknown };
   if (typeof reason !== "string" || !(code === "EPROTO" || code.startsWith("ERR_SSL_"))) return undefined;
-  // OpenSSL reports this error for a server without TLS, because the first bytes of its response are not a TLS record.
+  // OpenSSL reports this reason for a server without TLS, because the first bytes of the response are not a TLS record.
   if (reason === "wrong version number") return ["this port uses http, not https", `--url ${origin.replace(/^https:/, "http:")}`];
   return [`the TLS handshake failed: ${reason}`, "runtimectl doctor"];
 }
@@ -88,12 +91,13 @@ export function timeoutFailure(origin: string, limitMs: number): CommandError {
 }
 
 /**
- * Returns the system error code of an error. For an AggregateError (a host with several addresses), returns the code of its first error.
+ * Returns the system error code of an error. An AggregateError (connection to a host with several addresses) has the code of the first
+ * contained error.
  */
 function codeOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   if (error instanceof AggregateError) return codeOf(error.errors[0]);
   const { code } = error as NodeJS.ErrnoException;
-  // Codes of undici's HTTP parser start with HPE_. They mean that the response is not valid HTTP.
+  // Includes the codes of undici's HTTP parser, which start with HPE_ and mean that the response is not valid HTTP.
   return typeof code === "string" && /^(E[A-Z]|UND_|HPE_|CERT_|DEPTH_|SELF_|UNABLE_)/.test(code) ? code : undefined;
 }

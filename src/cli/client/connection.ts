@@ -12,25 +12,25 @@ import { HttpTransport } from "./http-transport.js";
 
 const readingMethods: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
 /**
- * Matches a path without `//host`, a URL or `..`. The API path in a discovery document must have this form, because another path could
- * send the key to another host.
+ * Matches the API path of a discovery document, without `//host`, a URL or `..`. A path of another form is rejected, because it could lead
+ * the key to another host.
  */
 const apiBasePattern = /^(?:\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$/;
 
 export interface Connection<Offered extends Operations> {
   readonly settings: Settings;
   readonly origin: string;
-  /** Returns the discovery document. Sends the request on the first call, and returns the same result on later calls. */
+  /** Returns the discovery document of the daemon. Only the first call sends a request. Later calls return the same document. */
   readonly discover: () => Promise<Discovery>;
-  /** The typed API client. Sends the key with each request if a key is configured. */
+  /** The typed API client. If a key is configured, each request contains the key. */
   readonly client: ClientOf<Offered>;
-  /** Sends any request, with the key if a key is configured. The path is relative to the origin. */
+  /** Sends any request, with the key if one is configured. The path is relative to the origin. */
   readonly call: (request: Parameters<Transport>[0]) => Promise<HttpResponse>;
 }
 
 /**
- * Connects to the daemon's API for the given operations. Sends the key only to an origin whose discovery document is valid. Read-only
- * operations use the document received at sign-in. Throws NOT_SIGNED_IN without a key.
+ * Connects to the daemon's API for the given operations. Sends the key only to an origin with a valid discovery document. Read-only
+ * operations use the API path stored at sign-in. Throws NOT_SIGNED_IN without a key.
  */
 export async function connect<Offered extends Operations>(context: Context, offered: Offered): Promise<Connection<Offered>> {
   const connection = await connectAnonymously(context, offered);
@@ -79,7 +79,7 @@ export async function connectAnonymously<Offered extends Operations>(
     context.onExit(() => transport.close());
     return { settings, origin, discover, call, client };
   } catch (error) {
-    // Closes the sockets of a failed attempt, because the dashboard tries to connect again every few seconds.
+    // Closes the sockets of a failed attempt, because the dashboard repeats the attempt every few seconds.
     transport.close();
     throw error;
   }
@@ -104,8 +104,8 @@ function onlyReads(offered: Operations): boolean {
 }
 
 /**
- * Returns a transport that uses the API path stored at sign-in. If the API does not respond there, it requests the discovery document and
- * sends the request again.
+ * Returns a transport that uses the API path stored at sign-in. If the API does not respond at this path, the transport requests the
+ * discovery document and sends the request again.
  */
 function readingBelow(apiBase: string, call: Transport, discover: () => Promise<Discovery>): Transport {
   return async (request) => {

@@ -6,13 +6,13 @@ import type { TransportResponse } from "../../shared/client.js";
 import { CommandError } from "../command/command-error.js";
 import { exitCodes } from "../command/exit-codes.js";
 
-/** Disables undici's time limits, because each caller has its own time limit and aborts the request with a signal. */
+/** Disables undici's own time limits. Each caller enforces its time limit with a signal that aborts the request. */
 const unlimited = { headersTimeout: 0, bodyTimeout: 0 };
 
-/** A complete request to one origin. `headers` includes the header with the key. */
+/** A complete request to one origin. If a key is sent, `headers` contains it. */
 export interface OutgoingRequest {
   readonly method: string;
-  /** Path and query of the request. */
+  /** Path and query of the requested URL. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -90,7 +90,7 @@ function headerOf(headers: Headers, name: string): string | undefined {
   return typeof value === "string" ? value : value?.[0];
 }
 
-/** Throws a CommandError for a redirect, because following a redirect could send the key to another host. */
+/** Throws a CommandError if the response is a redirect, because a request to the new location could send the key to another host. */
 export function refuseRedirect({ status, location }: HttpResponse, origin: string): void {
   if (status < 300 || status > 399 || location === undefined) return;
   const target = URL.canParse(location, origin) ? new URL(location, origin) : undefined;

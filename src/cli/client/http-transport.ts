@@ -4,13 +4,13 @@ import { connectionFailure, timeoutFailure } from "./connection-failure.js";
 import { HttpClient, refuseRedirect, toResponse, type ConnectSettings, type OutgoingRequest, type HttpResponse } from "./http-client.js";
 
 /**
- * Time limit for the response to an upload. It is longer than for other calls, because the daemon unpacks and installs the archive before
- * it responds.
+ * Time limit for the response to an upload. Longer than the limit of other calls, because the daemon unpacks and installs the archive
+ * before the response.
  */
 const uploadAnswerTimeoutMs = 10 * 60_000;
 /**
  * Time without data after which the client treats a stream as broken. The daemon sends a keep-alive comment every 15 s, so three comments
- * are missing then.
+ * in a row are missing.
  */
 const longestSilenceMs = 45_000;
 
@@ -20,11 +20,11 @@ interface TransportOptions {
   readonly origin: string;
   readonly settings: ConnectSettings;
   readonly signal: AbortSignal;
-  /** Called with a trace line for every request (level 1) and header (level 2), without credentials. */
+  /** Callback that receives trace lines without credentials: one line per request (level 1) and per header (level 2). */
   readonly trace: (line: string, level?: 1 | 2) => void;
 }
 
-/** Sends requests to one origin. Rejects redirects, because following a redirect could send the key to another host. */
+/** Sends requests to one origin. Rejects redirects, because a request to the new location could send the key to another host. */
 export class HttpTransport {
   readonly #client: HttpClient;
   readonly #options: TransportOptions;
@@ -35,8 +35,8 @@ export class HttpTransport {
   }
 
   /**
-   * Sends one request, with the key if defined. The time limit covers request and response; each uploaded chunk restarts it. A streamed
-   * response has no time limit after its headers.
+   * Sends one request, with the key if defined. The time limit covers request and response, and starts again after each uploaded chunk. A
+   * streamed response has no time limit after the response headers.
    */
   async send(request: TransportRequest, key: string | undefined): Promise<HttpResponse> {
     const { origin, signal, trace } = this.#options;
@@ -75,8 +75,8 @@ export class HttpTransport {
   }
 
   /**
-   * Sends a request and returns a streamed response. The time limit covers the response headers. A response with a status other than 200 is
-   * read completely.
+   * Sends a request and returns a streamed response. The time limit covers only the response headers. If the status is not 200, reads the
+   * complete response.
    */
   async #open(request: OutgoingRequest, until: AbortSignal): Promise<HttpResponse> {
     const { origin, settings } = this.#options;
@@ -119,7 +119,7 @@ export class HttpTransport {
   }
 }
 
-/** Returns the request headers, including the key if defined. */
+/** Returns the headers of a request. If `key` is defined, the headers contain the key. */
 function headersOf(
   request: Pick<TransportRequest, "headers">,
   { origin, key }: { origin: string; key: string | undefined },
@@ -145,7 +145,7 @@ async function* watched(pieces: AsyncIterable<Uint8Array>, clock: Clock, pieceTi
   clock.start(Math.max(pieceTimeoutMs, uploadAnswerTimeoutMs));
 }
 
-/** A timeout that can be restarted. */
+/** A timeout that a caller can start again. */
 class Clock {
   readonly #onEnd: (limitMs: number) => void;
   #timer: NodeJS.Timeout | undefined;

@@ -8,19 +8,19 @@ import type { Context } from "../command/command.js";
 const firstWaitMs = 250;
 const longestWaitMs = 5000;
 
-/** The callbacks of a stream, and the signal that ends the stream. */
+/** The callbacks for the events of a stream, and the signal that ends the stream. */
 export interface StreamReader<Event> {
   readonly signal: AbortSignal;
   readonly show: (event: Event) => void;
-  /** Called when the connection is lost. The client then reconnects. */
+  /** Callback that runs when the connection is lost. The client then reconnects. */
   readonly onLost: () => void;
-  /** Called when the stream is connected again. */
+  /** Callback that runs when the stream is connected again. */
   readonly onBack: () => void;
 }
 
 /**
- * Passes events to `show` until the signal aborts. After a lost connection or a daemon restart, the stream continues after the last
- * received event id.
+ * Calls `show` with each event until the signal aborts. After a lost connection or a restart of the daemon, the stream continues after the
+ * last received event id.
  */
 export async function streamWithReconnect<Event extends { readonly id: number }>(
   { signal, show, onLost, onBack }: StreamReader<Event>,
@@ -56,13 +56,16 @@ export async function streamWithReconnect<Event extends { readonly id: number }>
   }
 }
 
-/** Whether another connection attempt can succeed, because the daemon or a proxy is restarting. */
+/** Whether the error can be temporary, such as during a restart of the daemon or a proxy. If so, another connection attempt can succeed. */
 function mayPass(error: unknown): boolean {
   if (error instanceof CommandError) return error.exitCode === exitCodes.unavailable;
   return (error instanceof ApiError || error instanceof UnexpectedAnswerError) && error.status >= 500;
 }
 
-/** Passes events to `show` until Ctrl-C. Resolves with the exit code and prints no error, because Ctrl-C is the normal end of a stream. */
+/**
+ * Calls `show` with each event until the user presses Ctrl-C. Resolves with the exit code and prints no error, because Ctrl-C is the normal
+ * end of a stream.
+ */
 export async function followUntilInterrupted<Event extends { readonly id: number }>(
   { signal, output }: Context,
   show: (event: Event) => void,

@@ -1,4 +1,4 @@
-/** Aliases of nouns such as `app`, for users of similar tools. Shell completion suggests only the nouns. */
+/** Aliases of nouns such as `app`, for users of similar tools. Shell completion suggests only the nouns themselves. */
 export const nounAliases: Readonly<Record<string, string>> = {
   worker: "workers",
   app: "workers",
@@ -8,8 +8,8 @@ export const nounAliases: Readonly<Record<string, string>> = {
 };
 
 /**
- * Aliases of verbs, each with a list of verbs. An alias stands for the first verb in its list that exists for the noun. A verb with the
- * same name as the alias has priority.
+ * Aliases of verbs. Each alias has a list of verbs and stands for the first of them that exists for the noun. If the noun has a verb with
+ * the name of the alias, the alias is not used.
  */
 export const verbAliases: Readonly<Record<string, readonly string[]>> = {
   ls: ["list"],
@@ -19,7 +19,7 @@ export const verbAliases: Readonly<Record<string, readonly string[]>> = {
   remove: ["delete", "revoke", "rm"],
 };
 
-/** Command names of other tools. Each entry contains the runtimectl command that runs instead, with its first arguments. */
+/** Command names of other tools, each with the runtimectl command that runs instead: noun, verb and first arguments. */
 export const commandAliases: Readonly<Record<string, readonly string[]>> = {
   rollback: ["workers", "rollback"],
   list: ["workers", "list"],
@@ -45,7 +45,7 @@ export const commandAliases: Readonly<Record<string, readonly string[]>> = {
 const upgradeHint =
   "npm install --global ./runtimectl-VERSION.tgz, with the archive of the new version; docs/how-to/upgrade.md has the steps for a daemon";
 
-/** Hints for command names of other tools for which runtimectl has no command. */
+/** Hints for command names of other tools. runtimectl has no such commands. */
 export const commandHints: Readonly<Record<string, string>> = {
   env: "runtimectl secrets set NAME VARIABLE; for values that are not secret, env in manifest.yaml",
   publish: "runtimectl deploy",

@@ -2,7 +2,7 @@ import { exitCodes, type ExitCode } from "./exit-codes.js";
 
 export interface CommandErrorOptions {
   readonly exitCode: ExitCode;
-  /** How to fix the error: one sentence or a command line. */
+  /** Fix for the error: one sentence or a command line. */
   readonly hint?: string | undefined;
   readonly details?: unknown;
   readonly cause?: unknown;
@@ -11,7 +11,7 @@ export interface CommandErrorOptions {
   readonly requestId?: string | undefined;
 }
 
-/** An error detected by runtimectl itself. Scripts read `code`, users read `message`. */
+/** An error that runtimectl itself detects. Scripts evaluate `code`, and users read `message`. */
 export class CommandError extends Error {
   readonly code: string;
   readonly exitCode: ExitCode;
@@ -32,7 +32,7 @@ export class CommandError extends Error {
   }
 }
 
-/** Returns the error for a wrong command line, or for a missing value that a prompt cannot supply. */
+/** Returns the error for a wrong command line, or for a missing value if no prompt can ask for the value. */
 export function usageError(message: string, hint?: string): CommandError {
   return new CommandError("USAGE", message, { exitCode: exitCodes.usage, hint });
 }

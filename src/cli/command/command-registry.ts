@@ -1,6 +1,6 @@
 import type { CommandDefinition } from "./command.js";
 
-/** Functions that load the module of a command, for each command in the command table. */
+/** Loaders for the module of each command in the command table, by the words of the command. */
 export const commandModules: CommandModules = {
   "auth login": () => import("../commands/auth/login.js"),
   "auth logout": () => import("../commands/auth/logout.js"),
@@ -83,7 +83,7 @@ export const commandModules: CommandModules = {
   help: () => import("../commands/help.js"),
 };
 
-/** Functions that load the module of a command, by the words of the command. A module is loaded only if its command runs. */
+/** Functions that load the module of a command, by the words of the command. runtimectl loads only the module of the command that runs. */
 export type CommandModules = Readonly<Record<string, () => Promise<{ readonly command: CommandDefinition }>>>;
 
 /** Loads the module of a command and returns its definition. */

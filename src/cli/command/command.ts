@@ -12,22 +12,22 @@ export interface GlobalFlags {
   readonly cacert?: string;
   readonly insecure?: boolean;
   readonly timeout?: string;
-  /** Whether results and errors are JSON documents: with `--json` or RUNTIMECTL_OUTPUT=json. */
+  /** Whether the command prints results and errors as JSON documents, because of `--json` or RUNTIMECTL_OUTPUT=json. */
   readonly json?: boolean;
   readonly plain?: boolean;
   readonly header?: boolean;
   readonly quiet?: boolean;
-  /** Number of `-v` flags. Each raises the level of HTTP tracing. */
+  /** Number of `-v` flags. Each flag raises the level of HTTP tracing by 1. */
   readonly verbose?: number;
-  /** Whether color is allowed. False with `--no-color`. */
+  /** Whether output can contain color. False with `--no-color`. */
   readonly color: boolean;
-  /** Whether prompts are allowed. False with `--no-input`. */
+  /** Whether the command is allowed to prompt the user. False with `--no-input`. */
   readonly input: boolean;
   readonly yes?: boolean;
   readonly confirm?: string;
 }
 
-/** The complete input of a command. Commands read no global state except this context. */
+/** The complete input of a command. Commands read nothing from global state, such as the environment of the process. */
 export interface Context {
   readonly flags: GlobalFlags;
   readonly environment: Environment;
@@ -38,13 +38,16 @@ export interface Context {
   readonly io: Io;
   readonly terminal: Terminal;
   readonly workingDirectory: string;
-  /** If true, the connection rejects requests with methods other than GET, HEAD and OPTIONS. */
+  /** If true, the connection rejects every request whose method is not GET, HEAD or OPTIONS. */
   readonly isReadOnly?: boolean;
-  /** Asks for a confirmation in place of a terminal prompt. Set if a command runs inside `runtimectl tui`. */
+  /**
+   * Callback that asks the user for confirmation. Set if the command runs inside `runtimectl tui`. Otherwise the command prompts in the
+   * terminal.
+   */
   readonly confirm?: (question: { consequence: string; name: string; isProduction: boolean }) => Promise<boolean>;
-  /** Aborts on SIGINT and SIGTERM. The reason is a CommandError with the exit code. */
+  /** Aborts on SIGINT and SIGTERM. The reason of the signal is a CommandError that contains the exit code. */
   readonly signal: AbortSignal;
-  /** Registers a synchronous clean-up function that always runs before the process exits. */
+  /** Registers a synchronous clean-up function. The function runs before the process exits, also after an error or a signal. */
   readonly onExit: (cleanUp: () => void) => void;
 }
 
@@ -57,12 +60,12 @@ export interface ArgumentDefinition {
 }
 
 export interface OptionDefinition {
-  /** The names of the flag and its placeholder, such as `-o, --out <file>` or `--dry-run`. */
+  /** The forms of the flag with its placeholder, such as `-o, --out <file>` or `--dry-run`. */
   readonly flags: string;
   readonly description: string;
-  /** Whether the flag can be repeated. The value of the option is then a list. */
+  /** Whether the user can repeat the flag. The option's value is then a list. */
   readonly repeatable?: boolean;
-  /** Whether occurrences of the flag are counted. The value of the option is then their number. */
+  /** Whether the option's value is the number of times that the flag occurs. */
   readonly counted?: boolean;
   readonly choices?: readonly string[];
 }
@@ -70,18 +73,15 @@ export interface OptionDefinition {
 export interface CommandDefinition {
   readonly arguments?: readonly ArgumentDefinition[];
   readonly options?: readonly OptionDefinition[];
-  /** The fields that `--json=FIELDS` can select. If the document is a list, the fields belong to its rows. */
+  /** The fields that `--json=FIELDS` can select. If the JSON document is a list, the fields belong to each row. */
   readonly fields?: readonly string[];
-  /** Example command lines, each with a caption, the most common first. The help starts with these examples. */
+  /** Example command lines, each with a caption, the most common first. The help prints the examples before everything else. */
   readonly examples: readonly (readonly [line: string, meaning: string])[];
   /** Further information for the help, one fact per line. */
   readonly notes?: string;
-  /**
-   * Returns the error for a command line with too many arguments. If this function is missing, the error states only the number of
-   * arguments.
-   */
+  /** Returns the error for a command line with too many arguments. Without this function, the error only states the number of arguments. */
   refuseExcess?(given: readonly string[]): Error;
-  /** Runs the command and resolves with its exit code; undefined means 0. Rejects if the command fails. */
+  /** Runs the command and resolves with its exit code. `undefined` means exit code 0. Rejects if the command fails. */
   run(context: Context, invocation: Invocation): Promise<ExitCode | void>;
 }
 

@@ -1,6 +1,5 @@
 /**
- * Exit codes of runtimectl. Scripts depend on the numbers, so a number never changes its meaning. docs/reference/runtimectl.md documents
- * each.
+ * Exit codes of runtimectl, documented in docs/reference/runtimectl.md. A number never changes its meaning, because scripts depend on it.
  */
 export const exitCodes = {
   ok: 0,
@@ -22,7 +21,7 @@ export const exitCodes = {
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/** Returns the exit code for the HTTP status of a failed request. For some error codes, the exit code does not depend on the status. */
+/** Returns the exit code for the HTTP status of a failed request. A few error codes have their own exit code, regardless of the status. */
 export function exitCodeOfStatus(status: number, errorCode?: string): ExitCode {
   if (errorCode === "KEY_SELF_REVOKE_FORBIDDEN") return exitCodes.conflict;
   if (status === 401) return exitCodes.notAuthenticated;

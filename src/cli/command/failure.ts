@@ -7,7 +7,8 @@ import type { FailureReport, Output } from "../output/output.js";
 const smallerArchive = "exclude files with .runtimeignore, or bundle the code with --bundle; to see sizes: runtimectl pack --list";
 
 /**
- * Hints for API errors, by error code. Hints name runtimectl commands, which other clients do not have, so the daemon cannot send hints.
+ * Hints for API errors, by error code. The daemon sends no hints, because the hints name runtimectl commands, which other API clients do
+ * not have.
  */
 const hints: Readonly<Partial<Record<ApiError["code"], string>>> = {
   AUTH_REQUIRED: "the key is unknown, expired or revoked; sign in with: runtimectl auth login",
@@ -24,14 +25,14 @@ const hints: Readonly<Partial<Record<ApiError["code"], string>>> = {
   KEY_NOT_FOUND: "runtimectl keys list",
 };
 
-/** Prints a failure to stderr and returns its exit code. Every failure of a command is converted to an exit code here. */
+/** Prints the error of a failed command to stderr and returns the exit code. No other function converts an error to an exit code. */
 export function reportFailure(error: unknown, output: Output): ExitCode {
   const report = describeFailure(error);
   output.failure({ ...report, docs: "runtimectl help exit-codes" }, error instanceof Error ? error.stack : undefined);
   return report.exitCode;
 }
 
-/** Returns the printed fields and the exit code of a failure. */
+/** Returns the fields to print for a failure, and the exit code. */
 export function describeFailure(error: unknown): Omit<FailureReport, "docs"> & { exitCode: ExitCode } {
   if (error instanceof CommandError)
     return {
@@ -72,7 +73,7 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Converts the details of an error to lines. The daemon sends strings, or objects with a path and a message. */
+/** Converts the details of an API error to lines. Details are strings, or objects with a path and a message. */
 function detailsOf(details: unknown): { details?: readonly string[] } {
   if (details === undefined) return {};
   const list = Array.isArray(details) ? details : [details];

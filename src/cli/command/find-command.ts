@@ -4,12 +4,12 @@ import { globalFlagsWithValue } from "./global-options.js";
 import { nounHelp, rootHelp } from "./help.js";
 import type { HelpStyle } from "./help-layout.js";
 
-/** The result of matching the words of a command line to a command. */
+/** The result of searching the command that a command line selects. */
 export type CommandMatch =
   | { readonly kind: "command"; readonly words: string; readonly summary: string; readonly rest: readonly string[] }
   | { readonly kind: "help"; readonly text: (style: HelpStyle) => string }
   | { readonly kind: "version" }
-  /** Kind of the result if a shell requests completion candidates for the last word. */
+  /** The command line asks for completion candidates for its last word. Completion scripts of shells run such command lines. */
   | { readonly kind: "completion"; readonly words: readonly string[] }
   | {
       readonly kind: "unknown";
@@ -19,7 +19,7 @@ export type CommandMatch =
       readonly aliases: readonly string[];
     };
 
-/** Finds the command that the words select. Flags can appear before, between and after the words. */
+/** Finds the command that the first words of a command line select. Flags can appear before, between and after these words. */
 export function matchCommand(given: readonly string[]): CommandMatch {
   if (given[0] === "__complete") return { kind: "completion", words: given.slice(1) };
   const positions = wordPositions(given);
@@ -50,7 +50,7 @@ export function matchCommand(given: readonly string[]): CommandMatch {
   };
 }
 
-/** Returns the verb of a noun with this name or alias. Undefined if the noun has no such verb. */
+/** Returns the verb of a noun that has this name, or to which this alias refers. Undefined if the noun has no such verb. */
 function verbOf({ verbs }: NounEntry, word: string): { readonly name: string; readonly summary: string } | undefined {
   for (const name of [word, ...(ownValue(verbAliases, word) ?? [])]) {
     const entry = ownValue(verbs, name);
@@ -59,7 +59,9 @@ function verbOf({ verbs }: NounEntry, word: string): { readonly name: string; re
   return undefined;
 }
 
-/** Returns the value of an own property. A user can type `constructor`, which every object inherits. */
+/**
+ * Returns the value of an own property. Ignores inherited properties, because a user can type `constructor`, which every object inherits.
+ */
 function ownValue<Value>(table: Readonly<Record<string, Value>>, word: string): Value | undefined {
   return Object.hasOwn(table, word) ? table[word] : undefined;
 }
@@ -71,7 +73,7 @@ function withoutWords(given: readonly string[]): CommandMatch {
   return { kind: "unknown", word: given[0] ?? "", noun: undefined, candidates: [], aliases: [] };
 }
 
-/** Returns the indexes of the first two words that are neither flags nor values of global flags. */
+/** Returns the positions of the first two words that are neither flags nor values of global flags. */
 function wordPositions(given: readonly string[]): number[] {
   const positions: number[] = [];
   for (let index = 0; index < given.length && positions.length < 2; index += 1) {

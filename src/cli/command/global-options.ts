@@ -1,6 +1,9 @@
 import type { OptionDefinition } from "./command.js";
 
-/** The flags that every command accepts, in the order of the help. No flag accepts a secret, because process lists show arguments. */
+/**
+ * The flags that every command accepts, in the order of the help. No flag accepts a secret, because process lists show command-line
+ * arguments.
+ */
 export const globalOptions: readonly OptionDefinition[] = [
   { flags: "-p, --profile <profile>", description: "Use this profile" },
   { flags: "--url <origin>", description: "Connect to this daemon, such as https://rt.example.org" },
@@ -23,13 +26,16 @@ export const globalOptions: readonly OptionDefinition[] = [
   { flags: "-h, --help", description: "Show help" },
 ];
 
-/** The flag `--version` of runtimectl. Valid only without a command, because a command can define its own `--version`. */
+/**
+ * The flag `--version`, which prints the version of runtimectl. Valid only without a command, because some commands define a flag
+ * `--version` with another meaning.
+ */
 export const versionOption: OptionDefinition = {
   flags: "-V, --version",
   description: "Show the version of runtimectl (only without a command)",
 };
 
-/** Global flags that have a value. The word after such a flag is not part of the command. */
+/** Global flags that require a value. The word after such a flag is its value and not part of the command. */
 export const globalFlagsWithValue: ReadonlySet<string> = new Set([
   "-p",
   "--profile",

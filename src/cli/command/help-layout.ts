@@ -6,7 +6,7 @@ export interface HelpStyle {
   readonly hasColor: boolean;
 }
 
-/** Returns the style of the help for a terminal. Help in a pipe has no color. */
+/** Returns the style of the help for a terminal. In a pipe, the help has no color. */
 export function helpStyleOf({ widthColumns, hasColor, stdoutIsTty }: Terminal): HelpStyle {
   return { widthColumns, hasColor: hasColor && stdoutIsTty };
 }
@@ -14,15 +14,15 @@ export function helpStyleOf({ widthColumns, hasColor, stdoutIsTty }: Terminal): 
 const leastWidth = 40;
 /** Maximum width of the help in columns. Longer lines are hard to read. */
 const mostWidth = 110;
-/** Maximum share of the help's width for the left column. A longer term has its own line above its description. */
+/** Maximum share of the help's width for the left column. If a term is longer, its description starts on the next line. */
 const leftShare = 0.42;
 
-/** Joins sections of the help. Each body follows its title. */
+/** Joins the sections of a help text. Each section is a title and a body. */
 export function sections(parts: readonly (readonly [title: string, body: string])[], { hasColor }: HelpStyle): string {
   return `${parts.map(([title, body]) => `${hasColor ? `\x1b[1m${title}:\x1b[0m` : `${title}:`}\n${body}`).join("\n\n")}\n`;
 }
 
-/** Lays out terms and descriptions in two columns within the terminal width. */
+/** Formats terms and their descriptions in two columns. No line is wider than the terminal. */
 export function columns(rows: readonly (readonly [left: string, right: string])[], style: HelpStyle): string {
   const width = widthOf(style);
   const fitting = rows.map(([left]) => left.length).filter((length) => length <= width * leftShare);
@@ -46,7 +46,9 @@ export function paragraphs(text: string, style: HelpStyle, indent = "  "): strin
     .join("\n");
 }
 
-/** Wraps lines, each with its own indentation and list number. Does not wrap commands and lines of a file that the user copies. */
+/**
+ * Wraps lines, each with its own indentation and list number. Leaves commands and file content unwrapped, so that the user can copy them.
+ */
 export function listLines(text: string, style: HelpStyle): string {
   return text
     .split("\n")
@@ -63,7 +65,7 @@ function widthOf({ widthColumns }: HelpStyle): number {
   return Math.min(mostWidth, Math.max(leastWidth, widthColumns));
 }
 
-/** Wraps text at spaces. Does not split a word longer than a line, because the user could copy it as a command. */
+/** Wraps text at spaces. Never splits a word, because the user could copy the word as a command. */
 function wrapped(text: string, width: number): string[] {
   const lines: string[] = [];
   let line = "";

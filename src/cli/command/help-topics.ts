@@ -21,7 +21,7 @@ export const exitCodeMeanings: Readonly<Record<keyof typeof exitCodes, string>> 
   terminated: "Terminated by SIGTERM",
 };
 
-/** Text of the help about NODE_EXTRA_CA_CERTS, which Node.js reads, and about HTTP_PROXY, which has no effect. */
+/** Help text about two kinds of variables: Node.js reads NODE_EXTRA_CA_CERTS, and HTTP_PROXY has no effect. */
 export const nodeVariables = "Node.js reads NODE_EXTRA_CA_CERTS: additional certificate authorities to trust. HTTP_PROXY is ignored.";
 
 /** Descriptions of the settings of a profile in config.yaml. */
@@ -85,7 +85,7 @@ With GitHub Actions:
 To see what a deployment would change: runtimectl deploy . --dry-run --exit-code (10 = something).
 Replace the key before it expires: runtimectl keys rotate ID.`;
 
-/** The topics of `runtimectl help` that are not command names. Each function returns the text in the width of the style. */
+/** The topics of `runtimectl help` that are not command names. Each function returns the help text in the given style. */
 export const helpTopics = {
   "exit-codes": (style: HelpStyle) => {
     const codes = Object.entries(exitCodes).map(

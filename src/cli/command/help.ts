@@ -5,7 +5,7 @@ import { globalOptions, versionOption } from "./global-options.js";
 import { helpTopics } from "./help-topics.js";
 import { columns, paragraphs, sections, type HelpStyle } from "./help-layout.js";
 
-/** Command names in groups by purpose, with the title of each group. Each command of the table belongs to one group. */
+/** Groups of command names by purpose, each with a title. Each command of the command table belongs to exactly one group. */
 const groups: readonly (readonly [title: string, names: readonly string[]])[] = [
   ["Build and deploy", ["init", "dev", "validate", "pack", "deploy"]],
   ["Manage", ["workers", "hosts", "secrets", "data", "cron", "isolates", "plugins", "files", "keys"]],
@@ -62,7 +62,7 @@ function shortWords(): string {
     .join(", ");
 }
 
-/** Returns every alias with the command word or words for which the alias stands. */
+/** Returns every alias with the words for which the alias stands. */
 export function aliasPairs(): readonly (readonly [alias: string, meaning: string])[] {
   const verbs = Object.entries(verbAliases).map(([alias, meanings]) => [`NOUN ${alias}`, meanings.join(" or ")] as const);
   const commands = Object.entries(commandAliases).map(([alias, words]) => [alias, words.join(" ")] as const);
@@ -81,7 +81,7 @@ export function nounHelp(name: string, noun: NounEntry, style: HelpStyle): strin
   )}`;
 }
 
-/** Returns a line with the aliases of a noun and its verbs. Empty if there are none. */
+/** Returns a line with the aliases of a noun and of its verbs. Empty if the noun and its verbs have no aliases. */
 function shortWordsOf(name: string, { verbs }: NounEntry): string {
   const nouns = Object.keys(nounAliases).filter((alias) => nounAliases[alias] === name);
   const short = Object.entries(verbAliases).flatMap(([alias, meanings]) => {
@@ -92,7 +92,7 @@ function shortWordsOf(name: string, { verbs }: NounEntry): string {
   return parts.length === 0 ? "" : `\naliases: ${parts.join(", ")}`;
 }
 
-/** Returns the help of one command. Examples come first. */
+/** Returns the help of one command. The help starts with the examples. */
 export function commandHelp(words: string, summary: string, command: CommandDefinition, style: HelpStyle): string {
   const given = command.arguments ?? [];
   const usage = ["runtimectl", words, ...given.map((argument) => argument.syntax), "[flags]"].join(" ");

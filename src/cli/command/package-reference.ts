@@ -7,7 +7,7 @@ export interface PackageReference {
   readonly version: string | undefined;
 }
 
-/** Splits a reference such as `@scope/name@1.2.0` into name and version. The last `@` separates them, unless it is the first character. */
+/** Splits a reference such as `@scope/name@1.2.0` into name and version at the last `@`. An `@` at the start belongs to the name. */
 export function parsePackageReference(text: string): PackageReference {
   const at = text.lastIndexOf("@");
   const name = at > 0 ? text.slice(0, at) : text;
@@ -18,7 +18,10 @@ export function parsePackageReference(text: string): PackageReference {
   return { name, version };
 }
 
-/** Parses a reference that must contain a version, such as `hello@1.2.0`. The error for a missing version names the installed versions. */
+/**
+ * Parses a reference that must contain a version, such as `hello@1.2.0`. If the version is missing, throws a usage error with the installed
+ * versions.
+ */
 export function parseVersionReference(
   text: string,
   installed: readonly Pick<InstalledVersion, "version" | "enabled">[] = [],
@@ -30,7 +33,10 @@ export function parseVersionReference(
   throw usageError(`the version of ${name} is missing`, `use ${name}@VERSION${examples}`);
 }
 
-/** Returns a valid plugin name, else throws a usage error. Rejects a version, because only one version of a plugin can be installed. */
+/**
+ * Returns the text if it is a valid plugin name, else throws a usage error. Also rejects a version, because the daemon installs only one
+ * version of a plugin.
+ */
 export function parsePluginName(text: string): string {
   if (isPackageName(text)) return text;
   const at = text.lastIndexOf("@");

@@ -11,7 +11,7 @@ export interface ParsedCommand {
   readonly invocation: Invocation;
 }
 
-/** Parses the words after the command name. If they contain `--help`, passes the help text to `onHelp` and returns undefined. */
+/** Parses the words after the command name. If one of the words is `--help`, calls `onHelp` with the help text and returns undefined. */
 export function parseCommand(
   command: { readonly words: string; readonly summary: string; readonly definition: CommandDefinition },
   given: readonly string[],
@@ -55,9 +55,9 @@ function hintOf({ code, message }: CommanderError, words: string): string {
   return optionHints[words]?.[option] ?? optionHints[""]?.[option] ?? `runtimectl ${words} --help`;
 }
 
-/** Returns the error message of the package commander, without its prefix and on one line. */
+/** Returns an error message of the npm package commander on one line, without its prefix. */
 function sentenceOf({ code, message }: CommanderError): string {
-  // The error message omits the additional arguments, because one of them can be the value of a secret.
+  // Removes the surplus arguments from the message, because an argument can be the value of a secret.
   const text = code === "commander.excessArguments" ? message.replace(/( but got \d+):.*$/s, "$1") : message;
   return text.replace(/^error: /, "").replace(/\n/g, " ");
 }

@@ -3,16 +3,16 @@ import type { GlobalFlags } from "./command.js";
 import { commandTable } from "./command-table.js";
 import { shellWord } from "../output/shell-word.js";
 
-/** First words of the commands that do not connect to a daemon with the connection flags. */
+/** First words of the commands on which the connection flags have no effect. */
 const local: ReadonlySet<string> = new Set(["completion", "daemon", "dev", "help", "init", "pack", "profile", "validate"]);
-/** First words of the commands that connect to a daemon, as a regular expression. */
+/** Regular expression for the first words of all other commands, which connect to a daemon. */
 const connected = [...Object.keys(commandTable), ...Object.keys(commandAliases)].filter((word) => !local.has(word)).join("|");
-/** Matches a command in a text, up to the next command or the end of the line. */
+/** Matches a `runtimectl` command in a text. The match ends before the next `runtimectl` command or at the end of the line. */
 const commandInText = new RegExp(String.raw`\bruntimectl (?=(?:${connected})\b)([^\n]*?)(?=\bruntimectl |\n|$)`, "g");
 
 /**
  * Adds the connection flags of the running command to the `runtimectl` commands in a text, so that these commands use the same daemon. A
- * command that already has a connection flag is unchanged.
+ * command that already contains a connection flag stays unchanged.
  */
 export function repeatFlags(text: string, { profile, url, keyFile }: Pick<GlobalFlags, "profile" | "url" | "keyFile">): string {
   const flags = [

@@ -9,7 +9,7 @@ export interface Target {
   readonly label: string;
   /** Fields that identify the item in the JSON document, such as `{ id: 7 }`. */
   readonly fields: object;
-  /** Text of the note after the action succeeded. Default: the participle and the label, such as `revoked key 7`. */
+  /** Text of the note that is printed if the action succeeds. Default: the past participle and the label, such as `revoked key 7`. */
   readonly doneText?: string | undefined;
 }
 
@@ -24,13 +24,13 @@ interface Action<Item extends Target> {
 
 interface Outcome<Item extends Target> {
   readonly item: Item;
-  /** The error of the action. Undefined if the action succeeded. */
+  /** The error of the failed action. Undefined if the action succeeded. */
   readonly failure: Error | undefined;
 }
 
 /**
- * Runs an action on several items in sequence and prints the result of each. Continues after an API error and stops at any other error. If
- * all items fail, throws the first error. If some fail, throws PARTLY_DONE.
+ * Runs an action on several items in sequence and prints each result. Stops at an error that is not an API error. Throws the first error if
+ * the action fails for all items, and PARTLY_DONE if it fails for some.
  */
 export async function runBatch<Item extends Target>(context: Context, { items, noun, done, act }: Action<Item>): Promise<void> {
   const outcomes: Outcome<Item>[] = [];
@@ -76,7 +76,7 @@ function showOutcomes<Item extends Target>(
     ...(failure && { error: { code: codeOf(failure), message: failure.message } }),
   }));
   const rows = outcomes.map(({ item, failure }) => [item.label, failure ? codeOf(failure) : done]);
-  // Prints no table for a single item, because the note already contains the outcome.
+  // Prints no table rows for a single item, because the note already contains the result.
   output.table({ [noun]: documents }, [noun.toUpperCase(), "OUTCOME"], rows.length === 1 ? [] : rows);
 }
 

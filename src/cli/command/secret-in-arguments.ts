@@ -1,12 +1,12 @@
 import { usageError } from "./command-error.js";
 
-/** Matches an API key: `rtk_` and at least 20 more characters. Shorter texts are not secret. */
+/** Matches an API key: `rtk_` and at least 20 more characters. A shorter text, such as a key prefix, is not secret. */
 export const keyPattern = /rtk_[A-Za-z0-9_-]{20,}/;
 const userInfoPattern = /^[a-z][a-z0-9+.-]*:\/\/[^/?#@]+@/i;
 
 /**
- * Throws a usage error if an argument contains a key or password, because process lists and shell histories show arguments. Never prints
- * the secret.
+ * Throws a usage error if an argument contains an API key or password, because process lists and shell histories show arguments. The error
+ * never contains the secret.
  */
 export function refuseSecrets(words: readonly string[]): void {
   if (words.some((word) => keyPattern.test(word)))

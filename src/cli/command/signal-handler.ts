@@ -1,12 +1,12 @@
 import { CommandError } from "./command-error.js";
 import { exitCodes } from "./exit-codes.js";
 
-/** Time between a signal and the forced exit of the process. Within this time, the command can stop by itself and clean up. */
+/** Time between a signal and the forced exit of the process, in which the command can end normally and clean up. */
 const gracePeriodMs = 2000;
 
 /**
- * Aborts the running command on SIGINT and SIGTERM. The process exits after 2 s or on a second signal. On SIGHUP, the process exits
- * immediately, because its terminal is closed.
+ * Aborts the running command on SIGINT and SIGTERM. The process exits after 2 s or on a second signal. On SIGHUP, the process ends
+ * immediately, because the terminal is closed.
  */
 export class SignalHandler {
   readonly #controller = new AbortController();
@@ -18,7 +18,7 @@ export class SignalHandler {
     process.on("SIGHUP", () => this.#onTerminalClosed());
   }
 
-  /** Aborts on SIGINT and SIGTERM. The reason is a CommandError with the exit code. */
+  /** Aborts on SIGINT and SIGTERM. The reason of the signal is a CommandError that contains the exit code. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
@@ -34,10 +34,10 @@ export class SignalHandler {
     this.#controller.abort(new CommandError(word.toUpperCase(), word, { exitCode }));
   }
 
-  /** Ends the process by SIGHUP. With a normal exit, Node.js would reset the closed terminal and abort. */
+  /** Ends the process by SIGHUP. A normal exit would fail: Node.js would reset the terminal, which is closed, and abort. */
   #onTerminalClosed(): void {
     this.#cleanUps.run();
-    // Removes the SIGHUP listeners of this program and of Ink, because SIGHUP ends a process only without listeners.
+    // Removes the SIGHUP listeners of runtimectl and of Ink, because SIGHUP does not end a process that has a listener.
     process.removeAllListeners("SIGHUP");
     process.kill(process.pid, "SIGHUP");
   }
@@ -48,7 +48,7 @@ export class SignalHandler {
   }
 }
 
-/** Clean-up functions that always run at the end of a command, for example to delete temporary files. */
+/** Clean-up functions that run at the end of each command, also after an error. Example: deleting temporary files. */
 export class CleanUps {
   readonly #pending: (() => void)[] = [];
 
@@ -57,7 +57,7 @@ export class CleanUps {
     this.#pending.push(cleanUp);
   };
 
-  /** Runs each clean-up function once, the last registered first. */
+  /** Calls each clean-up function once. The function that was registered last runs first. */
   run(): void {
     for (const cleanUp of this.#pending.splice(0).toReversed()) cleanUp();
   }

@@ -61,7 +61,7 @@ export const command = defineCommand<[method: string, target: string], Options>(
   },
 });
 
-/** Returns the path with the API prefix. Rejects a full URL, because the key must be sent only to the selected daemon. */
+/** Returns the path with the API prefix. Rejects a full URL, because the key must not reach any other daemon than the selected one. */
 function toPath(target: string, apiBase: string): string {
   if (/^[a-z][a-z0-9+.-]*:/i.test(target) || target.startsWith("//"))
     throw usageError(`${target} is a URL; use a path`, "select the daemon with --url or --profile");
@@ -71,7 +71,7 @@ function toPath(target: string, apiBase: string): string {
   return isFromOrigin ? target : `${apiBase}/${target.replace(/^\//, "")}`;
 }
 
-/** Names of headers that only runtimectl sets. A credential in an argument would be visible to other users. */
+/** Names of headers that the user cannot set. runtimectl sets them itself: a credential in an argument would be visible to other users. */
 const ownHeaders =
   /^(x-api-key|authorization|proxy-authorization|cookie|host|origin|connection|content-length|transfer-encoding|upgrade|expect)$/;
 
@@ -96,7 +96,7 @@ function show({ output, terminal, flags }: Context, response: HttpResponse): voi
   const { status, text, bytes } = response;
   const json = parseJson(response);
   if (flags.json) return output.result(json ?? { status, body: text });
-  // In a pipe, a line feed is added to a JSON body; all other bodies are written unchanged.
+  // In a pipe, writes the body unchanged, except that a JSON body without a final line feed gets one.
   if (!terminal.stdoutIsTty)
     return output.raw(json === undefined || text.endsWith("\n") ? bytes : Buffer.concat([bytes, Buffer.from("\n")]));
   if (json !== undefined) output.result(json, JSON.stringify(json, undefined, 2));

@@ -12,7 +12,7 @@ import { locatePackage } from "../pack/locate-package.js";
 import { openPackage, type OpenedPackage } from "../pack/open-package.js";
 import type { PackPlan } from "../pack/pack-plan.js";
 
-/** Maximum number of attempts to assign a version. An attempt fails if another deployment installs the same version first. */
+/** Maximum number of attempts to assign a version. An attempt fails if another deployment installs this version first. */
 const mostAttempts = 4;
 
 export const command = defineCommand<[source: string], GivenOptions>({
@@ -106,7 +106,7 @@ export const command = defineCommand<[source: string], GivenOptions>({
   },
 });
 
-/** Chooses version and action by the installed versions, and prints the package. */
+/** Chooses the version and the action of the deployment from the installed versions, and prints the package. */
 async function planRun(
   context: Context,
   { opened, plan, options }: { opened: OpenedPackage; plan: PackPlan; options: DeployOptions },

@@ -83,12 +83,12 @@ function noteIfAny({ output }: Context, text: string | undefined): void {
   if (text !== undefined) output.note(text);
 }
 
-/** Whether the worker served the request. The other requests are API requests that `runtimectl dev` itself sends. */
+/** Whether the worker served the request. All other requests are API requests of `runtimectl dev` itself. */
 function ofWorker({ target }: Answered): boolean {
   return !target.startsWith(`${apiBase}/`);
 }
 
-/** Serves the worker until the user quits, a signal arrives or the daemon fails. Resolves with the exit code. */
+/** Serves the worker until the user quits, a signal arrives or the daemon fails. Resolves with the exit code of the command. */
 async function serve(
   context: Context,
   daemon: DevDaemon,
@@ -129,15 +129,15 @@ async function serve(
   try {
     return await ended;
   } finally {
-    // Stops the daemon, which makes a running reload fail, and waits for the end of the reload. Otherwise the reload would write files
-    // while the folder is deleted.
+    // Stops the daemon, so that a running reload fails, and waits until the reload has ended. Otherwise the reload could write files into
+    // the folder while the folder is deleted.
     const closed = reloader?.close();
     await daemon.stop();
     await closed;
   }
 }
 
-/** Replaces a wildcard address in an origin with the loopback address, because a client cannot connect to a wildcard address. */
+/** Returns an origin to which a client can connect. Replaces a wildcard address such as `0.0.0.0` with the loopback address. */
 function reachable(origin: string): string {
   return origin.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:");
 }

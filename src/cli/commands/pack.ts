@@ -86,7 +86,7 @@ function warnOfSecrets({ output }: Context, { files }: PackPlan): void {
     if (looksSecret(file.path)) output.warn(`${file.path} looks like a secret; to exclude it, add it to .runtimeignore`);
 }
 
-/** Rejects a target in `-o` inside the packed folder, because the next archive would contain the target. */
+/** Throws an error if the target in `-o` is inside the packed folder, because the next archive would contain the target. */
 async function refuseTarget(
   target: string,
   { plan, folder, isChosen }: { plan: PackPlan; folder: string; isChosen: boolean },
@@ -105,7 +105,7 @@ async function refuseTarget(
   );
 }
 
-/** Writes the archive atomically: readers of the target see the previous file or the complete archive. */
+/** Writes the archive atomically: a reader of the target sees either the previous file or the complete archive. */
 async function writeWhole(context: Context, plan: PackPlan, target: string): Promise<WrittenArchive> {
   const unfinished = `${target}.${randomUUID().slice(0, 8)}~`;
   try {

@@ -7,7 +7,9 @@ import { connect } from "../client/connection.js";
 import { uploadedWorkers } from "../uploaded-workers.js";
 import { readProfiles } from "../config/read-profiles.js";
 
-/** A word that no command contains. In place of the word to complete, it selects all candidates for that position. */
+/**
+ * Placeholder for the unfinished word. No command contains this word, so the search for a command returns all candidates for its position.
+ */
 const noCommand = "\0";
 
 const kindsOfNouns: Readonly<Record<string, ValueKind>> = {
@@ -19,7 +21,7 @@ const kindsOfNouns: Readonly<Record<string, ValueKind>> = {
   isolates: "worker",
 };
 
-/** Returns all candidates for the last word, regardless of the text already typed. */
+/** Returns all candidates for the last word. Does not filter the candidates by the text already typed, which the caller does. */
 export async function candidatesFor(context: Context, words: readonly string[], modules: CommandModules): Promise<readonly Candidate[]> {
   const [before, typed] = [words.slice(0, -1), words.at(-1) ?? ""];
   const found = matchCommand([...before, noCommand]);
@@ -48,7 +50,7 @@ async function valuesOf(
   return kind === undefined ? [] : liveValues(context, kind, typed);
 }
 
-/** Returns candidates that complete the last field of a list such as `--json=a,b,`. */
+/** Returns candidates for the last field name in a list such as `--json=a,b,`. */
 function fieldsOf(definition: CommandDefinition | undefined, typed: string): readonly Candidate[] {
   const chosen = typed.slice(0, Math.max(typed.lastIndexOf(","), typed.indexOf("=")) + 1);
   return (definition?.fields ?? []).map((field) => ({ value: chosen + field }));
@@ -89,7 +91,7 @@ const sources: Readonly<Record<ValueKind, Source>> = {
   file: () => [{ value: ":files" }],
 };
 
-/** Returns the existing values of a kind, from the daemon or from local files. `typed` is the unfinished word. */
+/** Returns the existing values of a kind, which come from the daemon or from local files. `typed` is the unfinished word. */
 async function liveValues(context: Context, kind: ValueKind, typed: string): Promise<readonly Candidate[]> {
   return sources[kind](context, typed);
 }
@@ -136,7 +138,7 @@ async function profiles(context: Context): Promise<readonly Candidate[]> {
 /** Kinds of values that completion can suggest. */
 type ValueKind = "worker" | "worker with version" | "worker version" | "plugin" | "key" | "profile" | "file" | "topic";
 
-/** Returns the kind of value for a placeholder such as `<name[@version]>` or `<file>` in a command of this noun. */
+/** Returns the kind of value that a placeholder such as `<name[@version]>` or `<file>` stands for in a command of this noun. */
 function valueKind(noun: string, syntax: string): ValueKind | undefined {
   const [placeholder = ""] = /(?<=[<[]).*(?=[>\]])/.exec(syntax.toLowerCase()) ?? [];
   const word = placeholder.replace(/\.\.\.$/, "");

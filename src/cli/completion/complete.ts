@@ -6,12 +6,12 @@ import { Output } from "../output/output.js";
 import { sanitizeForTerminal } from "../output/sanitize-for-terminal.js";
 import { candidatesFor } from "./candidates.js";
 
-/** Time limit for a completion. The limit is short, because the user waits for the candidates after pressing Tab. */
+/** Time limit for a completion. The limit is short, because the user waits for the candidates after each press of Tab. */
 const longestMs = 300;
 
 /**
- * Prints the candidates for the last word, one per line. For zsh and fish, a tab and a description follow. Prints no errors, because errors
- * would disturb the command line. Never prompts, and returns within `longestMs`.
+ * Prints the candidates for the last word, one per line, for zsh and fish with a tab and a description. Never prompts. Prints no errors,
+ * which would disturb the command line. Returns within `longestMs`.
  */
 export async function complete(
   [shell, ...words]: readonly string[],
@@ -23,7 +23,7 @@ export async function complete(
   const output = new Output({ ...terminal, writeStdout: () => undefined, writeStderr: () => undefined }, { format: "plain", quiet: true });
   const context = { ...surroundings, output, flags: connectionFlags(words.slice(0, -1)), signal };
   const candidates = candidatesFor(context, words, modules).catch(() => []);
-  // Waits for the time limit in addition to the signal, because the signal does not abort every operation, such as a DNS lookup.
+  // Also waits for the time limit itself, because some operations, such as a DNS lookup, do not stop when the signal aborts.
   const found = await Promise.race([candidates, delay(longestMs, [])]);
   const typed = words.at(-1) ?? "";
   const lines = found
@@ -35,9 +35,7 @@ export async function complete(
   return exitCodes.ok;
 }
 
-/**
- * Whether a candidate is safe to print. Names come from servers and files, and could contain control sequences for the shell or terminal.
- */
+/** Whether a candidate is safe to print. Servers and files can contain names with control sequences for the shell or terminal. */
 function isPlain(value: string): boolean {
   return /^[\w@/.,:=+-]+$/.test(value);
 }

@@ -1,4 +1,4 @@
-/** The completion script of each shell. A script runs `runtimectl __complete SHELL WORD...` with the unfinished word last. */
+/** The completion script for each shell. A script runs `runtimectl __complete SHELL WORD...`, where the last word is unfinished. */
 export const completionScripts = {
   bash: `# runtimectl completion for bash. Put into ~/.bashrc:  source <(runtimectl completion bash)
 _runtimectl() {

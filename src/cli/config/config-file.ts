@@ -20,7 +20,7 @@ const Ui = z.object({
   refresh: z.optional(z.string()),
   keys: z.optional(z.record(z.string(), z.string())),
 });
-/** Settings of `runtimectl tui`: screen reader mode, polling interval, key bindings. */
+/** Settings of `runtimectl tui`: screen reader mode, polling interval and shortcuts. */
 export type Ui = z.output<typeof Ui>;
 
 const Config = z.object({
@@ -36,7 +36,7 @@ export interface Profiles {
   readonly ui?: Ui | undefined;
 }
 
-/** The file config.yaml. Contains profiles without secrets. Users edit the file, so changes preserve comments and order. */
+/** The file config.yaml with the profiles, without secrets. Changes preserve comments and order, because users edit the file by hand. */
 export class ConfigFile implements Profiles {
   readonly file: string;
   readonly #document: yaml.Document.Parsed | yaml.Document;
@@ -76,7 +76,7 @@ export class ConfigFile implements Profiles {
     this.#document.set("current", name);
   }
 
-  /** Writes config.yaml atomically: other processes read the old or the new content, never a part. */
+  /** Writes config.yaml atomically: other processes read either the old or the new content. */
   async save(): Promise<void> {
     mkdirSync(path.dirname(this.file), { recursive: true, mode: 0o700 });
     const { default: writeFileAtomic } = await import("write-file-atomic");

@@ -4,17 +4,15 @@ import { CommandError } from "../command/command-error.js";
 import { readFileIfThere } from "./read-file-if-there.js";
 import { exitCodes } from "../command/exit-codes.js";
 
-/** A key and the only origin to which runtimectl sends the key. */
+/** An API key, and the only origin to which runtimectl sends this key. */
 export interface Credential {
   readonly origin: string;
   readonly key: string;
-  /**
-   * The daemon's API path at the time of sign-in. Storing the path saves a discovery request. Absent in files that older versions wrote.
-   */
+  /** The daemon's API path at the time of sign-in, stored to save a discovery request. Undefined in files of older runtimectl versions. */
   readonly api?: string | undefined;
 }
 
-/** The file credentials.json, with one key per profile. Rejected if other users can read the file. */
+/** The file credentials.json, with one API key per profile. runtimectl rejects the file if other users can read it. */
 export class CredentialsFile {
   readonly file: string;
   readonly #profiles: Map<string, Credential>;
@@ -41,7 +39,7 @@ export class CredentialsFile {
     this.#profiles.set(profile, credential);
   }
 
-  /** Deletes the key of a profile. Returns whether the profile had a key. */
+  /** Deletes the API key of a profile. Returns whether the file contained a key for the profile. */
   delete(profile: string): boolean {
     return this.#profiles.delete(profile);
   }
@@ -74,8 +72,8 @@ function unusable(file: string, reason: string, hint: string): CommandError {
 }
 
 /**
- * Parses the text of credentials.json. Returns undefined for invalid content. Uses no schema library, because loading one would slow down
- * the start of every command.
+ * Parses the text of credentials.json. Returns undefined for invalid content. Uses no schema library, because loading the library would
+ * delay the start of every command.
  */
 function profilesIn(text: string): Record<string, Credential> | undefined {
   const content = parseJson(text);

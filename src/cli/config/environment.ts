@@ -1,4 +1,6 @@
-/** The environment variables that runtimectl reads, by published name, with their meaning. An empty variable counts as unset. */
+/**
+ * The environment variables that runtimectl reads, by published name, with their meaning. A variable with an empty value counts as not set.
+ */
 export const environmentVariables = {
   RUNTIMECTL_PROFILE: "The profile to use, like --profile.",
   RUNTIMECTL_URL: "The origin of the daemon, like --url.",
@@ -32,7 +34,7 @@ export const environmentVariables = {
 export type VariableName = keyof typeof environmentVariables;
 export type Environment = Readonly<Partial<Record<VariableName, string>>>;
 
-/** Returns the variables in `environmentVariables` that the process environment sets. */
+/** Returns those variables of `environmentVariables` that are set in the environment of the process. */
 export function readEnvironment(variables: Readonly<Record<string, string | undefined>>): Environment {
   const known = Object.keys(environmentVariables).map((name) => [name, variables[name]] as const);
   return Object.fromEntries(known.filter(([, value]) => value !== undefined && value !== ""));

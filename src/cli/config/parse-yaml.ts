@@ -1,2 +1,2 @@
-/** The YAML parser in a separate module. runtimectl loads this module only if there is a YAML file to parse. */
+/** The YAML parser. It is a separate module, so that runtimectl loads the parser only if a YAML file exists. */
 export { parse } from "yaml";

@@ -1,8 +1,7 @@
 import { usageError } from "../command/command-error.js";
 
 /**
- * Returns the text if it is a valid profile name, else throws a usage error. Profile names are keys in config.yaml and values of
- * `--profile`.
+ * Returns the text if it is a valid profile name, else throws a usage error. Users write profile names in config.yaml and in `--profile`.
  */
 export function profileName(text: string): string {
   if (/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(text)) return text;

@@ -5,8 +5,8 @@ import { readFileIfThere } from "./read-file-if-there.js";
 
 const projectFileName = ".runtimectl.yaml";
 /**
- * Settings that a project file must not contain, because a cloned repository must not control the recipient of a key or the trusted
- * authorities.
+ * Settings that a project file must not contain. Otherwise the author of a cloned repository could choose who receives the key, and which
+ * certificate authorities are trusted.
  */
 const forbiddenKeys = ["url", "key", "keyFile", "cacert", "insecure"] as const;
 
@@ -15,7 +15,7 @@ export interface Project {
   readonly profile: string | undefined;
 }
 
-/** Returns the nearest project file: in the folder `from` or its parents, up to the repository root or the home folder. */
+/** Returns the nearest project file: in the folder `from` or a parent folder, up to the repository root or the home folder. */
 export async function findProject(from: string, home: string): Promise<Project | undefined> {
   const file = path.join(from, projectFileName);
   const text = readFileIfThere(file);
@@ -26,7 +26,7 @@ export async function findProject(from: string, home: string): Promise<Project |
 }
 
 async function profileIn(file: string, text: string): Promise<string | undefined> {
-  // Loads the YAML parser only if a project file exists, so that other commands start faster.
+  // Loads the YAML parser only if a project file exists, because loading the parser delays the start of a command.
   const { parse } = await import("./parse-yaml.js");
   const settings = mapIn(() => parse(text) as unknown);
   const profile = settings?.["profile"];
@@ -41,7 +41,7 @@ async function profileIn(file: string, text: string): Promise<string | undefined
   return profile;
 }
 
-/** Returns the parsed YAML map, or an empty map for an empty file. Returns undefined for invalid YAML or other values. */
+/** Returns the map in a YAML file, which is empty for an empty file. Returns undefined if the YAML is invalid or not a map. */
 function mapIn(parse: () => unknown): Readonly<Record<string, unknown>> | undefined {
   try {
     const value = parse() ?? {};

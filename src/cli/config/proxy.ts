@@ -2,7 +2,10 @@ import { usageError } from "../command/command-error.js";
 import type { Environment } from "./environment.js";
 import type { ResolvedSetting } from "./settings.js";
 
-/** Returns the HTTP proxy that the environment selects for an https origin. Connections to http origins are always direct. */
+/**
+ * Returns the HTTP proxy that the environment variables select for an https origin. Undefined without a proxy. runtimectl always connects
+ * directly to an http origin.
+ */
 export function chooseProxy(origin: string, environment: Environment): ResolvedSetting<string> | undefined {
   const { protocol, hostname, port } = new URL(origin);
   if (protocol !== "https:") return undefined;
@@ -13,7 +16,7 @@ export function chooseProxy(origin: string, environment: Environment): ResolvedS
   return { value: parseProxy(text, name), source: name };
 }
 
-/** Parses a proxy URL. Like curl, reads `proxy:3128` as `http://proxy:3128`. */
+/** Parses the URL of a proxy. Like curl, reads `proxy:3128` as `http://proxy:3128`. */
 function parseProxy(text: string, source: string): string {
   const given = text.includes("://") ? text : `http://${text}`;
   const url = URL.canParse(given) ? new URL(given) : undefined;
@@ -27,8 +30,8 @@ function parseProxy(text: string, source: string): string {
 }
 
 /**
- * Whether NO_PROXY contains the host, so that no proxy is used. Entries are `*`, or a host that includes its subdomains, each with an
- * optional port.
+ * Whether NO_PROXY excludes the host from the proxy. Each entry is `*`, or a host name, which also excludes its subdomains. An entry can
+ * contain a port.
  */
 function isExempt({ hostname, port }: { hostname: string; port: string }, list: string): boolean {
   return list

@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 
 /**
- * Returns the text of a file, or undefined if the file does not exist. Synchronous, because loading `node:fs/promises` would take longer.
+ * Returns the text of a file, or undefined if the file does not exist. Reads synchronously, because loading `node:fs/promises` would take
+ * longer.
  */
 export function readFileIfThere(file: string): string | undefined {
   try {

@@ -6,8 +6,7 @@ import type { Settings } from "./settings.js";
 const code = "AUTH_REQUIRED";
 
 /**
- * Returns the error for a response that rejects the key, with a hint that fits the source of the key. Returns undefined for other
- * responses.
+ * Returns the error if the response rejects the API key, with a hint for the source of the key. Returns undefined for any other response.
  */
 export function rejectedKey({ origin, key }: Pick<Settings, "origin" | "key">, response: TransportResponse): CommandError | undefined {
   if (key === undefined || response.status !== 401 || !isAuthRequired(response)) return undefined;
@@ -24,8 +23,8 @@ export function isRejectedKey(error: unknown): error is CommandError {
 }
 
 /**
- * Returns the fix for a rejected key from this source. A key from a variable or flag overrides the stored key, so signing in again does
- * not fix it.
+ * Returns the fix for a rejected API key from this source. A key from a variable or flag overrides the stored key, so signing in again
+ * would not help.
  */
 function hintFor(source: string): string {
   if (source === "RUNTIMECTL_KEY" || source === "RUNTIMECTL_KEY_FILE") return `unset ${source}, or set it to a key of this daemon`;
@@ -34,7 +33,7 @@ function hintFor(source: string): string {
   return "sign in again: runtimectl auth login";
 }
 
-/** Whether the daemon sent the 401 response. A proxy can also respond with 401. */
+/** Whether the daemon itself sent the 401 response. A proxy can also send a 401 response. */
 function isAuthRequired({ text }: TransportResponse): boolean {
   try {
     return (JSON.parse(text) as { error?: { code?: unknown } }).error?.code === code;

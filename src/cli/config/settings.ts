@@ -13,27 +13,27 @@ import { readProfiles } from "./read-profiles.js";
 const defaultOrigin = "http://127.0.0.1:8000";
 const defaultTimeoutMs = 30_000;
 
-/** A setting and its source. `auth status` shows the source. */
+/** A setting with its source, such as a flag or a variable. `auth status` shows the source. */
 export interface ResolvedSetting<Value> {
   readonly value: Value;
   readonly source: string;
 }
 
-/** Connection settings. Precedence: flag, environment, project file, profile, default. */
+/** Connection settings. A flag has priority over the environment, followed by the project file, the profile and the default. */
 export interface Settings {
   readonly profile: ResolvedSetting<string> | undefined;
   readonly isProduction: boolean;
-  /** Whether runtimectl rejects requests that change data, regardless of the permissions of the key. */
+  /** Whether runtimectl rejects requests that change data, even if the key has the permission. */
   readonly isReadOnly: boolean;
   readonly origin: ResolvedSetting<string>;
   readonly key: ResolvedSetting<string> | undefined;
-  /** The API path that the daemon had at the time of sign-in. Can be outdated. */
+  /** The API path that the daemon had at the time of sign-in. The operator can have changed the path since then. */
   readonly apiBase: string | undefined;
-  /** The reason why the stored key is not used. Undefined if the key is used or no key is stored. */
+  /** The reason why the stored key is not used. Undefined if the key is used, or if no key is stored. */
   readonly keyWithheld: string | undefined;
   readonly certificateAuthorities: string | undefined;
   readonly insecure: boolean;
-  /** The URL of the proxy, which must not be printed because it can contain a password. */
+  /** The URL of the proxy. Messages must not contain it, because it can include a password. */
   readonly proxy: ResolvedSetting<string> | undefined;
   readonly timeout: ResolvedSetting<number>;
 }
@@ -129,7 +129,7 @@ function chooseKey(
   return { ...none, key: { value: stored.key, source: credentials.file }, apiBase: stored.api };
 }
 
-/** Reads the key from a file that must contain only the key. */
+/** Reads the API key from a file. Throws a usage error if the file contains more than the key. */
 function readKeyFile(file: string): string {
   try {
     return parseKey(readFileSync(file, "utf8"), file);
@@ -138,13 +138,13 @@ function readKeyFile(file: string): string {
   }
 }
 
-/** Returns a usage error for a file that cannot be read. Returns a CommandError unchanged. */
+/** Returns a usage error for a file that cannot be read. If `error` is already a CommandError, returns it unchanged. */
 function unreadable(what: string, file: string, error: unknown): Error {
   const { code } = error as NodeJS.ErrnoException;
   return error instanceof CommandError ? error : usageError(`${what} ${file} cannot be read: ${code ?? String(error)}`);
 }
 
-/** Returns the key without surrounding white space. Throws a usage error for text that is not a valid header value. */
+/** Returns the API key without surrounding white space. Throws a usage error if the text is not a valid header value. */
 export function parseKey(text: string, source: string): string {
   const key = text.trim();
   if (!/^[\x21-\x7e]{1,512}$/.test(key))

@@ -6,7 +6,7 @@ import { connectAnonymously } from "../client/connection.js";
 import type { CredentialsFile } from "./credentials-file.js";
 import type { Settings } from "./settings.js";
 
-/** A key that the daemon accepted. */
+/** An API key that the daemon has accepted. */
 export interface VerifiedKey {
   readonly key: string;
   readonly principal: Principal;
@@ -24,8 +24,8 @@ interface KeptKey {
 }
 
 /**
- * Sends the key to the daemon and returns its principal. Throws AUTH_REQUIRED if the daemon rejects the key. `source` names the origin of
- * the key in messages.
+ * Sends an API key to the daemon and returns the key's principal. Throws AUTH_REQUIRED if the daemon rejects the key. `source` is where the
+ * key comes from, for messages.
  */
 export async function verifyKey(context: Context, settings: Settings, key: string, source: string): Promise<VerifiedKey> {
   const asGiven = { ...settings, key: { value: key, source }, apiBase: undefined };
@@ -34,7 +34,7 @@ export async function verifyKey(context: Context, settings: Settings, key: strin
   return { key, principal, api: (await discover()).api };
 }
 
-/** Stores a verified key in a profile and selects the profile as the current one. */
+/** Stores a verified API key in a profile and makes this profile the current profile. */
 export async function keepKey({ key, api }: VerifiedKey, { config, credentials, name, profile, settings }: KeptKey): Promise<void> {
   const origin = settings.origin.value;
   config.setProfile(name, { url: origin, ...profile });

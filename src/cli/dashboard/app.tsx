@@ -19,14 +19,15 @@ interface Props {
 }
 
 /**
- * The root component. If the terminal is smaller than the minimum, shows the required size and hides the screens, which keep their state.
+ * The root component. If the terminal is smaller than the minimum size, hides the screens and shows the minimum size. Hidden screens keep
+ * their state.
  */
 export function App({ dashboard, firstScreen, terminalSize, keyboard, onSuspend }: Props) {
   const size = useSyncExternalStore(terminalSize.subscribe, terminalSize.current);
   const { sessions } = dashboard;
   const state = useSyncExternalStore(sessions.subscribe, sessions.state);
   const isTooSmall = size.columns < leastSize.columns || size.rows < leastSize.rows;
-  // Uses one row less than the terminal has, because a frame of the full height would scroll.
+  // Leaves one row of the terminal unused, because a frame of the full height would scroll the terminal.
   const room = isTooSmall ? leastSize : { columns: size.columns, rows: size.rows - 1 };
   return (
     <DashboardContext.Provider value={dashboard}>

@@ -1,7 +1,10 @@
 import type { Context } from "../command/command.js";
 import type { Terminal } from "../output/output.js";
 
-/** Returns the terminal for a command that the dashboard runs. Captures the output, formatted as aligned tables, and allows no prompts. */
+/**
+ * Returns the terminal for a command that runs inside the dashboard. `write` receives the output, with results as aligned tables. Prompts
+ * are not possible.
+ */
 export function capturingTerminal({ terminal }: Pick<Context, "terminal">, write: (text: string | Uint8Array) => void): Terminal {
   return {
     stdinIsTty: false,

@@ -6,11 +6,11 @@ import type { PaletteHistory } from "./palette/palette-history.js";
 import type { Sessions } from "./session/sessions.js";
 import type { Undo } from "./actions/action.js";
 
-/** State and services that all components of the dashboard share. */
+/** State and services that the components of the dashboard share. */
 export interface Dashboard {
   readonly context: Context;
   readonly isReadOnly: boolean;
-  /** Whether screen reader mode is active. In this mode, earlier output stays visible in the terminal. */
+  /** Whether screen reader mode is active, in which earlier output stays visible in the terminal. */
   readonly isAccessible: boolean;
   readonly keymap: Keymap;
   readonly dispatcher: KeyDispatcher;

@@ -29,7 +29,7 @@ export interface DashboardOptions {
   readonly isAccessible: boolean | undefined;
 }
 
-/** Shows the dashboard until the user quits. Restores the terminal, even after an error. */
+/** Shows the dashboard until the user quits. Restores the terminal in every case, also after an error. */
 export async function openDashboard(outer: Context, options: DashboardOptions, host: DashboardHost = processHost()): Promise<void> {
   const context = { ...outer, isReadOnly: options.isReadOnly };
   const { ui } = await readProfiles(context.directories.config);
@@ -73,7 +73,7 @@ interface Drawing {
   readonly ended: Promise<void>;
 }
 
-/** Draws the dashboard until `ended` resolves or rendering fails. */
+/** Renders the dashboard until `ended` resolves, or until rendering fails. */
 async function draw(dashboard: Dashboard, { host, firstScreen, isAccessible, ended }: Drawing): Promise<void> {
   const painter = new TerminalPainter(host.stdout);
   const terminalSize = new TerminalSize(host.stdout);
@@ -93,7 +93,8 @@ async function draw(dashboard: Dashboard, { host, firstScreen, isAccessible, end
   });
   dashboard.context.onExit(() => fullScreen.leave());
   fullScreen.enter();
-  // Repaints on SIGWINCH: if a window returns to its previous size, Node.js emits no `resize`, although the terminal has moved its content.
+  // Redraws on SIGWINCH. If a window returns to its previous size, Node.js emits no `resize`, although the terminal has moved the screen
+  // content.
   host.events.on("SIGWINCH", () => painter.repaint());
   const app = <App {...{ dashboard, firstScreen, terminalSize, keyboard }} onSuspend={() => fullScreen.suspend()} />;
   const ink = render(app, {

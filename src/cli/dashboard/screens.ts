@@ -10,7 +10,7 @@ import { PluginsScreen } from "./plugins/plugins.js";
 import { SecretsScreen } from "./secrets/secrets.js";
 import { WorkersScreen } from "./workers/workers.js";
 
-/** The screens with a tab, in the order of their number keys. */
+/** The screens with a tab, in the order of the number keys that open them. */
 export const screens = [
   { id: "overview", title: "Overview", action: "screen.overview", component: OverviewScreen },
   { id: "workers", title: "Workers", action: "screen.workers", component: WorkersScreen },
@@ -23,8 +23,7 @@ export const screens = [
 ] as const satisfies readonly Screen[];
 
 /**
- * Screens that show a selected item. They have no shortcut and no tab of their own. `tab` is the screen from which the user opens the
- * screen.
+ * Screens without a tab and without a shortcut, which show a selected item. `tab` is the screen from which the user opens the inner screen.
  */
 export const innerScreens = [{ id: "secrets", component: SecretsScreen, tab: "workers" }] as const;
 
@@ -33,7 +32,7 @@ interface Screen {
   readonly title: string;
   readonly action: ActionId;
   readonly component: ComponentType;
-  /** Whether the screen works without a session. */
+  /** Whether the screen can be shown without a session. */
   readonly needsNoSession?: boolean;
 }
 

@@ -8,9 +8,9 @@ import { excerptOf } from "../pack/bundle-failure.js";
 import type { PackedFile } from "../pack/pack-plan.js";
 import { findSyntaxError } from "../validate/syntax-errors.js";
 
-/** A position in the output of Node.js, such as `at Object.fetch (src/index.ts:3:19)`. */
+/** Matches a position in the output of Node.js, such as `at Object.fetch (src/index.ts:3:19)`. */
 const positionPattern = /(?:^|[\s(])((?:[\w@.-]+\/)*[\w@.-]+\.[cm]?[jt]sx?):(\d+):(\d+)/g;
-/** Texts in error messages of Node.js, each with the remedy for its cause. */
+/** Texts that occur in error messages of Node.js, each with a hint about the remedy. */
 const knownCauses: readonly { readonly text: string; readonly hint: string }[] = [
   {
     text: "process.dlopen is not a function",
@@ -28,7 +28,10 @@ interface CheckedPackage {
   readonly files: readonly PackedFile[];
 }
 
-/** Returns the error of an upload. If the daemon's check of the version failed, the error shows the faulty line and the last log lines. */
+/**
+ * Returns the error of an upload. If the daemon's check of the version failed, the error contains the faulty line of code and the worker's
+ * last log lines.
+ */
 export async function checkFailure(error: unknown, checked: CheckedPackage): Promise<unknown> {
   if (!(error instanceof ApiError) || (error.code !== "WORKER_START_FAILED" && error.code !== "WORKER_CHECK_FAILED")) return error;
   const log = checkLogOf(error);
@@ -53,7 +56,7 @@ async function syntaxFrame({ folder, files }: CheckedPackage): Promise<readonly 
   return Array.isArray(details) ? details.map(String) : [];
 }
 
-/** Returns the first position in the texts that is in a file of the user, with the line of the file. */
+/** Returns the first position in the texts that lies in a file of the user, with the code of this line. */
 async function codeFrame(texts: readonly string[], checked: CheckedPackage): Promise<string[]> {
   for (const text of texts)
     for (const [, file = "", line = "", column = ""] of text.matchAll(positionPattern)) {
@@ -66,14 +69,14 @@ async function codeFrame(texts: readonly string[], checked: CheckedPackage): Pro
   return [];
 }
 
-/** Returns a line of a packed file, or of a source file to which a source map refers. */
+/** Returns one line of a packed file. For a bundled file, returns the line of a source file in the source map. */
 async function lineOf(file: string, line: number, { folder, files }: CheckedPackage): Promise<string | undefined> {
   const source = files.find((each) => each.path === file)?.source ?? path.join(folder, file);
   const text = await readFile(source, "utf8").catch(() => "");
   return text.split("\n")[line - 1];
 }
 
-/** Adds a full stop if the text has none: messages of thrown errors usually lack it. */
+/** Adds a full stop to a text without one, because messages of thrown errors usually have none. */
 function asSentence(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`;
 }

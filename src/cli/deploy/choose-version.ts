@@ -3,23 +3,23 @@ import { answeringVersion, type InstalledVersion } from "../../shared/worker-ver
 import { latestVersion } from "../../shared/package-name.js";
 import type { PackageInfo } from "../pack/package-info.js";
 
-/** Version of the first deployment of a worker without a version. */
+/** Version of the first deployment if neither the package nor the user sets a version. */
 const firstVersion = "0.1.0";
-/** The version 0.0.0 in package.json, which marks projects that are not published. */
+/** Version in the package.json of projects that are never published. `deploy` ignores it. */
 const unusedVersion = "0.0.0";
 
 export interface ChosenVersion {
   readonly version: string;
   /**
-   * `declared`: the command line or the manifest contains the version. `assigned`: `deploy` chose the next free version. `latest`: the
-   * deployment replaces the installed version `latest`.
+   * Source of the version. `declared`: command line or manifest. `assigned`: `deploy` chose the next free version. `latest`: the deployment
+   * replaces the installed version `latest`.
    */
   readonly origin: "declared" | "assigned" | "latest";
 }
 
 /**
- * Returns the declared version, else `latest` if that is active (unless `isBump`). Else returns the version of package.json if it is the
- * highest, otherwise one patch or prerelease above the highest installed version.
+ * Returns the declared version, else `latest` if `latest` is active (unless `isBump`). Else returns the version of package.json if it is
+ * the highest, otherwise the next patch or prerelease after the highest installed version.
  */
 export function chooseVersion(
   { version, hasDeclaredVersion = false, packageJson }: Pick<PackageInfo, "version" | "hasDeclaredVersion" | "packageJson">,

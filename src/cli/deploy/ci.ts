@@ -13,7 +13,10 @@ interface GitFacts {
   readonly by?: string;
 }
 
-/** Returns the commit, whether there are uncommitted changes, and the git user of a folder. Empty without git, a repository or a commit. */
+/**
+ * Returns the commit of a folder, whether it has uncommitted changes, and the git user. Empty if git, the repository or a commit is
+ * missing.
+ */
 export async function readGitFacts(folder: string, variables: Variables): Promise<GitFacts> {
   const git = (...words: readonly string[]) => runGit(words, folder, variables);
   const [commit, status, by] = await Promise.all([
@@ -29,8 +32,8 @@ export async function readGitFacts(folder: string, variables: Variables): Promis
 }
 
 /**
- * Runs git and returns its output, or undefined if git fails. Disables `core.fsmonitor`, with which a repository could make git run a
- * program.
+ * Runs git and returns its output, or undefined if git fails. Disables the git setting `core.fsmonitor`, with which the author of a
+ * repository could make git run a program.
  */
 async function runGit(words: readonly string[], folder: string, env: Variables): Promise<string | undefined> {
   const args = ["--no-optional-locks", "-c", "core.fsmonitor=false", ...words];
@@ -40,7 +43,7 @@ async function runGit(words: readonly string[], folder: string, env: Variables):
   );
 }
 
-/** Facts about a deployment for the step outputs and the job summary of a CI workflow. */
+/** Facts about a deployment for the GitHub Actions step outputs and job summary. */
 interface DeploymentFacts {
   readonly kind: string;
   readonly name: string;
@@ -51,8 +54,8 @@ interface DeploymentFacts {
 }
 
 /**
- * Writes the step outputs `url`, `version` and `digest`, and a table to the job summary of GitHub Actions. Writes nothing outside of GitHub
- * Actions.
+ * Writes the step outputs `url`, `version` and `digest` of GitHub Actions, and a table for the job summary. Outside of GitHub Actions,
+ * writes nothing.
  */
 export async function tellGitHub(context: Context, facts: DeploymentFacts): Promise<void> {
   const { GITHUB_OUTPUT: outputs, GITHUB_STEP_SUMMARY: summary } = context.environment;
@@ -64,7 +67,7 @@ export async function tellGitHub(context: Context, facts: DeploymentFacts): Prom
   await append(context, "GITHUB_STEP_SUMMARY", summary, table);
 }
 
-/** Appends text to a file. A failure causes only a warning, because the deployment has already succeeded. */
+/** Appends text to the file that a variable names. If this fails, prints only a warning, because the deployment itself has succeeded. */
 async function append(context: Context, variable: string, file: string | undefined, text: string): Promise<void> {
   if (file === undefined) return;
   try {

@@ -11,10 +11,10 @@ import type { PackPlan } from "../pack/pack-plan.js";
 import type { Settings } from "../config/settings.js";
 
 const labelWidth = 10;
-/** Size of the files above which the deployment prints how to make the package smaller. */
+/** Total size of the files in bytes from which `deploy` prints how to make the package smaller. */
 const largePackageBytes = 50 * 1024 * 1024;
 
-/** The options of `deploy` as written on the command line. */
+/** The options of `deploy` as the user wrote them, before parsing. */
 export interface GivenOptions {
   readonly kind?: PackageKind;
   readonly name?: string;
@@ -29,30 +29,30 @@ export interface GivenOptions {
   readonly bump?: boolean;
   readonly build?: boolean;
   readonly save?: boolean;
-  /** Whether the deployed version is enabled. False with `--no-enable`. */
+  /** Whether the daemon enables the deployed version. False with `--no-enable`. */
   readonly enable?: boolean;
-  /** The health check in `--check`. False with `--no-check`. */
+  /** Text of `--check`, the health check. False with `--no-check`. */
   readonly check?: string | false;
   readonly checkTimeout?: string;
   readonly rollbackOnFail?: boolean;
   readonly keep?: string;
 }
 
-/** The parsed and checked options of `deploy`. */
+/** The options of `deploy` after parsing and validation. */
 export interface DeployOptions {
   readonly identity: PackageIdentity;
   readonly message: string | undefined;
   readonly bundle: boolean;
-  /** Names of the packages in `--external`, which are not bundled. */
+  /** Names of the packages in `--external`. The bundle imports these packages instead of containing their code. */
   readonly externals: readonly string[];
   readonly isDryRun: boolean;
   readonly hasExitCode: boolean;
   readonly onlyIfChanged: boolean;
   readonly mayReplace: boolean;
-  /** Whether `--bump` is set: `deploy` assigns the next version and disables `latest`. */
+  /** Whether `--bump` is set. `deploy` then assigns the next version, and disables the version `latest`. */
   readonly isBump: boolean;
   readonly isOff: boolean;
-  /** Whether the daemon loads the code once, as a check, before it serves the version. */
+  /** Whether the daemon loads the code once before it serves the version, and rejects the version if loading fails. */
   readonly isChecked: boolean;
   readonly check: HealthCheck | undefined;
   readonly rollsBack: boolean;
@@ -92,7 +92,7 @@ export function parseDeployOptions(given: GivenOptions): DeployOptions {
   };
 }
 
-/** Prints the project that a folder without a manifest contains, and the manifest for its output. */
+/** Prints the kind of project that `deploy` detected in a folder without a manifest, and the manifest that `deploy` uses for its output. */
 export function noteProject(context: Context, { project }: OpenedPackage): void {
   if (!project?.output) return;
   const { manifest } = project.output;
@@ -121,7 +121,7 @@ export function notePackage(
   context.output.warn(`the package has ${formatSize(sizeBytes)}${modules}; exclude files with .runtimeignore`);
 }
 
-/** Returns the kind of the package and its entry file, because a folder can contain both a page and a module. */
+/** Returns a text with the package kind and the entry file. The entry file shows how a folder with both a page and a module is served. */
 function servedAs(kind: PackageKind, { entrypoint = "" }: PackPlan["facts"]): string {
   if (kind === "plugin") return "plugin";
   return `${entrypoint.endsWith(".html") ? "static site" : "worker"} (${entrypoint})`;

@@ -33,7 +33,7 @@ interface Parts {
   readonly action: DeployAction;
 }
 
-/** Runs or previews one deployment. */
+/** One deployment, which `deploy` either performs or only shows (`--dry-run`). */
 export class DeploymentRun {
   readonly #context: Context;
   readonly #parts: Parts;
@@ -44,12 +44,15 @@ export class DeploymentRun {
     this.#parts = parts;
   }
 
-  /** Whether `deploy` chose the version number. Two simultaneous deployments can choose the same number, and the second is rejected. */
+  /**
+   * Whether `deploy` chose the version number itself. If two simultaneous deployments choose the same number, the daemon rejects the
+   * second.
+   */
   get hasAssignedVersion(): boolean {
     return this.#parts.deployable.isAssigned;
   }
 
-  /** Prints the planned action and files of a dry run. Resolves with the exit code. */
+  /** Prints what the deployment would do, with all files. Called for `--dry-run` instead of `perform`. Resolves with the exit code. */
   async show(): Promise<ExitCode> {
     const { opened, options, deployable, action, target } = this.#parts;
     const archive = await writeArchive(deployable.plan.files, path.join(opened.workspace, "package.tgz"), this.#context.signal);
@@ -80,7 +83,7 @@ export class DeploymentRun {
     await this.#tell({ sizeBytes, health, deleted, url });
   }
 
-  /** Runs the check and the clean-up of a deployment whose content is already installed. */
+  /** Checks the installed version and deletes old versions. Called instead of an upload if the same content is already installed. */
   async #checkInstalled(): Promise<void> {
     const { deployable, options, target } = this.#parts;
     const { url } = await target.locate(deployable);
@@ -89,7 +92,7 @@ export class DeploymentRun {
     await this.#tell({ sizeBytes: 0, health, deleted, url });
   }
 
-  /** Asks the user to confirm irreversible changes if the profile is a production profile. */
+  /** On a production profile, asks the user to confirm changes that cannot be reverted. */
   async #confirm(): Promise<void> {
     const { action, deployable, options, target } = this.#parts;
     const { settings } = target.connection;
@@ -124,7 +127,7 @@ export class DeploymentRun {
     return outcome;
   }
 
-  /** Reverts the deployment if `--rollback-on-fail` is set. Always throws the error with which the command ends. */
+  /** Reverts the deployment if the user set `--rollback-on-fail`. Always throws the error with which the command ends. */
   async #fail(reason: string): Promise<never> {
     const { action, deployable, options, target } = this.#parts;
     const { name, version } = deployable.plan.facts;

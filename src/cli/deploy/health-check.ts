@@ -6,12 +6,12 @@ import type { Context } from "../command/command.js";
 import type { Settings } from "../config/settings.js";
 
 const defaultTimeoutMs = 30_000;
-/** Time limit for one attempt. A request that exceeds this limit is retried until the total time limit. */
+/** Time limit for one attempt. After an attempt that takes longer, a new attempt starts, until the total time limit is reached. */
 const attemptTimeoutMs = 10_000;
 const firstPauseMs = 100;
 const longestPauseMs = 2_000;
 
-/** The health check of a new version: path, expected status and total time limit. */
+/** The health check of a new version: path, accepted statuses and total time limit. */
 export interface HealthCheck extends AnswerCheck {
   readonly timeoutMs: number;
 }
@@ -20,7 +20,7 @@ export type HealthOutcome =
   | { readonly passed: true; readonly url: string; readonly status: number; readonly durationMs: number }
   | { readonly passed: false; readonly url: string; readonly reason: string };
 
-/** Parses the values of `--check` and `--check-timeout`. Undefined without `--check`. Throws a usage error for invalid values. */
+/** Parses the values of `--check` and `--check-timeout`. Returns undefined without `--check`. Throws a usage error for an invalid value. */
 export function parseHealthCheck(text: string | undefined, timeout: string | undefined): HealthCheck | undefined {
   const timeoutMs = timeout === undefined ? defaultTimeoutMs : parseDurationMs(timeout);
   if (timeoutMs === undefined || timeoutMs === 0)
@@ -28,7 +28,7 @@ export function parseHealthCheck(text: string | undefined, timeout: string | und
   return text === undefined ? undefined : { ...parseAnswerCheck(text), timeoutMs };
 }
 
-/** Repeats the health check until it passes or the time limit is reached. Sends no key. `base` is the URL of the worker. */
+/** Repeats the health check until it succeeds or the total time limit is reached. Sends no key. `base` is the URL of the worker. */
 export async function checkHealth(
   context: Context,
   check: HealthCheck,
@@ -45,7 +45,7 @@ export async function checkHealth(
     const timeout = { value: Math.min(attemptTimeoutMs, Math.ceil(leftMs)), source: "--check-timeout" };
     const { status, tookMs, problem } = await checkAnswer(context, { origin, settings: { ...settings, timeout } }, { base: worker, check });
     if (status !== undefined && problem === undefined) return { passed: true, url, status, durationMs: tookMs };
-    // Keeps the reason of an earlier attempt if the last attempt only exceeded its time limit.
+    // Keeps the reason of an earlier attempt if the last attempt was only too slow.
     if (status !== undefined || reason === undefined) reason = problem;
     await delay(Math.max(0, Math.min(pauseMs, untilMs - performance.now())), undefined, { signal: context.signal });
   }

@@ -6,7 +6,7 @@ import type { DeployTarget, Located } from "./deploy-target.js";
 
 const operations = { plugins: { list, loaded, upload, enable, disable } };
 
-/** A plugin on the daemon to which a package is deployed. The daemon installs only one version of a plugin. */
+/** A plugin as the target of a deployment. The daemon can install only one version of a plugin. */
 export class PluginTarget implements DeployTarget {
   readonly connection: Connection<typeof operations>;
   readonly #name: string;

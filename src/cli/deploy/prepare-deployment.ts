@@ -18,17 +18,17 @@ import type { DeployTarget } from "./deploy-target.js";
 import { isMap, isScalar, type Document } from "yaml";
 import { createTarStream } from "../pack/tar-writer.js";
 
-/** A validated package that is ready to be packed. */
+/** A valid package, ready to be packed. */
 export interface Deployable {
   readonly plan: PackPlan;
   readonly digest: string;
-  /** Whether the version is installed disabled, because of `--no-enable` or its manifest. */
+  /** Whether the daemon installs the version without enabling it, because of `--no-enable` or the manifest. */
   readonly isOff: boolean;
-  /** Whether `deploy` assigns the version. If so, the version is not part of the content digest. */
+  /** Whether `deploy` chose the version number. If so, the content digest does not depend on the version number. */
   readonly isAssigned: boolean;
 }
 
-/** Validates the package with the daemon's rules and prints warnings. Throws if the package is not valid. */
+/** Validates a package by the rules of the daemon and prints the warnings. Throws if the package has errors. */
 export async function planDeployment(context: Context, opened: OpenedPackage, options: DeployOptions): Promise<PackPlan> {
   const { problems, plan } = await validatePackage(opened, options);
   for (const problem of problems) if (problem.severity === "warning") context.output.warn(describeProblem(problem));
@@ -36,7 +36,7 @@ export async function planDeployment(context: Context, opened: OpenedPackage, op
   return plan;
 }
 
-/** Applies the name and version of the deployment to the manifest of a plan. */
+/** Sets the name and version of the deployment in the manifest of a plan. */
 export async function prepareDeployable(
   { workspace }: OpenedPackage,
   plan: PackPlan,
@@ -50,7 +50,7 @@ export async function prepareDeployable(
   return { plan: adapted, digest: digestOf(adapted, isAssigned), isOff, isAssigned };
 }
 
-/** Packs a package and adds the deployment record to its manifest. Throws FILE_CHANGED if a file changed during packing. */
+/** Packs a package, with the deployment record in its manifest. Throws FILE_CHANGED if a file changes during packing. */
 export async function packDeployable(
   context: Context,
   opened: OpenedPackage,
@@ -68,7 +68,7 @@ export async function packDeployable(
   return { ...archive, file, filename: archiveName(plan.facts), plan: noted, deployment };
 }
 
-/** Returns the deployment record. For an archive, the record contains no git data. */
+/** Returns the deployment record. If the package is an archive, the record contains no git data. */
 async function describeDeployment(
   { variables }: Context,
   { folder, isArchive }: OpenedPackage,
@@ -85,12 +85,15 @@ async function describeDeployment(
   };
 }
 
-/** The action of a deployment. `none`: the same content is installed and enabled. `enable`: the same content is installed, but disabled. */
+/**
+ * What a deployment does. `none`: nothing, because the same content is installed and enabled. `enable`: the same content is installed and
+ * only has to be enabled.
+ */
 export type DeployAction = "install" | "replace" | "enable" | "none";
 
 /**
- * Returns the action of the deployment. Throws if a version would be overwritten without `--replace`, or if `--rollback-on-fail` would be
- * impossible.
+ * Returns the action of a deployment. Throws if the deployment would replace a version without `--replace`, or could not be reverted
+ * although `--rollback-on-fail` is set.
  */
 export function chooseAction(target: DeployTarget, { plan, digest, isOff }: Deployable, options: DeployOptions): DeployAction {
   const { existing, loss, versionOrigin } = target;
@@ -116,7 +119,10 @@ function versionExists({ name, version }: { name: string; version: string }, isS
   });
 }
 
-/** Returns the content digest of a plan. The digest does not include the deployment record in the manifest. Reads every file. */
+/**
+ * Returns the content digest of a package, for which it reads every file. The digest does not depend on the deployment record in the
+ * manifest.
+ */
 function digestOf(plan: PackPlan, isAssigned: boolean): string {
   const { file, document } = readManifestOf(plan);
   const digestedAs = digestedText(document, isAssigned);
@@ -126,7 +132,7 @@ function digestOf(plan: PackPlan, isAssigned: boolean): string {
   return digest.hex();
 }
 
-/** Returns the plan with a deployment record in the manifest. With `isOff`, the manifest also contains `enabled: false`. */
+/** Returns the plan with the deployment record in the manifest. If `isOff` is true, the manifest also contains `enabled: false`. */
 async function withDeployment(
   plan: PackPlan,
   directory: string,
@@ -142,8 +148,8 @@ async function withDeployment(
 }
 
 /**
- * Returns the manifest text for the content digest, as the YAML writer formats it: without the deployment record and without an assigned
- * version. Empty if nothing else remains.
+ * Returns the manifest text for the content digest: without the deployment record, without an assigned version, and as the YAML writer
+ * formats it. Empty if no field remains.
  */
 function digestedText(document: Document, isAssigned: boolean): string {
   const copy = document.clone();
@@ -153,7 +159,7 @@ function digestedText(document: Document, isAssigned: boolean): string {
   return isEmpty ? "" : copy.toString({ lineWidth: 0 });
 }
 
-/** Returns the YAML node of a deployment record. All strings are quoted, because YAML would parse some commit hashes as numbers. */
+/** Returns the deployment record as a YAML node. Quotes all strings, because YAML would read some commit ids as numbers. */
 function blockOf(document: Document, deployment: Deployment): unknown {
   const block = document.createNode(deployment);
   if (isMap(block))

@@ -20,11 +20,11 @@ interface Identity {
 }
 
 interface OpenOptions {
-  /** True if a package without a version must get a new version number, even if the active version is `latest`. */
+  /** Whether a package without a version must get a new version number. If false, the deployment replaces an active `latest`. */
   readonly isBump: boolean;
 }
 
-/** A worker on the daemon to which a version is deployed. Other versions of the worker stay installed. */
+/** A worker as the target of a deployment. All other versions of the worker stay installed. */
 export class WorkerTarget implements DeployTarget {
   readonly #context: Context;
   readonly connection: Connection<typeof operations>;
@@ -83,7 +83,7 @@ export class WorkerTarget implements DeployTarget {
   get lines(): DeployTarget["lines"] {
     const { name, version } = this.#identity;
     const on = `runtimectl workers enable ${name}@${version}`;
-    // An enabled `latest` is active, whatever other versions are enabled.
+    // As long as `latest` is enabled, it is the active version.
     const isLatestDisabled = this.#isBump && this.before === latestVersion;
     return {
       off: isLatestDisabled ? `runtimectl workers enable ${name}@${latestVersion}` : `runtimectl workers disable ${name}@${version}`,
@@ -111,14 +111,15 @@ export class WorkerTarget implements DeployTarget {
   }
 
   /**
-   * Returns the host names of the worker, and the host names in `requested` that no operator added. Undefined if the key cannot list hosts.
+   * Returns the host names of the worker, and those host names in `requested` that no operator has added. Undefined if the key cannot list
+   * hosts.
    */
   async findHosts(requested: readonly string[]): Promise<WorkerHosts | undefined> {
     return findHosts(this.connection, { name: this.#identity.name, requested });
   }
 
   /**
-   * Deletes the oldest uploaded versions of the worker, so that `count` versions remain. Never deletes the deployed version or the active
+   * Deletes the oldest uploaded versions of the worker until `count` versions remain. Never deletes the deployed version or the active
    * version.
    */
   async deleteOldVersions(count: number, onDeleted: (version: string) => void): Promise<void> {
@@ -136,7 +137,10 @@ export class WorkerTarget implements DeployTarget {
   }
 }
 
-/** Returns versions sorted by deployment time, newest first. Versions without a deployment record come last, the highest version first. */
+/**
+ * Returns the versions sorted by the time of their deployment, newest first. Versions without a deployment record come last, sorted from
+ * highest to lowest.
+ */
 function newestFirst({ versions, deploys = {} }: Worker): string[] {
   return versions.toSorted((a, b) => (deploys[b]?.at ?? 0) - (deploys[a]?.at ?? 0));
 }

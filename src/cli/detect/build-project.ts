@@ -9,7 +9,7 @@ import { canAsk } from "../output/prompts.js";
 import { folderSource } from "../pack/package-info.js";
 import { detectProject, type DetectedProject } from "./detect-project.js";
 
-/** The package manager for each name of a lock file. */
+/** Name of the package manager that creates each lock file, by file name. */
 const lockFiles: Readonly<Record<string, string>> = {
   "pnpm-lock.yaml": "pnpm",
   "yarn.lock": "yarn",
@@ -18,8 +18,8 @@ const lockFiles: Readonly<Record<string, string>> = {
 };
 
 /**
- * Runs the build script of a project, if it has one: with `isRequested`, or if its output is missing and the user agrees. Installs the dependencies first
- * if there is no node_modules. Throws BUILD_FAILED.
+ * Builds a project if `isRequested` is true, or if the build output is missing and the user agrees. Installs the dependencies if there is
+ * no node_modules, then runs the build script. Throws BUILD_FAILED.
  */
 export async function buildProject(context: Context, folder: string, isRequested: boolean): Promise<void> {
   const project = await detectProject(folder);
@@ -37,7 +37,7 @@ async function hasBuildScript(folder: string): Promise<boolean> {
   return fields.scripts?.["build"] !== undefined;
 }
 
-/** Returns the error for a project without output. It names the commands that build the project. */
+/** Returns the error for a project without build output. The error names the commands that build the project. */
 export function notBuilt({ kind, expected, buildScript, advice }: DetectedProject): CommandError {
   const folders = [...new Set(expected)].join(", ");
   const script = buildScript === undefined ? "package.json has no build script" : "runtimectl deploy --build";
@@ -59,7 +59,7 @@ async function packageManagerOf(folder: string): Promise<string> {
   return "npm";
 }
 
-/** Runs a command in the project. Its output goes to stderr, because stdout contains only results. */
+/** Runs a command in the project folder. Redirects the command's output to stderr, because stdout contains only results. */
 async function run(context: Context, folder: string, words: readonly [command: string, ...args: string[]]): Promise<void> {
   const [command, ...args] = words;
   context.output.note(words.join(" "), { text: "  Build     ", style: "bold" });
@@ -67,7 +67,7 @@ async function run(context: Context, folder: string, words: readonly [command: s
     cwd: folder,
     env: withoutCredentials(context.variables),
     stdio: ["ignore", "pipe", "pipe"],
-    // Starts a process group, so that an interruption also ends the programs that the script has started.
+    // Starts the command in its own process group, so that an interruption also ends all programs that the build script starts.
     detached: true,
   });
   const interrupt = () => {
@@ -75,7 +75,7 @@ async function run(context: Context, folder: string, words: readonly [command: s
   };
   context.signal.addEventListener("abort", interrupt, { once: true });
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (text: Buffer) => context.io.stderr.write(text));
-  // Waits for the event "exit". The event "close" can come much later, because a background program can keep the pipes open.
+  // Waits for the event `exit`, because the event `close` can come much later: a program in the background can keep the pipes open.
   const code = await once(child, "exit").then(
     ([exitCode]) => exitCode as number | null,
     (error: Error) => error,
@@ -88,8 +88,8 @@ async function run(context: Context, folder: string, words: readonly [command: s
 }
 
 /**
- * Removes the variables of runtimectl from the environment of the build, because they can contain an API key and the build runs code of
- * other authors.
+ * Returns the environment for the build without the variables of runtimectl. These can contain an API key, and a build runs code of other
+ * authors.
  */
 function withoutCredentials(variables: Context["variables"]): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(variables).filter(([name]) => !name.startsWith("RUNTIMECTL_")));

@@ -9,29 +9,29 @@ import { folderSource, isAnyFile, type PackageSource } from "../pack/package-inf
 import { usualPluginEntries } from "../../shared/plugin-manifest.js";
 import { frameworks, usualOutputs, type Framework, type FrameworkOutput } from "./frameworks.js";
 
-/** Entry files of servers, in search order, for packages without an index file and without `main`. */
+/** Names of server modules without extension, in search order. Used for packages that have neither an index file nor the field `main`. */
 const serverFiles = ["server", "app", "main", "src/index", "src/server", "src/app", "src/main", "dist/index", "dist/server", "dist/main"];
 const codeExtensions = ["js", "mjs", "cjs", "ts", "mts", "tsx"];
-/** A start script that runs one file, such as `NODE_ENV=production node --enable-source-maps dist/server.js`. */
+/** Matches a start script that runs one file, such as `NODE_ENV=production node --enable-source-maps dist/server.js`. */
 const startScriptPattern = /^(?:[A-Z_]+=\S+ +)*(?:node|tsx|ts-node|bun(?: run)?) +(?:-\S+ +)*(\S+\.[cm]?[jt]sx?)$/;
 const wranglerFiles = ["wrangler.jsonc", "wrangler.json", "wrangler.toml"];
 
-/** A project without a manifest: its framework, and the manifest that serves its output. */
+/** A project without a manifest, with its framework and the manifest that `deploy` generates. */
 export interface DetectedProject {
   /** The framework or kind of the project, such as `Vite`. */
   readonly kind: string;
-  /** The deployed output, and the manifest for it. Undefined if the project has to be built first. */
+  /** The build output to deploy, with its manifest. Undefined if the user must build the project first. */
   readonly output: DetectedOutput | undefined;
-  /** Output paths that builds of this framework create, for the error message. */
+  /** Paths at which builds of this framework put their output. The error for missing output names these paths. */
   readonly expected: readonly string[];
-  /** Name of the script in package.json that builds the project. */
+  /** Name of the script in package.json that builds the project. Undefined without a build script. */
   readonly buildScript: string | undefined;
   readonly advice: string | undefined;
 }
 
 export interface DetectedOutput extends Pick<FrameworkOutput, "copies" | "module"> {
   readonly manifest: Readonly<Record<string, unknown>>;
-  /** The only folders to pack. Undefined if the usual packing rules apply to the whole project. */
+  /** The only folders to pack. Undefined if the packing rules decide for the whole project. */
   readonly packed: readonly string[] | undefined;
 }
 
@@ -43,7 +43,10 @@ interface PackageFields {
   readonly devDependencies?: object;
 }
 
-/** Returns what a folder without a manifest contains. Undefined for a folder with a manifest, a plugin, or nothing to serve. */
+/**
+ * Returns the project in a folder without a manifest. Undefined if the folder has a manifest, contains a plugin, or contains nothing that
+ * can be served.
+ */
 export async function detectProject(folder: string): Promise<DetectedProject | undefined> {
   const source = folderSource(folder);
   for (const file of manifestFileNames) if ((await source.read(file)) !== undefined) return undefined;
@@ -71,24 +74,24 @@ export async function detectProject(folder: string): Promise<DetectedProject | u
   return { kind: "static site", output: output && named(output, name), expected, buildScript, advice: undefined };
 }
 
-/** Whether a page loads files from `/`, so that it was built for the root of a host. */
+/** Whether a page loads files by URLs that start with `/`, which are valid only if the site is at the root of a host. */
 function hasRootUrls(page: string): boolean {
   return [...rootUrlsOfPage(page)].some(({ path: url }) => url !== undefined);
 }
 
-/** Whether builds of the framework have no server. */
+/** Whether no build output of the framework contains a server. */
 function isSiteOnly({ outputs }: Framework): boolean {
   return outputs.every(({ file }) => file.endsWith(".html"));
 }
 
 const noBuild = { expected: [], buildScript: undefined, advice: undefined } as const;
 
-/** Returns the manifest of a detected output as YAML. */
+/** Returns the YAML text of the manifest for a detected build output. */
 export function manifestTextOf({ manifest }: DetectedOutput): string {
   return Object.keys(manifest).length === 0 ? "" : yaml.stringify(manifest);
 }
 
-/** Returns a package source that also contains the manifest of a detected output. */
+/** Returns a package source that contains the files of `source` and the generated manifest of a detected build output. */
 export function withDetectedManifest(source: PackageSource, output: DetectedOutput): PackageSource {
   const [manifestFile] = manifestFileNames;
   const text = manifestTextOf(output);
@@ -104,7 +107,7 @@ function named(output: DetectedOutput, name: { readonly name?: string }): Detect
   return { ...output, manifest: { ...output.manifest, ...name } };
 }
 
-/** Returns the default entrypoints, with `main` of package.json. */
+/** Returns the default entrypoints in search order, including the field `main` of package.json. */
 function entrypointsOf(fields: PackageFields | undefined): string[] {
   return usualEntrypoints(typeof fields?.main === "string" ? path.posix.normalize(fields.main) : undefined);
 }
@@ -131,8 +134,7 @@ async function findFramework(source: PackageSource, fields: PackageFields | unde
 }
 
 /**
- * Returns the manifest of a Node.js server or a Cloudflare Worker. Its entrypoint is the file that the start script or wrangler's
- * configuration names.
+ * Returns the manifest for a Node.js server or a Cloudflare Worker. The start script or wrangler's configuration determines the entrypoint.
  */
 async function findServer(
   source: PackageSource,
@@ -167,7 +169,7 @@ async function findOutput(folder: string, outputs: readonly FrameworkOutput[], s
   return undefined;
 }
 
-/** Replaces `*` in a path with the name of the only folder there. Returns undefined if no folder or several folders are there. */
+/** Replaces the `*` in a path with the folder that exists at this place. Returns undefined if there is no folder or more than one. */
 async function expandedFile(folder: string, file: string): Promise<string | undefined> {
   const [before, after] = file.split("*");
   if (before === undefined || after === undefined) return file;
@@ -176,7 +178,7 @@ async function expandedFile(folder: string, file: string): Promise<string | unde
   return only === undefined || others.length > 0 ? undefined : before + only.name + after;
 }
 
-/** Returns a valid package name for a folder, such as `my-app` for `My App`. */
+/** Returns a valid package name that resembles the name of a folder, such as `my-app` for `My App`. */
 function nameFor(folder: string): string {
   const name = path
     .basename(path.resolve(folder))

@@ -15,8 +15,8 @@ export interface DetectedPackage {
 }
 
 /**
- * Detects the output of a folder without a manifest. Writes the generated files below `workspace`. Returns undefined if the folder has a
- * manifest. Throws NOT_BUILT if the output is missing.
+ * Detects the build output in a folder without a manifest, and writes the generated files below `workspace`. Returns undefined if the
+ * folder has a manifest. Throws NOT_BUILT if the build output is missing.
  */
 export async function detectPackage(folder: string, workspace: string): Promise<DetectedPackage | undefined> {
   const project = await detectProject(folder);
@@ -27,7 +27,7 @@ export async function detectPackage(folder: string, workspace: string): Promise<
   return { project, options: { source, only: output.packed, added: await detectedFiles(folder, output, workspace) } };
 }
 
-/** Returns the files that the package contains in addition to the project's files: the manifest, a generated module, and copies. */
+/** Returns the files that the package contains in addition to files of the project: the manifest, a generated module, and copies. */
 async function detectedFiles(folder: string, output: DetectedOutput, workspace: string): Promise<PackedFile[]> {
   const directory = path.join(workspace, "detected");
   const written = [{ path: manifestFileNames[0] as string, content: manifestTextOf(output), rule: "the manifest for the detected output" }];

@@ -1,29 +1,26 @@
-/** One possible output of a build: a file that proves that the build has run, and the manifest that serves the output. */
+/** A possible output of a build. The output exists if a certain file exists. The manifest describes how to serve the output. */
 export interface FrameworkOutput {
-  /** Path below the project. `*` stands for one folder name. */
+  /** Path of the file that proves that the output exists, relative to the project. `*` stands for one folder name. */
   readonly file: string;
-  /**
-   * Folders that the package contains in addition to package.json. Installed packages are included only if the list contains
-   * `node_modules`.
-   */
+  /** Folders to pack, in addition to package.json. Installed packages are packed only if the list contains `node_modules`. */
   readonly packed: readonly string[];
-  /** Fields of the manifest in addition to `entrypoint`, whose value is `file`. */
+  /** Manifest fields for this output, in addition to `entrypoint`. The entrypoint is `file`. */
   readonly manifest?: Readonly<Record<string, unknown>>;
-  /** Folders that are copied to another path in the archive. Missing folders are skipped. */
+  /** Folders that get another path in the archive. Folders that do not exist are skipped. */
   readonly copies?: readonly { readonly from: string; readonly to: string }[];
-  /** Text of a generated module in the archive. It replaces `file` as the entrypoint. */
+  /** A generated module in the archive, which is the entrypoint in place of `file`. */
   readonly module?: { readonly path: string; readonly text: string };
 }
 
 export interface Framework {
   readonly name: string;
-  /** Names of packages. The project uses this framework if its package.json lists one of them. */
+  /** Names of npm packages. A project uses this framework if its package.json lists one of these packages. */
   readonly packages: readonly string[];
-  /** File names. The project uses this framework if one of these files exists. */
+  /** File names. A project uses this framework if it contains one of these files. */
   readonly configFiles?: readonly string[];
-  /** Possible outputs in search order. `deploy` uses the first one whose file exists. */
+  /** Possible build outputs in search order. `deploy` uses the first output that exists. */
   readonly outputs: readonly FrameworkOutput[];
-  /** Setting of the framework that produces one of the outputs. The user sees it if none of the outputs exists. */
+  /** Setting of the framework that makes the build create a supported output. `deploy` prints this text if no output exists. */
   readonly advice?: string;
 }
 
@@ -40,7 +37,7 @@ import * as build from "./build/server/index.js";
 export default { fetch: createRequestHandler(build) };
 `;
 
-/** Supported frameworks. Frameworks that use Vite come before Vite itself. */
+/** Supported frameworks in search order. Frameworks that use Vite come before Vite, because their projects also list Vite. */
 export const frameworks: readonly Framework[] = [
   {
     name: "Next.js",
@@ -79,7 +76,7 @@ export const frameworks: readonly Framework[] = [
       {
         file: "build/index.js",
         packed: ["build", "node_modules"],
-        // SvelteKit determines the origin of a submitted form by these headers.
+        // SvelteKit reads the origin of a submitted form from these headers.
         manifest: { env: { PROTOCOL_HEADER: "x-forwarded-proto", HOST_HEADER: "x-forwarded-host" } },
       },
       site("build", { immutable: ["_app/immutable"] }),
@@ -124,5 +121,5 @@ export const frameworks: readonly Framework[] = [
   { name: "MkDocs", packages: [], configFiles: ["mkdocs.yml"], outputs: [site("site")] },
 ];
 
-/** Outputs of projects without a known framework. */
+/** Possible build outputs of projects with an unknown framework. */
 export const usualOutputs: readonly FrameworkOutput[] = ["dist", "build", "out", "public", "_site"].map((folder) => site(folder));

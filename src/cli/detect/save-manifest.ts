@@ -6,7 +6,9 @@ import type { Context } from "../command/command.js";
 import type { OpenedPackage } from "../pack/open-package.js";
 import { manifestTextOf } from "./detect-project.js";
 
-/** Writes the manifest of a detected project to its folder. Throws a usage error if nothing was detected or the manifest exists. */
+/**
+ * Writes the manifest of a detected project into the project folder. Throws a usage error if no project was detected or a manifest exists.
+ */
 export async function saveManifest(context: Context, { project, folder, isArchive }: OpenedPackage): Promise<void> {
   if (isArchive) throw usageError("--save cannot be used with an archive");
   if (!project?.output) throw usageError("--save: the folder already has a manifest, or contains no project that needs one");

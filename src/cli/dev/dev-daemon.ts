@@ -11,7 +11,7 @@ import type { Variables } from "../config/user-directories.js";
 import { createServer } from "node:net";
 
 const program = installedFile("dist/server/dev-daemon.js");
-/** Time that the daemon has to stop after SIGTERM, before SIGKILL. */
+/** Time between SIGTERM and SIGKILL, in which the daemon can stop by itself. */
 const stopTimeoutMs = 1500;
 
 const usualPort = 8787;
@@ -20,22 +20,25 @@ const triedPorts = 100;
 export type Answered = Extract<DevReport, { kind: "answered" }>;
 
 interface DevDaemonOptions {
-  /** A folder that only this daemon uses, for its state, workers and plugins. */
+  /** Folder for state, workers and plugins of the daemon. No other daemon uses this folder. */
   readonly directory: string;
   readonly host: string;
   readonly port: number;
-  /** The environment variables of the command. The daemon receives only PATH. */
+  /** The environment variables of `runtimectl dev`. The daemon receives only PATH. */
   readonly variables: Variables;
-  /** Called with each log line of the daemon: JSON, or the plain text of a fatal error. */
+  /** Callback for each log line of the daemon. A line is JSON, or plain text for a fatal error. */
   readonly onLine: (line: string) => void;
   readonly onAnswered: (answered: Answered) => void;
 }
 
-/** The daemon of this package as a child process. The daemon stops when its IPC channel closes, so it never outlives the command. */
+/**
+ * A daemon that `runtimectl dev` starts as a child process. The daemon stops when the IPC channel to the command closes, so it never
+ * outlives the command.
+ */
 export class DevDaemon {
   readonly origin: string;
   readonly rootKey: string;
-  /** Resolves with the last log line when the daemon ends. */
+  /** Resolves with the daemon's last log line when the daemon ends. */
   readonly ended: Promise<string>;
   readonly #child: ChildProcess;
 
@@ -46,13 +49,13 @@ export class DevDaemon {
     this.#child = parts.child;
   }
 
-  /** Starts the daemon and waits until it listens. */
+  /** Starts the daemon. Resolves when the daemon accepts requests. */
   static async start({ directory, host, port, variables, onLine, onAnswered }: DevDaemonOptions): Promise<DevDaemon> {
     const rootKey = randomBytes(32).toString("base64url");
     const rootKeyFile = path.join(directory, "root.key");
     await writeFile(rootKeyFile, rootKey, { flag: "wx", mode: 0o600 });
     const child = spawn(process.execPath, [program, directory], {
-      // Starts the daemon in its own process group. Ctrl-C then reaches only the command, which stops the daemon.
+      // Starts the daemon in its own process group. Ctrl-C in the terminal then signals only the command, and the command stops the daemon.
       detached: true,
       stdio: ["ignore", "pipe", "pipe", "ipc"],
       env: {
@@ -65,10 +68,10 @@ export class DevDaemon {
         RUNTIME_STATE_DIR: path.join(directory, "state"),
         RUNTIME_CHECK_UPLOADS: "true",
         RUNTIME_WORKER_NETWORK_ALLOW: "loopback",
-        // Disables system users for isolates, because other users cannot enter the private folder of `runtimectl dev`. The value also
-        // prevents a warning when the daemon runs as root.
+        // Disables system users for isolates, because other users cannot read the private folder of `runtimectl dev`. The value also
+        // prevents a warning if root runs the daemon.
         RUNTIME_WORKER_UIDS: "off",
-        // The level `debug` includes debug output of workers.
+        // Only with the level `debug`, the log contains the debug output of workers.
         RUNTIME_LOG_LEVEL: "debug",
       },
     });
@@ -86,7 +89,7 @@ export class DevDaemon {
     return new DevDaemon({ origin, rootKey, child, ended });
   }
 
-  /** Stops the daemon: SIGTERM, then SIGKILL after `stopTimeoutMs`. */
+  /** Stops the daemon with SIGTERM. After `stopTimeoutMs`, sends SIGKILL. */
   async stop(): Promise<void> {
     this.#child.kill("SIGTERM");
     const timer = setTimeout(() => this.kill(), stopTimeoutMs);
@@ -106,8 +109,8 @@ export function daemonEnded(words: string): CommandError {
 }
 
 /**
- * Returns the port in `--port`, or throws if it is in use. Without `--port`, returns the default port or the next free one. `taken` is the
- * default port if another program uses it.
+ * Returns the port in `--port`, or throws if the port is in use. Without `--port`, returns the default port or the next free one. `taken`
+ * is the default port if another program uses it.
  */
 export async function choosePort(host: string, given: string | undefined): Promise<{ port: number; taken: number | undefined }> {
   if (given !== undefined) {

@@ -9,11 +9,11 @@ const warnLevel = 40;
 interface KeyActions {
   reload(): void;
   quit(): void;
-  /** Returns the URL that the key `o` opens. Undefined until the daemon serves the worker. */
+  /** Returns the URL that the browser opens when the user presses `o`. Undefined until the daemon serves the worker. */
   url(): string | undefined;
 }
 
-/** Runs an action for each pressed key until the command ends. Requires a terminal. */
+/** Runs an action each time the user presses its key, until the command ends. Requires a terminal. */
 export function listenForKeys({ io, terminal, variables, onExit }: Context, actions: KeyActions): void {
   const keys: Readonly<Record<string, () => void>> = {
     r: () => actions.reload(),
@@ -37,14 +37,14 @@ export function listenForKeys({ io, terminal, variables, onExit }: Context, acti
   });
 }
 
-/** Returns the text to print for a daemon log line. Undefined unless the line is output of the worker or a warning. */
+/** Returns the text to print for a log line of the daemon. Undefined if the line is neither worker output nor a warning. */
 export function describeLogLine(line: string): string | undefined {
   const entry = parse(line);
   if (entry === undefined) return line === "" ? undefined : line;
   const { worker, level, msg, source, err, path, requestId } = entry;
   if (typeof msg !== "string") return undefined;
   if (worker !== undefined && source === "app") return msg;
-  // Skips log lines about failed API requests, because the dev command sent these requests and reports their failure itself.
+  // Skips log lines about failed API requests. `runtimectl dev` sent these requests and reports their failures itself.
   const isCall = path !== undefined || (requestId !== undefined && worker === undefined);
   if (typeof level !== "number" || level < warnLevel || isCall) return undefined;
   const cause = (err as { message?: unknown } | undefined)?.message;

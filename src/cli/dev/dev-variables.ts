@@ -8,14 +8,14 @@ import { readManifestOf, withManifest } from "../pack/bundle-plan.js";
 import type { PackPlan } from "../pack/pack-plan.js";
 
 /**
- * Files with variables in the folder of a worker. The last file overrides the first. Never packed. `.dev.vars` is the file name of
- * Cloudflare's wrangler.
+ * Files in the worker's folder that contain variables for `runtimectl dev`. `.dev.vars`, the file of Cloudflare's wrangler, overrides
+ * `.env`. Both files are never packed.
  */
 const usualFiles = [".env", ".dev.vars"] as const;
 
 /**
- * Returns the variables of `.env` and `.dev.vars`, overridden by the variables of the file `given`. Throws a usage error if that file does
- * not exist.
+ * Returns the variables of `.env` and `.dev.vars`. The variables of the file `given` override them. Throws a usage error if the file
+ * `given` does not exist.
  */
 export function readDevVariables(folder: string, given: string | undefined): Record<string, string> {
   const texts = usualFiles.map((name) => readFileIfThere(path.join(folder, name)));
@@ -29,8 +29,8 @@ function parsed(text: string | undefined): Record<string, string> {
 }
 
 /**
- * Returns the pack plan with the variables and NODE_ENV added to `env` in the manifest. The variables replace the secrets that the manifest
- * lists. Throws SECRET_MISSING if a required secret has no variable.
+ * Returns the plan with `env` in the manifest extended by the variables and NODE_ENV. The variables also replace the secrets in the
+ * manifest. Throws SECRET_MISSING if no variable has the name of a required secret.
  */
 export async function withDevVariables(plan: PackPlan, directory: string, env: Readonly<Record<string, string>>): Promise<PackPlan> {
   const fields = (readManifestOf(plan).document.toJS() ?? {}) as { secrets?: unknown; env?: object | null };

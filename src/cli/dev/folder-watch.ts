@@ -1,9 +1,9 @@
 import { readdirSync, statSync, watch, type FSWatcher } from "node:fs";
 import path from "node:path";
 
-/** Time without changes before a change is reported, because editors write a file in several steps. */
+/** Time without further changes after which a change is reported, because editors write a file in several steps. */
 const quietMs = 50;
-/** Maximum delay between a change and its report while further changes follow. */
+/** Maximum time between a change and its report. Without this limit, further changes could delay the report indefinitely. */
 const longestWaitMs = 500;
 
 interface Watched {
@@ -12,8 +12,8 @@ interface Watched {
 }
 
 /**
- * Reports changes below a folder, several quick changes as one. Watches each subfolder separately, to skip node_modules. `follow` watches
- * new folders; the listener must call it before reading files.
+ * Reports changes below a folder; quick changes lead to one report. Watches each subfolder on its own, so that node_modules is skipped. The
+ * listener must call `follow` for new folders before it reads files.
  */
 export class FolderWatch {
   readonly #root: string;
@@ -21,7 +21,7 @@ export class FolderWatch {
   readonly #watched = new Map<string, Watched>();
   #quietTimer: NodeJS.Timeout | undefined;
   #firstMs = 0;
-  /** The error message if the system limit for watches was reached. Some folders are then not watched. */
+  /** The error message if the system allows no more watches. Some folders are then not watched. */
   problem: string | undefined;
 
   constructor(root: string, onChange: () => void) {
@@ -29,7 +29,10 @@ export class FolderWatch {
     this.#onChange = onChange;
   }
 
-  /** Watches all existing folders except ignored folders and their subfolders. `isIgnored` receives the path relative to the root. */
+  /**
+   * Watches all existing folders. `isIgnored` receives a path relative to the root, and returns true for folders to skip with their
+   * subfolders.
+   */
   follow(isIgnored: (directory: string) => boolean): void {
     const found = new Set<string>();
     this.#visit("", isIgnored, found);
@@ -55,7 +58,7 @@ export class FolderWatch {
         if (entry.isDirectory() && !isIgnored(below)) this.#visit(below, isIgnored, found);
       }
     } catch (error) {
-      // Ignores a folder that was deleted while the folders were listed, because the deletion itself is reported as a change.
+      // Ignores the error of a folder that no longer exists. Its deletion is reported as a change.
       const { code, message } = error as NodeJS.ErrnoException;
       if (code === "ENOSPC" || code === "EMFILE") this.problem = message;
     }

@@ -17,11 +17,11 @@ import { readDevVariables, withDevVariables } from "./dev-variables.js";
 import { FolderWatch } from "./folder-watch.js";
 import { findSyntaxError } from "../validate/syntax-errors.js";
 
-/** Delay before packing again after a file changed while it was packed. */
+/** Delay before another attempt to pack, if a file changed while it was packed. */
 const retryMs = 100;
-/** Error codes that a change of the code cannot fix, because the folder or a flag is wrong. */
+/** Error codes for a wrong folder or flag. No change of the code can fix these errors. */
 const hopeless = new Set(["MISSING_PACKAGE_NAME", "USAGE"]);
-/** Names of folders that are not watched, even if their files are packed. */
+/** Names of folders in which changes are not detected, even if their files are packed. */
 const unwatched = new Set(["node_modules", ".git"]);
 
 interface ReloaderOptions {
@@ -33,9 +33,9 @@ interface ReloaderOptions {
   readonly externals: readonly string[];
   readonly varsFile: string | undefined;
   readonly client: ClientOf<{ workers: { upload: typeof upload; removeVersion: typeof removeVersion } }>;
-  /** Called after each successful upload. `isFirst` is true for the first upload. */
+  /** Callback that runs after each successful upload. `isFirst` is true for the first upload. */
   readonly onServed: (worker: Served, how: { tookMs: number; isFirst: boolean }) => void;
-  /** Called if the first reload fails with an error that no code change can fix. */
+  /** Callback that runs if the first reload fails with an error that no change of the code can fix. */
   readonly onHopeless: (error: unknown) => void;
 }
 
@@ -45,8 +45,8 @@ export interface Served {
 }
 
 /**
- * Packs and uploads the worker's folder after each change, one reload at a time. The previous code stays active until the daemon has loaded
- * the new code.
+ * Packs and uploads the worker's folder after each change. Only one reload runs at a time. The previous code stays active until the daemon
+ * has loaded the new code.
  */
 export class Reloader {
   readonly #options: ReloaderOptions;
@@ -56,7 +56,7 @@ export class Reloader {
   #isClosed = false;
   #count = 0;
   #leftOut: ReadonlySet<string> = new Set();
-  /** SHA-256 hash of the last uploaded archive, even if the daemon rejected the archive. */
+  /** SHA-256 hash of the archive that was uploaded last, even if the daemon rejected it. */
   #triedSha256: string | undefined;
   #lastFailure: string | undefined;
   #served: Served | undefined;
@@ -66,14 +66,14 @@ export class Reloader {
     this.#watch = new FolderWatch(options.folder, () => this.request("changed"));
   }
 
-  /** Starts a reload now, or after the running reload. Uploads unchanged content only if `forced` is true. */
+  /** Starts a reload, or schedules one after the running reload. With `forced`, also uploads content that has not changed. */
   request(reason: "changed" | "forced"): void {
     if (this.#isEnding) return;
     if (this.#wanted !== "forced") this.#wanted = reason;
     this.#running ??= this.#run();
   }
 
-  /** Stops watching and reloading. Resolves after the running reload, which writes temporary files. */
+  /** Stops watching and reloading. Resolves only after a running reload has ended, because a reload writes temporary files. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#watch.close();
@@ -96,7 +96,7 @@ export class Reloader {
   async #reload(isForced: boolean): Promise<void> {
     const startedMs = performance.now();
     const { folder, directory, context, onServed } = this.#options;
-    // Starts watching before the first file is read, so that no change is missed.
+    // Starts watching before the first file is read. Otherwise a change between reading and watching would be missed.
     this.#watch.follow((below) => unwatched.has(path.posix.basename(below)) || this.#leftOut.has(below));
     if (this.#watch.problem !== undefined) context.output.warn(`some folders of ${folder} are not watched: ${this.#watch.problem}`);
     const made = path.join(directory, `pack-${(this.#count += 1)}`);
@@ -140,7 +140,7 @@ export class Reloader {
     const { data } = await client.workers.upload({ file: { filename: archiveName(facts), sizeBytes, bytes: createReadStream(file) } });
     const { name, version } = data.worker;
     const before = this.#served;
-    // If the name or version changed, deletes the previous worker version, which could otherwise stay active.
+    // If the user changed the name or version, deletes the previous worker version. Otherwise the previous version could stay active.
     if (before !== undefined && (before.name !== name || before.version !== version))
       await client.workers.removeVersion({ params: { ...toPathSegments(before.name), version: before.version } });
     return { name, version };
@@ -164,8 +164,8 @@ export class Reloader {
 }
 
 /**
- * Returns a shorter error if the code threw an error while it was loaded. The daemon then also logs the error with its stack, which the
- * command prints.
+ * Shortens an error that the worker's code threw while it was loaded, because `runtimectl dev` already prints the daemon's log line with
+ * the error and its stack.
  */
 function withoutShownError(error: unknown): unknown {
   const isThrown = error instanceof ApiError && error.code === "WORKER_START_FAILED" && /\(\S+:\d+:\d+\)$/.test(error.message);

@@ -16,12 +16,12 @@ const clockWarningSeconds = 30;
 const keyWarningDays = 14;
 
 /**
- * Checks discovery, versions, clock, readiness, origin, key, and the DNS and certificates of added hosts. Stops after discovery if the
- * server is not a runtimed daemon.
+ * Checks discovery, versions, clock, readiness, origin, key, and the DNS and certificates of added hosts. If the server is not a runtimed
+ * daemon, stops after discovery.
  */
 export async function* checkDaemon(context: Context, settings: Settings): AsyncGenerator<Finding> {
-  // Requests the discovery document without the key, because the server can be another program. No check changes data, so read-only
-  // profiles are allowed.
+  // Requests the discovery document without the key, because the server could be another program. Read-only profiles are allowed, because
+  // no check changes data.
   const withoutKey = { ...settings, key: undefined, isReadOnly: false };
   const discovery = await attempt("discovery", async () => {
     const anonymous = await connectAnonymously(context, {}, withoutKey);
@@ -46,7 +46,7 @@ export async function* checkDaemon(context: Context, settings: Settings): AsyncG
   yield* checks.filter(({ name }) => name.startsWith("isolation:")).map(checkIsolation);
   yield* checks.flatMap(warningOf);
   yield* checks.filter(({ name }) => name === "secrets-key").map(checkSecretsKey);
-  // Sends a sign-out without a credential to test only the Origin check. Such a request ends no session.
+  // Sends a sign-out without a credential, which ends no session. Only the daemon's check of the Origin header decides about the response.
   yield (await attempt("origin", async () => ({ finding: checkOrigin(settings, await send("DELETE", `${api}/admin/session`)) }))).finding;
   const key = await attempt("key", async () => ({
     finding: await checkKey(settings, async () => (await signIn()).client.session.show()),
@@ -56,7 +56,9 @@ export async function* checkDaemon(context: Context, settings: Settings): AsyncG
   yield* checkAddedHosts(await addedHosts(async () => (await signIn()).client.hosts.list()), settings);
 }
 
-/** Returns the hosts that operators added. Empty if the key lacks workers:read, or if the daemon does not support host names. */
+/**
+ * Returns the hosts that operators added. Empty if the key lacks the permission workers:read, or if the daemon does not support host names.
+ */
 async function addedHosts(list: () => Promise<{ readonly hosts: readonly { readonly host: string }[] }>): Promise<readonly string[]> {
   try {
     return (await list()).hosts.map(({ host }) => host);
@@ -66,7 +68,7 @@ async function addedHosts(list: () => Promise<{ readonly hosts: readonly { reado
   }
 }
 
-/** Runs a check and returns its result. Converts a thrown error to a finding. */
+/** Runs a check and returns its result. If the check throws, returns a finding with the error. */
 async function attempt<Found extends { readonly finding: Finding }>(
   check: string,
   run: () => Promise<Found>,
@@ -79,7 +81,7 @@ async function attempt<Found extends { readonly finding: Finding }>(
   }
 }
 
-/** Returns the finding for an isolation layer. */
+/** Returns the finding about one isolation layer, such as Landlock. */
 function checkIsolation({ name, status, message = status }: HealthCheck): Finding {
   if (status === "ok") return ok(name, message);
   return warn(
@@ -89,12 +91,12 @@ function checkIsolation({ name, status, message = status }: HealthCheck): Findin
   );
 }
 
-/** Returns the finding about the encryption key for secrets: the location of the key, or its problem. */
+/** Returns the finding about the key that encrypts secrets: the location of this key, or the problem with it. */
 function checkSecretsKey({ name, status, message = status }: HealthCheck): Finding {
   return status === "ok" ? ok(name, message) : warn(name, message, "see docs/how-to/environment-and-secrets.md");
 }
 
-/** Hints by name of the readiness check. These checks are shown only if they fail. */
+/** Hints for readiness checks, by name of the check. `doctor` shows these checks only if they fail. */
 const fixes: Readonly<Record<string, string>> = {
   "panel-origin": "set the variable and restart the daemon",
   "plugin-uploads": "set the variable and restart the daemon",
@@ -103,8 +105,8 @@ const fixes: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns a finding if one of the checks in `fixes` fails. These checks report settings that let keys exceed their permissions, or a full
- * data folder.
+ * Returns a finding if a readiness check with a hint in `fixes` fails. These checks concern settings that let keys exceed their
+ * permissions, full data folders and free disk space.
  */
 function warningOf({ name, status, message = status }: HealthCheck): Finding[] {
   const fix = fixes[name];

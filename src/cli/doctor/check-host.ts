@@ -7,23 +7,23 @@ import type { Settings } from "../config/settings.js";
 import { checkTransport, checkName } from "./check-network.js";
 import { fail, ok, warn, type Finding } from "./report.js";
 
-/** Time limit for the HTTP response of a checked host. */
+/** Time limit for the HTTP response of the host under check. */
 const responseTimeoutMs = 10_000;
 
 interface CheckedHost {
   readonly host: string;
   readonly port: string | undefined;
   readonly isHttp: boolean;
-  /** The worker that the daemon serves at the host. Undefined if no worker serves the host. */
+  /** The worker that the daemon serves at this host. Undefined if the daemon serves no worker there. */
   readonly worker: string | undefined;
 }
 
 /** Maximum number of added hosts that `doctor` checks. */
 const maximumCheckedHosts = 100;
-/** Number of hosts that are checked at the same time. Limits the load on the name server. */
+/** Number of hosts that are checked at the same time. A small number limits the load on the name server. */
 const concurrentChecks = 10;
 
-/** Checks DNS record and certificate of the hosts that operators added. Yields one finding per host. */
+/** Checks the DNS record and the certificate of each host that operators added. Yields one finding per host. */
 export async function* checkAddedHosts(hosts: readonly string[], settings: Settings, port = 443): AsyncGenerator<Finding> {
   const checked = hosts.slice(0, maximumCheckedHosts);
   yield* Readable.from(checked).map((host: string) => checkAddedHost(host, settings, port), { concurrency: concurrentChecks });
@@ -43,12 +43,15 @@ async function checkAddedHost(host: string, settings: Settings, port: number): P
   }
 }
 
-/** Returns the settings with the host as origin, so that messages name the host. */
+/** Returns the settings with the host as origin, because error messages contain the origin. */
 function settingsOf(host: string, settings: Settings): Settings {
   return { ...settings, origin: { value: `https://${host}`, source: "hosts" } };
 }
 
-/** Checks each step from a host name to its worker: daemon, DNS, certificate, response. Stops after the first failed check. */
+/**
+ * Checks the steps of a request to a host in order: daemon, DNS, certificate, response of the worker. Stops after the first step that
+ * fails.
+ */
 export async function checkHost({ host, port, isHttp, worker }: CheckedHost, settings: Settings): Promise<Finding[]> {
   const findings: Finding[] = [
     worker === undefined
@@ -97,7 +100,7 @@ async function checkResponse(url: URL, { certificateAuthorities: ca, insecure }:
 function get(url: URL, options: RequestOptions): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const signal = AbortSignal.timeout(responseTimeoutMs);
-    // Some resolvers do not resolve names below localhost (RFC 6761, section 6.3).
+    // Connects to 127.0.0.1 without DNS, because some resolvers do not resolve names below localhost (RFC 6761, section 6.3).
     const lookup = isBelowLocalhost(url.hostname) ? { hostname: "127.0.0.1", headers: { host: url.host } } : {};
     const call =
       url.protocol === "https:"

@@ -8,7 +8,7 @@ const oldestNode = "24.0.0";
 const othersMayWrite = 0o022;
 const othersMayRead = 0o077;
 
-/** Checks the version of Node.js, and the owner and mode of the files that contain keys and origins. */
+/** Checks the version of Node.js, and the owner and mode of the configuration files. */
 export function checkMachine(context: Context): Finding[] {
   return [checkNode(), ...checkFiles(context)];
 }
@@ -63,15 +63,15 @@ interface ModeCheck {
   readonly file: string;
   readonly forbidden: number;
   /**
-   * Whether the file contains keys. If the permissions of such a file are wrong, every command rejects the file; for other files, `doctor`
-   * only warns.
+   * Whether the file contains API keys. If other users can access such a file, every command rejects the file. For all other files,
+   * `doctor` only warns.
    */
   readonly isSecret?: boolean;
   readonly problem: string;
   readonly repair: string;
 }
 
-/** Checks owner and mode of a file. Returns undefined if the file does not exist. */
+/** Returns the finding about owner and mode of a file. Undefined if the file does not exist. */
 function checkMode({ check, file, forbidden, isSecret, problem, repair }: ModeCheck): Finding | undefined {
   const found = lstatSync(file, { throwIfNoEntry: false });
   if (found === undefined) return undefined;

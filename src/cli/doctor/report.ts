@@ -13,7 +13,7 @@ export interface Finding {
   readonly check: string;
   readonly status: "ok" | "warn" | "fail";
   readonly message: string;
-  /** The command or action that fixes the problem. Undefined for `ok`. */
+  /** The command or action that fixes the problem. Undefined if the status is `ok`. */
   readonly hint?: string;
 }
 
@@ -29,7 +29,7 @@ export function fail(check: string, message: string, hint: string): Finding {
   return { check, status: "fail", message, hint };
 }
 
-/** Writes a report without keys to a new file that only its owner can read. Returns the path of the file. */
+/** Writes a report to a new file that only the current user can read, and returns the path of the file. The report contains no API key. */
 export async function writeReport(
   context: Context,
   name: string,

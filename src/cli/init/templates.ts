@@ -5,7 +5,7 @@ import { CommandError } from "../command/command-error.js";
 import { exitCodes } from "../command/exit-codes.js";
 
 export const templateNames = ["fetch", "typescript", "static", "plugin"] as const;
-/** Descriptions of the templates for the help text. */
+/** Description of each template in the help. */
 export const templateMeanings: Readonly<Record<TemplateName, string>> = {
   fetch: "a module with fetch",
   typescript: "a module with fetch, in TypeScript",
@@ -98,7 +98,7 @@ export default (config) => ({
 
 export type TemplateName = (typeof templateNames)[number];
 
-/** Returns the files of a small working project, by relative path. */
+/** Returns the files of a small project that works without changes. The object keys are relative paths. */
 export function templateFiles(template: TemplateName, name: string): Readonly<Record<string, string>> {
   return { ...templates[template](name), ".gitignore": ignored, "README.md": readme(template, name) };
 }
@@ -117,7 +117,7 @@ env:
 `;
 }
 
-/** Writes all files below the folder, or no file. Creates the folder if needed. Never overwrites a file. */
+/** Writes all files below the folder, or none if one of them exists or a write fails. Creates the folder if necessary. */
 export async function writeNewFiles(folder: string, files: Readonly<Record<string, string>>): Promise<void> {
   const taken = Object.keys(files).filter((file) => existsSync(path.join(folder, file)));
   if (taken.length > 0) throw exists(folder, taken);

@@ -3,7 +3,7 @@ import type { ChangePrincipal, ChangeSubject } from "../../shared/contract/chang
 import type { RuntimeEvent } from "../../shared/contract/events.js";
 import { sanitizeForTerminal } from "./sanitize-for-terminal.js";
 
-/** Returns the text for the subject of a change, such as `app@1.0.0` or `key 7`. */
+/** Returns a text for the package, key or process that a change concerns, such as `app@1.0.0` or `key 7`. */
 function subjectText({ name, version, id, paths = [], replacedBy, cronIndex, pid }: ChangeSubject = {}): string {
   const named = name === undefined ? "" : `${name}${version === undefined ? "" : `@${version}`}`;
   const numbered = id === undefined ? "" : `key ${id}${replacedBy === undefined ? "" : ` → ${replacedBy}`}`;
@@ -30,13 +30,13 @@ export function eventCells({ type, subject, principal, message = "" }: RuntimeEv
   return [time, type, subjectText(subject), principalText(principal), message];
 }
 
-/** Formats an event or audit entry as one line: without empty cells on a terminal, tab-separated in a pipe. */
+/** Returns the line for an event or audit entry. On a terminal, empty cells are omitted. In a pipe, tabs separate all cells. */
 export function changeLine(cells: readonly string[], isForPeople: boolean): string {
   const safe = cells.map((cell) => sanitizeForTerminal(cell));
   return isForPeople ? safe.filter((cell) => cell !== "").join("  ") : safe.join("\t");
 }
 
-/** Returns the JSON document of an event or audit entry, with the time as text and as Unix milliseconds. */
+/** Returns the JSON document of an event or audit entry, with its time as text and as Unix milliseconds. */
 export function changeDocument({ id, at, ...rest }: RuntimeEvent | AuditEntry): object {
   return { id, at: new Date(at).toISOString(), atMilliseconds: at, ...rest };
 }

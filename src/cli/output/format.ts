@@ -17,24 +17,24 @@ export function toMinute(unixSeconds: number): string {
   return `${toDateTime(unixSeconds).slice(0, 16).replace("T", " ")} UTC`;
 }
 
-/** Returns two fields for a JSON document: `<name>` as RFC 3339 text, and `<name>Seconds` as Unix seconds. */
+/** Returns two fields for a JSON document: `<name>` contains the time as RFC 3339 text, and `<name>Seconds` as Unix seconds. */
 export function timeFields(name: string, unixSeconds: number | undefined): Record<string, string | number> {
   return unixSeconds === undefined ? {} : { [name]: toDateTime(unixSeconds), [`${name}Seconds`]: unixSeconds };
 }
 
-/** Formats the age of a time in its largest unit: `now`, `5m ago`, `2h ago`, `3d ago`. */
+/** Formats the time since a Unix time in the largest unit: `now`, `5m ago`, `2h ago`, `3d ago`. */
 export function ago(unixSeconds: number, nowMs: number): string {
   const seconds = Math.max(0, Math.floor(nowMs / 1000) - unixSeconds);
   return seconds < minute ? "now" : `${inLargestUnit(seconds)} ago`;
 }
 
-/** Formats the remaining lifetime of a key in its largest unit: `in 40s`, `in 5h`, `in 89d`, or `expired`. */
+/** Formats the remaining lifetime of an API key in the largest unit: `in 40s`, `in 5h`, `in 89d`, or `expired`. */
 export function endsIn(unixSeconds: number, nowMs: number): string {
   const seconds = unixSeconds - Math.floor(nowMs / 1000);
   return seconds <= 0 ? "expired" : `in ${inLargestUnit(seconds)}`;
 }
 
-/** Formats the expiry of a key for a sentence: the date, or the minute and the remaining time if the expiry is within 2 days. */
+/** Formats the expiry of an API key for a sentence: as a date, or within the last 2 days as the minute and the remaining time. */
 export function endOn(unixSeconds: number, nowMs: number): string {
   const isFar = Math.abs(unixSeconds - nowMs / 1000) >= 2 * day;
   return isFar ? toDay(unixSeconds) : `${toMinute(unixSeconds)} (${endsIn(unixSeconds, nowMs)})`;
@@ -47,7 +47,7 @@ function inLargestUnit(seconds: number): string {
   return `${Math.floor(seconds / day)}d`;
 }
 
-/** Formats a rate per second: two decimals below 10, none above. */
+/** Formats a rate per second: with two decimals below 10, without decimals from 10. */
 export function toRate(perSecond: number): string {
   return perSecond === 0 ? "0" : perSecond.toFixed(perSecond < 10 ? 2 : 0);
 }

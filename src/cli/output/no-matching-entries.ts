@@ -1,4 +1,4 @@
-/** Returns the note for an empty list: it names the filters that the command used. Undefined if the command used no filter. */
+/** Returns the note that is printed when filters leave no entries. The note names the filters. Undefined if the command used no filter. */
 export function noMatchingEntries(filters: Readonly<Record<`--${string}`, unknown>>): string | undefined {
   const used = Object.keys(filters).filter((flag) => filters[flag as `--${string}`] !== undefined);
   const last = used.at(-1);

@@ -1,11 +1,14 @@
 import { usageError } from "../command/command-error.js";
 import type { Environment } from "../config/environment.js";
 
-/** Output formats. `automatic` prints a table on a terminal and tab-separated values in a pipe. */
+/** Output formats. With `automatic`, a command prints a table on a terminal and tab-separated values in a pipe. */
 const formats = ["automatic", "json", "plain", "table"] as const;
 export type OutputFormat = (typeof formats)[number];
 
-/** Returns the words before `--`. Output flags are read before the command line is parsed, so that parse errors use the selected format. */
+/**
+ * Returns the words before `--`, which can contain output flags. These flags are read before the command line is parsed, so that even a
+ * parse error has the selected format.
+ */
 function outputFlags(given: readonly string[]): readonly string[] {
   const end = given.indexOf("--");
   return end === -1 ? given : given.slice(0, end);
@@ -13,7 +16,7 @@ function outputFlags(given: readonly string[]): readonly string[] {
 
 const isJsonFlag = (word: string): boolean => word === "--json" || word.startsWith("--json=");
 
-/** Whether the command prints errors as JSON documents. Never throws. */
+/** Whether the user wants errors as JSON documents. Never throws. */
 export function wantsJson(given: readonly string[], environment: Environment): boolean {
   const flags = outputFlags(given);
   return flags.some(isJsonFlag) || (environment.RUNTIMECTL_OUTPUT === "json" && !flags.includes("--plain"));
@@ -41,7 +44,7 @@ export function chosenFields(given: readonly string[]): readonly string[] | unde
 }
 
 /**
- * Replaces `--json=FIELDS` with `--json`. The argument parser defines `--json` without a value, so that the flag cannot consume an
+ * Replaces `--json=FIELDS` with `--json`. The argument parser defines `--json` without a value, because with one it would consume the next
  * argument.
  */
 export function withoutFields(words: readonly string[]): readonly string[] {
@@ -51,7 +54,7 @@ export function withoutFields(words: readonly string[]): readonly string[] {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Throws a usage error if the result of the command does not have a selected field. Called before the command runs. */
+/** Throws a usage error if the user selects a field that the command's result does not have. Called before the command runs. */
 export function refuseUnknownFields(wanted: readonly string[], known: readonly string[] | undefined, words: string): void {
   if (known === undefined)
     throw usageError(`--json=${wanted.join(",")}: runtimectl ${words} does not support field selection`, "use --json without fields");
@@ -60,7 +63,10 @@ export function refuseUnknownFields(wanted: readonly string[], known: readonly s
     throw usageError(`--json: runtimectl ${words} has no field ${JSON.stringify(unknown)}`, `fields: ${known.join(", ")}`);
 }
 
-/** Returns the document with only the selected fields, in the selected order. If the document is a list, selects the fields of each row. */
+/**
+ * Returns the JSON document with only the selected fields, in the selected order. If the document is a list, keeps these fields of each
+ * row.
+ */
 export function withFields(document: unknown, fields: readonly string[]): unknown {
   const entries = Object.entries(document as Fields);
   const [name, rows] = entries[0] ?? [];

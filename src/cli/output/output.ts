@@ -21,22 +21,22 @@ export interface Terminal {
 
 export interface OutputMode {
   readonly format: OutputFormat;
-  /** If set, JSON documents contain only these fields. */
+  /** Names of the only fields that JSON documents contain. Undefined for all fields. */
   readonly fields?: readonly string[] | undefined;
-  /** Whether tab-separated values start with a line of column names. */
+  /** Whether a line with column names precedes tab-separated values. */
   readonly header?: boolean;
   readonly quiet?: boolean;
-  /** Level of HTTP tracing: 1 prints one line per request, 2 also prints headers. */
+  /** Level of HTTP tracing. Level 1 prints one line per request, level 2 also prints the headers. */
   readonly verbosity?: number;
   readonly resultFile?: ResultFile | undefined;
   readonly redactor?: Redactor;
-  /** Connection flags of this command. They are added to the `runtimectl` commands in messages. */
+  /** Connection flags of this command. `Output` adds them to the `runtimectl` commands in messages. */
   readonly connectionFlags?: Pick<GlobalFlags, "profile" | "url" | "keyFile"> | undefined;
 }
 
 /**
- * Writes all output of a command. Results go to stdout, other output to stderr. With `--json`, stdout contains one document. Escapes
- * control characters, and removes keys from stderr.
+ * Writes all output of a command: results to stdout, everything else to stderr. With `--json`, stdout contains one JSON document. Escapes
+ * control characters, and removes API keys from stderr.
  */
 export class Output {
   readonly #terminal: Terminal;
@@ -54,62 +54,63 @@ export class Output {
     return this.#mode.format === "json";
   }
 
-  /** Whether results are printed as aligned tables, and not as JSON or tab-separated values. */
+  /** Whether results are printed as aligned tables. Otherwise they are JSON or tab-separated values. */
   get isAligned(): boolean {
     const { format } = this.#mode;
     return format === "table" || (format === "automatic" && this.#terminal.stdoutIsTty);
   }
 
-  /** Width and color for printed results. Results in a pipe have no color. */
+  /** Width and color of printed results. In a pipe, results have no color. */
   get layout(): TableStyle {
     const { widthColumns, hasColor, stdoutIsTty } = this.#terminal;
     return { widthColumns, hasColor: hasColor && stdoutIsTty && this.isAligned };
   }
 
-  /** Level of HTTP tracing: 0 prints nothing, 1 prints one line per request, 2 also prints headers. */
+  /** Level of HTTP tracing. Level 0 prints nothing, level 1 prints one line per request, level 2 also prints the headers. */
   get verbosity(): number {
     return this.#mode.verbosity ?? 0;
   }
 
-  /** Registers a secret that is replaced in all further output to stderr. */
+  /** Registers a secret. All further output to stderr contains a placeholder instead of this secret. */
   redact(secret: string): void {
     this.#redactor.add(secret);
   }
 
-  /** Masks a secret in the workflow log of GitHub Actions. The GitHub runner also reads commands such as `::add-mask::` from stderr. */
+  /**
+   * Hides a secret in the workflow log of GitHub Actions. The program that runs the workflow also reads commands such as `::add-mask::`
+   * from stderr.
+   */
   mask(secret: string): void {
     this.#terminal.writeStderr(`::add-mask::${secret}\n`);
   }
 
-  /** Replaces registered secrets in a text, and all text that looks like a key. */
+  /** Replaces registered secrets in a text, and every other text that looks like an API key. */
   redacted(text: string): string {
     return this.#redactor.redact(text);
   }
 
-  /**
-   * Prints the result of a command: the document with `--json`, otherwise the text, if any. Each command calls this method at most once.
-   */
+  /** Prints the result of a command: with `--json` the document, otherwise the text (if any). A command calls this method at most once. */
   result(document: unknown, text?: string): void {
     this.#record(document);
     if (this.isJson) this.#showDocument(document);
     else if (text !== undefined) this.#terminal.writeStdout(`${printableLines(text)}\n`);
   }
 
-  /** Prints a result like `result`, with a text that the caller has already sanitized and formatted. */
+  /** Prints a result as `result` does. The caller has already formatted the text and escaped control characters. */
   laidOut(document: unknown, text: string): void {
     this.#record(document);
     if (this.isJson) this.#showDocument(document);
     else this.#terminal.writeStdout(`${text}\n`);
   }
 
-  /** Prints the properties of one item: the document with `--json`, tab-separated values with `--plain`, otherwise two columns. */
+  /** Prints the properties of one item: with `--json` the document, with `--plain` tab-separated values, otherwise two columns. */
   facts(document: unknown, facts: Facts): void {
     if (this.#mode.format !== "plain") return this.laidOut(document, factLines(facts, this.layout));
     this.#record(document);
     this.#terminal.writeStdout(`${tabSeparated(knownFacts(facts))}\n`);
   }
 
-  /** Prints rows: the document with `--json`, an aligned table on a terminal, or tab-separated values in a pipe. */
+  /** Prints rows: with `--json` the document, on a terminal an aligned table, in a pipe tab-separated values. */
   table(document: unknown, headings: readonly string[], rows: readonly (readonly string[])[]): void {
     this.#record(document);
     if (this.isJson) return this.#showDocument(document);
@@ -119,13 +120,16 @@ export class Output {
     if (text) this.#terminal.writeStdout(`${text}\n`);
   }
 
-  /** Prints one result of a stream: one JSON document per line with `--json`, otherwise the text, which the caller has sanitized. */
+  /**
+   * Prints one result of a stream: with `--json` the document on one line, otherwise the text. The caller has already escaped control
+   * characters in the text.
+   */
   line(document: unknown, text: string): void {
     const { fields } = this.#mode;
     this.#terminal.writeStdout(this.isJson ? `${printableJson(fields ? withFields(document, fields) : document)}\n` : `${text}\n`);
   }
 
-  /** Writes bytes unchanged to stdout. Do not call it with `--json`. */
+  /** Writes bytes unchanged to stdout. A command must not call this method with `--json`. */
   raw(bytes: Uint8Array): void {
     this.#terminal.writeStdout(bytes);
   }
@@ -135,26 +139,26 @@ export class Output {
     return repeatFlags(text, this.#mode.connectionFlags ?? {});
   }
 
-  /** Prints a note to stderr, with an optional styled word before the note. Prints nothing with `--quiet` or `--json`. */
+  /** Prints a note to stderr, after an optional styled word. With `--quiet` or `--json`, prints nothing. */
   note(text: string, lead?: { readonly text: string; readonly style: Style }): void {
     if (this.#mode.quiet || this.isJson) return;
     const first = lead === undefined ? "" : `${styled(lead.style, lead.text, this.#terminal)} `;
     this.#tell(first + printableLines(this.repeatFlags(text)));
   }
 
-  /** Prints the command that reverts the change just made. */
+  /** Prints the command that reverts the change that the current command made. */
   undo(command: string): void {
     this.note(command, { text: "Undo:", style: "bold" });
   }
 
-  /** Prints a note below a table. Prints nothing unless stdout is a terminal. */
+  /** Prints a note below a table if stdout is a terminal, otherwise prints nothing. */
   footer(text: string): void {
     if (this.#terminal.stdoutIsTty && this.isAligned) this.note(paragraphs(this.repeatFlags(text), this.layout, ""));
   }
 
   /**
-   * Prints a note that contains a new key. Prints nothing unless stdout and stderr are terminals. In all other output to stderr, keys are
-   * replaced.
+   * Prints a note with a new API key if stdout and stderr are terminals, otherwise prints nothing. All other output to stderr contains no
+   * API keys.
    */
   reveal(text: string): void {
     const { stdoutIsTty, stderrIsTty } = this.#terminal;
@@ -166,12 +170,12 @@ export class Output {
     this.#tell(`${styled("yellow", "warning:", this.#terminal)} ${printableLines(this.repeatFlags(text))}`);
   }
 
-  /** Prints an HTTP trace line: level 1 with `-v`, level 2 with `-vv`. */
+  /** Prints one line of the HTTP trace. Lines of level 1 need `-v`, lines of level 2 need `-vv`. */
   trace(text: string, level: 1 | 2 = 1): void {
     if (this.verbosity >= level) this.#tell(sanitizeForTerminal(text));
   }
 
-  /** Prints the error that ends the command to stderr: a JSON document with `--json`, otherwise text. */
+  /** Prints the error that ends the command to stderr: with `--json` as a JSON document, otherwise as text. */
   failure(given: FailureReport, stack?: string): void {
     const error = {
       ...given,

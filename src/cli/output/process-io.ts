@@ -2,10 +2,12 @@ import { isatty } from "node:tty";
 import type { Io } from "./io.js";
 import { writeSync } from "node:fs";
 
-/** Node.js streams by file descriptor. A stream is used only when a synchronous write would block. */
+/** Node.js streams by file descriptor. They are only used if a synchronous write would block. */
 const streams = { 1: () => process.stdout, 2: () => process.stderr } as const;
 
-/** Returns the standard streams of this process. Creates process.stdin, stdout and stderr only on first use, to start faster. */
+/**
+ * Returns the standard streams of this process. Creates process.stdin, stdout and stderr only on first use, so that commands start faster.
+ */
 export function processIo(): Io {
   const stdoutIsTty = isatty(1);
   return {
@@ -27,8 +29,8 @@ export function processIo(): Io {
 }
 
 /**
- * Writes synchronously to stdout (1) or stderr (2), without process.stdout: creating that stream takes a sixth of Node's start time. Exits
- * silently if the reader has closed the pipe.
+ * Writes synchronously to stdout (1) or stderr (2). Does not use process.stdout, because creating this stream takes a sixth of Node's start
+ * time. If the reader has closed the pipe, exits without a message.
  */
 export function writeAll(descriptor: 1 | 2, text: string | Uint8Array): void {
   let rest: Uint8Array = typeof text === "string" ? Buffer.from(text) : text;
@@ -40,7 +42,7 @@ export function writeAll(descriptor: 1 | 2, text: string | Uint8Array): void {
     if (code !== "EAGAIN") throw error;
     const stream = streams[descriptor]();
     stream.on("error", () => process.exit());
-    // The write is complete when this call returns, because Node's streams for pipes write synchronously on Linux.
+    // On Linux, Node's streams for pipes write synchronously. All bytes are therefore written when this call returns.
     stream.write(rest);
   }
 }

@@ -2,17 +2,17 @@ import { formatSize } from "../../shared/size.js";
 import type { Context } from "../command/command.js";
 
 const barWidth = 24;
-/** Minimum time before the progress bar shows a transfer rate. Rates over a shorter time vary too much. */
+/** Time from which the progress bar shows a transfer rate, because rates over a shorter time vary too much. */
 const firstRateMs = 1000;
 
 export interface ProgressOptions {
   readonly label: string;
   readonly totalBytes: number;
-  /** Text shown after all bytes were sent, until the work is complete. */
+  /** Text that is shown after all bytes have been sent, while the work is not yet complete. */
   readonly afterwards?: string;
 }
 
-/** Runs the work and shows a progress bar on stderr, if stderr is a terminal. */
+/** Runs the work. If stderr is a terminal, shows a progress bar there. */
 export async function withProgress<Result>(
   { io, terminal, flags, environment }: Context,
   { label, totalBytes, afterwards = label }: ProgressOptions,
@@ -34,7 +34,10 @@ export async function withProgress<Result>(
   }
 }
 
-/** Returns a progress text such as `███░░░ 1.0 MB of 2.0 MB, 1.0 MB/s, 1 s left`. Omits rate and remaining time during the first second. */
+/**
+ * Returns a progress text such as `███░░░ 1.0 MB of 2.0 MB, 1.0 MB/s, 1 s left`. During the first second, rate and remaining time are
+ * omitted.
+ */
 export function describeProgress({
   doneBytes,
   totalBytes,

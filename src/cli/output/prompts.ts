@@ -6,7 +6,10 @@ import { styled } from "./styles.js";
 import { sanitizeForTerminal } from "./sanitize-for-terminal.js";
 import type { Settings } from "../config/settings.js";
 
-/** Whether prompts are possible: stdin and stderr are terminals, and no flag or variable disables prompts. */
+/**
+ * Whether the command can prompt the user. This requires that stdin and stderr are terminals, and that no flag or variable disables
+ * prompts.
+ */
 export function canAsk({ terminal, flags, environment }: Context): boolean {
   const isCi = environment.CI !== undefined && environment.CI !== "false" && environment.CI !== "0";
   return (
@@ -14,12 +17,12 @@ export function canAsk({ terminal, flags, environment }: Context): boolean {
   );
 }
 
-/** Returns the streams for prompts. Prompts are written to stderr, because stdout contains only results. */
+/** Returns the streams for prompts. The output stream is stderr, because stdout contains only results. */
 const promptContext = ({ io, signal }: Context) => ({ input: io.stdin, output: io.stderr, signal });
 
 /**
- * Prompts for a secret and shows an asterisk per character. Shows no check mark afterwards, because the secret is not verified yet.
- * `instead` is the flag that the error suggests if prompts are not possible.
+ * Prompts for a secret and shows an asterisk per character. Shows no check mark after the input, because the secret is not verified yet. If
+ * prompts are not possible, the error suggests the flag `instead`.
  */
 export async function askSecret(context: Context, question: string, instead: string): Promise<string> {
   if (!canAsk(context)) throw usageError(`cannot prompt (${question}): this run is not interactive`, `use ${instead}`);
@@ -30,7 +33,7 @@ export async function askSecret(context: Context, question: string, instead: str
   );
 }
 
-/** Prompts for a line of text. `instead` is the flag that the error suggests if prompts are not possible. */
+/** Prompts for one line of text. If prompts are not possible, the error suggests the flag `instead`. */
 export async function askText(context: Context, question: string, instead: string): Promise<string> {
   if (!canAsk(context)) throw usageError(`cannot prompt (${question}): this run is not interactive`, `use ${instead}`);
   const { input } = await import("@inquirer/prompts");
@@ -38,7 +41,7 @@ export async function askText(context: Context, question: string, instead: strin
 }
 
 export interface Confirmation {
-  /** Consequence of the command that the user confirms, such as "Delete @team/app with 3 versions". */
+  /** Consequence of the command, which the prompt shows, such as "Delete @team/app with 3 versions". */
   readonly consequence: string;
   /** The text that the user types to confirm the command. */
   readonly name: string;
@@ -46,8 +49,8 @@ export interface Confirmation {
 }
 
 /**
- * Resolves if the user confirms by typing the name or with `--yes`. A production profile requires the profile name instead, typed or with
- * `--confirm`. Throws DECLINED otherwise.
+ * Resolves if the user confirms the command by typing `name`, or by `--yes`. With a production profile, the user must type the profile name
+ * or pass it in `--confirm`. Otherwise throws DECLINED.
  */
 export async function confirmDestruction(context: Context, { consequence, name, settings }: Confirmation): Promise<void> {
   const { flags } = context;
@@ -66,7 +69,7 @@ export async function confirmDestruction(context: Context, { consequence, name, 
   if (!canAsk(context))
     throw usageError(`${sanitizeForTerminal(consequence)}: a confirmation is required, but this run is not interactive`, `add ${instead}`);
   const { input } = await import("@inquirer/prompts");
-  // A name from a server can contain control characters, so the user types the form with these characters escaped.
+  // The prompt shows control characters of a name escaped, so the user types the escaped form.
   const typedName = sanitizeForTerminal(expected);
   const what = profile === undefined ? `Type ${typedName} to confirm` : `This is PRODUCTION. Type the profile name (${profile}) to confirm`;
   const typed = await input({ message: `${sanitizeForTerminal(consequence)}. ${what}:` }, promptContext(context));
@@ -74,8 +77,8 @@ export async function confirmDestruction(context: Context, { consequence, name, 
 }
 
 /**
- * Asks the user to confirm a change to this machine with "yes", or by typing `name` if set. `--yes` confirms the change without a prompt.
- * Throws DECLINED otherwise.
+ * Asks the user to confirm a change of this machine by typing `name`, or "yes" if `name` is not set. With `--yes`, asks nothing. Throws
+ * DECLINED if the user does not confirm.
  */
 export async function confirmOnMachine(context: Context, { consequence, name }: { consequence: string; name?: string }): Promise<void> {
   if (context.flags.yes) return;

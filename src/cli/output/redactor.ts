@@ -1,9 +1,9 @@
 const keyPattern = /rtk_[A-Za-z0-9_-]{20,}/g;
 const userInfoPattern = /:\/\/[^\s/?#@"]+@/g;
-/** Minimum length of a redacted secret. Redacting shorter strings would also replace ordinary words in the output. */
+/** Minimum length of a secret that is replaced in the output. Replacing a shorter secret would also change ordinary words. */
 const shortestSecretLength = 6;
 
-/** Replaces registered secrets in output, and all text that looks like a key. */
+/** Replaces registered secrets in the output, and every other text that looks like an API key. */
 export class Redactor {
   readonly #secrets: string[] = [];
 

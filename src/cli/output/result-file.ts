@@ -5,7 +5,8 @@ import type { Redactor } from "./redactor.js";
 import { printableJson } from "./sanitize-for-terminal.js";
 
 /**
- * The file that RUNTIMECTL_OUTPUT_FILE names. Contains one line of JSON per result or error, in every output format. Never contains keys.
+ * The file named by RUNTIMECTL_OUTPUT_FILE, which gets one line of JSON per result or error. Does not depend on the output format. Never
+ * contains API keys.
  */
 export class ResultFile {
   readonly #descriptor: number;
@@ -18,7 +19,7 @@ export class ResultFile {
     this.#redactor = redactor;
   }
 
-  /** Opens the result file before the command runs, so that an unwritable file fails the command before any change. */
+  /** Opens the result file before the command runs. If the file is not writable, the command fails before it changes anything. */
   static open(
     file: string,
     { workingDirectory, command, redactor }: { workingDirectory: string; command: string; redactor: Redactor },

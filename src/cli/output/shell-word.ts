@@ -1,4 +1,4 @@
-/** Returns a word quoted for a POSIX shell. Words without special characters are returned unchanged. */
+/** Returns a word quoted for a POSIX shell. A word without special characters needs no quotes. */
 export function shellWord(word: string): string {
   return /^[\w@%+=:,./~-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }

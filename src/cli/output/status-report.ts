@@ -37,7 +37,7 @@ export function connectForStatus(context: Context): Promise<StatusConnection> {
   return connectAnonymously(context, operations);
 }
 
-/** Returns the health of the daemon, and the other data that the key is allowed to read. */
+/** Returns the health of the daemon, and all further data that the key is allowed to read. */
 export async function readStatus(connection: StatusConnection): Promise<StatusReport> {
   const { client, origin, settings } = connection;
   const { version } = await connection.discover();
@@ -104,7 +104,7 @@ function fact(name: string, value: string | undefined): readonly (readonly [stri
   return value === undefined ? [] : [[name, value]];
 }
 
-/** Returns the response of an operation. Undefined for NOT_FOUND, because an older daemon does not have the operation. */
+/** Returns the result of an API call. Undefined for the error NOT_FOUND, because older daemons do not have the operation. */
 async function ifKnown<Answer>(asked: Promise<Answer>): Promise<Answer | undefined> {
   try {
     return await asked;
@@ -114,7 +114,7 @@ async function ifKnown<Answer>(asked: Promise<Answer>): Promise<Answer | undefin
   }
 }
 
-/** Returns `ready`, or the daemon's reason why it is not ready. */
+/** Returns `ready`, or the reason that the daemon gives for not being ready. */
 async function readinessOf({ client }: StatusConnection): Promise<string> {
   try {
     return (await client.health.ready()).status;
@@ -124,7 +124,10 @@ async function readinessOf({ client }: StatusConnection): Promise<string> {
   }
 }
 
-/** Prints the status after each change, until the command is interrupted. On a terminal, overwrites the previous output. */
+/**
+ * Prints the status after each change of the daemon, until the user interrupts the command. On a terminal, each output overwrites the
+ * previous one.
+ */
 export async function watchStatus({ output, signal, terminal }: Context, connection: StatusConnection): Promise<void> {
   let seen: string | undefined;
   let shownLineCount = 0;
@@ -142,7 +145,7 @@ export async function watchStatus({ output, signal, terminal }: Context, connect
   }
 }
 
-/** Returns the status report, even if the daemon is unreachable. Undefined if the command was interrupted. */
+/** Returns the status report, also for an unreachable daemon. Undefined if the user interrupted the command. */
 async function statusNow(connection: StatusConnection, signal: AbortSignal): Promise<StatusReport | undefined> {
   try {
     return await readStatus(connection);

@@ -1,9 +1,9 @@
 const codes = { bold: "1", dim: "2", red: "31", green: "32", yellow: "33" } as const;
 
-/** A terminal style. Styled text must have the same meaning without its style. */
+/** A terminal style. Not every terminal shows styles, so the text alone must have the same meaning. */
 export type Style = keyof typeof codes;
 
-/** Returns the text with a style, or unchanged if the terminal has no color. */
+/** Returns the text with a style. If the terminal has no color, returns the text unchanged. */
 export function styled(style: Style | undefined, text: string, { hasColor }: { readonly hasColor: boolean }): string {
   return hasColor && style !== undefined && text !== "" ? `\x1b[${codes[style]}m${text}\x1b[0m` : text;
 }
@@ -27,11 +27,11 @@ const stateStyles: Readonly<Record<string, Style>> = {
   fail: "red",
 };
 
-/** Returns the style for a state or outcome. Only the first word counts, because an error code can follow. */
+/** Returns the style for a state or outcome. Only the first word of the text decides, because an error code can follow. */
 export function stateStyle(text: string): Style | undefined {
   const word = text.split(" ", 1)[0] ?? "";
   return Object.hasOwn(stateStyles, word) ? stateStyles[word] : undefined;
 }
 
-/** Names of columns and properties whose values are states. Other values can be user-defined names and are never styled. */
+/** Names of the columns and properties that contain states. Values of all others can be names that users choose, and never have a style. */
 export const stateNames: ReadonlySet<string> = new Set(["STATE", "STATUS", "OUTCOME", "LIVE", "state", "health"]);

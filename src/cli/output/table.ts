@@ -4,7 +4,7 @@ import { stateNames, stateStyle, styled } from "./styles.js";
 const wideCharacter =
   /\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]/u;
 const columnGap = "  ";
-/** Width in columns below which no table column is shortened. */
+/** Width in columns at which shortening a table column ends. */
 const shortestColumn = 20;
 
 export interface TableStyle {
@@ -13,8 +13,8 @@ export interface TableStyle {
 }
 
 /**
- * Formats rows as aligned columns with a bold heading and colored states. If the columns do not fit, shortens the widest columns and then
- * omits the rightmost columns.
+ * Formats rows as aligned columns with a bold heading and colored states. If the columns do not fit, first shortens the widest columns and
+ * then omits columns from the right.
  */
 export function alignedTable(headings: readonly string[], rows: readonly (readonly string[])[], style: TableStyle): string {
   const lines = [headings, ...rows.map((row) => row.map(sanitizeForTerminal))];
@@ -39,7 +39,7 @@ export function alignedTable(headings: readonly string[], rows: readonly (readon
     .join("\n");
 }
 
-/** Shortens the widest column, one character at a time, until the table fits or no column is wider than `shortestColumn`. */
+/** Shortens the widest column by one character at a time, until the table fits or all columns have at most `shortestColumn` characters. */
 function shortenedWidths(contentWidths: readonly number[], widthColumns: number): number[] {
   const widths = [...contentWidths];
   for (let excess = totalWidth(widths) - widthColumns; excess > 0; excess -= 1) {
@@ -80,10 +80,10 @@ function displayWidth(text: string): number {
   return width;
 }
 
-/** Names and values of the properties of one item. Properties with an undefined value are omitted. */
+/** Names and values of an item's properties. Output omits a property whose value is undefined. */
 export type Facts = readonly (readonly [name: string, value: string | undefined])[];
 
-/** Returns the defined properties with sanitized values. */
+/** Returns the properties with a defined value, with control characters escaped. */
 export function knownFacts(facts: Facts): [name: string, value: string][] {
   return facts.flatMap(([name, value]) => (value === undefined ? [] : [[name, sanitizeForTerminal(value)]]));
 }

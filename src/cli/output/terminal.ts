@@ -4,7 +4,7 @@ import type { Terminal } from "./output.js";
 
 const defaultWidthColumns = 80;
 
-/** Returns the terminal. Determines its width and color from the environment and the streams. */
+/** Returns the terminal, whose width and color depend on the environment variables and the streams. */
 export function openTerminal(io: Io, environment: Environment, noColor: boolean): Terminal {
   return {
     stdinIsTty: io.stdinIsTty,
@@ -17,7 +17,10 @@ export function openTerminal(io: Io, environment: Environment, noColor: boolean)
   };
 }
 
-/** Whether the terminal shows color. NO_COLOR overrides FORCE_COLOR, which overrides the terminal type. */
+/**
+ * Whether output to the terminal has color. The variable NO_COLOR has priority over FORCE_COLOR, and FORCE_COLOR over the type of the
+ * terminal.
+ */
 function choosesColor({ NO_COLOR, FORCE_COLOR, TERM }: Environment, isTty: boolean): boolean {
   if (NO_COLOR !== undefined) return false;
   if (FORCE_COLOR !== undefined) return FORCE_COLOR !== "0" && FORCE_COLOR !== "false";

@@ -2,26 +2,32 @@ import { buffer } from "node:stream/consumers";
 import { list, type ReadEntry } from "tar";
 import { openPromise } from "yauzl";
 
-/** Maximum size of a manifest or package.json that is read from an archive. It limits the memory that a hostile archive can use. */
+/**
+ * Maximum size in bytes of a manifest or package.json in an archive. A larger file is not read, because a hostile archive could exhaust the
+ * memory.
+ */
 const maximumMetadataBytes = 64 * 1024;
 const metadataFiles = new Set(["manifest.yaml", "manifest.yml", "package.json"]);
-/** Top-level folder of a zip file that the daemon removes from paths. The daemon removes no other folder name. */
+/** Name of the only top-level folder that the daemon removes from the paths of a zip file. */
 const zipWrapper = "package/";
 
 export interface ArchiveContent {
-  /** The files in the archive, sorted by path. If there is a single top-level folder, paths are relative to this folder. */
+  /** The files in the archive, sorted by path. If one top-level folder contains all files, the paths are relative to this folder. */
   readonly files: readonly { readonly path: string; readonly sizeBytes: number }[];
-  /** Texts of the manifest and of package.json at the package root, by file name. */
+  /** Texts of the manifest and of package.json, by file name. Only files at the package root are included. */
   readonly metadata: ReadonlyMap<string, string>;
 }
 
-/** The archive entries found so far: sizes and texts by path. */
+/** The archive entries that have been read so far: sizes and texts by path. */
 interface Found {
   readonly files: Map<string, number>;
   readonly texts: Map<string, string>;
 }
 
-/** Returns the file list of an archive. Undefined for an unreadable archive, because the daemon reports the problem after the upload. */
+/**
+ * Returns the files in an archive. If the archive is unreadable, returns undefined, because the daemon reports the problem after the
+ * upload.
+ */
 export async function readArchiveContent(file: string): Promise<ArchiveContent | undefined> {
   const isZip = file.toLowerCase().endsWith(".zip");
   const found: Found = { files: new Map(), texts: new Map() };
@@ -68,12 +74,14 @@ function note(entry: ReadEntry, { files, texts }: Found): void {
   entry.on("end", () => texts.set(path, Buffer.concat(pieces).toString("utf8")));
 }
 
-/** Whether an archive entry is a manifest or package.json at the root or in a top-level folder. */
+/**
+ * Whether an archive entry is a manifest or package.json of allowed size. The entry must be at the archive root or in a top-level folder.
+ */
 function mayBeMetadata(path: string, sizeBytes: number): boolean {
   return sizeBytes <= maximumMetadataBytes && metadataFiles.has(path.slice(path.indexOf("/") + 1));
 }
 
-/** Returns the top-level folder that contains all entries, such as `folder/`. Empty if there is no such folder. */
+/** Returns the top-level folder that contains all entries, such as `folder/`. Empty if no folder contains all entries. */
 function wrapperOf(paths: readonly string[]): string {
   const first = paths[0] ?? "";
   const wrapper = first.slice(0, first.indexOf("/") + 1);

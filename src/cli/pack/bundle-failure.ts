@@ -4,7 +4,7 @@ import { CommandError } from "../command/command-error.js";
 import { exitCodes } from "../command/exit-codes.js";
 import { packageNameOf } from "../../shared/installed-package.js";
 
-/** Maximum number of problems to show. */
+/** Maximum number of compiler errors that a message contains. */
 const shownProblems = 10;
 const notBundled = { code: "BUNDLE_FAILED", message: "the code cannot be bundled; nothing was uploaded" };
 
@@ -26,9 +26,9 @@ function linesOf({ text, location }: Problem, root: string): string[] {
   return location ? [`${location.file}:${location.line}:${location.column + 1}: ${sentence}`, ...excerptOf(location)] : [sentence];
 }
 
-/** Returns the faulty line with its number, and a marker below. */
+/** Returns a faulty line of code with its number, and a second line that marks the fault. */
 export function excerptOf({ line, column, lineText, length }: Location): string[] {
-  // Truncates the long lines of minified code.
+  // Shows only a part of a long line, because minified code has very long lines.
   const start = Math.max(0, column - 60);
   const shown = lineText.slice(start, start + 120);
   const number = String(line);

@@ -9,15 +9,18 @@ import { mkdir, realpath, writeFile } from "node:fs/promises";
 import * as yaml from "yaml";
 import { readFileIfThere } from "../config/read-file-if-there.js";
 
-/** The folder for source maps in a package. The daemon does not serve this folder and does not show it to the worker. */
+/** Folder of a package that contains the source maps. The daemon does not serve this folder, and the worker cannot read it. */
 const sourceMapsFolder = ".source-maps";
-/** Names of folders in an isolate: `app` contains the worker's files, and `package` contains the complete package with its source maps. */
+/**
+ * Names of two folders that an isolate can read: `app` contains the worker's files, and `package` contains the complete package with the
+ * source maps.
+ */
 const [seenFolder, wholeFolder] = ["app", "package"];
 const codePattern = /\.[cm]?[jt]sx?$/;
 
 export interface BundleOptions extends Pick<PackOptions, "source" | "only" | "added"> {
   readonly identity?: PackageIdentity;
-  /** Packages that are packed in node_modules, with their dependencies, instead of in the bundle. */
+  /** Names of packages that the bundle does not contain. The archive contains them in node_modules, with their dependencies. */
   readonly externals?: readonly string[];
 }
 
@@ -26,8 +29,8 @@ interface BundlePlan extends PackPlan {
 }
 
 /**
- * Plans an archive with all code bundled into one file, without node_modules and without the bundled modules. The manifest names the bundle
- * as entrypoint. Writes generated files below `directory`.
+ * Plans an archive whose code is bundled into one file. The archive contains neither node_modules nor the bundled modules. The bundle
+ * becomes the entrypoint in the manifest. Writes generated files below `directory`.
  */
 export async function planBundle(
   folder: string,
@@ -82,8 +85,8 @@ function codeOf({ entrypoint }: PackageInfo, folder: string): string {
 }
 
 /**
- * Returns the path of the bundle. The bundle is in the folder of the entrypoint, so that relative file paths stay valid. The extension
- * `.mjs` makes the bundle an ES module.
+ * Returns the path of the bundle. The bundle is in the folder of the entrypoint, so that relative file paths stay valid. Its extension is
+ * `.mjs`, so that Node.js loads it as an ES module.
  */
 function outputFor(entrypoint: string, { files }: PackPlan): string {
   const output = entrypoint.replace(codePattern, ".mjs");
@@ -91,7 +94,7 @@ function outputFor(entrypoint: string, { files }: PackPlan): string {
   return isTaken ? output.replace(/\.mjs$/, ".bundle.mjs") : output;
 }
 
-/** Returns the source map with source paths relative to the map's location in the isolate. */
+/** Returns the source map with source paths that are relative to the location of the source map in the isolate. */
 function placed(map: SourceMap, mapPath: string): SourceMap {
   const from = path.posix.dirname(`${wholeFolder}/${mapPath}`);
   return { ...map, sources: map.sources.map((source) => path.posix.relative(from, path.posix.join(seenFolder, source))) };
@@ -103,13 +106,13 @@ interface ManifestChange {
   readonly enabled?: boolean | undefined;
   readonly entrypoint?: string | undefined;
   readonly secrets?: readonly string[];
-  /** Variables that are added to `env` in the manifest. They replace variables with the same name. */
+  /** Variables to add to `env` in the manifest. They replace existing variables with the same name. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
 /**
- * Returns the plan with a changed manifest. Comments in the manifest are preserved. Creates a manifest if the package has none. Writes the
- * manifest below `directory`.
+ * Returns the plan with a changed manifest, which is written below `directory`. Preserves comments in the manifest. If the package has no
+ * manifest, creates one.
  */
 export async function withManifest(plan: PackPlan, directory: string, change: ManifestChange): Promise<PackPlan> {
   const { env = {}, ...fields } = change;
@@ -122,17 +125,17 @@ export async function withManifest(plan: PackPlan, directory: string, change: Ma
   return withFiles(plan, [await writtenFile(directory, { path: file, content, rule: "the manifest, adapted" })]);
 }
 
-/** Returns the manifest that the archive will contain, with the changes made so far. Returns an empty manifest if the package has none. */
+/** Returns the manifest that the archive will contain, with all changes so far. If the package has no manifest, returns an empty one. */
 export function readManifestOf({ facts, files }: PackPlan): { file: string; document: yaml.Document } {
   const name = facts.metadataFiles.find((file) => file.startsWith("manifest.")) ?? "manifest.yaml";
   const packed = files.find((file) => file.path === name);
   const document: yaml.Document = yaml.parseDocument((packed && readFileIfThere(packed.source)) ?? "");
-  // Sets an empty map with the schema of the YAML document in an empty document, so that nested keys can be set.
+  // Adds an empty map to an empty YAML document, because nested fields can be set only in a map of the document's schema.
   document.contents ??= document.createNode({});
   return { file: name, document };
 }
 
-/** Writes a generated file below `directory` and returns its entry for the plan. */
+/** Writes a generated file below `directory` and returns the file as an entry of a plan. */
 export async function writtenFile(
   directory: string,
   { path: name, content, rule }: { path: string; content: string; rule: string },

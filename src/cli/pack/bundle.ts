@@ -11,7 +11,7 @@ import { ModulePlaces } from "./module-places.js";
 import { refuseAddonPackages, refuseAddons } from "./native-addons.js";
 import type { PackedFile } from "./pack-plan.js";
 
-/** The oldest supported Node.js version of the daemon. */
+/** The oldest Node.js version that the daemon supports. */
 const target = "node24";
 
 interface BundleRequest {
@@ -19,19 +19,24 @@ interface BundleRequest {
   readonly entrypoint: string;
   /** Path of the bundle in the archive. */
   readonly output: string;
-  /** Packages that the bundle imports at run time instead of containing them. */
+  /** Names of packages that the bundle imports at run time. The bundle does not contain their code. */
   readonly externals: readonly string[];
 }
 
 interface Bundle {
   readonly code: string;
-  /** The source map, whose sources are relative to the packed folder. The code of the bundle does not refer to the map yet. */
+  /**
+   * The source map, with source paths relative to the packed folder. The caller must append the reference to the source map to the code.
+   */
   readonly map: SourceMap;
-  /** The bundled files, relative to the folder. */
+  /** Paths of the modules in the bundle, relative to the packed folder. */
   readonly inputs: readonly string[];
-  /** The packages that are not bundled, each with the folders of the entrypoint and of the modules that import the package. */
+  /**
+   * The packages that the bundle does not contain. Each has a list of folders: the folder of the entrypoint, and the folders of the modules
+   * that import the package.
+   */
   readonly externals: ReadonlyMap<string, readonly string[]>;
-  /** Files that bundled modules read by a path relative to the module, and that must be packed beside the bundle. */
+  /** Files to pack beside the bundle, because bundled modules read these files by a path relative to themselves. */
   readonly files: readonly PackedFile[];
   readonly warnings: readonly string[];
 }
@@ -41,7 +46,7 @@ export interface SourceMap {
   readonly [field: string]: unknown;
 }
 
-/** Bundles the entrypoint and its imports into one ES module, reproducibly. Throws BUNDLE_FAILED. */
+/** Bundles the entrypoint and its imports into one ES module. Equal sources give an equal bundle. Throws BUNDLE_FAILED. */
 export async function bundleCode({ folder, entrypoint, output, externals }: BundleRequest): Promise<Bundle> {
   const root = await realpath(folder);
   const config = await tsconfigOf(root, entrypoint);
@@ -94,7 +99,10 @@ export async function bundleCode({ folder, entrypoint, output, externals }: Bund
   };
 }
 
-/** Returns the settings of the entrypoint. esbuild itself reads the tsconfig.json of each module, and reports invalid ones. */
+/**
+ * Returns the tsconfig.json settings that apply to the entrypoint. Undefined for an invalid tsconfig.json, because esbuild reads the
+ * tsconfig.json of each module and reports the problem.
+ */
 async function tsconfigOf(root: string, entrypoint: string): Promise<Tsconfig | undefined> {
   const read = (file: string) => readFile(path.join(root, file), "utf8").catch(() => undefined);
   return readTsconfig(read, entrypoint).catch((error: unknown) => {
@@ -107,7 +115,9 @@ function warningText({ text, location }: Message): string {
   return location ? `${location.file}:${location.line}:${location.column + 1}: ${text}` : text;
 }
 
-/** Returns the folders from which a package is imported. The entrypoint's folder is first, because it contains the bundle. */
+/**
+ * Returns the folders of the modules that import a package. The folder of the entrypoint is first, because the bundle is in this folder.
+ */
 function foldersFor(name: string, { root, entrypoint, metafile }: { root: string; entrypoint: string; metafile: Metafile }): string[] {
   const importers = Object.entries(metafile.inputs).filter(([, { imports }]) => imports.some((each) => packageNameOf(each.path) === name));
   return [...new Set([entrypoint, ...importers.map(([input]) => input)].map((file) => path.dirname(path.join(root, file))))];
@@ -120,16 +130,16 @@ function inputsOf({ inputs }: Metafile): string[] {
 }
 
 /**
- * Returns definitions, such as `require`, that code for Node.js expects and ES modules lack. The text precedes the first line of the
- * bundle, which is a comment, so that the source map stays valid.
+ * Returns definitions that code for Node.js expects and ES modules lack, such as `require`. They stand before the first line of the bundle,
+ * which is a comment, so the source map stays valid.
  */
 function prelude(code: string, hasZippedModules: boolean): string {
-  // Uses `var`, because modules of the bundle can declare the same variables again.
+  // Uses `var`, because modules in the bundle can declare variables with the same names.
   const zipped = hasZippedModules
     ? "var __module_url = import.meta.url, __module_filename = import.meta.filename, __module_dirname = import.meta.dirname; "
     : "";
   const place = code.includes("__bundle_url") ? "const __bundle_url = import.meta.url; " : "";
-  // CommonJS packages call `require` for built-in modules.
+  // Bundled CommonJS packages call `require` to load built-in modules.
   const require = code.includes("typeof require ")
     ? 'import { createRequire as __create_require } from "node:module"; const require = __create_require(import.meta.url); '
     : "";

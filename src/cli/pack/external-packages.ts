@@ -5,9 +5,12 @@ import { findInstalledPackage, readInstalledPackage } from "./installed-package.
 import { filesBelow } from "./files-below.js";
 import type { PackedFile } from "./pack-plan.js";
 
-/** A package in the archive. */
+/** An npm package in the archive. */
 interface PlacedPackage {
-  /** Folder in the archive: `node_modules/NAME`, below the folder of another package if that needs another version. */
+  /**
+   * Folder of the package in the archive: `node_modules/NAME`. If two packages need different versions, one version is in the folder of the
+   * package that needs it.
+   */
   readonly place: string;
   /** Absolute path of the installed package, with symbolic links resolved. */
   readonly source: string;
@@ -15,11 +18,11 @@ interface PlacedPackage {
 
 interface ExternalPackages {
   readonly files: readonly PackedFile[];
-  /** Packages in `--external` that are not installed. */
+  /** Names of packages in `--external` that are not installed. */
   readonly missing: readonly string[];
 }
 
-/** Returns the valid package names in `--external`. Throws a usage error for other values, and if `--bundle` is missing. */
+/** Returns the package names in `--external`. Throws a usage error for an invalid name, and if `--bundle` is not set. */
 export function parseExternals({ bundle = false, external = [] }: { bundle?: boolean; external?: readonly string[] }): readonly string[] {
   const invalid = external.find((name) => packageNameOf(name) !== name);
   if (invalid !== undefined) throw usageError(`--external: ${JSON.stringify(invalid)} is not the name of a package`, "--external sharp");
@@ -28,8 +31,8 @@ export function parseExternals({ bundle = false, external = [] }: { bundle?: boo
 }
 
 /**
- * Returns the files of the packages and their dependencies, placed so that imports of the bundle find them. `externals` has the folders in
- * which each package is searched.
+ * Returns the files of the packages and of their dependencies, at paths where the imports of the bundle find them. `externals` contains the
+ * folders from which Node.js would search each package.
  */
 export async function planExternals(
   root: string,
@@ -51,7 +54,10 @@ async function firstOf(folders: readonly string[], add: (folder: string) => Prom
   return false;
 }
 
-/** Chooses the folder of each package like npm: the top-level node_modules, or the folder of the package that needs another version. */
+/**
+ * Chooses a folder in the archive for each package, as npm does: the top-level node_modules, or the folder of a package that needs another
+ * version.
+ */
 class PackageLayout {
   readonly #root: string;
   readonly #placed = new Map<string, PlacedPackage>();
@@ -60,24 +66,26 @@ class PackageLayout {
     this.#root = root;
   }
 
-  /** Places the package that an import in `parent` finds. Returns false if the package is not installed. */
+  /** Adds the package that Node.js would find for an import in `parent`. Returns false if the package is not installed. */
   async add(name: string, parent: PlacedPackage): Promise<boolean> {
     const source = await findInstalledPackage(name, parent.source);
     if (source === undefined) return false;
     const places = modulesFolders(parent.place).map((folder) => `${folder}/${name}`);
     const nearest = places.map((place) => this.#placed.get(place)).find((each) => each !== undefined);
     if (nearest?.source === source) return true;
-    // Path of the package relative to the folder. Modules of the bundle read files of the package at this path.
+    // Path of the installed package relative to the project folder. Modules of the bundle expect the files of the package at this path.
     const own = path.relative(this.#root, source).split(path.sep).join("/");
     const place = nearest !== undefined ? places[0] : places.includes(own) ? own : places.at(-1);
     if (place !== undefined) this.#placed.set(place, { place, source });
     return true;
   }
 
-  /** Places the dependencies of all packages. Optional dependencies can be missing, and optional peer dependencies are not placed. */
+  /**
+   * Adds the dependencies of all added packages. Skips optional dependencies that are not installed, and all optional peer dependencies.
+   */
   async complete(): Promise<PlacedPackage[]> {
-    // Visits packages level by level, including packages that the loop adds. Therefore a package that is placed later never hides a
-    // package that an earlier import has found.
+    // Visits the packages level by level, including those that the loop adds. A package that is added later thus never hides a package that
+    // an earlier import has found.
     for (const parent of this.#placed.values()) {
       const { dependencies, optionalDependencies, peerDependencies, peerDependenciesMeta } =
         (await readInstalledPackage(parent.source)) ?? {};
@@ -88,7 +96,7 @@ class PackageLayout {
   }
 }
 
-/** Returns the folders in which Node.js searches packages for a module in `place`, nearest first. */
+/** Returns the folders in which Node.js searches a package that a module in the folder `place` imports, nearest first. */
 function modulesFolders(place: string): string[] {
   if (place === "") return ["node_modules"];
   const above = place.slice(0, Math.max(0, place.lastIndexOf("node_modules/") - 1));

@@ -2,7 +2,7 @@ import { lstatSync, readdirSync } from "node:fs";
 import { neverPackedReason } from "../../shared/packing/never-packed.js";
 
 interface FileBelow {
-  /** Path relative to the folder, with forward slashes. */
+  /** Path of the file relative to the searched folder, with forward slashes. */
   readonly name: string;
   /** Absolute path of the file. */
   readonly source: string;
@@ -10,8 +10,8 @@ interface FileBelow {
 }
 
 /**
- * Returns the regular files below a folder, without links and without files that are never packed. `isExcluded` receives the relative path
- * of each entry. Links could lead outside of the folder or in circles.
+ * Returns the regular files below a folder, except files that are never packed. `isExcluded` receives relative paths. Does not follow
+ * links, which could lead out of the folder or form a circle.
  */
 export function filesBelow(folder: string, isExcluded: (name: string) => boolean = () => false): FileBelow[] {
   const files: FileBelow[] = [];

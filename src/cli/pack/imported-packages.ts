@@ -8,8 +8,8 @@ const codePattern = /\.[cm]?[jt]sx?$/;
 const modulesFolder = "node_modules/";
 
 /**
- * Returns the plan with the packages that the code imports. Adds packages from parent folders, as in workspaces. Excludes the project's
- * node_modules if the output has its own and the code imports nothing from the project's.
+ * Returns the plan with all packages that the code imports, also from node_modules of parent folders (workspaces). Excludes the project's
+ * node_modules if the output has its own and imports nothing from the project's.
  */
 export async function withDependencies(plan: PackPlan, folder: string): Promise<PackPlan> {
   const { entrypoint, pluginEntry } = plan.facts;
@@ -26,14 +26,17 @@ export async function withDependencies(plan: PackPlan, folder: string): Promise<
   return { ...(await withMissingPackages(trimmed, root, packages)), imports };
 }
 
-/** Returns whether the plan contains the package that Node.js would find for a module. */
+/** Whether the plan contains a package where Node.js finds it for the importing module. */
 export function hasPackage({ files }: PackPlan, { name, importer }: Pick<PackageImport, "name" | "importer">): boolean {
   const folders = [""];
   for (let at = importer.indexOf("/"); at !== -1; at = importer.indexOf("/", at + 1)) folders.push(importer.slice(0, at + 1));
   return folders.some((folder) => files.some((file) => file.path.startsWith(`${folder}${modulesFolder}${name}/`)));
 }
 
-/** Whether a folder between the root and the entrypoint has its own node_modules, as in outputs of Nitro and Next.js. */
+/**
+ * Whether the folder of the entrypoint, or a folder between it and the root, has its own node_modules. Builds with Nitro and Next.js create
+ * such a folder.
+ */
 function hasOwnModules({ files }: PackPlan, entrypoint: string): boolean {
   const folders = [...entrypoint.matchAll(/\//g)].map(({ index }) => entrypoint.slice(0, index + 1));
   return folders.some((folder) => files.some((file) => file.path.startsWith(folder + modulesFolder)));
@@ -52,11 +55,11 @@ function withoutModules(plan: PackPlan): PackPlan {
   };
 }
 
-/** Adds installed packages that the plan lacks, with their dependencies. */
+/** Adds imported packages that are installed but not in the plan, together with their dependencies. */
 async function withMissingPackages(plan: PackPlan, root: string, packages: readonly PackageImport[]): Promise<PackPlan> {
   const installed = packages.filter((each) => each.folder !== undefined);
   if (installed.every((each) => hasPackage(plan, each))) return plan;
-  // Also visits packages in the folder, because their dependencies can be in a parent folder.
+  // Includes packages that are already in the plan, because their dependencies can be installed in a parent folder.
   const folders = new Map<string, string[]>();
   for (const { name, from } of installed) folders.set(name, [...(folders.get(name) ?? []), from]);
   const { files } = await planExternals(root, folders, "node_modules: imported, and installed in a folder above");

@@ -5,8 +5,8 @@ import type { Context } from "../command/command.js";
 import { exitCodes } from "../command/exit-codes.js";
 
 /**
- * Returns the absolute path of a folder or archive named on the command line. Throws if the path does not exist or is neither a folder nor
- * an archive.
+ * Returns the absolute path of the folder or archive that the user named. Throws if the path does not exist, or is neither a folder nor an
+ * archive.
  */
 export async function locatePackage(
   { workingDirectory }: Context,

@@ -4,12 +4,12 @@ import type { Location, Message, Plugin } from "esbuild";
 import { packageFolderOf } from "./installed-package.js";
 import { packageNameOf } from "../../shared/installed-package.js";
 
-/** Matches files that contain no code. Their imports are not searched. */
+/** Extensions of files that contain no imports. */
 const otherExtensions = [".css", ".html", ".md", ".node", ".sql", ".svg", ".txt", ".wasm", ".png", ".jpg", ".webp", ".woff2"];
 const ownModules = new Set(["cloudflare:workers"]);
 const skipped = Symbol("skipped");
 
-/** An import of an installed package. */
+/** An import of an npm package by a module of the project. */
 export interface PackageImport {
   readonly name: string;
   /** Folder of the importing module. */
@@ -18,11 +18,11 @@ export interface PackageImport {
   readonly folder: string | undefined;
   /** Path of the importing module, relative to the scanned folder. */
   readonly importer: string;
-  /** Whether the code can run without the package. True for `require` and `import()`, which can be in a `try` block. */
+  /** Whether the code can possibly run without the package. True for `require` and `import()`, because the code can catch their errors. */
   readonly isOptional: boolean;
 }
 
-/** A relative import of a file that does not exist. */
+/** A relative import in a module that leads to no existing file. */
 export interface MissingFile {
   readonly specifier: string;
   readonly location: Location | null;
@@ -34,8 +34,8 @@ export interface ModuleImports {
 }
 
 /**
- * Follows the imports of a module to all its files in the folder. Returns the packages that these files import. `text` is the code of a
- * generated module. Ignores files with other errors.
+ * Follows the imports of a module within the folder, and returns the packages and missing files that all these modules import. `text` is
+ * the code of the module if it is generated. Ignores other errors in modules.
  */
 export async function readImports(folder: string, entrypoint: string, text?: string): Promise<ModuleImports> {
   const { build } = await import("esbuild");
@@ -66,7 +66,10 @@ export async function readImports(folder: string, entrypoint: string, text?: str
   return { packages, missingFiles };
 }
 
-/** Records imports of packages and does not follow them. Follows imports of files, including imports by `paths` of tsconfig.json. */
+/**
+ * Returns an esbuild plugin that records imports of packages without following them. Imports of files are followed, including imports by
+ * `paths` of tsconfig.json.
+ */
 function recordPackages(root: string, packages: PackageImport[]): Plugin {
   return {
     name: "record-packages",

@@ -18,15 +18,15 @@ const loaders: Readonly<Record<string, Loader>> = {
   cjs: "js",
 };
 const ownPlacePattern = /\bimport\s*\.\s*meta\s*\.\s*(?:url|dirname|filename)\b|\b__(?:dirname|filename)\b/;
-/** Matches `new URL("file", import.meta.url)` and `join(__dirname, "folder", "file")`. */
+/** Match `new URL("file", import.meta.url)` and `join(__dirname, "folder", "file")`, by which a module finds a file beside itself. */
 const besidePatterns = [
   /\bnew\s+URL\(\s*(?<names>"[^"\n]+"|'[^'\n]+')\s*,\s*import\s*\.\s*meta\s*\.\s*url\s*\)/g,
   /\b(?:join|resolve)\(\s*(?:__dirname|import\s*\.\s*meta\s*\.\s*dirname)\s*,\s*(?<names>(?:"[^"\n]+"|'[^'\n]+')(?:\s*,\s*(?:"[^"\n]+"|'[^'\n]+'))*)\s*\)/g,
 ];
 
 /**
- * Adapts file paths in bundled modules, so that each module finds files beside its original location. Collects those files of installed
- * packages. Files outside of the folder are in `node_modules/.outside-N`, for N parent folders.
+ * Makes bundled modules find the files beside their original location, and collects such files of installed packages. A file that is N
+ * folders above the project is packed in `node_modules/.outside-N`.
  */
 export class ModulePlaces {
   readonly #root: string;
@@ -35,18 +35,18 @@ export class ModulePlaces {
   readonly #searched = new Set<string>();
   #hasZippedModules = false;
 
-  /** `root` and `outputFolder` are absolute, without links. */
+  /** `root` and `outputFolder` are absolute paths with links resolved. */
   constructor(root: string, outputFolder: string) {
     this.#root = root;
     this.#outputFolder = outputFolder;
   }
 
-  /** The files to pack beside the bundle. */
+  /** The collected files, which must be packed beside the bundle. */
   get files(): readonly PackedFile[] {
     return [...this.#files.values()];
   }
 
-  /** Whether bundled modules come from Yarn's zip files. The location of the bundle then replaces the location of these modules. */
+  /** Whether bundled modules come from zip files of Yarn. These modules then have the location of the bundle instead of their own. */
   get hasZippedModules(): boolean {
     return this.#hasZippedModules;
   }
@@ -75,8 +75,8 @@ export class ModulePlaces {
   }
 
   /**
-   * Returns declarations of variables that replace `import.meta.url` and similar expressions. The text has no line break, so that the
-   * source map stays valid.
+   * Returns declarations of the variables that replace `import.meta.url` and similar expressions in a module. Contains no line break, so
+   * that the source map stays valid.
    */
   #declarations(file: string): string {
     const lines = [
@@ -87,7 +87,7 @@ export class ModulePlaces {
     return `${lines.join(", ")}; `;
   }
 
-  /** Returns a module that reads the file from its place in the package and compiles it. */
+  /** Returns a module that reads the WebAssembly file from the package at run time and compiles it. */
   async #loadWasm(file: string): Promise<OnLoadResult> {
     const source = await realpath(file).catch(() => undefined);
     if (source === undefined) {
@@ -98,7 +98,7 @@ export class ModulePlaces {
     return { contents: wasmModule(this.#placeOf(file), "__bundle_url"), loader: "js" };
   }
 
-  /** Collects the WebAssembly files in the folder of a module, and files that the module names. */
+  /** Collects files that a module can read: all WebAssembly files in the folder of the module, and the files that the code names. */
   async #keepBeside(file: string, text: string): Promise<void> {
     const folder = path.dirname(file);
     const packageFolder = await packageFolderOf(file);
@@ -109,7 +109,7 @@ export class ModulePlaces {
     const found = [...(await this.#wasmFilesIn(folder)), ...named];
     for (const each of found) {
       if (!(await this.#keepWithin(packageFolder, each)) || !/\.[cm]?js$/.test(each)) continue;
-      // Also packs package.json, from which Node.js reads the module type of the file.
+      // Also packs package.json, because Node.js reads the module type of a JavaScript file from there.
       await this.#keepWithin(packageFolder, path.join(packageFolder, "package.json"));
     }
   }
@@ -122,8 +122,8 @@ export class ModulePlaces {
   }
 
   /**
-   * Adds a file of a package to the files to pack. Ignores a file outside of the package, because a dependency must not select files of
-   * this machine.
+   * Adds a file of a package to the collected files. Ignores a file outside of the package, because a dependency must not select other
+   * files of this machine.
    */
   async #keepWithin(packageFolder: string, file: string): Promise<boolean> {
     const [folder, source] = await Promise.all([packageFolder, file].map((each) => realpath(each).catch(() => undefined)));
@@ -144,14 +144,14 @@ export class ModulePlaces {
     return parents === "" ? relative : `node_modules/.outside-${parents.length / 3}/${relative.slice(parents.length)}`;
   }
 
-  /** Returns the path of a file relative to the bundle. */
+  /** Returns the path at which a file is packed, relative to the bundle. */
   #placeOf(file: string): string {
     const place = toPosix(path.relative(this.#outputFolder, path.join(this.#root, this.#packedPath(file))));
     return place.startsWith(".") ? place : `./${place}`;
   }
 }
 
-/** Returns the text of a file. Undefined for a file in a zip file of Yarn, which esbuild reads itself. */
+/** Returns the text of a file. Undefined for a file in a zip file of Yarn, because only esbuild can read it. */
 async function readUnzipped(file: string): Promise<string | undefined> {
   try {
     return await readFile(file, "utf8");
@@ -162,12 +162,15 @@ async function readUnzipped(file: string): Promise<string | undefined> {
   }
 }
 
-/** Whether a path, relative to the folder, belongs to an installed package. For all other files, the packing rules decide. */
+/**
+ * Whether a file belongs to an installed package. `relative` is the path from the project folder. For all other files, the packing rules
+ * decide.
+ */
 function isInstalled(relative: string): boolean {
   return relative.startsWith("..") || /(?:^|[\\/])node_modules[\\/]/.test(relative);
 }
 
-/** Returns the decoded literals of a matched list. */
+/** Returns the strings in a list of string literals, separated by commas. */
 function namesIn(list: string): string[] {
   const names = [...list.matchAll(/"([^"]+)"|'([^']+)'/g)].map(([, double, single]) => double ?? single ?? "");
   return names.map((name) => name.replace(/[?#].*$/, ""));

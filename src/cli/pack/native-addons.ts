@@ -4,7 +4,8 @@ import type { Plugin } from "esbuild";
 import { bundleFailure } from "./bundle-failure.js";
 
 /**
- * Rejects imports of native addons. Checks the name of the resolved file, because names of modules and packages can also end in `.node`.
+ * Returns an esbuild plugin that rejects imports of native addons. Checks the extension `.node` only on resolved files, because names of
+ * modules and packages can also end in `.node`.
  */
 export function refuseAddons(root: string): Plugin {
   return {
@@ -17,7 +18,7 @@ export function refuseAddons(root: string): Plugin {
   };
 }
 
-/** Rejects packages that load a native addon by a path that they compute at run time, because the compiler cannot detect this. */
+/** Rejects packages that compute the path of a native addon at run time, because the compiler detects only addons with a fixed path. */
 export async function refuseAddonPackages(root: string, inputs: readonly string[]): Promise<void> {
   const folders = new Set(inputs.flatMap((input) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(input)?.[0] ?? []));
   for (const folder of folders) {

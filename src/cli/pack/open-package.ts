@@ -15,33 +15,36 @@ import type { DetectedProject } from "../detect/detect-project.js";
 import { withDependencies } from "./imported-packages.js";
 import { manifestFileNames } from "../../shared/metadata-file-names.js";
 
-/** Manifest keys that only plugins have. */
+/** Manifest fields that only plugins have. */
 const pluginKeys = ["pluginEntry", "base", "dependencies", "optionalDependencies", "menus", "config"];
 const pluginModules = ["plugin.js", "plugin.mjs"];
-/** Names of the plugins that the daemon contains. Only their settings can be changed. */
+/** Names of the plugins that are built into the daemon. A package with such a name can only change their settings. */
 const builtInPlugins: ReadonlySet<unknown> = new Set(["plugin-gateway"]);
-/** Names of files, of which every package contains at least one. Exception: the manifest of a detected project is generated. */
+/**
+ * File names of which each package folder contains at least one. Only a detected project can have none of them, because its manifest is
+ * generated.
+ */
 const packageMarkers = [...manifestFileNames, "package.json", ...pluginModules];
 const workerFiles = ["index.html", "index.js", "index.mjs", "index.ts"];
 
-/** A package in a folder or in an unpacked archive, ready for validation and packing. */
+/** A package folder, or an archive that was unpacked into a folder, ready for validation and packing. */
 export interface OpenedPackage {
   readonly kind: PackageKind;
   readonly source: PackageSource;
-  /** Path of the package folder, or of the folder with the unpacked archive. */
+  /** Path of the package folder, or of the folder into which the archive was unpacked. */
   readonly folder: string;
   readonly isArchive: boolean;
-  /** The project that a folder without a manifest contains. */
+  /** The project that was detected in a folder without a manifest. Undefined for all other packages. */
   readonly project: DetectedProject | undefined;
   /** Temporary folder that only the current user can read. */
   readonly workspace: string;
-  /** Returns the plan of the archive. */
+  /** Returns the plan of the archive: the files to pack. */
   plan(options?: { bundle?: boolean; externals?: readonly string[]; identity?: PackageIdentity }): Promise<PackPlan>;
 }
 
 /**
- * Opens a package folder or archive. Detects the package kind if `kind` is undefined, and the output of a folder without a manifest. Throws
- * NOT_BUILT if that output is missing.
+ * Opens a package folder or archive. If `kind` is undefined, detects the package kind. In a folder without a manifest, detects the build
+ * output. Throws NOT_BUILT if the build output is missing.
  */
 export async function openPackage(context: Context, given: string, kind?: PackageKind): Promise<OpenedPackage> {
   const located = await locatePackage(context, given);
@@ -88,19 +91,22 @@ async function unpackTo(directory: string, archive: string) {
 }
 
 /**
- * Detects the package kind. A package is a plugin if its manifest has a plugin-only key. Without a worker entrypoint, it is also a plugin if
- * it has plugin.js or plugin.mjs, or if its name is that of a built-in plugin.
+ * Detects the package kind. A package is a plugin if its manifest has a field that only plugins have. Without a worker entrypoint,
+ * plugin.js, plugin.mjs or the name of a built-in plugin also make it a plugin.
  */
 export async function findPackageKind(source: PackageSource): Promise<PackageKind> {
   const fields = await declaredFields(source);
   const declared = new Set(Object.keys(fields));
   if (pluginKeys.some((key) => declared.has(key))) return "plugin";
   if (declared.has("entrypoint") || (await isAnyFile(source, workerFiles))) return "worker";
-  // The settings of a built-in plugin are a manifest without code.
+  // A package that changes the settings of a built-in plugin contains only a manifest, so its name decides.
   return (await isAnyFile(source, pluginModules)) || builtInPlugins.has(fields["name"]) ? "plugin" : "worker";
 }
 
-/** Returns the fields of the manifest that have a value. Empty for an invalid manifest, which the later validation reports. */
+/**
+ * Returns the fields of the manifest that have a value. For an invalid manifest, returns no fields, because the validation later reports
+ * the problem.
+ */
 async function declaredFields(source: PackageSource): Promise<Readonly<Record<string, unknown>>> {
   for (const file of manifestFileNames) {
     const text = await source.read(file);

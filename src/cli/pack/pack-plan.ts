@@ -17,7 +17,7 @@ import type { ModuleImports } from "./module-imports.js";
 import { archiveStem } from "./write-archive.js";
 import { openSelection, type Selection, type Verdict } from "../../shared/packing/selection.js";
 
-/** Maximum number of files in a package. It is above every limit of the daemon, and ends the walk through links that form a circle. */
+/** Maximum number of files in a package. The limit is above every limit of the daemon. It also stops the search if links form a circle. */
 const maximumFiles = 200_000;
 
 export interface PackedFile {
@@ -27,43 +27,43 @@ export interface PackedFile {
   readonly source: string;
   readonly sizeBytes: number;
   readonly rule: string;
-  /** Whether the file is executable. Defined only for files of an existing archive. */
+  /** Whether the file has the executable bit. Undefined unless the file comes from an existing archive. */
   readonly executable?: boolean;
-  /** Text that replaces the file's content in the content digest. With an empty text, the digest does not contain the file. */
+  /** Text that the content digest uses in place of the file's content. If the text is empty, the content digest omits the file. */
   readonly digestedAs?: string;
 }
 
 export interface LeftOut {
-  /** Path of the excluded entry. A path that ends in a slash is a folder with all of its content. */
+  /** Path of the excluded file or folder. The path of a folder ends in a slash and stands for all of its content. */
   readonly path: string;
   readonly rule: string;
 }
 
-/** The included and excluded entries of a package folder, sorted by path, each with the rule that decided. */
+/** The packed and the excluded entries of a package folder, sorted by path. Each entry has the rule that decided about it. */
 export interface PackPlan {
   readonly facts: PackageInfo;
   readonly files: readonly PackedFile[];
   readonly leftOut: readonly LeftOut[];
   /** The symbolic links in `leftOut`. Commands print a warning for each link. */
   readonly links: readonly LeftOut[];
-  /** The imports of a worker's module. Undefined for sites, plugins, archives and bundles. */
+  /** The imports of the worker's modules. Undefined for sites, plugins, archives and bundles. */
   readonly imports?: ModuleImports;
 }
 
 export interface PackOptions {
   readonly kind?: PackageKind | undefined;
   readonly identity?: PackageIdentity;
-  /** Excludes every node_modules, and the packages of Yarn Plug'n'Play, regardless of the folder's rules. */
+  /** Whether to exclude every node_modules and the packages of Yarn Plug'n'Play, even if a packing rule includes them. */
   readonly withoutPackages?: boolean;
-  /** Source from which name, version and entrypoint are read instead of the folder, such as a generated manifest. */
+  /** Package source that provides name, version and entrypoint in place of the folder. Used if the manifest is generated. */
   readonly source?: PackageSource;
   /** The only folders to pack, in addition to package.json and the manifest. */
   readonly only?: readonly string[] | undefined;
-  /** Generated files that the package contains in addition. */
+  /** Generated files that are packed in addition to files of the folder. */
   readonly added?: readonly PackedFile[];
 }
 
-/** Decides for every entry of a folder whether it is packed. Throws UNPACKABLE for entries that an archive cannot contain. */
+/** Decides for each entry of a folder whether it is packed. Throws UNPACKABLE if an archive cannot contain an entry that must be packed. */
 export async function planPack(
   folder: string,
   { kind = "worker", identity = {}, withoutPackages = false, source = folderSource(folder), only, added = [] }: PackOptions = {},
@@ -75,13 +75,13 @@ export async function planPack(
   return withFiles(await walk.plan(), added);
 }
 
-/** Returns the plan with these files, which replace files with the same path. */
+/** Returns the plan with additional files. An additional file replaces a file with the same path. */
 export function withFiles(plan: PackPlan, added: readonly PackedFile[]): PackPlan {
   const names = new Set(added.map((file) => file.path));
   return { ...plan, files: [...plan.files.filter((file) => !names.has(file.path)), ...added].toSorted(byPath) };
 }
 
-/** Excludes everything outside of the given folders. */
+/** Returns packing rules that exclude everything outside of the folders, and apply `selection` to the rest. */
 function limitedTo(folders: readonly string[], selection: Selection): Selection {
   const isInside = (entry: string) => folders.some((folder) => entry === folder || entry.startsWith(`${folder}/`));
   const isAbove = (directory: string) => folders.some((folder) => folder.startsWith(`${directory}/`));
@@ -138,9 +138,9 @@ class Walk {
     };
   }
 
-  /** Visits all entries of a folder. `chain` contains the real paths of all its parent folders, so that links in a circle are detected. */
+  /** Visits all entries of a folder. `chain` contains the real paths of the folder's parents, by which a circle of links is detected. */
   async #visitFolder(directory: string, source: string, chain: readonly string[]): Promise<void> {
-    // Reads the folder synchronously: for thousands of small files, awaiting each call takes longer than the call itself.
+    // Reads the folder synchronously, because for thousands of small files, waiting for each promise takes longer than the call.
     for (const entry of readdirSync(source, { withFileTypes: true })) {
       const relativePath = directory === "" ? entry.name : `${directory}/${entry.name}`;
       const reason = neverPackedReason(entry.name, path.posix.basename(directory)) ?? this.#ownArchiveReason(relativePath);
@@ -154,8 +154,8 @@ class Walk {
   }
 
   /**
-   * Returns the reason to exclude a file that is an earlier archive of this package. Otherwise each archive would contain the previous
-   * one.
+   * Returns the reason to exclude a file that is an earlier archive of this package; undefined for other files. Without this rule, each
+   * archive would contain the previous archive.
    */
   #ownArchiveReason(relativePath: string): string | undefined {
     const isOwn = relativePath.endsWith(".tgz") && !relativePath.includes("/") && relativePath.startsWith(this.#ownArchives);
@@ -180,7 +180,7 @@ class Walk {
   #take({ relativePath, source }: Place, sizeBytes: number, linkRule?: string): void {
     const verdict = this.#always.has(relativePath) ? { kept: true, rule: "always included" } : this.#selection.judge(relativePath);
     if (!verdict.kept) return this.#leaveOut(relativePath, verdict.rule);
-    // Rejects backslashes, which are path separators on Windows, and U+FFFD, which replaces bytes that are not valid UTF-8.
+    // Rejects backslashes, which separate folders on Windows, and the character U+FFFD, which stands for bytes that are not valid UTF-8.
     if (/[\p{Cc}\\\uFFFD]/u.test(relativePath)) return void this.#refused.push(`${relativePath}: a name that cannot be packed`);
     this.#files.push({ path: relativePath, source, sizeBytes, rule: linkRule ?? verdict.rule });
     if (this.#files.length > maximumFiles)
@@ -190,7 +190,9 @@ class Walk {
       });
   }
 
-  /** Packs a symbolic link as a copy of its target. Excludes the link if its target is outside of the folder or cannot be packed. */
+  /**
+   * Packs the target of a symbolic link in place of the link. Excludes the link if the target is outside of the folder or cannot be packed.
+   */
   async #visitLink(place: Place): Promise<void> {
     const target = await realpath(place.source).catch((error: NodeJS.ErrnoException) => error);
     if (target instanceof Error) return this.#leaveLink(place, target.code === "ELOOP" ? "a link that loops" : "a link without a target");
@@ -217,7 +219,7 @@ class Walk {
   }
 }
 
-/** The file system entry that the walk currently visits. */
+/** The file system entry that is visited now. */
 interface Place {
   readonly relativePath: string;
   readonly source: string;

@@ -19,7 +19,7 @@ interface BundledFolder extends BundleOptions {
   readonly directory: string;
 }
 
-/** An archive that is ready for upload, and the plan from which it was packed. */
+/** An archive that is ready for the upload, with the plan that lists the packed files. */
 export interface PackageArchive extends Archive {
   readonly file: string;
   readonly filename: string;
@@ -27,10 +27,10 @@ export interface PackageArchive extends Archive {
   readonly plan: PackPlan | undefined;
 }
 
-/** The fields about the archive in the JSON documents of upload commands. */
+/** The fields that describe the archive in the JSON documents of upload commands. */
 export const archiveFields = ["sizeBytes", "sha256", "dryRun", "entrypoint", "pluginEntry", "unpackedBytes", "files", "leftOut"] as const;
 
-/** Packs a folder, or opens an existing archive. A packed archive is deleted when the command ends. */
+/** Packs a folder, or opens an existing archive. The command deletes an archive that it packed when it ends. */
 export async function createArchive(
   context: Context,
   source: string,
@@ -63,12 +63,12 @@ export async function sendArchive<Result>(
   );
 }
 
-/** Returns the archive as an upload source. Calls `onBytes` with the size of every chunk that was read. */
+/** Returns the archive as an upload source. After each chunk that the upload reads, calls `onBytes` with the size of the chunk. */
 export function uploadSource({ file, filename, sizeBytes }: PackageArchive, onBytes: (count: number) => void): UploadSource {
   return { filename, sizeBytes, bytes: counted(file, onBytes) };
 }
 
-/** Plans a bundled archive like `planBundle`, and prints the warnings of the compiler. */
+/** Plans a bundled archive as `planBundle` does, and prints the warnings of the compiler. */
 export async function planBundled({ output }: Context, { folder, directory, ...options }: BundledFolder): Promise<PackPlan> {
   const plan = await planBundle(folder, path.join(directory, "made"), options);
   for (const warning of plan.warnings) output.warn(warning);
@@ -86,7 +86,7 @@ async function packFolder(context: Context, { facts, files }: PackPlan, director
   return { file, filename: archiveName(facts), ...(await packWithProgress(context, files, file)) };
 }
 
-/** Returns the plan of an existing archive. Undefined if this program cannot read the archive. */
+/** Returns the plan of an existing archive. Undefined if runtimectl cannot read the archive. */
 async function planArchive(file: string, kind: PackageKind): Promise<PackPlan | undefined> {
   const content = await readArchiveContent(file);
   if (content === undefined) return undefined;
@@ -104,7 +104,9 @@ async function takeArchive(file: string): Promise<Omit<PackageArchive, "plan">> 
   return { file, filename: path.basename(file), sizeBytes, sha256: hash.digest("hex") };
 }
 
-/** Yields the chunks of a file. Opens the file on the first read, so that a rejected request leaves no open file. */
+/**
+ * Yields the chunks of a file. Opens the file when the first chunk is read, so that no file stays open if the request is rejected before.
+ */
 async function* counted(file: string, onBytes: (count: number) => void): AsyncGenerator<Uint8Array> {
   for await (const chunk of createReadStream(file) as AsyncIterable<Buffer>) {
     yield chunk;

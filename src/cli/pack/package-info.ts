@@ -18,7 +18,7 @@ const Manifest = z.object({
   version: z.unknown().optional(),
   entrypoint: z.string().optional(),
   pluginEntry: z.string().optional(),
-  // Ignores invalid host names, because the validation reports each with its position in the file.
+  // Ignores an invalid host name here, because the validation reports it with its position in the file.
   hosts: z.array(z.string()).optional().catch(undefined),
   assets: z.unknown().optional(),
 });
@@ -29,12 +29,12 @@ export type PackageKind = "worker" | "plugin";
 export interface PackageInfo {
   readonly name: string;
   readonly version: string;
-  /** Whether the command line or the manifest contains the version. A version in package.json does not count. */
+  /** Whether the command line or the manifest sets the version. False if only package.json contains a version. */
   readonly hasDeclaredVersion?: boolean;
-  /** File names of the manifest and package.json, as far as the files exist. */
+  /** Names of the existing metadata files: the manifest and package.json. */
   readonly metadataFiles: readonly string[];
   readonly packageJson: PackageJson | undefined;
-  /** Path of the file to serve or run, relative to the package folder, with forward slashes. Undefined if there is no such file. */
+  /** Path of the file to serve or run, relative to the package folder, with forward slashes. Undefined if no such file exists. */
   readonly entrypoint: string | undefined;
   /** Path of the plugin module. Undefined for a worker, and for a manifest that only configures a built-in plugin. */
   readonly pluginEntry?: string | undefined;
@@ -46,7 +46,7 @@ export interface PackageInfo {
 
 /** Access to the files of a package, which is a folder or an archive. */
 export interface PackageSource {
-  /** Name of the package source in messages. */
+  /** Name of the folder or archive in messages. */
   readonly label: string;
   /** Returns the text of a file. The path has forward slashes. Undefined if the file does not exist. */
   readonly read: (file: string) => Promise<string | undefined>;
@@ -61,7 +61,7 @@ export function folderSource(folder: string): PackageSource {
   };
 }
 
-/** Whether a package contains one of the files. Paths above the package folder never match. */
+/** Whether a package contains at least one of the files. A path that leads out of the package folder never matches. */
 export async function isAnyFile(source: PackageSource, files: readonly string[]): Promise<boolean> {
   for (const file of files) if (!file.startsWith("..") && (await source.isFile(file))) return true;
   return false;
@@ -72,7 +72,7 @@ export function archiveSource(label: string, { files, metadata }: ArchiveContent
   return { label, read: (file) => Promise.resolve(metadata.get(file)), isFile: (file) => Promise.resolve(paths.has(file)) };
 }
 
-/** Name and version in `--name` and `--version`, which override the manifest. */
+/** Name and version from `--name` and `--version`. They override the manifest. */
 export type PackageIdentity = Partial<Pick<PackageInfo, "name" | "version">>;
 
 /** Reads name, version and entrypoint of a package with the daemon's rules. Throws for metadata that the daemon would reject. */
@@ -129,7 +129,7 @@ async function readManifest(source: PackageSource): Promise<ManifestFile | undef
   return undefined;
 }
 
-/** Returns a position for a message, such as ` at line 3, column 1`. Empty if the position is unknown. */
+/** Returns a position as text for a message, such as ` at line 3, column 1`. Empty if the position is unknown. */
 function placeIn(text: string, offset: number | undefined): string {
   if (offset === undefined) return "";
   const lines = text.slice(0, offset).split("\n");
@@ -169,7 +169,10 @@ async function findPluginEntry(source: PackageSource, manifest: ManifestFile | u
   return undefined;
 }
 
-/** Returns the path of a file that the manifest names. Undefined if the manifest names none. Throws if the file does not exist. */
+/**
+ * Returns the path of the file that a manifest field names. Undefined if the manifest does not set the field. Throws if the file does not
+ * exist.
+ */
 async function declaredFile(
   source: PackageSource,
   manifest: ManifestFile | undefined,

@@ -4,8 +4,8 @@ import type { PackPlan } from "./pack-plan.js";
 import type { Archive } from "./write-archive.js";
 
 /**
- * Prints the result of a dry run: every included and excluded file with its rule. For an archive without a plan, prints only its size and
- * hash.
+ * Prints the result of a dry run: each packed and each excluded file with its rule. For an archive that cannot be read, prints only size
+ * and hash.
  */
 export function showPlan(output: Output, plan: PackPlan | undefined, archive: Archive): void {
   const { sizeBytes, sha256 } = archive;
@@ -20,7 +20,7 @@ export function showPlan(output: Output, plan: PackPlan | undefined, archive: Ar
   showFiles(output, plan, archive, { document: { dryRun: true }, note: "dry run: nothing was uploaded" });
 }
 
-/** Prints the files of a plan, with additional fields for the JSON document and a note. */
+/** Prints the files of a plan and a note. `document` contains additional fields for the JSON document. */
 export function showFiles(
   output: Output,
   { facts, files, leftOut }: PackPlan,

@@ -6,15 +6,18 @@ import type { ContentDigest } from "./write-archive.js";
 import type { PackedFile } from "./pack-plan.js";
 
 /**
- * Modification time of all files in an archive. A fixed time makes archives reproducible. npm uses the same time, which every archive
- * format can store.
+ * Modification time of all files in an archive. With a fixed time, equal files give equal archives. npm uses this time too, because every
+ * archive format can store it.
  */
 const fixedTime = new Date("1985-10-26T08:15:00Z");
 const prefix = "package/";
 const blockBytes = 512;
 const padding = Buffer.alloc(blockBytes);
 const none: readonly Buffer[] = [];
-/** Size of the chunks into which small files are combined. zlib compresses each chunk in a thread while the next chunk is read. */
+/**
+ * Size of the chunks into which small files are combined. While zlib compresses a chunk in another thread, the main thread reads the next
+ * files.
+ */
 const pieceBytes = 256 * 1024;
 
 const marker = Buffer.from("rtk_");
@@ -22,8 +25,8 @@ const keyPattern = /^rtk_[A-Za-z0-9_-]{43}/;
 const keyLength = 47;
 
 /**
- * Yields an uncompressed tar of the files, in their order. Times, modes and owners are fixed, so the same content gives the same bytes.
- * Throws SECRET_FOUND for an API key. Reads synchronously, which is faster for many small files.
+ * Yields an uncompressed tar of the files in the given order. Times, modes and owners are fixed, so equal content gives equal bytes. Throws
+ * SECRET_FOUND for an API key. Reads synchronously, which is faster for small files.
  */
 export function* createTarStream(files: readonly PackedFile[], digest: ContentDigest): Generator<Buffer> {
   const pieces = new Pieces();
@@ -32,7 +35,7 @@ export function* createTarStream(files: readonly PackedFile[], digest: ContentDi
     try {
       digest.begin(file, sizeBytes);
       pieces.add(headerOf(file, sizeBytes));
-      // Yields the chunks of a large file while the file is being read.
+      // Yields full chunks already while a large file is being read.
       const read = contentReader(descriptor, file, digest);
       for (let leftBytes = sizeBytes; leftBytes > 0;) {
         leftBytes -= pieces.fill(leftBytes, read);
@@ -49,7 +52,7 @@ export function* createTarStream(files: readonly PackedFile[], digest: ContentDi
   yield pieces.rest();
 }
 
-/** Collects bytes into chunks of `pieceBytes`. */
+/** Collects bytes in a buffer and splits them into chunks of `pieceBytes` bytes. */
 class Pieces {
   #buffer = Buffer.allocUnsafe(pieceBytes);
   #filledBytes = 0;
@@ -61,7 +64,7 @@ class Pieces {
     this.#filledBytes += bytes.length;
   }
 
-  /** Fills the current chunk with at most `mostBytes` from `read`. Returns the number of added bytes. */
+  /** Calls `read` to fill the current chunk with at most `mostBytes` more bytes. Returns the number of bytes that `read` added. */
   fill(mostBytes: number, read: (into: Buffer) => number): number {
     if (this.#filledBytes === pieceBytes) this.#full.push(this.rest());
     const end = Math.min(pieceBytes, this.#filledBytes + mostBytes);
@@ -70,7 +73,7 @@ class Pieces {
     return count;
   }
 
-  /** Returns and removes the full chunks. */
+  /** Returns all full chunks and removes them from this object. */
   full(): readonly Buffer[] {
     if (this.#full.length === 0) return none;
     const full = this.#full;
@@ -86,7 +89,7 @@ class Pieces {
   }
 }
 
-/** Returns the tar header of a file. A pax header precedes the tar header if the name is too long. */
+/** Returns the tar header of a file. If the name is too long for the tar header, a pax header precedes the tar header. */
 function headerOf({ path, executable = false }: PackedFile, sizeBytes: number): Buffer {
   const entry = {
     path: prefix + path,
@@ -103,7 +106,7 @@ function headerOf({ path, executable = false }: PackedFile, sizeBytes: number): 
 }
 
 /**
- * Opens a file for packing. Fails for a symbolic link, because the plan contains only resolved paths. Throws FILE_CHANGED if the path is
+ * Opens a file for packing. Throws for a symbolic link, because the plan contains only resolved paths. Throws FILE_CHANGED if the path is
  * no longer a regular file.
  */
 function openFile(file: PackedFile): { descriptor: number; sizeBytes: number } {
@@ -114,7 +117,7 @@ function openFile(file: PackedFile): { descriptor: number; sizeBytes: number } {
   throw changed(file);
 }
 
-/** Returns a function that reads the next bytes of a file, scans them for keys and adds them to the digest. */
+/** Returns a function that reads the next bytes of a file. The function also scans the bytes for API keys and adds them to the digest. */
 function contentReader(descriptor: number, file: PackedFile, digest: ContentDigest): (into: Buffer) => number {
   const scanner = new SecretScanner(file.path);
   return (into) => {
@@ -131,7 +134,7 @@ function changed(file: PackedFile): CommandError {
   return new CommandError("FILE_CHANGED", `${file.path} changed during packing`, { exitCode: exitCodes.failed, hint: "try again" });
 }
 
-/** Scans the chunks of a file for API keys. */
+/** Detects API keys in the content of a file, which arrives in chunks. */
 class SecretScanner {
   readonly #file: string;
   #tail: Buffer = Buffer.alloc(0);
@@ -140,7 +143,7 @@ class SecretScanner {
     this.#file = file;
   }
 
-  /** Throws SECRET_FOUND if this chunk contains an API key or the end of an API key that started in the previous chunk. */
+  /** Throws SECRET_FOUND if an API key ends in this chunk. The API key can start in the previous chunk. */
   check(piece: Buffer): void {
     const text = this.#tail.length === 0 ? piece : Buffer.concat([this.#tail, piece]);
     for (let at = text.indexOf(marker); at >= 0; at = text.indexOf(marker, at + 1))

@@ -10,7 +10,7 @@ import { invalidArchive, unsupportedEntry } from "../../shared/archive/refusal.j
 import type { PackedFile } from "./pack-plan.js";
 
 export interface UnpackedArchive {
-  /** Path of the package root. */
+  /** Path of the package root in the unpacked archive. */
   readonly folder: string;
   readonly files: readonly PackedFile[];
 }
@@ -24,8 +24,8 @@ interface Entering {
 const [fileTypeMask, linkType, executableBits] = [0o170000, 0o120000, 0o111];
 
 /**
- * Unpacks an archive to the empty folder `directory`, with the daemon's rules for names. Throws `INVALID_ARCHIVE`, `PATH_TRAVERSAL` or
- * `UNSUPPORTED_ENTRY`.
+ * Unpacks an archive into the empty folder `directory`. Names of entries must follow the rules of the daemon. Throws `INVALID_ARCHIVE`,
+ * `PATH_TRAVERSAL` or `UNSUPPORTED_ENTRY`.
  */
 export async function unpackArchive(archive: string, directory: string): Promise<UnpackedArchive> {
   const isZip = archive.toLowerCase().endsWith(".zip");
@@ -38,7 +38,7 @@ export async function unpackArchive(archive: string, directory: string): Promise
   return target.unpacked(isZip ? "zip" : "tar");
 }
 
-/** The folder to which an archive is unpacked, and the files unpacked so far. */
+/** The folder into which an archive is unpacked, with the files that have been unpacked so far. */
 class Target {
   readonly #directory: string;
   readonly #tree = new EntryTree();
@@ -49,8 +49,8 @@ class Target {
   }
 
   /**
-   * Creates the file or folder of an archive entry. For a file, returns a function to call with each chunk, and with `undefined` at the
-   * end. For a folder, returns undefined.
+   * Adds an archive entry. For a file, creates the file and returns a function that writes a chunk; the call with `undefined` closes the
+   * file. For a folder, returns undefined.
    */
   enter({ name, kind, executable }: Entering): ((piece: Uint8Array | undefined) => void) | undefined {
     if (kind === "link" || kind === "device") throw unsupportedEntry(name, `a ${kind}`);
@@ -76,7 +76,7 @@ class Target {
     if (this.#files.length === 0) throw invalidArchive("it contains no files");
     const root = this.#tree.packageRoot(format);
     const below = root === "" ? "" : `${root}/`;
-    // Skips the installation record, because the daemon writes a new record for each upload.
+    // Leaves out the installation record, because the daemon writes a new record for each upload.
     const packed = this.#files.filter(({ name }) => name !== below + installationFileName);
     const files = packed.map(({ name, sizeBytes, executable }) => ({
       path: name.slice(below.length),

@@ -6,9 +6,15 @@ import { createGzip } from "node:zlib";
 import type { PackedFile } from "./pack-plan.js";
 import { createTarStream } from "./tar-writer.js";
 
-/** Maximum number of bytes that wait for compression. It limits memory when files are read faster than they are compressed. */
+/**
+ * Maximum number of bytes that have been read and wait for compression. Without this limit, reading faster than compression would fill the
+ * memory.
+ */
 const readAheadBytes = 1024 * 1024;
-/** Offset of the OS byte in a gzip header (RFC 1952). Operating systems write different values, so it is set to "unknown". */
+/**
+ * Position of the byte for the operating system in a gzip header (RFC 1952). zlib writes different values on different systems, so the
+ * writer sets the byte to "unknown".
+ */
 const gzipSystemOffset = 9;
 const gzipSystemUnknown = 255;
 
@@ -18,13 +24,13 @@ export interface Archive {
 }
 
 export interface WrittenArchive extends Archive {
-  /** The content digest as a hexadecimal text (see `ContentDigest`). */
+  /** The content digest as hexadecimal text (see `ContentDigest`). */
   readonly digest: string;
 }
 
 /**
- * Writes the files as a gzipped tar (see `createTarStream`). The same content gives the same bytes. `target` must not exist. Calls
- * `onBytes` with the size of every chunk read.
+ * Writes the files as a gzipped tar (see `createTarStream`). Equal content gives equal bytes. `target` must not exist. After each chunk
+ * that is read, calls `onBytes` with the size of the chunk.
  */
 export async function writeArchive(
   files: readonly PackedFile[],
@@ -35,7 +41,7 @@ export async function writeArchive(
   const digest = new ContentDigest();
   const fingerprint = new Fingerprint();
   const pieces = Readable.from(pluralize(createTarStream(files, digest), onBytes), { highWaterMark: 1 });
-  // Uses larger chunks than zlib's default of 16 kB, because each output chunk interrupts the main thread.
+  // Uses chunks of 128 kB instead of zlib's default of 16 kB, because each chunk of output interrupts the main thread.
   const gzip = createGzip({ chunkSize: 128 * 1024, writableHighWaterMark: readAheadBytes } as Parameters<typeof createGzip>[0]);
   await pipeline(pieces, gzip, fingerprint, createWriteStream(target, { flags: "wx", mode: 0o600 }), { signal });
   return { sizeBytes: fingerprint.sizeBytes, sha256: fingerprint.hex(), digest: digest.hex() };
@@ -48,7 +54,7 @@ function* pluralize(pieces: Iterable<Buffer>, onBytes: (count: number) => void):
   }
 }
 
-/** Counts and hashes the bytes of the archive. Sets the OS byte of the gzip header to the same value on every operating system. */
+/** Counts and hashes the bytes of an archive. Sets the byte for the operating system in the gzip header to a fixed value. */
 class Fingerprint extends Transform {
   readonly #hash = createHash("sha256");
   sizeBytes = 0;
@@ -67,14 +73,14 @@ class Fingerprint extends Transform {
 }
 
 /**
- * Digest of the package content without deployment records: SHA-256 of path, NUL, size, NUL and content of each file, in the order of the
- * archive.
+ * Digest of the content of a package, without deployment records: SHA-256 of path, NUL, size, NUL and content of each file, in the order of
+ * the archive.
  */
 export class ContentDigest {
   readonly #hash = createHash("sha256");
   #isReplaced = false;
 
-  /** Begins a file. The next calls of `update` contain its content. */
+  /** Starts the next file of the digest. The calls of `update` that follow contain the file's content. */
   begin({ path, digestedAs }: PackedFile, sizeBytes: number): void {
     this.#isReplaced = digestedAs !== undefined;
     if (digestedAs === undefined) this.#hash.update(`${path}\0${sizeBytes}\0`);
@@ -95,7 +101,7 @@ export function archiveName({ name, version }: { readonly name: string; readonly
   return `${archiveStem(name)}-${version}.tgz`;
 }
 
-/** Returns the prefix that all archive names of a package share. */
+/** Returns the text with which the names of all archives of a package start. */
 export function archiveStem(name: string): string {
   return name.replace("@", "").replace("/", "-");
 }

@@ -8,7 +8,7 @@ import { serviceMode, type ServiceMode } from "./service-mode.js";
 import type { ServiceStep } from "./service-step.js";
 import { assertSystemd } from "./systemctl.js";
 
-/** The flags of the commands that change the systemd service. */
+/** The flags of commands that change the systemd service. */
 export const serviceOptions = [
   { flags: "--user", description: "Use your user's service instead of the system service" },
   { flags: "-n, --dry-run", description: "Show the steps without running them" },
@@ -25,28 +25,28 @@ export interface ServiceOptions {
 }
 
 /**
- * Returns the paths of the system or user service. `--root` is for the system service only, because systemctl cannot enable user units in
- * another root.
+ * Returns the paths of the system service or of the user service. Rejects `--root` for the user service, because systemctl cannot enable
+ * user units in another root.
  */
 export function chosenMode({ workingDirectory, directories }: Context, { user = false, root }: ServiceOptions): ServiceMode {
   if (user && root !== undefined) throw usageError("--root and --user cannot be used together");
   return serviceMode(user, directories.home, root === undefined ? undefined : path.resolve(workingDirectory, root));
 }
 
-/** The steps of a service change, and the texts that ask the user to confirm the change. */
+/** The steps that change the systemd service, and the texts of the confirmation. */
 export interface ServicePlan {
   readonly mode: ServiceMode;
   readonly options: ServiceOptions;
   readonly steps: readonly ServiceStep[];
-  /** Consequence of the change that the user confirms, without a question mark. */
+  /** Consequence of the change, which the confirmation shows. Does not end in a question mark. */
   readonly consequence: string;
   /** The text that the user types to confirm an irreversible change. */
   readonly typedName?: string;
-  /** Additional fields of the command's JSON result. */
+  /** Additional fields for the JSON document of the command. */
   readonly facts: object;
 }
 
-/** Shows the needed steps, asks for confirmation and runs them in order. Returns whether anything changed. */
+/** Shows the needed steps, asks the user for confirmation, and runs the steps in order. Resolves with whether a step changed something. */
 export async function runSteps(context: Context, plan: ServicePlan): Promise<boolean> {
   const { mode, options, consequence, typedName, facts } = plan;
   const needed = plan.steps.filter(({ isNeeded }) => isNeeded);
@@ -90,7 +90,7 @@ async function doAll(steps: readonly ServiceStep[]): Promise<void> {
   }
 }
 
-/** Throws NOT_ROOT if a user other than root would change the system service. */
+/** Throws NOT_ROOT if a user other than root tries to change the system service. */
 function assertAllowed({ name }: ServiceMode, { root }: ServiceOptions): void {
   if (name === "user" || root !== undefined || process.getuid?.() === 0) return;
   throw new CommandError("NOT_ROOT", "only root can change system services; nothing changed", {

@@ -7,20 +7,20 @@ import type { Context } from "../command/command.js";
 import { exitCodes } from "../command/exit-codes.js";
 import { installedFile } from "../installed-file.js";
 
-/** Folders that `ProtectHome` hides from the service. */
+/** Folders that the service cannot see, because the unit sets `ProtectHome`. */
 const hiddenFolders = ["/home", "/root", "/run/user"];
 const probeTimeoutMs = 20_000;
 
-/** The paths of a system service or a user service. */
+/** The paths of the systemd service, which is either a system service or a user service. */
 export interface ServiceMode {
   readonly name: "system" | "user";
-  /** Path of the unit template, relative to the folder of templates in the package. */
+  /** Path of the template for the service unit, relative to the templates folder of the runtimectl package. */
   readonly template: string;
   readonly unitDirectory: string;
   readonly rootKeyFile: string;
-  /** Folders with keys, workers and plugins. `uninstall --purge` deletes them. */
+  /** Folders that contain keys, workers and plugins. Only `uninstall --purge` deletes these folders. */
   readonly stateDirectories: readonly string[];
-  /** systemctl flags that select the system or user service manager. */
+  /** systemctl flags that select the service manager of the system or of the user. */
   readonly systemctlFlags: readonly string[];
 }
 
@@ -33,11 +33,11 @@ export function serviceMode(isUser: boolean, home: string, root = "/"): ServiceM
       template: "runtimed.service",
       unitDirectory: at("/etc/systemd/system"),
       rootKeyFile: at("/etc/runtimed/root-key"),
-      // The state folder of a service with DynamicUser=yes, and systemd's link to this folder.
+      // For a service with DynamicUser=yes, systemd keeps the state folder in `private` and creates a link to it.
       stateDirectories: [at("/var/lib/private/runtimed"), at("/var/lib/runtimed")],
       systemctlFlags: root === "/" ? [] : [`--root=${root}`],
     };
-  // Uses systemd's %h for the home folder and ignores XDG_CONFIG_HOME, because the unit does the same.
+  // Uses the home folder and ignores XDG_CONFIG_HOME, because the unit also uses only the home folder (`%h`).
   return {
     name: "user",
     template: "user/runtimed.service",
@@ -51,11 +51,11 @@ export function serviceMode(isUser: boolean, home: string, root = "/"): ServiceM
 interface ServiceProgram {
   readonly node: string;
   readonly program: string;
-  /** Whether the daemon can notify systemd without a helper program. */
+  /** Whether the daemon itself can notify systemd, without a helper program. */
   readonly canNotify: boolean;
 }
 
-/** Returns the paths of Node.js and of the daemon program for the service. Throws if the service could not run them. */
+/** Returns the paths of Node.js and of the daemon program. Throws if the service could not run one of them. */
 export async function findServiceProgram(
   { workingDirectory }: Context,
   mode: ServiceMode,
@@ -83,7 +83,10 @@ function assertVisible(file: string): void {
   );
 }
 
-/** Whether the koffi package loads in the Node.js of the service. koffi is optional, and built for one platform and Node.js version. */
+/**
+ * Whether the Node.js of the service can load the npm package koffi. koffi is optional, and each build of koffi is for one platform and one
+ * Node.js version.
+ */
 async function loadsKoffi(node: string, folder: string): Promise<boolean> {
   return promisify(execFile)(node, ["-e", 'require("koffi").load(null)'], { cwd: folder, timeout: probeTimeoutMs, env: {} }).then(
     () => true,

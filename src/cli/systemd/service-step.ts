@@ -7,18 +7,18 @@ import type { UnitFile } from "./unit-files.js";
 
 const rootKeyBytes = 32;
 
-/** One step of installing or removing the systemd service. */
+/** One step of a change of the systemd service, such as writing a unit file. */
 export interface ServiceStep {
-  /** The action as shown to the user, such as `write /etc/systemd/system/runtimed.service`. */
+  /** Description of the step for the user, such as `write /etc/systemd/system/runtimed.service`. */
   readonly description: string;
-  /** Whether the step would change anything. */
+  /** Whether the step would change something. */
   readonly isNeeded: boolean;
-  /** Content of the file that the step writes. Never set for a file with a secret. */
+  /** Content of the file that the step writes. Undefined for a file with a secret. */
   readonly content?: string;
   readonly act: () => Promise<unknown>;
 }
 
-/** Returns the step that writes a unit file atomically, readable for all users. */
+/** Returns the step that writes a unit file. The step replaces the file atomically and makes it readable for all users. */
 export function writeUnit({ path: file, content }: UnitFile): ServiceStep {
   const present = readFileIfThere(file);
   return {
@@ -33,7 +33,7 @@ export function writeUnit({ path: file, content }: UnitFile): ServiceStep {
   };
 }
 
-/** Returns the step that creates a root key file with mode 0600. If the file exists, the step changes only the mode. */
+/** Returns the step that creates a file with a new root key, mode 0600. If the file already exists, the step only corrects the mode. */
 export async function makeRootKey(file: string): Promise<ServiceStep> {
   const present = await stat(file).catch(() => undefined);
   return {

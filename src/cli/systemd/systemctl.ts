@@ -5,12 +5,15 @@ import { exitCodes } from "../command/exit-codes.js";
 import type { Variables } from "../config/user-directories.js";
 import type { ServiceMode } from "./service-mode.js";
 
-/** Path that exists if systemd is the machine's init system. The function sd_booted(3) checks the same path. */
+/** Path that exists only if systemd is the init system of the machine. The function sd_booted(3) of systemd checks the same path. */
 const bootedMark = "/run/systemd/system";
-/** Time limit for systemctl. Starting the service takes up to 300 s (TimeoutStartSec of the unit), until the daemon is ready. */
+/**
+ * Time limit for systemctl. A start of the service can take 300 s (TimeoutStartSec of the unit), because systemctl waits until the daemon
+ * is ready.
+ */
 const systemctlTimeoutMs = 330_000;
 
-/** Runs systemctl for the system or user service manager. */
+/** Runs systemctl for the service manager of the system or of the user. */
 export class Systemctl {
   readonly #mode: ServiceMode;
   readonly #variables: Variables;
@@ -20,12 +23,15 @@ export class Systemctl {
     this.#variables = variables;
   }
 
-  /** Returns the command line of systemctl to show to the user. */
+  /** Returns the systemctl command line as text for the user. */
   describe(words: readonly string[]): string {
     return ["systemctl", ...this.#mode.systemctlFlags, ...words].join(" ");
   }
 
-  /** Runs systemctl and resolves with its stdout. Rejects with SYSTEMCTL_FAILED, or with NO_SYSTEMD if systemctl does not exist. */
+  /**
+   * Runs systemctl and resolves with the text on stdout. Rejects with SYSTEMCTL_FAILED, or with NO_SYSTEMD if the program systemctl does
+   * not exist.
+   */
   run(words: readonly string[]): Promise<string> {
     return new Promise((resolve, reject) => {
       const options = { timeout: systemctlTimeoutMs, env: this.#variables };
@@ -47,7 +53,7 @@ export class Systemctl {
     });
   }
 
-  /** Returns the properties of a unit by name. Omits properties that systemd does not have. */
+  /** Returns the properties of a unit by name. Omits properties that this version of systemd does not have. */
   async properties(unit: string, names: readonly string[]): Promise<Readonly<Record<string, string>>> {
     const text = await this.run(["show", unit, `--property=${names.join(",")}`]);
     return Object.fromEntries(text.split("\n").flatMap((line) => (/^([^=]+)=(.*)$/.exec(line) ? [line.split(/=(.*)/s).slice(0, 2)] : [])));

@@ -17,18 +17,21 @@ export interface UnitFile {
   readonly content: string;
 }
 
-/** The values in the unit files that depend on the machine. */
+/** The values of the unit files that differ between machines. */
 interface UnitChoices {
   /** Absolute path of the Node.js program. */
   readonly node: string;
   readonly program: string;
-  /** Value of ListenStream in the socket unit, such as `127.0.0.1:8000`. Undefined keeps both loopback addresses of the template. */
+  /**
+   * Value of ListenStream in the socket unit, such as `127.0.0.1:8000`. If undefined, the unit keeps the two loopback addresses of the
+   * template.
+   */
   readonly listen: string | undefined;
-  /** Whether the daemon notifies systemd itself. Otherwise a helper program does, which requires NotifyAccess=all. */
+  /** Whether the daemon itself notifies systemd. If false, a helper program notifies systemd, and the unit needs NotifyAccess=all. */
   readonly canNotify: boolean;
-  /** Whether the service refuses to start without Landlock and seccomp. */
+  /** Whether the daemon stops at its start if Landlock or seccomp is not available. */
   readonly isStrict: boolean;
-  /** Value of `RUNTIME_PANEL_HOST` in the unit. Undefined leaves the variable unset. */
+  /** Value of `RUNTIME_PANEL_HOST` in the unit. If undefined, the unit does not set the variable. */
   readonly panelHost: string | undefined;
 }
 
@@ -49,7 +52,7 @@ export async function unitFiles(
   ];
 }
 
-/** Sets environment variables in a unit. The template contains a line for each variable, active or commented out. */
+/** Sets environment variables in a unit. The template has one line for each variable, which can be commented out. */
 function withEnvironment(unit: string, environment: Readonly<Record<string, string>>): string {
   return Object.entries(environment).reduce(
     (text, [name, value]) => text.replace(new RegExp(`^#?Environment=${name}=.*$`, "m"), () => `Environment=${name}=${value}`),
@@ -61,7 +64,7 @@ function withListen(unit: string, listen: string | undefined): string {
   return listen === undefined ? unit : unit.replace(/^ListenStream=[^]*^FreeBind=yes\n/m, `ListenStream=${listen}\n`);
 }
 
-/** Sets the values of unit settings. Each setting occurs once in the template. */
+/** Sets the values of settings in a unit. The template has exactly one line for each setting. */
 function withSettings(unit: string, settings: Readonly<Record<string, string>>): string {
   return Object.entries(settings).reduce(
     (text, [name, value]) => text.replace(new RegExp(`^${name}=.*$`, "m"), () => `${name}=${value}`),
@@ -69,7 +72,7 @@ function withSettings(unit: string, settings: Readonly<Record<string, string>>):
   );
 }
 
-/** Quotes a path for a unit file, in which systemd interprets `%`, `$`, quotes and white space. */
+/** Quotes a path for a unit file, because systemd interprets `%`, `$`, quotes and white space. */
 function quoted(file: string): string {
   const escaped = file.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("%", "%%").replaceAll("$", "$$$$");
   return /^[\w@%+=:,./-]+$/.test(file) ? escaped : `"${escaped}"`;
@@ -89,14 +92,14 @@ export function environmentOf(unit: string | undefined, variable: string): strin
 }
 
 /**
- * Whether the written unit requires strict isolation. A new unit does if the kernel supports Landlock and seccomp. An existing unit keeps
- * its setting, because an upgrade must not prevent the service from starting.
+ * Whether the new unit must require strict isolation. For a first installation, true if the kernel supports Landlock and seccomp. Otherwise
+ * the value of the present unit stays, so that an upgrade cannot prevent a start.
  */
 export async function asksForStrictIsolation(presentUnit: string | undefined, node: string): Promise<boolean> {
   return presentUnit === undefined ? await offersIsolation(node) : environmentOf(presentUnit, "RUNTIME_ISOLATION") === "strict";
 }
 
-/** Whether the kernel supports Landlock and seccomp. Checked with the daemon's sandbox program. */
+/** Whether the kernel supports Landlock and seccomp. The sandbox program of the daemon makes the check. */
 async function offersIsolation(node: string): Promise<boolean> {
   const program = installedFile("dist/server/workers/sandbox/main.js");
   try {

@@ -4,8 +4,8 @@ import type { PackPlan } from "../pack/pack-plan.js";
 import type { Problem } from "./problem.js";
 
 /**
- * Returns the imports that a worker cannot resolve: missing files, and packages that are not packed. They are errors in the entrypoint,
- * whose imports are always loaded, and warnings in other modules.
+ * Returns a problem for each import of a missing file or of a package that is not packed. The problem is an error if the entrypoint
+ * contains the import, because the entrypoint is always loaded. Otherwise it is a warning.
  */
 export function findImportProblems(plan: PackPlan): Problem[] {
   const { imports, facts } = plan;

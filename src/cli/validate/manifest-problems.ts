@@ -13,10 +13,10 @@ import { looksSecretValue } from "./secret-values.js";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Worker names that every daemon reserves. RUNTIME_API_PREFIX can reserve a further name. */
+/** Names that no worker can have on any daemon. RUNTIME_API_PREFIX can reserve another name. */
 const reservedNames = ["api", "cpanel"];
 
-/** Returns all problems with the manifest, package.json and entrypoint, by the rules and schemas of the daemon. */
+/** Returns all problems in the manifest, in package.json and with the entrypoint. Applies the rules and schemas of the daemon. */
 export async function findManifestProblems(source: PackageSource, kind: PackageKind): Promise<Problem[]> {
   const [manifest, packageJson] = await Promise.all([readManifestText(source), readPackageJsonText(source)]);
   const unreadable = [...manifest.problems, ...packageJson.problems];
@@ -66,7 +66,10 @@ class Metadata {
     return typeof fields["entrypoint"] === "string" ? [...own, ...this.#issues(PluginAppManifest, fields, PluginManifest)] : own;
   }
 
-  /** Returns warnings for unknown keys in the manifest of a worker. The unknown keys of a plugin are its configuration. */
+  /**
+   * Returns warnings for unknown fields in the manifest of a worker. In the manifest of a plugin, unknown fields are the settings of the
+   * plugin.
+   */
   unknownKeys(): Problem[] {
     return Object.keys(this.#manifest?.fields ?? {})
       .filter((key) => !runtimeKeys.has(key))
@@ -77,7 +80,7 @@ class Metadata {
       });
   }
 
-  /** Returns warnings for variables whose values are probably secrets. Every user who can read the package can read the values. */
+  /** Returns warnings for variables whose values are probably secrets. Each user who can read the package can also read these values. */
   secretValues(kind: PackageKind): Problem[] {
     const { env } = this.#fields;
     if (typeof env !== "object" || env === null) return [];
@@ -94,7 +97,7 @@ class Metadata {
       }));
   }
 
-  /** Returns problems with the files that `entrypoint` and `pluginEntry` name. */
+  /** Returns problems with the files in the manifest fields `entrypoint` and `pluginEntry`. */
   async startProblems(source: PackageSource, kind: PackageKind): Promise<Problem[]> {
     const missing: Problem[] = [];
     for (const key of kind === "worker" ? ["entrypoint"] : ["entrypoint", "pluginEntry"]) {
@@ -123,7 +126,10 @@ class Metadata {
     ];
   }
 
-  /** Returns one problem for each field that the schema rejects. Skips the fields of `known`, a schema that was checked before. */
+  /**
+   * Returns one problem for each field that the schema rejects. Skips the fields of the schema `known`, because an earlier call has checked
+   * them.
+   */
   #issues(schema: z.ZodObject, fields: Fields, known?: z.ZodObject): Problem[] {
     const issues = schema.safeParse(fields).error?.issues ?? [];
     return issues

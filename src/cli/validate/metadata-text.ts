@@ -4,7 +4,7 @@ import { manifestFileNames } from "../../shared/metadata-file-names.js";
 import type { PackageSource } from "../pack/package-info.js";
 import type { Problem } from "./problem.js";
 
-/** A parsed manifest or package.json, with the positions of its keys. */
+/** A parsed manifest or package.json, with the position of each field in the text. */
 export interface MetadataText {
   readonly file: string;
   readonly fields: Readonly<Record<string, unknown>>;
@@ -40,7 +40,8 @@ export async function readPackageJsonText(source: PackageSource): Promise<Metada
     const fields: unknown = JSON.parse(text);
     if (typeof fields !== "object" || fields === null || Array.isArray(fields))
       return unusable({ file, fields: {}, text }, { message: "it is not a JSON object" });
-    // Parses the JSON text as YAML to find the positions of keys. Skips large files, because the YAML parser is slow.
+    // Parses the JSON text a second time as YAML, because only the YAML parser reports the positions of fields. Skips large files, because
+    // the YAML parser is slow.
     const document = text.length <= longestManifestBytes ? parseDocument(text) : undefined;
     return { text: { file, fields: fields as Record<string, unknown>, document, place: placeIn(text) }, problems: [] };
   } catch (error) {
@@ -49,7 +50,7 @@ export async function readPackageJsonText(source: PackageSource): Promise<Metada
     return unusable(
       { file, fields: {}, text },
       {
-        // Removes the excerpt of the file that Node.js appends after a comma.
+        // Removes the excerpt of the file, which Node.js adds to the message after a comma.
         message: `it is not valid JSON: ${message.replace(/, ".*$/s, "")}`,
         offset: offset === undefined ? undefined : Number(offset),
       },
@@ -57,7 +58,10 @@ export async function readPackageJsonText(source: PackageSource): Promise<Metada
   }
 }
 
-/** Returns the position of the value at a path of keys, or of its nearest parent. With `ofKey`, returns the position of the last key. */
+/**
+ * Returns the position of a value. `path` contains the field names that lead to the value. If the value does not exist, returns the
+ * position of its nearest parent. With `ofKey`, returns the position of the field name.
+ */
 export function placeOf({ document, place }: MetadataText, path: readonly PropertyKey[], ofKey = false): Pick<Problem, "line" | "column"> {
   for (let length = path.length; length > 0; length -= 1) {
     const found = ofKey ? keyNode(document, path.slice(0, length)) : document?.getIn(path.slice(0, length), true);

@@ -5,9 +5,9 @@ import { readManifestOf } from "../pack/bundle-plan.js";
 import type { PackPlan, PackedFile } from "../pack/pack-plan.js";
 import type { Problem } from "./problem.js";
 
-/** Maximum size of a script that is read, which limits the time of the check. */
+/** Maximum size of a script that is read. The limit keeps the check fast. */
 const mostScriptBytes = 16 * 1024 * 1024;
-/** Packages whose router starts at `/` if no base path is configured. */
+/** npm packages with a router that expects the site at `/`, unless the user configures a base path. */
 const routers = [
   "react-router-dom",
   "react-router",
@@ -19,16 +19,16 @@ const routers = [
   "nuxt",
   "next",
 ];
-/** Matches the parts of a page that load no file by an attribute: comments, and the text of scripts. */
+/** Matches parts of a page that must not be searched for attributes: comments, and the text of scripts. */
 const notRendered = /<!--[^]*?-->|(<script\b[^<>]*>)[^]*?<\/script>/gi;
-/** Maximum number of pages that are read, which limits the time of the check. */
+/** Maximum number of pages that are read. The limit keeps the check fast. */
 const mostPages = 50;
-/** Elements that load a file when the page opens, and the URL of the file. */
+/** Matches elements that load a file when the page opens. Captures the URL of the file. */
 const loadedFilePattern = /<(?:script|link|img|source|iframe)\b[^<>]*?\s(?:src|href)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]+))/gi;
 
 /**
- * Returns warnings for pages of a static site that load files which the daemon does not serve at that URL: root-absolute URLs, which are
- * outside of the worker's base path, and files that are not packed.
+ * Returns warnings for URLs in a static site at which the daemon serves no file: URLs that start with `/`, which are outside of the
+ * worker's base path, and URLs of files that are not packed.
  */
 export async function findPageProblems(plan: PackPlan): Promise<Problem[]> {
   const { entrypoint } = plan.facts;
@@ -52,13 +52,13 @@ export async function findPageProblems(plan: PackPlan): Promise<Problem[]> {
 
 interface Site {
   readonly plan: PackPlan;
-  /** Folder of the entry page, relative to the package. */
+  /** Folder that contains the entry page, relative to the package folder. */
   readonly root: string;
-  /** True if the daemon rewrites the URLs of files up to `mostRewrittenBytes`. */
+  /** Whether the daemon inserts the base path into URLs of pages, scripts and style sheets of up to `mostRewrittenBytes` bytes. */
   readonly isRewritten: boolean;
 }
 
-/** Returns warnings for the URLs of a script or style sheet that fail below the base path. */
+/** Returns warnings for URLs in a script or style sheet that start with `/` and are outside of the worker's base path. */
 function scriptProblems({ script, text }: { script: PackedFile; text: string }, { plan, root, isRewritten }: Site): Problem[] {
   const packed = new Set(plan.files.map(({ path: file }) => file));
   const base = `the base path /${plan.facts.name}/`;
@@ -79,7 +79,10 @@ function scriptProblems({ script, text }: { script: PackedFile; text: string }, 
 
 const rewriteRemedy = "set injectBase: rewrite in the manifest, or build with relative URLs (Vite: --base ./)";
 
-/** Returns the folder of a URL that the script completes at run time, such as `/img/` of `/img/` or of `/img/${name}.png`. */
+/**
+ * Returns the folder of a URL to which the script adds a file name at run time: `/img/` for the texts `/img/` and `/img/${name}.png`.
+ * Undefined for a complete URL.
+ */
 function unfinishedFolder(url: string): string | undefined {
   const [start = ""] = url.split("${");
   const folder = start === url && !url.endsWith("/") ? "/" : start.slice(0, start.lastIndexOf("/") + 1);
@@ -94,7 +97,7 @@ function fileOf(url: string): string {
   }
 }
 
-/** Returns a warning for a client-side router, unless the page was built for its base path. */
+/** Returns a warning if the site uses a client-side router, unless the entry page contains the worker's base path. */
 async function routerProblems({ files, facts }: PackPlan, entrypoint: string): Promise<Problem[]> {
   const [packageJson, page] = [files.find((file) => file.path === "package.json"), files.find((file) => file.path === entrypoint)];
   if (!packageJson || !page || (await readFile(page.source, "utf8")).includes(`"/${facts.name}/`)) return [];
@@ -109,7 +112,9 @@ function hasKey(list: unknown, name: string): boolean {
   return typeof list === "object" && list !== null && Object.hasOwn(list, name);
 }
 
-/** Returns the fields of a JSON object. Empty for other text, which the validation of the metadata reports. */
+/**
+ * Returns the fields of a JSON object. For any other text, returns no fields, because the validation of the metadata reports the problem.
+ */
 function parsedObject(text: string): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(text);

@@ -6,7 +6,7 @@ import { bundleFailure, excerptOf } from "../pack/bundle-failure.js";
 import type { PackedFile, PackPlan } from "../pack/pack-plan.js";
 import type { Problem } from "./problem.js";
 
-/** Maximum number of parsed files, which limits the duration. */
+/** Maximum number of files that are parsed. The limit keeps the check fast. */
 const mostFiles = 1000;
 const loaders: Readonly<Record<string, Loader>> = {
   ".js": "js",
@@ -24,7 +24,7 @@ interface SyntaxError {
   readonly failure: TransformFailure;
 }
 
-/** Returns the first syntax error in the files, because Node.js reports no position for it. Undefined if all files can be parsed. */
+/** Returns the first syntax error in the files, with its position, which Node.js does not report. Undefined if all files can be parsed. */
 export async function findSyntaxError(folder: string, files: readonly PackedFile[]): Promise<CommandError | undefined> {
   for await (const { failure } of syntaxErrors(files))
     return bundleFailure(failure, folder, { code: "SYNTAX_ERROR", message: "the code has a syntax error" });
@@ -32,8 +32,8 @@ export async function findSyntaxError(folder: string, files: readonly PackedFile
 }
 
 /**
- * Returns errors for an entrypoint with a syntax error, and warnings for other files. Skips static sites, whose scripts run only in
- * browsers.
+ * Returns an error for a syntax error in the entrypoint, and warnings for syntax errors in other files. Skips static sites, because their
+ * scripts run only in browsers.
  */
 export async function findSyntaxProblems({ facts, files }: PackPlan): Promise<Problem[]> {
   const { entrypoint, pluginEntry } = facts;

@@ -28,13 +28,15 @@ interface Validation {
 
 interface ValidationOptions {
   readonly bundle?: boolean;
-  /** Names of packages that are not bundled. */
+  /** Names of packages whose code the bundle does not contain. */
   readonly externals?: readonly string[];
-  /** Name and version that override the manifest. */
+  /** Name and version from the command line. They override the manifest. */
   readonly identity?: PackageIdentity;
 }
 
-/** Returns all problems for which the daemon would reject the package, and probable mistakes. Needs no daemon. */
+/**
+ * Returns all problems for which the daemon would reject the package, and warnings about probable mistakes. Sends no request to a daemon.
+ */
 export async function validatePackage(opened: OpenedPackage, options: ValidationOptions = {}): Promise<Validation> {
   const given = Object.keys(options.identity ?? {});
   const declared = await findManifestProblems(opened.source, opened.kind);
@@ -46,7 +48,7 @@ export async function validatePackage(opened: OpenedPackage, options: Validation
   return { problems: [...problems, ...found], plan };
 }
 
-/** Returns the error that lists all problems with severity `error`. */
+/** Returns the error for an invalid package. The error lists all problems with the severity `error`. */
 export function invalidPackage(problems: readonly Problem[], consequence: string): CommandError {
   const errors = problems.filter(({ severity }) => severity === "error");
   const [first] = errors;
@@ -57,7 +59,7 @@ export function invalidPackage(problems: readonly Problem[], consequence: string
   });
 }
 
-/** Returns problems with the packed files: names, assets, possible secrets, links, number and size. */
+/** Returns problems with the packed files. Checks names, assets, possible secrets, links, number and size. */
 export function findLayoutProblems({ files, links, facts }: PackPlan): Problem[] {
   const tree = new EntryTree();
   const refused = files.flatMap(({ path }): Problem[] => {
@@ -92,7 +94,9 @@ export function findLayoutProblems({ files, links, facts }: PackPlan): Problem[]
   return [...refused, ...(hasAssets ? [] : [missing]), ...(isEntryPacked ? [] : [excluded]), ...secrets, ...left, ...sizeProblems(files)];
 }
 
-/** Returns warnings for exceeded default limits. Never errors, because the operator can raise the limits. */
+/**
+ * Returns warnings if the files exceed the default limits of the daemon. They are never errors, because the operator can raise the limits.
+ */
 function sizeProblems(files: PackPlan["files"]): Problem[] {
   const problems: Problem[] = [];
   const { archiveEntries, expandedSize } = usualLimits;

@@ -7,11 +7,14 @@ import "./command-menu.css";
 
 interface CommandMenuProps {
   readonly onClose: () => void;
-  /** Receives the error of a command, which runs after the menu is closed. */
+  /** Callback that receives the error of a failed command. The command runs after the menu closes. */
   readonly onError: (error: unknown) => void;
 }
 
-/** Dialog with a search field and the matching pages, apps, plugins and actions. Arrow keys choose, Enter runs. */
+/**
+ * Dialog with a search field and the pages, apps, plugins and actions that match the search text. The arrow keys select an entry, and Enter
+ * runs it.
+ */
 export function CommandMenu({ onClose, onError }: CommandMenuProps) {
   const commands = useCommands();
   const [typed, setTyped] = useState("");
@@ -90,7 +93,10 @@ export function CommandMenu({ onClose, onError }: CommandMenuProps) {
   );
 }
 
-/** Without a search text, commands stay in the order of their groups. With one, the best match stays first. */
+/**
+ * Returns the commands sorted by their group. If `isRanked` is true, keeps the given order, in which the best match for the search text is
+ * first.
+ */
 function grouped(commands: readonly Command[], isRanked: boolean): readonly Command[] {
   if (isRanked) return commands;
   const groups = ["Pages", "Apps", "Plugins", "Actions"];

@@ -6,7 +6,10 @@ export interface Command {
   readonly group: "Pages" | "Apps" | "Plugins" | "Actions";
   readonly icon: IconName;
   readonly title: string;
-  /** Whether the entry is shown only after typing, such as the logs of one app among hundreds. */
+  /**
+   * Whether the menu shows the entry only after the user types a search text, because there can be hundreds of such entries. Example: the
+   * logs of an app.
+   */
   readonly isDetail?: boolean;
   readonly run: () => void | Promise<void>;
 }
@@ -15,8 +18,8 @@ export interface Command {
 const mostShown = 50;
 
 /**
- * Returns the commands that contain all typed words, best first: a title that starts with the text, then a word of the title that starts
- * with it, then the rest. Without text, returns all commands but the details.
+ * Returns the commands that contain all typed words. Titles that start with the text come first, then titles with a word that starts with
+ * the text, then the rest. Without text, returns all commands except those with `isDetail`.
  */
 export function matchCommands(commands: readonly Command[], typed: string): readonly Command[] {
   const text = typed.trim().toLowerCase();

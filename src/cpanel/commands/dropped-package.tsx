@@ -47,7 +47,10 @@ export function DroppedPackage({ offer, onClose }: { offer: Offer; onClose: () =
   );
 }
 
-/** A package is a plugin if its manifest has a key of plugins, or if it has a plugin module and nothing that serves requests. */
+/**
+ * Returns `plugin` if the manifest has a field that only plugins have, or if the package has a plugin module and no file that serves
+ * requests. Otherwise returns `worker`.
+ */
 async function kindOf(offer: Offer, signal: AbortSignal): Promise<PackageKind> {
   try {
     const { facts } = await createArchive(offer, "worker", signal);
@@ -55,7 +58,7 @@ async function kindOf(offer: Offer, signal: AbortSignal): Promise<PackageKind> {
     if (facts.entrypoint !== undefined) return "worker";
     return (await createArchive(offer, "plugin", signal)).facts.pluginEntry === undefined ? "worker" : "plugin";
   } catch {
-    // The upload dialog reads the package again and shows the error.
+    // Ignores the error here, because the upload dialog reads the package again and shows the error.
     return "worker";
   }
 }

@@ -8,12 +8,15 @@ export interface ChartCanvasProps extends Pick<ChartProps, "at" | "series" | "fo
   readonly height: number;
   readonly isStacked: boolean;
   readonly syncKey: string | undefined;
-  /** Receives the index of the point under the pointer. Undefined without a pointer. */
+  /**
+   * Callback that receives the index of the data point under the mouse pointer. Receives undefined if the mouse pointer is outside of the
+   * plot.
+   */
   readonly onPoint: (index: number | undefined) => void;
 }
 
 const daySeconds = 86_400;
-/** Possible distances of the times on the axis, in seconds. */
+/** Distances in seconds from which uPlot chooses the distance between two times on the axis. */
 const timeSteps = [
   1,
   5,
@@ -39,7 +42,10 @@ const timeWithSeconds = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minu
 const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
 const axisFont = "11px Inter, system-ui, sans-serif";
 
-/** The plot of a chart, drawn with uPlot. A change of the theme or of the series draws a new plot; new values change the plot. */
+/**
+ * The plot of a chart, drawn with uPlot. If the theme or the series change, the component draws a new plot. New values only update the
+ * existing plot.
+ */
 export function ChartCanvas({ at, series, markers, format, height, isStacked, syncKey, onPoint }: ChartCanvasProps) {
   const box = useRef<HTMLDivElement>(null);
   const plot = useRef<UPlot>(undefined);
@@ -126,7 +132,7 @@ export function ChartCanvas({ at, series, markers, format, height, isStacked, sy
   return <div ref={box} />;
 }
 
-/** Returns a number that grows when the colors of the page change. */
+/** Returns a number that increases each time the colors of the page change. */
 function useLook(): number {
   const [look, setLook] = useState(0);
   useEffect(() => {
@@ -143,11 +149,15 @@ function useLook(): number {
   return look;
 }
 
-/** Returns the color of a design token in the current theme. The value of the token itself contains both themes. */
+/**
+ * Returns the color that a design token has in the current theme. The browser must compute the color, because the value of the token
+ * contains the colors of both themes.
+ */
 function computedColor(place: HTMLElement, token: string): string {
   const probe = document.createElement("span");
   probe.style.color = `var(${token})`;
-  // Otherwise, all series have the same color in forced colors. The legend keeps its colors, too.
+  // Without this setting, all series would have the same color in the browser's forced-colors mode. The legend also keeps its colors in
+  // this mode.
   probe.style.setProperty("forced-color-adjust", "none");
   place.append(probe);
   const { color } = getComputedStyle(probe);

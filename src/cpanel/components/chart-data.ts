@@ -2,7 +2,10 @@ import type { ChartSeries } from "./chart.js";
 
 type Column = (number | null)[];
 
-/** Returns the columns for uPlot: the times, then one column for each series. A stacked column is the sum of the series so far. */
+/**
+ * Returns the columns for uPlot: the times, then one column per series. In a stacked chart, the column of a series contains the sums of its
+ * values and of all values of earlier series.
+ */
 export function chartData(at: readonly number[], series: readonly ChartSeries[], isStacked: boolean): [number[], ...Column[]] {
   if (!isStacked) return [[...at], ...series.map(({ values }) => [...values])];
   const sums = at.map(() => 0);
@@ -12,7 +15,7 @@ export function chartData(at: readonly number[], series: readonly ChartSeries[],
       at.map((_time, index) => {
         const value = values[index];
         sums[index] = (sums[index] ?? 0) + (value ?? 0);
-        // At a gap, no series has a value.
+        // A series without a value at this time has a gap there, although earlier series can have a value.
         return value === null || value === undefined ? null : (sums[index] ?? 0);
       }),
     ),

@@ -5,7 +5,7 @@ import "uplot/dist/uPlot.min.css";
 import "./card.css";
 import "./chart.css";
 
-/** uPlot is loaded with the first chart. If it cannot be loaded, the legend and the table show the values. */
+/** The code of uPlot is loaded when the page shows the first chart. If loading fails, the legend and the table still show the values. */
 const ChartCanvas = lazy(async (): Promise<{ default: ComponentType<ChartCanvasProps> }> => ({
   default: await loadCanvas().catch(() => Nothing),
 }));
@@ -14,16 +14,16 @@ export interface ChartSeries {
   readonly label: string;
   /** Design token with the color of the line, such as `--chart-p99`. */
   readonly color: `--${string}`;
-  /** One value for each point in time. null is a gap. */
+  /** One value for each point in time. `null` leaves a gap in the line. */
   readonly values: readonly (number | null)[];
 }
 
 export interface ChartMarker {
-  /** Unix time in seconds. */
+  /** Time of the event in Unix seconds. */
   readonly at: number;
-  /** A deployment has a solid line, a restart or start a dashed one. */
+  /** Kind of event. The chart draws a solid line for a deployment, and a dashed line for a restart or start. */
   readonly type: "deploy" | "restart" | "start";
-  /** Text beside the line, such as `1.4.2` or `restart`. */
+  /** Text beside the line of the event, such as `1.4.2` or `restart`. */
   readonly label: string;
 }
 
@@ -37,9 +37,9 @@ export interface ChartProps {
   readonly format: (value: number) => string;
   /** Height of the plot in pixels. Default: 220. */
   readonly height?: number;
-  /** Whether the series are parts of a sum and are drawn above each other. */
+  /** Whether the chart stacks the series, because their values are parts of a sum. */
   readonly isStacked?: boolean;
-  /** Charts with the same key share the crosshair. */
+  /** Name of a group of charts. If the user points at one chart, all charts of the group show the crosshair at this time. */
   readonly syncKey?: string;
 }
 

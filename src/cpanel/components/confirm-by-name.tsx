@@ -18,7 +18,10 @@ export interface ConfirmByNameProps {
   readonly onClose: () => void;
 }
 
-/** Confirmation dialog for an irreversible action: the user must type a name. The input has the focus, so Enter never presses Cancel. */
+/**
+ * Confirmation dialog for an irreversible action. The user must type a name. The input has the focus, so that the Enter key never presses
+ * Cancel.
+ */
 export function ConfirmByName({ title, name, action, children, onConfirm, onClose }: ConfirmByNameProps) {
   const [typed, setTyped] = useState("");
   const { isPending, error, run } = useMutation();

@@ -3,9 +3,9 @@ import "./drop-veil.css";
 
 interface DropOverlayProps {
   readonly onDrop: (transfer: DataTransfer) => void;
-  /** Whether another overlay on the page has priority. */
+  /** Whether this overlay ignores files that another overlay on the page accepts. */
   readonly isFallback?: boolean;
-  /** Text with the effect of a drop. */
+  /** Text that describes the effect of a drop. */
   readonly children: ReactNode;
 }
 
@@ -28,7 +28,10 @@ interface WatchOptions {
   readonly isFallback: boolean;
 }
 
-/** Adds drag-and-drop listeners to the window. Without them, the browser would open a file that is dropped outside of the target. */
+/**
+ * Adds drag-and-drop listeners to the window. Without these listeners, the browser would open each dropped file. Returns a function that
+ * removes the listeners.
+ */
 function watchDrops({ onOver, onDrop, isFallback }: WatchOptions): () => void {
   const end = new AbortController();
   const on = (name: "dragenter" | "dragover" | "dragleave" | "drop", act: (event: DragEvent) => void) =>
@@ -38,7 +41,8 @@ function watchDrops({ onOver, onDrop, isFallback }: WatchOptions): () => void {
         if (!event.dataTransfer?.types.includes("Files") || (isFallback && event.defaultPrevented)) return;
         act(event);
       },
-      // Listeners of the capture phase run first, so a fallback sees what they have handled.
+      // Only a fallback listens in the bubble phase, which follows the capture phase. In this way, a fallback detects the events that
+      // another overlay has handled.
       { signal: end.signal, capture: !isFallback },
     );
   on("dragenter", (event) => {

@@ -3,10 +3,7 @@ import { checkLogOf } from "../../shared/check-log.js";
 import type { ReactNode } from "react";
 import "./error-note.css";
 
-/**
- * Shows an error's message and code, the request id that identifies the request in the daemon's log, and the last log lines of a rejected
- * upload.
- */
+/** Shows an error's message and code, the id of the request as in the daemon's log, and the last log lines of a rejected upload. */
 export function ErrorMessage({ error, title, children }: { error: unknown; title?: string; children?: ReactNode }) {
   const { message, code, requestId } = factsOf(error);
   const log = error instanceof ApiError ? checkLogOf(error) : [];

@@ -21,9 +21,9 @@ interface FilteredListProps<Row> {
   readonly keyOf: (row: Row) => string | number;
   /** Label of the search field, such as `Search by name or prefix`. */
   readonly searchLabel: string;
-  /** Returns the text of a row that is compared with the search term. The comparison ignores case. */
+  /** Returns the text of a row in which the search term is searched. Upper and lower case are equal. */
   readonly textOf: (row: Row) => string;
-  /** All states that a row can have, offered as a filter. */
+  /** All states that a row can have. The state filter offers these states. */
   readonly states: readonly string[];
   readonly stateOf: (row: Row) => string;
   /** Content that replaces the list if there are no rows. */

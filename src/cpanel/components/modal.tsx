@@ -11,7 +11,7 @@ export interface ModalProps {
   readonly isAlert?: boolean;
   /** If true, neither Escape nor a click outside the dialog closes it. */
   readonly isHeld?: boolean;
-  /** Shape: a box in the middle, a sheet at the bottom of a narrow screen, or a menu near the top. Default: `box`. */
+  /** Shape of the dialog: a box in the middle, a sheet at the bottom of a narrow screen, or a menu near the top. Default: `box`. */
   readonly look?: "box" | "sheet" | "menu";
   readonly children: ReactNode;
 }

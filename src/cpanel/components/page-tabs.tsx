@@ -2,13 +2,13 @@ import { PanelLink } from "../router/panel-link.js";
 import "./page-tabs.css";
 
 export interface PageTab {
-  /** Path of the page below the panel. */
+  /** Path of the linked page, relative to the panel's base path. */
   readonly to: string;
   readonly title: string;
   readonly isCurrent: boolean;
 }
 
-/** Links between the pages of one item, such as the overview and the logs of an app. */
+/** Links to the pages of one app or plugin, such as the overview and the logs. */
 export function PageTabs({ label, tabs }: { label: string; tabs: readonly PageTab[] }) {
   return (
     <nav aria-label={label} className="page-tabs">

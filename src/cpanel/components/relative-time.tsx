@@ -5,7 +5,7 @@ const hourSeconds = 3600;
 const daySeconds = 86_400;
 const redrawMs = 30_000;
 
-/** Shows how long ago a time was, such as `5 min ago`. `at` is Unix time in seconds. */
+/** Shows the time that has passed since a point in time, such as `5 min ago`. `at` is Unix time in seconds. */
 export function RelativeTime({ at }: { at: number }) {
   const [nowMs, setNowMs] = useState(Date.now);
   useEffect(() => {

@@ -7,7 +7,7 @@ interface OneOfListProps<Row> extends Pick<ResourceListProps<Row>, "noun" | "per
   readonly children: (one: Row) => ReactNode;
 }
 
-/** Renders the details of one row of a list. Without the row, renders the state of the list, such as loading, failed or empty. */
+/** Renders the details of one row of a list. If the row is undefined, renders the state of the list: loading, failed or empty. */
 export function ResourceDetail<Row>({ one, children, ...list }: OneOfListProps<Row>) {
   const rows = one === undefined ? [] : [one];
   return (

@@ -25,7 +25,7 @@ export interface ResourceListProps<Row> {
   readonly children: (rows: readonly Row[]) => ReactNode;
 }
 
-/** Renders a list, or the state that prevents it: missing permission, loading, failed, empty or no match. */
+/** Renders a list. If there is nothing to show, renders the reason: missing permission, loading, error, empty list or no match. */
 export function ResourceList<Row>(props: ResourceListProps<Row>) {
   const { noun, permission, resource, total, rows } = props;
   const { permissions, role } = usePrincipal();

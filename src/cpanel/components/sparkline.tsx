@@ -8,7 +8,10 @@ interface SparklineProps {
   readonly label: string;
   /** Values at equal distances, oldest first. */
   readonly values: readonly number[];
-  /** Number of values at full width. Fewer values begin further to the right. Default: the number of values. */
+  /**
+   * Number of values that fill the full width. If there are fewer values, the line starts further to the right. Default: the number of
+   * values.
+   */
   readonly capacity?: number;
   /** Returns the text of a value for screen readers. */
   readonly format: (value: number) => string;
@@ -35,7 +38,7 @@ export function Sparkline({ label, values, capacity = values.length, format, ton
   );
 }
 
-/** Returns the path through all values. Empty with fewer than two values, which make no line. */
+/** Returns the SVG path through all values. Returns an empty text for fewer than two values, which form no line. */
 export function linePath(values: readonly number[], { capacity, highest }: { capacity: number; highest: number }): string {
   if (values.length < 2) return "";
   const first = firstX(values.length, capacity);

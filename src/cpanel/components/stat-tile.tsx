@@ -4,17 +4,17 @@ import "./stat-tile.css";
 
 interface StatTileProps {
   readonly label: string;
-  /** The figure, with its unit in `unit`. */
+  /** The displayed figure, without the text in `unit`. */
   readonly value: ReactNode;
   readonly unit?: ReactNode;
   readonly note?: ReactNode;
-  /** Color of the figure. The note or the unit must say the same in words. */
+  /** Color of the figure. Because some users cannot see the color, `note` or `unit` must contain the same information in words. */
   readonly tone?: "plain" | "warn" | "bad";
   /** Content below the figure, such as a `Sparkline`. */
   readonly children?: ReactNode;
 }
 
-/** A card with one figure. Place several in an element with the class `stat-tiles`. */
+/** A card with one figure. Several cards belong into an element with the class `stat-tiles`. */
 export function StatTile({ label, value, unit, note, tone = "plain", children }: StatTileProps) {
   return (
     <section className="card stat-tile" aria-label={label}>

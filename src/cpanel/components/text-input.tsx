@@ -11,7 +11,7 @@ export interface TextInputProps extends Omit<TextFieldProps, "className" | "styl
   readonly hint?: ReactNode;
   readonly error?: string | undefined;
   readonly placeholder?: string;
-  /** Element beside the input, such as a button that shows a secret. */
+  /** Element beside the input, such as the button that makes a hidden secret visible. */
   readonly extra?: ReactNode;
 }
 

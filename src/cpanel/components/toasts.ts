@@ -1,6 +1,6 @@
 import { Observable } from "../live/observable.js";
 
-/** Time for which a message is shown. A message with a button is shown for twice this time. */
+/** Time for which the panel shows a message. A message with a button stays for twice this time. */
 const shownMs = 6000;
 const mostShown = 3;
 
@@ -10,11 +10,11 @@ export interface Toast {
   readonly tone: "plain" | "danger";
   /** Subject of the message, such as a package name. A newer message with the same subject replaces this message. */
   readonly subject?: string | undefined;
-  /** Button that reverts the completed action, such as `Undo`. */
+  /** Button that reverts the completed action. The label is for example `Undo`. */
   readonly action?: { readonly label: string; readonly run: () => void } | undefined;
 }
 
-/** Short messages about the user's actions. At most 3 are shown; a newer message removes the oldest. */
+/** Short messages about the user's actions. The panel shows at most 3 messages. A fourth message removes the oldest. */
 export class Toasts {
   readonly shown = new Observable<readonly Toast[]>([]);
   #count = 0;
@@ -27,7 +27,7 @@ export class Toasts {
     setTimeout(() => this.dismiss(toast.id), action ? shownMs * 2 : shownMs);
   }
 
-  /** Removes the messages about a subject. Call this method when a new action on the subject starts. */
+  /** Removes the messages about a subject. To be called when a new action on the subject starts. */
   dismissAbout(subject: string): void {
     this.shown.set(this.shown.get().filter((toast) => toast.subject !== subject));
   }

@@ -5,12 +5,12 @@ import "./upload-progress.css";
 export interface UploadProgressProps {
   readonly sentBytes: number;
   readonly sizeBytes: number;
-  /** Text for the daemon's step after the transfer, such as `The daemon unpacks and checks it`. */
+  /** Text that is shown after the transfer while the daemon processes the upload, such as `The daemon unpacks and checks it`. */
   readonly afterwards: string;
   readonly onCancel: () => void;
 }
 
-/** Shows the progress of an upload. Screen readers announce each step of 10 %. */
+/** Shows the progress of an upload. Screen readers announce the progress in steps of 10 %. */
 export function UploadProgress({ sentBytes, sizeBytes, afterwards, onCancel }: UploadProgressProps) {
   const percent = sizeBytes === 0 ? 100 : Math.floor((sentBytes / sizeBytes) * 100);
   return (

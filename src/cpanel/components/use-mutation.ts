@@ -2,13 +2,16 @@ import { useState } from "react";
 
 export interface Attempt {
   readonly isPending: boolean;
-  /** Error that the last action threw. Undefined after a success and while the next action runs. */
+  /** Error that the last action threw. Undefined if the last action succeeded or is still running. */
   readonly error: unknown;
-  /** Runs an action, unless another action is pending. Resolves with true if the action succeeded. */
+  /**
+   * Runs an action and resolves with true if the action succeeds. If another action is pending, resolves with false and does not run the
+   * action.
+   */
   readonly run: (action: () => Promise<void>) => Promise<boolean>;
 }
 
-/** Runs user actions, one at a time. Provides the pending state, and the error of the last action until the next action starts. */
+/** Runs user actions, at most one at a time, and provides the state and the error of the last action. */
 export function useMutation(): Attempt {
   const [error, setError] = useState<unknown>();
   const [isPending, setPending] = useState(false);

@@ -15,7 +15,7 @@ export interface ConnectionState {
 }
 
 /**
- * Sends all API calls of the panel. Discovers the path of the API, and detects when the daemon is unreachable and when it responds again.
+ * Sends all API calls of the panel. Discovers the path of the API. Detects when the daemon becomes unreachable and when it responds again.
  */
 export class Connection {
   readonly state = new Observable<ConnectionState>({ awaySinceMs: undefined, discovery: undefined });
@@ -30,7 +30,7 @@ export class Connection {
     this.#transport = createFetchTransport(this.#transportOptions);
   }
 
-  /** Requests the discovery document. Does not throw: after a failure, the request is repeated later. */
+  /** Requests the discovery document. Does not throw. After a failure, the panel repeats the request later. */
   async find(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -53,7 +53,7 @@ export class Connection {
     return client;
   }
 
-  /** Returns a client for one call that uploads files and reports the progress of the upload. */
+  /** Returns a client for a single call that uploads files. The client reports the progress of the upload. */
   uploadClient<Offered extends Operations>(operations: Offered, sent: FilesToSend): ClientOf<Offered> {
     return createClient(createUploadTransport(this.#transportOptions, sent), this.#api(), operations);
   }

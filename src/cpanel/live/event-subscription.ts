@@ -11,14 +11,14 @@ const firstRetryMs = 1000;
 /** Longest pause between attempts to open the event stream. The pause doubles after each failure up to this limit. */
 const longestRetryMs = 60_000;
 /**
- * Interval between reports of affected resources, which limits requests during many changes. Events within one interval are reported
- * together.
+ * Interval at which affected resources are reported. All events of one interval lead to one report, which limits the number of requests
+ * during many changes.
  */
 const collectMs = 500;
 
 interface ChangeFeedOptions {
   readonly connection: Pick<Connection, "client">;
-  /** Callback that receives whether the event stream works. */
+  /** Callback that receives true when the event stream starts to work, and false when the stream stops. */
   readonly onFed: (isFed: boolean) => void;
   readonly onTouched: (touched: ReadonlySet<EventResource>) => void;
   /** Callback that runs when the daemon rejects the event stream with status 401. */
@@ -26,7 +26,8 @@ interface ChangeFeedOptions {
 }
 
 /**
- * Follows the daemon's events for one principal at a time, and reports the affected resources. The start of a stream affects all resources.
+ * Follows the daemon's event stream for one principal at a time. Reports the resources that the events affect. The start of a stream
+ * affects all resources.
  */
 export class EventSubscription {
   readonly #options: ChangeFeedOptions;
@@ -40,7 +41,7 @@ export class EventSubscription {
     this.#options = options;
   }
 
-  /** Sets the principal for which the event stream is open. A new principal opens a new stream; undefined closes the stream. */
+  /** Sets the principal whose session follows the event stream. Another principal opens a new stream. Undefined closes the stream. */
   setReader(reader: Principal | undefined): void {
     if (reader === this.#reader) return;
     this.#reader = reader;
@@ -73,7 +74,8 @@ export class EventSubscription {
   async #follow(client: ClientOf<typeof operations>, signal: AbortSignal): Promise<void> {
     for await (const { type } of client.events.stream.follow({ query: {} }, { signal })) {
       if (signal.aborted) return;
-      // The stream counts as working only after its first event, because a proxy can forward the headers and hold back the content.
+      // The event stream counts as working after its first event. The headers alone prove nothing, because a proxy can forward them and
+      // hold back the events.
       this.#options.onFed(true);
       this.#retryMs = firstRetryMs;
       this.#touch(touchedBy(type));

@@ -1,9 +1,9 @@
 import type { Transport, TransportRequest, TransportResponse } from "../../shared/client.js";
 import { DaemonAwayError } from "./daemon-away-error.js";
 
-/** Time limit of a call. Streamed responses have no time limit. */
+/** Time limit of a call. There is no time limit for a streamed response. */
 const callTimeoutMs = 30_000;
-/** Statuses with which a proxy responds if it cannot reach the daemon. */
+/** HTTP statuses that a proxy sends if the proxy cannot reach the daemon. */
 const proxyFaults = new Set([502, 503, 504]);
 
 export interface FetchTransportOptions {
@@ -49,7 +49,10 @@ async function toInit({ method, headers, body, streamUntil }: TransportRequest):
   };
 }
 
-/** Collects a body stream in a Blob, because browsers cannot stream a request over HTTP/1.1. Browsers can store a Blob on the disk. */
+/**
+ * Collects the body of a request in a Blob, because browsers cannot stream a request over HTTP/1.1. A browser can keep a large Blob on the
+ * disk.
+ */
 async function toBlob(pieces: AsyncIterable<Uint8Array>): Promise<Blob> {
   const parts: Uint8Array<ArrayBuffer>[] = [];
   for await (const piece of pieces) parts.push(piece as Uint8Array<ArrayBuffer>);
@@ -75,8 +78,8 @@ async function* piecesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8
 }
 
 /**
- * Whether the body of a 401 response means that the session is invalid. The code `INVALID_KEY` means that the key in the sign-in form is
- * invalid.
+ * Whether the body of a 401 response means that the session is invalid. The error code `INVALID_KEY` means that the key in the sign-in form
+ * is wrong.
  */
 export function isSessionRefused(body: string): boolean {
   return /"(?:AUTH_REQUIRED|SESSION_AMBIGUOUS)"/.test(body);

@@ -1,4 +1,4 @@
-/** A value with subscribers that run after each change. A change replaces the whole value. */
+/** A value with listeners that run after each change. A change always replaces the whole value. */
 export class Observable<Value> {
   #value: Value;
   readonly #listeners = new Set<() => void>();

@@ -1,10 +1,10 @@
 import { Observable } from "./observable.js";
 
-/** Longest pause between requests for a resource whose requests fail. The pause doubles after each failure up to this limit. */
+/** Longest pause before the panel repeats a failed request. The pause doubles after each failure up to this limit. */
 const longestPauseMs = 60_000;
 
 export interface ResourceState<Data> {
-  /** Data of the last successful response; kept while the daemon is unreachable. */
+  /** Data of the last successful response. The data stays available while the daemon is unreachable. */
   readonly data: Data | undefined;
   /** Error of the last request. Undefined if the last request succeeded. */
   readonly error: unknown;
@@ -13,15 +13,15 @@ export interface ResourceState<Data> {
   readonly answeredAtMs: number | undefined;
 }
 
-/** Conditions for requests, which apply to all components that watch the resource. */
+/** Conditions under which the panel sends requests for a resource. The conditions apply to all components that show the resource. */
 export interface ResourceConditions {
-  /** Whether requests are allowed. False while the tab is hidden, the daemon is unreachable, or the session has expired. */
+  /** Returns whether requests are allowed. False while the tab is hidden, the daemon is unreachable, or the session has expired. */
   readonly isOpen: () => boolean;
-  /** Returns the minimum polling interval, which also applies if a component requests a shorter interval. */
+  /** Returns the minimum polling interval in milliseconds. If a component asks for a shorter interval, the minimum applies. */
   readonly leastIntervalMs: () => number;
 }
 
-/** A resource of the API that is polled while a component watches it. */
+/** A resource of the API. The panel polls the resource while a component shows it. */
 export class QueryState<Data> {
   readonly state = new Observable<ResourceState<Data>>({ data: undefined, error: undefined, isAsking: false, answeredAtMs: undefined });
   readonly #conditions: ResourceConditions;
@@ -34,7 +34,7 @@ export class QueryState<Data> {
     this.#conditions = conditions;
   }
 
-  /** Requests the resource immediately, then at intervals, until the returned function is called. */
+  /** Requests the resource immediately and then at intervals. Returns a function that ends the polling. */
   watch(ask: () => Promise<Data>, intervalMs: number): () => void {
     const watcher = Symbol("watcher");
     this.#watchers.set(watcher, { ask, intervalMs });
@@ -45,7 +45,7 @@ export class QueryState<Data> {
     };
   }
 
-  /** Requests the resource now, or waits for the pending request. */
+  /** Requests the resource now. If a request is already pending, only waits for it. */
   async refresh(): Promise<void> {
     this.#asking ??= this.#ask().finally(() => {
       this.#asking = undefined;
@@ -54,13 +54,16 @@ export class QueryState<Data> {
     await this.#asking;
   }
 
-  /** Requests the resource after a change. Waits for a pending request first, because its response can be older than the change. */
+  /**
+   * Requests the resource after a change. If a request is pending, waits for it and then sends another request, because the pending
+   * response can be older than the change.
+   */
   async refreshAfterChange(): Promise<void> {
     await this.#asking;
     await this.refresh();
   }
 
-  /** Requests the resource if a component watches the resource. Runs after a change, and when requests are allowed again. */
+  /** Requests the resource if a component shows it. Called after a change, and when requests are allowed again. */
   wake(): void {
     if (this.#watchers.size > 0) void this.refreshAfterChange();
   }

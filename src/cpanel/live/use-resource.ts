@@ -7,19 +7,20 @@ import { useObserved } from "./use-observed.js";
 const usualIntervalMs = 5000;
 
 export interface Resource<Data> extends ResourceState<Data> {
-  /** Requests the resource again after a change. Resolves when the new state is available. */
+  /** Requests the resource again after a change. Resolves when the new data is available. */
   readonly refresh: () => Promise<void>;
 }
 
 export interface ResourceOptions {
   /** Polling interval in milliseconds. `Infinity` requests the resource only once. */
   readonly intervalMs?: number;
-  /** Whether to request the resource. False, for example, if the key lacks the permission to read the resource. */
+  /** Whether to request the resource. False if, for example, the key lacks the permission to read the resource. */
   readonly isWanted?: boolean;
 }
 
 /**
- * Returns a resource of the API, and polls it while the component is mounted. Callers with the same name must request the same resource.
+ * Returns a resource of the API, and polls the resource while the component is mounted. Callers that pass the same name must request the
+ * same resource.
  */
 export function useResource<Data>(
   name: string,

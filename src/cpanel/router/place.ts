@@ -1,4 +1,6 @@
-/** Paths of the panel and the daemon, derived from the `<base>` of the page. Both include the path prefix that a proxy adds, if any. */
+/**
+ * Paths of the panel and the daemon, derived from the `<base>` of the page. If a proxy adds a path prefix, both paths include the prefix.
+ */
 export interface Place {
   /** Path of the panel, with a slash at the end: `/cpanel/`, or `/x/cpanel/` behind a proxy with the prefix `/x`. */
   readonly panelPath: string;

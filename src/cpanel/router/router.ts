@@ -4,7 +4,7 @@ export interface Route {
   /** Decoded path segments after the base path of the panel: `apps`, `@team`, `shop`. */
   readonly segments: readonly string[];
   readonly search: URLSearchParams;
-  /** Number of navigations since the panel was opened; 0 for the first page. */
+  /** Number of navigations since the user opened the panel. 0 for the first page. */
   readonly visit: number;
 }
 
@@ -18,7 +18,7 @@ export interface BrowserHistory {
 const landing = "overview";
 
 /**
- * Reads and changes the current page in the address bar and the browser's history. Paths are relative to the panel: `keys`,
+ * Represents the current page. Reads and changes the page through the URL in the address bar. Paths are relative to the panel: `keys`,
  * `apps/shop?tab=files`.
  */
 export class Router {
@@ -58,8 +58,8 @@ export class Router {
   }
 
   /**
-   * Adds a check that runs before the user leaves the page. If the check returns false, the page stays open. Returns a function that
-   * removes the check.
+   * Adds a check that runs before the user leaves the current page. If the check returns false, the page stays open. Returns a function
+   * that removes the check.
    */
   guard(mayLeave: () => boolean): () => void {
     this.#guards.add(mayLeave);

@@ -1,12 +1,15 @@
 const storedName = "cpanel.session";
 
 /**
- * Stores that a session exists and when it expires, so that each tab can warn before the expiry. Never stores the key. Without a stored
- * session, the panel sends no session request, whose 401 would appear on the console.
+ * Stores in the browser whether a session exists and when it expires, never the key. Each tab can thus warn before the expiry. Without a
+ * stored session, the panel sends no session request, because its 401 would appear on the console.
  */
 export class RememberedSession {
   readonly #storage: Pick<Storage, "getItem" | "setItem" | "removeItem">;
-  /** Name of the stored value, with the path of the panel: daemons behind the same origin have separate sessions. */
+  /**
+   * Name under which the browser stores the expiry. Contains the path of the panel, because each daemon at the same origin has its own
+   * session.
+   */
   readonly #name: string;
 
   constructor(options: { storage: Pick<Storage, "getItem" | "setItem" | "removeItem">; panelPath: string }) {
@@ -14,7 +17,7 @@ export class RememberedSession {
     this.#name = `${storedName} ${options.panelPath}`;
   }
 
-  /** Whether a session can exist. Always true in a browser without storage. */
+  /** Whether the daemon can have a session of this browser. Always true if the browser allows no storage. */
   get isPossible(): boolean {
     try {
       return this.#storage.getItem(this.#name) !== null;
@@ -38,7 +41,8 @@ export class RememberedSession {
     try {
       this.#storage.setItem(this.#name, String(endsAt));
     } catch {
-      // Ignores the error: in a browser without storage, the panel requests the session from the daemon after each reload.
+      // Ignores the error. A browser without storage has the disadvantage that each reload of the panel requests the session from the
+      // daemon.
     }
   }
 

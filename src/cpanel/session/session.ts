@@ -13,7 +13,7 @@ export type SessionState =
       readonly principal: Principal;
       /** Expiry of the session in Unix seconds. Undefined if neither the daemon nor this browser's storage provides it. */
       readonly endsAt: number | undefined;
-      /** Whether the session has ended. The user must then sign in again, and loses no input. */
+      /** Whether the session has ended and the user must sign in again. The page keeps the user's input. */
       readonly hasEnded: boolean;
     };
 
@@ -30,7 +30,7 @@ export class Session {
     this.#remembered = options.remembered;
   }
 
-  /** Whether the browser can have a session. */
+  /** Whether a session can exist. False if the browser has stored no session. */
   get isPossible(): boolean {
     return this.#remembered.isPossible;
   }
@@ -42,7 +42,8 @@ export class Session {
       const { principal } = await this.#api().show();
       this.#enter(principal, this.#remembered.endsAt ?? principal.expiresAt);
     } catch (error) {
-      // If the daemon is unreachable, the panel repeats the check of the session later. Any other error is ignored here, because the next sign-in reports it.
+      // If the daemon is unreachable, the panel repeats the check later. Any other error means that no session exists. The next sign-in
+      // reports the error if it persists.
       if (error instanceof DaemonAwayError) return;
       this.#remembered.forget();
       this.state.set({ phase: "signed-out", hasLeft: false });
@@ -62,7 +63,7 @@ export class Session {
     this.state.set({ phase: "signed-out", hasLeft: true });
   }
 
-  /** Marks the session as ended, because the daemon rejected the session cookie or the session expired. */
+  /** Marks the session as ended. Called when the daemon rejects the session cookie, or when the session expires. */
   end(): void {
     const state = this.state.get();
     if (state.phase === "signed-in") this.state.set({ ...state, hasEnded: true });

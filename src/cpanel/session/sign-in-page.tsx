@@ -8,7 +8,7 @@ import "./gate.css";
 
 /**
  * Page that replaces every other page while no session exists. After the sign-in, the requested page appears. `onTyping` runs when the user
- * enters a key.
+ * types the API key.
  */
 export function SignInPage({ onTyping }: { onTyping: () => void }) {
   const { connection, session } = usePanel();

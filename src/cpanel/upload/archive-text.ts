@@ -39,7 +39,7 @@ export class ArchiveListing {
   }
 }
 
-/** Whether an archive entry is a metadata file within the size limit, at the root or one folder below it. */
+/** Whether an archive entry is a metadata file of allowed size. The entry must be at the archive root or one folder below. */
 export function isMetadata(name: string, sizeBytes: number): boolean {
   const parts = name.split("/").filter((part) => part !== "" && part !== ".");
   return parts.length <= 2 && sizeBytes <= longestMetadataBytes && (metadataFileNames as readonly string[]).includes(parts.at(-1) ?? "");

@@ -13,7 +13,7 @@ export interface FolderPlan {
   readonly excluded: readonly { readonly path: string; readonly rule: string }[];
 }
 
-/** Selects the files of a folder to pack into the package archive, by the same rules as `runtimectl`. */
+/** Selects the files of a folder that belong into the package archive, by the same rules as `runtimectl`. */
 export async function planFolder(folder: Folder, kind: PackageKind, signal: AbortSignal): Promise<FolderPlan> {
   const read = async (path: string) => (await folder.open(path))?.text();
   const facts = await readPackageInfo({ read, isFile: async (path) => (await folder.open(path)) !== undefined }, kind);
@@ -81,7 +81,10 @@ class Walk {
       );
   }
 
-  /** Returns the reason to exclude an archive of the same package. Otherwise each package archive would contain the previous archive. */
+  /**
+   * Returns the reason to exclude a file that is an archive of this package itself; undefined for other files. Without this rule, each new
+   * archive would contain the previous archive.
+   */
   #ownArchiveReason(path: string): string | undefined {
     const isOwn = path.endsWith(".tgz") && !path.includes("/") && path.startsWith(this.#ownArchives);
     return isOwn ? "always excluded: an archive of this package" : undefined;

@@ -4,7 +4,10 @@ import type { Folder } from "./folder.js";
 /** The archive or folder that the user selected for upload. */
 export type Offer = { readonly kind: "archive"; readonly file: File } | { readonly kind: "folder"; readonly folder: Folder };
 
-/** Returns the dropped archive or folder. Undefined for several items or an item that is not a file. Works only during the drop event. */
+/**
+ * Returns the dropped archive or folder. Undefined if the user drops several items or an item that is not a file. Works only during the
+ * drop event.
+ */
 export function offerIn(transfer: DataTransfer): Offer | undefined {
   const items = [...transfer.items].filter(({ kind }) => kind === "file");
   const [item] = items;

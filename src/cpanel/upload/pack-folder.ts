@@ -12,7 +12,7 @@ export async function packFolder(folder: Folder, { files }: FolderPlan, signal: 
     parts.push(tarHeader(`package/${path}`, file.size), file, new Uint8Array(padded(file.size) - file.size));
   }
   parts.push(new Uint8Array(2 * blockBytes));
-  // A Blob reads the files that it consists of only when its stream is read.
+  // Creating the Blob reads no file. The files are read while the stream is read.
   const packed = new Blob(parts).stream().pipeThrough(new CompressionStream("gzip"), { signal });
   return await new Response(packed).blob();
 }

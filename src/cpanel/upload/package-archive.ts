@@ -9,7 +9,7 @@ export interface PackageArchive {
   readonly file: Blob;
   readonly filename: string;
   readonly fileCount: number;
-  /** Files and folders that packing excluded, each with the rule. Empty if the user selected an archive. */
+  /** Files and folders that packing excluded, each with the rule that excludes it. Empty if the user selected a finished archive. */
   readonly excluded: readonly { readonly path: string; readonly rule: string }[];
 }
 

@@ -5,7 +5,7 @@ import { assetsDirectoryOf, usualEntrypoints } from "../../shared/packing/main-f
 import { PackageJson } from "../../shared/packing/package-json.js";
 import type { ReadText } from "../../shared/packing/read-text.js";
 
-/** Name, version and contents of a package, determined by the same rules as in the daemon. */
+/** Name, version and contents of a package. The panel determines them by the same rules as the daemon. */
 export interface PackageInfo {
   readonly name: string;
   readonly version: string;
@@ -13,12 +13,14 @@ export interface PackageInfo {
   /** File that serves requests: an HTML page or a module. Undefined if the package contains no such file. */
   readonly entrypoint: string | undefined;
   readonly assetsDirectory: string | undefined;
-  /** Path of the module of a plugin. Undefined without a module, such as for a manifest that configures a built-in plugin. */
+  /**
+   * Path of the plugin module. Undefined if the package has no plugin module, such as a manifest that only configures a built-in plugin.
+   */
   readonly pluginEntry: string | undefined;
   readonly packageJson: PackageJson | undefined;
   /** Names of the metadata files in the package, such as `manifest.yaml`. */
   readonly metadataFiles: readonly string[];
-  /** Whether the manifest has a key that only plugins have. */
+  /** Whether the manifest has a field that only plugins have. */
   readonly isPlugin: boolean;
 }
 
@@ -29,7 +31,7 @@ export interface PackageText {
   readonly isFile: (path: string) => Promise<boolean>;
 }
 
-/** Manifest keys that only plugins have. */
+/** Manifest fields that only plugins have. */
 const pluginKeys = ["pluginEntry", "base", "dependencies", "optionalDependencies", "menus", "config"];
 
 /** Reads the package info from the metadata files. Throws the daemon's error for missing or invalid metadata. */
@@ -55,7 +57,7 @@ async function readManifest(read: ReadText): Promise<{ file: string; fields: Rec
   for (const file of manifestFileNames) {
     const text = await read(file);
     if (text === undefined) continue;
-    // The manifest parser is loaded on demand, because its code is large.
+    // Loads the manifest parser on demand, because its code is large.
     const { parseManifest } = await import("../../shared/manifest-yaml.js");
     const { fields } = parseManifest(text, file);
     return { file, fields: Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null)) };
@@ -79,7 +81,7 @@ function entrypoints(kind: PackageKind, declared: unknown, main: string | undefi
 
 async function findPluginEntry(text: PackageText, declared: unknown): Promise<string | undefined> {
   if (typeof declared === "string") return firstFile(text, [withoutDot(declared)]);
-  // This module is loaded on demand, because it contains the large schemas of plugin manifests.
+  // Loads this module on demand, because it contains the large schema of plugin manifests.
   const { usualPluginEntries } = await import("../../shared/plugin-manifest.js");
   return firstFile(text, usualPluginEntries);
 }

@@ -2,10 +2,10 @@ import { invalidArchive } from "../../shared/archive/refusal.js";
 import { ArchiveListing, isMetadata, type ArchiveText } from "./archive-text.js";
 import { blockBytes, padded, paxPath, readTarHeader } from "./tar-header.js";
 
-/** Maximum size of an extended header, which can contain a long entry name and is held in memory. */
+/** Maximum size of an extended header, which can contain a long entry name. The whole header is kept in memory. */
 const longestExtensionBytes = 1024 * 1024;
 
-/** Reads the entry names and metadata files of a gzipped tar in one pass. All other content is skipped and not held in memory. */
+/** Reads the entry names and the metadata files of a gzipped tar in one pass. Skips all other content without keeping it in memory. */
 export async function readTar(file: Blob, signal: AbortSignal): Promise<ArchiveText> {
   const listing = new ArchiveListing();
   const bytes = new Bytes(file.stream().pipeThrough(new DecompressionStream("gzip"), { signal }));
@@ -39,7 +39,7 @@ function longNameIn(type: string, content: Uint8Array): string | undefined {
   return type === "x" ? paxPath(content) : undefined;
 }
 
-/** Reads or skips an exact number of bytes from a stream. */
+/** Reads or skips an exact number of bytes of a stream. */
 class Bytes {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
   #held: Uint8Array = new Uint8Array();

@@ -3,7 +3,10 @@ import { namespacesCover } from "../../shared/namespace.js";
 import type { PackageInfo } from "./package-info.js";
 import type { UploadTarget } from "./upload-target.js";
 
-/** Returns the reason why the key is not allowed to install the package. Undefined if it is allowed. The daemon repeats the check. */
+/**
+ * Returns the reason why the key is not allowed to install the package. Undefined if the key is allowed to. The daemon makes the same check
+ * for the upload.
+ */
 export function refusalOf(
   { name }: PackageInfo,
   { noun, permission }: Pick<UploadTarget<never>, "noun" | "permission">,

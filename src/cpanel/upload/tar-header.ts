@@ -1,6 +1,9 @@
 export const blockBytes = 512;
 
-/** Modification time of all packed files, in Unix seconds: the fixed time that npm uses. Equal files thus produce equal archives. */
+/**
+ * Modification time of all packed files, in Unix seconds. npm uses the same fixed time. With a fixed time, equal files produce equal
+ * archives.
+ */
 const fixedTime = Date.UTC(1985, 9, 26, 8, 15) / 1000;
 const nameBytes = 100;
 /** Largest file size in bytes that the 11 octal digits of a tar header can express. */
@@ -47,7 +50,7 @@ function octal(value: number, digits: number): string {
   return `${value.toString(8).padStart(digits, "0")}\0`;
 }
 
-/** Returns the pax record `LENGTH KEY=VALUE\n`. The length counts the whole record, including its own digits. */
+/** Returns the pax record `LENGTH KEY=VALUE\n`. `LENGTH` is the length of the whole record, including the digits of `LENGTH`. */
 function paxRecord(key: string, value: string): Uint8Array {
   const rest = encoder.encode(` ${key}=${value}\n`).length;
   let length = rest + String(rest).length;

@@ -13,7 +13,7 @@ interface UploadDialogProps<Known> {
   readonly onClose: () => void;
 }
 
-/** Previews an archive or folder before it is sent, then shows the progress and the result. */
+/** Shows a preview of an archive or folder before the upload, then the progress and the result of the upload. */
 export function UploadDialog<Known>({ target, offer, onClose }: UploadDialogProps<Known>) {
   const { state, send, cancel } = useUpload(target, offer);
   const label = offer.kind === "archive" ? offer.file.name : offer.folder.name;

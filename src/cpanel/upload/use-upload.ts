@@ -24,7 +24,7 @@ interface Upload<Known> {
   readonly cancel: () => void;
 }
 
-/** Reads the selected archive or folder immediately. Uploads it when `send` is called. */
+/** Reads the selected archive or folder immediately, and uploads it when the component calls `send`. */
 export function useUpload<Known>(target: UploadTarget<Known>, offer: Offer): Upload<Known> {
   const [state, setState] = useState<UploadState<Known>>({ phase: "reading" });
   const sending = useRef<AbortController>(undefined);

@@ -5,15 +5,15 @@ const longestSegmentBytes = 255;
 const longestNameBytes = 1024;
 const deepestName = 100;
 
-/** Control characters, and invisible characters that change how a name is displayed. */
+/** Matches control characters, and invisible characters that change how a terminal or browser displays a name. */
 // oxlint-disable-next-line no-control-regex -- matches control characters
 const hiddenCharacters = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]/u;
 const driveLetter = /^[a-z]:/i;
 const charactersWindowsRefuses = /[<>:"|?*]/;
 
 /**
- * Returns the path segments of an entry name; none for the archive root. Throws `PATH_TRAVERSAL` for a name outside of the root, and
- * `INVALID_ARCHIVE` for a name that some operating system rejects.
+ * Returns the path segments of the name of an archive entry: an empty list for the archive root. Throws `PATH_TRAVERSAL` if the name leads
+ * out of the root, and `INVALID_ARCHIVE` if an operating system rejects the name.
  */
 export function entrySegments(name: string, kind: "file" | "directory"): string[] {
   if (name === "") throw invalidArchive("an entry has no name");
@@ -42,21 +42,26 @@ function existsEverywhere(segment: string): boolean {
   return !charactersWindowsRefuses.test(segment) && !isReservedByWindows(segment) && !/[. ]$/.test(segment);
 }
 
-/** Returns why a path segment is not a valid name for a new file, by the rules for archive entries. Undefined if it is valid. */
+/**
+ * Returns the reason why a path segment is not a valid file name, by the rules for archive entries. Undefined if the path segment is valid.
+ */
 export function nameProblem(segment: string): string | undefined {
   if (hiddenCharacters.test(segment)) return "it has control or invisible characters";
   return existsEverywhere(segment) ? undefined : "it cannot exist on Windows";
 }
 
 /**
- * Returns the length of a text in UTF-8 bytes. Returns the character count of a short text, which cannot exceed the limit: each UTF-16 unit
- * takes at most 3 bytes.
+ * Returns the length of a text in UTF-8 bytes. For a text too short to exceed the limit, returns the number of characters instead of
+ * encoding the text: a character (UTF-16 unit) takes at most 3 bytes.
  */
 function byteLength(text: string): number {
   return text.length * 3 <= longestSegmentBytes ? text.length : new TextEncoder().encode(text).length;
 }
 
-/** Whether a link at `name` points outside of the package. The package root is the archive root or its `package/` folder. */
+/**
+ * Whether a symbolic link with the entry name `name` points outside of the package. The package root is the archive root, or the folder
+ * `package/` in the archive root.
+ */
 export function linkLeavesPackage(name: string, target: string): boolean {
   if (/^[/\\]/.test(target) || driveLetter.test(target)) return true;
   const folders = name.split("/").filter((segment) => segment !== "" && segment !== ".");

@@ -7,7 +7,7 @@ interface Folder {
   readonly children: Map<string, Folder> | undefined;
 }
 
-/** The files and folders of an archive. Rejects two names that some file systems treat as equal. */
+/** The files and folders of an archive. Rejects an entry if some file systems treat its name as equal to the name of another entry. */
 export class EntryTree {
   readonly #root = new Map<string, Folder>();
   #fileCount = 0;
@@ -30,8 +30,8 @@ export class EntryTree {
   }
 
   /**
-   * Returns the package root: "" for the archive root, or the name of the single top-level folder. In a zip file, this folder must be
-   * `package/`. In a tar file, any name is valid, because some npm packages use other names.
+   * Returns the package root: "" for the archive root, or the name of the only top-level folder. In a zip file, the folder must have the
+   * name `package`. In a tar file, any name is valid, because some npm packages use other names.
    */
   packageRoot(format: "tar" | "zip"): string {
     for (const name of metadataFileNames) {
@@ -56,7 +56,7 @@ export class EntryTree {
   }
 }
 
-/** Normalizes a name for comparison. Converts to upper case first, so that `ß` equals `ss`, as on some file systems. */
+/** Returns a form in which equal names are equal texts. Converts to upper case first, so that `ß` equals `ss`, as on some file systems. */
 function folded(name: string): string {
   return name.normalize("NFKC").toUpperCase().toLowerCase().normalize("NFKC");
 }

@@ -7,7 +7,7 @@ import { sinceQuery } from "./time-query.js";
 
 const errorCodes = Object.keys(errorTable) as [ErrorCode, ...ErrorCode[]];
 
-/** Actions of audit entries. An `audit.skipped` entry replaces entries that the daemon failed to write. */
+/** Actions of audit entries. If the daemon fails to write entries, it later writes one `audit.skipped` entry in their place. */
 export const auditActions = [...changeTypes, "audit.skipped"] as const;
 
 export const AuditEntry = z.object({
@@ -27,7 +27,7 @@ export const AuditEntry = z.object({
 });
 export type AuditEntry = z.output<typeof AuditEntry>;
 
-/** Selects entries of the audit log. */
+/** Filter for entries of the audit log. */
 export interface AuditFilter {
   /** Selects entries since this time, in Unix milliseconds. */
   readonly sinceMs?: number | undefined;

@@ -30,7 +30,7 @@ export const changeTypes = [
 ] as const;
 export type ChangeType = (typeof changeTypes)[number];
 
-/** The key that made a change, without its secret. */
+/** The API key with which a client made a change. Contains only the prefix of the key, which is not secret. */
 export const ChangePrincipal = z.object({
   id: z.int().describe("Key id; 0 for root"),
   name: z.string(),
@@ -52,14 +52,14 @@ export const ChangeSubject = z.object({
 });
 export type ChangeSubject = z.output<typeof ChangeSubject>;
 
-/** Returns the resource of a type: the part before the dot. */
+/** Returns the resource of a change or event type: the part before the dot. */
 export function nounOf<Type extends string>(type: Type): Type extends `${infer Noun}.${string}` ? Noun : never {
   return type.slice(0, type.indexOf(".")) as never;
 }
 
 /**
- * Returns the schema of a comma-separated list of types. A resource such as `worker` selects all of its types. `aliases` maps earlier type
- * names to current names.
+ * Returns the schema of a query parameter that lists types, separated by commas. A resource such as `worker` selects all types of the
+ * resource. `aliases` maps earlier type names to current names.
  */
 export function typeListOf(types: readonly string[], aliases: Readonly<Record<string, string>> = {}) {
   const accepted = new Set([...types, ...types.map((type) => nounOf(type))]);
@@ -71,7 +71,7 @@ export function typeListOf(types: readonly string[], aliases: Readonly<Record<st
     .optional();
 }
 
-/** Whether the list of types in a query selects the type. Without a list, the query selects all types. */
+/** Whether a query selects entries of this type. `wanted` lists the types and resources in the query; undefined selects all types. */
 export function isWantedType(type: string, wanted: readonly string[] | undefined): boolean {
   return wanted === undefined || wanted.includes(type) || wanted.includes(nounOf(type));
 }

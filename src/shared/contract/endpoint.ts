@@ -20,7 +20,8 @@ export interface FormDefinition {
 }
 
 /**
- * The definition of an API operation. Path parameters have the form `:name`. The path is relative to the API base unless `atOrigin` is set.
+ * The definition of an API operation. A path parameter has the form `:name`. The path is relative to the API base, or to the origin if
+ * `atOrigin` is set.
  */
 export interface EndpointDefinition {
   readonly method: HttpMethod;
@@ -28,7 +29,7 @@ export interface EndpointDefinition {
   /** Description of the operation: one sentence in the imperative. */
   readonly summary: string;
   readonly access: Access;
-  /** True if the handler of a public operation receives the caller of a request with a valid credential. */
+  /** True for a public operation whose handler receives the principal if the request has a valid credential. */
   readonly seesCaller?: true;
   /**
    * True for an operation that only direct clients on this machine and clients of the admin listener can call. Other clients receive
@@ -37,15 +38,18 @@ export interface EndpointDefinition {
   readonly localOnly?: true;
   /** True if the path is relative to the origin, and false if it is relative to the API base. */
   readonly atOrigin?: boolean;
-  /** Whether the path contains a package name (`:scope/:name`, or `:name` with the scope). Keys of other namespaces are rejected. */
+  /**
+   * Whether the path contains a package name, as `:scope/:name` or as a `:name` that includes the scope. The daemon rejects keys that do
+   * not cover the package's namespace.
+   */
   readonly namespaced?: boolean;
   readonly params?: z.ZodObject;
   readonly query?: z.core.$ZodObject;
   /** Schema of the JSON request body. */
   readonly body?: z.ZodType;
-  /** Error codes that replace INVALID_REQUEST for invalid input fields, by field name. */
+  /** Error codes for invalid input fields, by field name. Fields without an entry have the error code INVALID_REQUEST. */
   readonly inputErrors?: Readonly<Record<string, ErrorCode>>;
-  /** Name of the only file part in a multipart request body. Set for an upload. */
+  /** Name of the multipart part that contains the uploaded file. Set only if the operation receives exactly one file. */
   readonly upload?: string;
   /** A multipart request body with fields and files. The handler is called after the whole body has arrived. */
   readonly form?: FormDefinition;
@@ -62,13 +66,16 @@ export interface EndpointDefinition {
    * ids increase and are also the SSE ids: with `Last-Event-ID`, the stream continues after that event.
    */
   readonly events?: z.ZodType<{ readonly id: number }>;
-  /** Type of the change that a successful call makes, for the event stream and the audit log. The audit log also records rejected calls. */
+  /**
+   * Type of the change that a successful call makes. The event stream and the audit log contain this type. The audit log also records
+   * rejected calls.
+   */
   readonly change?: ChangeType;
   /** Whether the operation changes plugin code, which runs in the daemon. `RUNTIME_PLUGIN_UPLOADS` restricts such operations. */
   readonly changesPlugin?: boolean;
   /**
-   * True if a successful response contains a key. Such a response is not compressed, because its compressed length could reveal parts of
-   * the key (BREACH).
+   * True if a successful response contains an API key. The daemon does not compress the response, because the compressed length could
+   * reveal parts of the key (BREACH attack).
    */
   readonly returnsKey?: true;
   /** Effect of a successful call on the session cookie: `issue` sets it for the key in the request body, `clear` removes it. */
@@ -84,7 +91,7 @@ export function endpoint<const Definition extends EndpointDefinition>(definition
 
 type InputOf<Schema> = Schema extends z.core.$ZodType ? z.input<Schema> : undefined;
 
-/** The input of a client call: `params`, `query`, `body`, `file`, `fields` and `files`, as far as the operation accepts them. */
+/** The input of a client call: those of `params`, `query`, `body`, `file`, `fields` and `files` that the operation accepts. */
 export type CallInput<Definition extends EndpointDefinition> = (Definition["params"] extends z.ZodType
   ? { params: InputOf<Definition["params"]> }
   : unknown) &

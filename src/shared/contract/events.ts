@@ -4,7 +4,7 @@ import { ChangePrincipal, ChangeSubject, changeTypes, nounOf, typeListOf } from 
 import { endpoint } from "./endpoint.js";
 import { sinceQuery } from "./time-query.js";
 
-/** All event types: changes, state changes of workers and plugins, and events of the stream itself. */
+/** All event types: changes through the API, state changes of workers and plugins, and events about the event stream itself. */
 export const eventTypes = [
   ...changeTypes,
   "worker.answering",

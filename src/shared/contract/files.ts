@@ -49,7 +49,7 @@ const pathsRequired = { paths: "PATH_REQUIRED" } as const;
 const movedPathRequired = { ...pathRequired, destPath: "PATH_REQUIRED" } as const;
 const movedPathsRequired = { ...pathsRequired, destPath: "PATH_REQUIRED" } as const;
 
-/** Returns the operations on the files of workers or plugins. */
+/** Returns the definitions of the file operations, either for the files of workers or for the files of plugins. */
 function filesOf<const Kind extends "workers" | "plugins">(kind: Kind, what: string) {
   const read = { access: `${kind}:read`, status: 200 } as const;
   const change = kind === "workers" ? ("worker.files-changed" as const) : ("plugin.files-changed" as const);

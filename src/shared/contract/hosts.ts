@@ -28,7 +28,7 @@ export const Host = z.object({
 });
 export type Host = z.output<typeof Host>;
 
-/** A host name in the manifest of an active version that serves no worker yet, or serves another worker. */
+/** A host name that the manifest of an active version requests, although the host name serves no worker or another worker. */
 export const RequestedHost = z.object({ host: z.string(), worker: z.string() });
 export type RequestedHost = z.output<typeof RequestedHost>;
 

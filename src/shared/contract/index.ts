@@ -27,7 +27,7 @@ export const contract = {
   discovery: { runtime: discovery.runtime },
   health: { overall, ready, live },
   session: { show: session.show, create: session.create, remove: session.remove },
-  // `workerFiles` and `data` must precede `workers`: `/workers/:scope/:name` also matches their paths.
+  // `workerFiles` and `data` must precede `workers`, because the path `/workers/:scope/:name` also matches the paths of their operations.
   workerFiles,
   data: { list: data.list, download: data.download, remove: data.remove },
   workers: {
@@ -64,7 +64,8 @@ export const contract = {
     removeOfNamespace: secrets.removeOfNamespace,
     rotateKey: secrets.rotateKey,
   },
-  // `secrets` must precede `workerConfig`: `/workers/:scope/:name/:version/config` also matches the path of a secret named `config`.
+  // `secrets` must precede `workerConfig`, because the path `/workers/:scope/:name/:version/config` also matches the path of a secret named
+  // `config`.
   workerConfig: { show: configuration.showOfWorker, change: configuration.changeOfWorker },
   pluginConfig: { show: configuration.showOfPlugin, change: configuration.changeOfPlugin },
   settings: { show: settings.show },

@@ -83,15 +83,15 @@ const KeyParams = z.object({
 const usualLifetimeDays = 90;
 
 /**
- * Returns the default lifetime of a new key: 90 days, or the remaining whole days of the creating key if fewer. A key cannot create a key
- * that expires later. `expiresAt` and `nowSeconds` are Unix seconds.
+ * Returns the default lifetime of a new key: 90 days, or the whole days until the creating key expires if these are fewer. A key cannot
+ * create a key that expires later. `expiresAt` and `nowSeconds` are Unix seconds.
  */
 export function usualLifetime({ expiresAt = Infinity }: { readonly expiresAt?: number | undefined }, nowSeconds: number): string {
   const daysLeft = Math.floor((expiresAt - nowSeconds) / 86_400);
   return `${daysLeft >= 1 ? Math.min(usualLifetimeDays, daysLeft) : usualLifetimeDays}d`;
 }
 
-/** Default time for which the old key stays valid after a rotation. */
+/** Default grace period after a rotation, during which the old key stays valid. */
 export const defaultOverlap = "24h";
 const maximumOverlapMs = 30 * 86_400_000;
 

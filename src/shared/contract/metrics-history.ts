@@ -2,14 +2,17 @@ import * as z from "zod";
 import { endpoint } from "./endpoint.js";
 import { Timestamp } from "./principal.js";
 
-/** Periods of the history, with the length of the period and of one interval in seconds. A single worker has intervals of at least 60 s. */
+/**
+ * Periods that the metrics history offers, with the length of the period and of one interval in seconds. The history of a single worker has
+ * intervals of at least 60 s.
+ */
 export const historyRanges = {
   "1h": { seconds: 3600, stepSeconds: 10 },
   "24h": { seconds: 86_400, stepSeconds: 60 },
   "14d": { seconds: 1_209_600, stepSeconds: 900 },
 } as const;
 export type HistoryRange = keyof typeof historyRanges;
-/** Number of minutes of a sparkline. */
+/** Number of minutes that a sparkline shows. */
 export const sparklineMinutes = 60;
 
 const Counts = z.array(z.int().min(0));

@@ -7,11 +7,11 @@ import { Timestamp } from "./principal.js";
 import { Success, successOf } from "./success.js";
 import { LastError } from "./worker-health.js";
 
-/** The possible states of an installed plugin. */
+/** Results of loading an installed plugin. */
 export const pluginStatuses = ["loaded", "disabled", "failed", "waiting"] as const;
 export type PluginStatus = (typeof pluginStatuses)[number];
 
-/** The states of a plugin, the most severe first. */
+/** Health states of a plugin, the most severe first. */
 const pluginStates = ["failing", "degraded", "ok", "disabled"] as const;
 export type PluginState = (typeof pluginStates)[number];
 
@@ -55,7 +55,7 @@ export type LoadedPlugin = z.output<typeof LoadedPlugin>;
 const ReloadedPlugin = z.object({ name: z.string(), version: z.string(), loaded: z.boolean(), error: z.string().optional() });
 export type ReloadedPlugin = z.output<typeof ReloadedPlugin>;
 
-/** The path parameter `:name` is one segment: the client encodes the slash of a scoped plugin name. */
+/** The path parameter `:name` is one path segment. For a scoped plugin name, the client percent-encodes the slash. */
 const PluginParams = z.object({ name: z.string().refine(isPackageName, "not a package name") });
 const nameErrors = { name: "INVALID_PACKAGE_NAME" } as const;
 const ToggledPlugin = successOf(z.object({ name: z.string(), enabled: z.boolean() }));

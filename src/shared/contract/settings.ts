@@ -14,7 +14,7 @@ export const SettingsVariable = z.object({
 });
 export type SettingsVariable = z.output<typeof SettingsVariable>;
 
-/** A directory of the daemon, with the space of its file system. */
+/** A directory of the daemon, with the free and total space of its file system. */
 export const SettingsDirectory = z.object({
   kind: z.enum(["state", "data", "workers", "plugins"]),
   path: z.string(),

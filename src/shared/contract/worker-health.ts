@@ -2,13 +2,13 @@
 import * as z from "zod/mini";
 import { endpoint } from "./endpoint.js";
 
-/** The states of a worker, the most severe first. */
+/** Health states of a worker, the most severe first. */
 export const workerStates = ["failing", "backoff", "degraded", "ok", "idle", "disabled"] as const;
 export type WorkerState = (typeof workerStates)[number];
 
 const Timestamp = z.int().check(z.minimum(0), z.describe("Unix time in seconds"));
 
-/** The last error of a worker or a plugin, with the position in its source code if the error contains one. */
+/** The last error of a worker or a plugin. Includes the position in the source code if the error contains a position. */
 export const LastError = z.object({
   message: z.string().check(z.describe("First line of the error")),
   at: Timestamp,

@@ -67,10 +67,10 @@ const LogQuery = z.object({
     .describe("Maximum number of entries: returns the newest ones, in the order oldest first"),
 });
 
-/** Selects entries of a worker's log. */
+/** Filter for entries of a worker's log. */
 export interface LogFilter {
   readonly version?: string | undefined;
-  /** Selects entries with this level or a more severe level. */
+  /** Selects entries with this level and with more severe levels. */
   readonly level?: LogLevel | undefined;
   readonly source?: LogSource | undefined;
   /** Selects requests whose response has this status, such as `404`, or a status of this class, such as `5xx`. */
@@ -78,7 +78,8 @@ export interface LogFilter {
   /** Selects the entry of the request with this request id. */
   readonly requestId?: string | undefined;
   /**
-   * Selects entries that contain this text, case-insensitive. Never a regular expression, because matching one could take unlimited time.
+   * Selects entries that contain this text; upper and lower case are equal. The text is not a regular expression, because matching could
+   * take unlimited time.
    */
   readonly text?: string | undefined;
   /** Selects entries since this time, in Unix milliseconds. */

@@ -9,7 +9,7 @@ export const WorkerParams = workerParams.refine(namedByGrammar, { path: ["name"]
 /** Returns the path parameters of a worker's secret. `:key` is the name of the secret. */
 export const workerSecretParams = <Key extends z.ZodType<string>>(key: Key) =>
   workerParams.extend({ key }).refine(namedByGrammar, { path: ["name"], message: "not a package name" });
-/** Path parameters of a cron job. `:index` is its position in the manifest, from 0. */
+/** Path parameters of a cron job. `:index` is the position of the cron job in the manifest, from 0. */
 export const WorkerCronParams = workerParams
   .extend({
     index: z

@@ -4,8 +4,8 @@ import type { ReadText } from "./read-text.js";
 type Dependencies = Pick<PackageJson, "dependencies" | "optionalDependencies" | "peerDependencies">;
 
 /**
- * Returns the paths of packages in node_modules that only devDependencies require. Other packages are required at run time, or undeclared
- * and therefore installed on purpose.
+ * Returns the paths of packages in node_modules that only devDependencies require. All other packages are needed at run time, or no
+ * package.json names them, so the developer installed them on purpose.
  */
 export async function findDevelopmentPackages(read: ReadText, packageJson: PackageJson | undefined): Promise<ReadonlySet<string>> {
   if (packageJson?.devDependencies === undefined) return new Set();
@@ -15,7 +15,7 @@ export async function findDevelopmentPackages(read: ReadText, packageJson: Packa
   return new Set([...development].filter((packagePath) => !needed.has(packagePath)));
 }
 
-/** Finds installed packages like Node.js: in node_modules of the requiring folder, then of its parent folders. */
+/** Finds installed packages as Node.js does: first in node_modules of the importing folder, then in node_modules of each parent folder. */
 class InstalledPackages {
   readonly #readText: ReadText;
   readonly #read = new Map<string, Promise<Dependencies | undefined>>();

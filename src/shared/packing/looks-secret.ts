@@ -6,7 +6,7 @@ const namePatterns = [
 ];
 const folders = new Set([".ssh", ".aws", ".gnupg", ".kube", ".docker"]);
 
-/** Whether a path is typical for files with secrets. Does not repeat the names that are always excluded (see never-packed.ts). */
+/** Whether a path is typical of a file with secrets. Does not cover the names that packing always excludes (see never-packed.ts). */
 export function looksSecret(relativePath: string): boolean {
   const parts = relativePath.split("/");
   if (parts.includes("node_modules")) return false;

@@ -14,7 +14,7 @@ export function assetsDirectoryOf(assets: unknown): string | undefined {
   return typeof directory === "string" && directory !== "" ? directory.replace(/^(?:\.\/)+/, "").replace(/\/+$/, "") : undefined;
 }
 
-/** Returns the entry files that the package has: `entrypoint`, then `pluginEntry`. */
+/** Returns the existing entry files of a package: `entrypoint`, then `pluginEntry`. */
 export function mainFiles({ entrypoint, pluginEntry }: MainFiles): string[] {
   return [entrypoint, pluginEntry].filter((file) => file !== undefined);
 }

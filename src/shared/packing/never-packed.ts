@@ -23,7 +23,7 @@ const patterns: readonly (readonly [pattern: RegExp, label: string])[] = [
   [/^\.env/, ".env*: can contain secrets"],
   [/^\.dev\.vars/, ".dev.vars*: can contain secrets"],
   [/\.pem$/i, "*.pem: can contain a private key"],
-  // SSH key files have no extension: id_ed25519 is a key, id_map.js is code.
+  // SSH keys are in files without an extension: `id_ed25519` is a key, but `id_map.js` is code.
   [/^id_[^.]+(?:\.pub)?$/, "id_*: can be an SSH key"],
   [/\.sw[a-p]$/, "*.swp: temporary editor file"],
   [/~$/, "*~: temporary editor file"],
@@ -31,7 +31,10 @@ const patterns: readonly (readonly [pattern: RegExp, label: string])[] = [
   [/^\.#|^#.*#$/, "temporary editor file"],
 ];
 
-/** Returns why a file or folder is never packed, even if ignore files include it. Undefined if it can be packed. */
+/**
+ * Returns the reason why a file or folder with this name is never packed, even if an ignore file includes it. Undefined if it can be
+ * packed.
+ */
 export function neverPackedReason(name: string, parentName: string | undefined): string | undefined {
   if (parentName === "node_modules" && name === ".bin") return "always excluded: links to commands";
   if (parentName === "node_modules" && name === ".cache") return "always excluded: caches of build tools";
@@ -40,7 +43,10 @@ export function neverPackedReason(name: string, parentName: string | undefined):
   return match && `always excluded: ${match[1]}`;
 }
 
-/** Returns why a relative path is never packed. The first segment that is never packed decides. Undefined if the path can be packed. */
+/**
+ * Returns the reason why a relative path is never packed: the reason for its first segment that is never packed. Undefined if the path can
+ * be packed.
+ */
 export function neverPackedPathReason(relativePath: string): string | undefined {
   const parts = relativePath.split("/");
   for (const [index, part] of parts.entries()) {

@@ -4,12 +4,12 @@ import { mainFiles, type MainFiles } from "./main-files.js";
 import type { PackageJson } from "./package-json.js";
 import type { ReadText } from "./read-text.js";
 
-/** The package properties on which the packing rules depend. */
+/** The properties of a package on which the choice of packing rules depends. */
 export interface SelectionFacts extends MainFiles {
   readonly packageJson: PackageJson | undefined;
 }
 
-/** Decision about one path: whether it is packed, and the rule that decided. */
+/** Decides whether one path is packed, and names the rule behind the decision. */
 export interface Verdict {
   readonly kept: boolean;
   readonly rule: string;
@@ -20,7 +20,7 @@ export interface Verdict {
  * does not apply to installed packages and to the folders of entrypoint and assets (build output).
  */
 export interface Selection {
-  /** Decides whether a folder, given by its relative path, is packed. An excluded folder is excluded with all of its files. */
+  /** Decides whether the folder with this relative path is packed. If the folder is excluded, all of its content is excluded. */
   enter(directory: string): Promise<Verdict>;
   judge(file: string): Verdict;
 }
@@ -45,9 +45,12 @@ function ignoredBy(file: string, rules: Ignore): Selection {
   return { enter: async (directory) => verdictOf(`${directory}/`), judge: verdictOf };
 }
 
-/** Applies `files` of package.json: the last matching pattern decides, and a pattern that starts with `!` excludes files. */
+/**
+ * Applies the patterns in `files` of package.json. The last pattern that matches a path decides. A pattern that starts with `!` excludes.
+ */
 function listed(facts: SelectionFacts, files: readonly string[]): Selection {
-  // Each pattern has its own matcher: in a common matcher, `!` could not exclude files of a folder that an earlier pattern includes.
+  // Each pattern has its own matcher, because in a common matcher a pattern with `!` could not exclude files of a folder that an earlier
+  // pattern includes.
   const patterns = files.map((pattern) => ({
     pattern,
     keeps: !pattern.startsWith("!"),
@@ -64,10 +67,13 @@ function listed(facts: SelectionFacts, files: readonly string[]): Selection {
   };
 }
 
-/** Applies the .gitignore files of all parent folders, like git. */
+/** Applies the .gitignore files of all folders above a file, as git does. */
 class GitSelection implements Selection {
   readonly #read: ReadText;
-  /** The folders of entrypoint and assets, with a trailing slash. An entrypoint at the package root adds no folder. */
+  /**
+   * Paths of the folder of the entrypoint and of the assets folder, with a trailing slash. An entrypoint at the package root adds no
+   * folder.
+   */
   readonly #outputFolders: readonly string[];
   readonly #rulesByFolder = new Map<string, Ignore>();
 
@@ -131,7 +137,7 @@ async function openPackageRules(read: ReadText, facts: SelectionFacts): Promise<
   return { folders, servesPageBelow, development: await findDevelopmentPackages(read, facts.packageJson) };
 }
 
-/** Returns the packing rules that apply `packages` to installed packages and `others` to all other files. */
+/** Returns packing rules that use `packages` for installed packages and `others` for all other files. */
 function withPackages(packages: PackageRules, others: Selection): Selection {
   const insidePackages = (relativePath: string) =>
     [...packages.folders].some((root) => relativePath === root || relativePath.startsWith(`${root}/`));

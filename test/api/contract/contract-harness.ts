@@ -14,7 +14,7 @@ import { startDaemon, type TestDaemon } from "../../support/start-daemon.js";
 import { settledDigest } from "../../support/settled-digest.js";
 import { createExamples, fileExampleNames, type Example } from "./examples.js";
 
-/** A daemon with workers, plugins and keys of every kind, for calls that must be rejected. */
+/** A daemon with all kinds of workers, plugins and keys, for calls that the daemon must reject. */
 export interface ContractHarness {
   readonly daemon: TestDaemon;
   readonly send: ReturnType<typeof createSender>;
@@ -22,7 +22,7 @@ export interface ContractHarness {
   /** Keys that have every permission except one. */
   readonly keyWithout: Readonly<Record<Permission, string>>;
   readonly keys: Readonly<Record<"admin" | "editor" | "viewer" | "team" | "expired" | "revoked", string>>;
-  /** State that a call could change: files, keys, workers, plugins. */
+  /** State that a call can change. Tests compare files, keys, workers and plugins before and after a call. */
   readonly snapshot: () => Promise<unknown>;
   readonly close: () => Promise<void>;
 }
@@ -141,7 +141,7 @@ async function takeSnapshot({ directory }: TestDaemon, root: Client): Promise<un
     cron: await root.cron.list({ query: { worker: "@team/scheduled" } }),
     isolates: (await root.isolates.list()).map(({ pid, worker, state }) => ({ pid, worker, state })),
     secrets: await root.secrets.list({ params: { scope: "@team", name: "app" } }),
-    // A rejected call counts as a use of the key.
+    // The daemon records a rejected call as the last use of the key.
     keys: keys.map(({ lastUsedAt: _lastUsedAt, ...key }) => key),
   };
 }

@@ -1,15 +1,15 @@
 import { manifestOf, packFiles } from "../../support/pack-files.js";
 
-/** One valid input of an operation when root calls it, and invalid inputs. */
+/** One valid input for a call with the root key, and several invalid inputs. */
 export interface Example {
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: string;
   readonly body?: unknown;
-  /** Fields of a form that is sent with one file. */
+  /** Text fields of a form that is sent together with one file. */
   readonly fields?: Readonly<Record<string, string>>;
   /** Archive of an upload. */
   readonly upload?: Buffer;
-  /** Parsed bodies that are rejected, each with the error code of the response. */
+  /** Request bodies that the daemon must reject, each with the error code of the response. */
   readonly badBodies?: readonly (readonly [body: unknown, code: string])[];
 }
 
@@ -137,7 +137,7 @@ function badConfigChanges(etag: string, badSet: Readonly<Record<string, unknown>
   ];
 }
 
-/** The package must have the files of `fileExampleNames`. */
+/** These operations need a package with the files of `fileExampleNames`. */
 function fileExamples(resource: string, unit: string): Readonly<Record<string, Example>> {
   const noPath = [{}, { path: "" }, { path: 7 }, { path: null }, { path: ["a"] }].map((body) => [body, "PATH_REQUIRED"] as const);
   const noPaths = [{}, { paths: [] }, { paths: "a" }, { paths: [""] }, { paths: [1] }].map((body) => [body, "PATH_REQUIRED"] as const);
@@ -174,7 +174,7 @@ function fileExamples(resource: string, unit: string): Readonly<Record<string, E
   return Object.fromEntries(Object.entries(examples).map(([name, example]) => [`${resource}.${name}`, example]));
 }
 
-/** Files that the package must have for the examples to succeed. */
+/** Files that the package must contain for the valid inputs to succeed. */
 export const fileExampleNames = [
   "kept.txt",
   "renamed.txt",

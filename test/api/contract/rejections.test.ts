@@ -19,7 +19,7 @@ afterAll(() => harness.close());
 
 type Refusal = readonly [hint: string, call: Partial<Call>, code: ErrorCode];
 
-/** Calls one operation with each deviation from its example. Expects a rejection and no change. */
+/** Calls an operation once for each deviation from its valid input. Expects that the daemon rejects each call and changes nothing. */
 async function expectRefusals(id: string, endpoint: EndpointDefinition, refusals: readonly Refusal[]): Promise<void> {
   expect(refusals.length).toBeGreaterThan(0);
   for (const [hint, call, code] of refusals) {
@@ -59,7 +59,7 @@ const asAdmin = (endpoint: EndpointDefinition, more: Record<string, string> = {}
   headersFor(endpoint, { "x-api-key": harness.keys.admin, origin: ownOrigin(), ...more });
 const cookie = (secret: string) => ({ cookie: `runtime_api_key=${encodeURIComponent(secret)}` });
 
-/** Makes invalid all input that the daemon checks after the credential. */
+/** Makes every part of the input invalid that the daemon checks after the credential. */
 const otherwiseWrong = (endpoint: EndpointDefinition): Partial<Call> => ({
   path: pathOf(operations.find((operation) => operation.endpoint === endpoint)?.id ?? "", {
     scope: "@other",
@@ -291,7 +291,7 @@ describe("a call with an invalid body", () => {
 describe("a call with valid input", () => {
   test.each(operations)("succeeds for the operation $id", async ({ id, endpoint }) => {
     const headers = headersFor(endpoint, { "x-api-key": harness.keys.admin, origin: ownOrigin() });
-    // An event stream never ends. HEAD returns the same headers.
+    // Uses HEAD for an event stream, because the response to GET never ends. HEAD returns the same headers.
     const method = endpoint.events && !endpoint.result ? "HEAD" : endpoint.method;
 
     const answer = await harness.send({ ...exampleCall(id, endpoint), method, headers });

@@ -44,7 +44,7 @@ afterAll(async () => {
 
 const environment = () => ({ PATH: `${shell.home}/bin:${process.env["PATH"] ?? ""}`, HOME: shell.home, TERM: "dumb", PS1: "$ " });
 
-/** Words that bash offers in place of the last word of the line. */
+/** Returns the words that bash offers in place of the last word of the line. */
 function completeInBash(line: string, extra: Readonly<Record<string, string>> = {}): string[] {
   const code = `source completion.bash; COMP_LINE=$1 COMP_POINT=\${#1}; _runtimectl 2>&1; printf '%s\\n' "\${COMPREPLY[@]}"`;
   const shown = execFileSync("bash", ["--norc", "-c", code, "bash", line], {

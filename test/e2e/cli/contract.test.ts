@@ -37,7 +37,7 @@ afterAll(async () => {
   await shell?.close();
 });
 
-/** Ordered so that each command finds the state it needs. */
+/** The commands are in an order in which each command finds the state that it needs. */
 const successes: Readonly<Record<string, string>> = {
   "auth login": "auth login --key-file root.key",
   "auth status": "auth status",

@@ -14,7 +14,7 @@ const started = (file: string) => ({ "package.json": module({ scripts: { start: 
 interface Project {
   readonly kind: string;
   readonly files: Readonly<Record<string, string>>;
-  /** The part of stderr that names the kind. Undefined for projects that need no detection. */
+  /** The part of stderr that states the kind of project. Undefined if the project needs no detection. */
   readonly detected?: string;
   /** Folder that is deployed. Default: the folder of the project. */
   readonly folder?: string;

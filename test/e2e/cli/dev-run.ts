@@ -14,11 +14,11 @@ export interface DevEnd {
 }
 
 export interface DevRunOptions {
-  /** Words after `dev`; the folder is `app`. */
+  /** Words of the command line after `dev`. The folder is always `app`. */
   readonly words?: string;
   /** Runs the command in a pseudo-terminal, whose output is read as stdout. */
   readonly inTerminal?: boolean;
-  /** Called with the folder before the command starts. */
+  /** Callback that receives the folder before the command starts. */
   readonly prepare?: (folder: string) => Promise<void>;
 }
 
@@ -104,7 +104,7 @@ export class DevRun {
     await rename(aside, path.join(this.folder, file));
   }
 
-  /** Command lines of the daemon and its isolates: they name the temporary folder. */
+  /** Command lines of the daemon and its isolates. They contain the path of the temporary folder, by which they are found. */
   async processes(): Promise<string[]> {
     return [...(await this.#commandLines()).values()];
   }

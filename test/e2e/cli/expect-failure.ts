@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import type { ShellSession } from "./shell-session.js";
 
-/** Runs the words with `--json`; expects an error document on stderr, an empty stdout and the exit code. Returns the error's message. */
+/** Runs a command with `--json`. Expects an error document on stderr, an empty stdout and the exit code. Returns the error's message. */
 export async function expectFailure(
   shell: ShellSession,
   words: string,

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { ShellSession } from "./shell-session.js";
 
-/** Sets the window title, clears the screen, reverses the reading direction and adds lines of its own. */
+/** Text with escape sequences that set the window title, clear the screen, reverse the reading direction and add lines. */
 const hostile = "\u001b]0;owned\u0007\u001b[2Jno\u009bm\u202eevil\r\nroot\u2028";
 const written = "\\x1b]0;owned\\x07\\x1b[2Jno\\x9bm\\u{202e}evil";
 
@@ -22,7 +22,10 @@ afterAll(() => shell?.close());
 
 type Answers = Readonly<Record<string, unknown>>;
 
-/** Starts a server that responds like a daemon, with these documents; a number is the status of a failure. */
+/**
+ * Starts a server that sends these documents in place of a daemon's responses. If a document is a number, the response has this error
+ * status.
+ */
 async function serve(answers: Answers, seen: string[] = []): Promise<string> {
   const discovery = { name: "runtimed", api: "/api", version: "1.0.0", cpanel: "/cpanel/", docs: "/api/docs" };
   const server = createServer((request, response: ServerResponse) => {

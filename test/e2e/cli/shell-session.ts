@@ -48,7 +48,7 @@ export class ShellSession {
     return new ShellSession(await mkdtemp(path.join(tmpdir(), "runtimectl-session-")));
   }
 
-  /** Signs in to a daemon; its key is stored in a file. */
+  /** Signs in to a daemon. The API key is stored in a file. */
   async signIn(daemon: { readonly url: string; readonly rootKey: string }): Promise<void> {
     await writeTree(this.home, { "root.key": daemon.rootKey });
     succeeded(await this.run(`auth login --url ${daemon.url} --key-file root.key`));
@@ -59,12 +59,12 @@ export class ShellSession {
     return runInProcess(split(words), { ...options, env: this.#environment(env), cwd: this.home });
   }
 
-  /** Runs the real `runtimectl` in a pipe: for signals, Node's own options and output that is read while it runs. */
+  /** Runs the real `runtimectl` in a pipe. Needed for tests of signals, of Node's own options, and of output while the command runs. */
   runProgram(words: string, options: ProgramOptions = {}): Promise<Run> {
     return this.#spawn(process.execPath, [program, ...split(words)], options);
   }
 
-  /** Runs the real `runtimectl` in a pseudo-terminal; all its output is stdout. */
+  /** Runs the real `runtimectl` in a pseudo-terminal. `stdout` contains all of its output. */
   runInTerminal(words: string, options: ProgramOptions = {}): Promise<Run> {
     const line = `stty cols 100; exec ${process.execPath} ${program} ${words}`;
     return this.#spawn("script", ["--quiet", "--return", "--flush", "--command", line, "/dev/null"], options);
@@ -91,7 +91,7 @@ export class ShellSession {
   }
 }
 
-/** Splits at spaces, as a shell does; a word in single quotes can contain spaces. */
+/** Splits a command line at spaces. As in a shell, a word in single quotes can contain spaces. */
 function split(words: string): string[] {
   return words.match(/'[^']*'|\S+/g)?.map((word) => (/^'.*'$/s.test(word) ? word.slice(1, -1) : word)) ?? [];
 }

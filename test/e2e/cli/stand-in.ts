@@ -2,7 +2,7 @@ import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
 
-/** Starts a server in place of a daemon, until the test ends; returns its origin. */
+/** Starts a server that replaces a daemon until the test ends. Returns the origin of the server. */
 export async function standIn(listener: RequestListener): Promise<string> {
   const server = createServer(listener).listen(0, "127.0.0.1");
   onTestFinished(() => server.close().closeAllConnections());
@@ -10,6 +10,6 @@ export async function standIn(listener: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** A daemon's discovery document, with its API below that base. */
+/** Returns the discovery document of a daemon whose API has the path `base`. */
 export const discovery = (api: string) =>
   JSON.stringify({ name: "runtimed", api, version: "1.0.0", cpanel: "/cpanel/", docs: "/api/docs" });

@@ -11,7 +11,7 @@ import { manifestOf, packFiles } from "../../support/pack-files.js";
 import { treeDigest } from "../../support/tree-digest.js";
 import { startInstances, type TestInstance, type TestInstances } from "../../support/start-instances.js";
 
-/** Documented limit, and margin for a busy machine. */
+/** Documented maximum delay, with a margin for a busy machine. */
 const promisedMs = 2_000;
 const marginMs = 4_000;
 
@@ -32,7 +32,7 @@ async function install(on: TestInstance, name: string, files: Record<string, str
 
 const appThatSays = (text: string) => ({ "index.js": `export default { fetch: () => new Response(${JSON.stringify(text)}) };` });
 
-/** Returns the body, or the status of a failure. */
+/** Returns the body of a response, or the status if the request failed. */
 async function get(on: TestInstance, target: string): Promise<string> {
   const response = await fetch(on.url + target);
   return response.ok ? await response.text() : String(response.status);

@@ -8,7 +8,7 @@ import { ShellSession } from "../cli/shell-session.js";
 
 const program = fileURLToPath(new URL("../../../bin/runtimectl.js", import.meta.url));
 
-/** A terminal that is signed in to a daemon of its own, on which one worker is installed. */
+/** A terminal that is signed in to its own daemon. One worker is installed on this daemon. */
 export class DashboardSession {
   readonly daemon: TestDaemon;
   readonly shell: ShellSession;
@@ -64,7 +64,7 @@ export async function openTui(shell: ShellSession, words: string, options: Parti
   return window;
 }
 
-/** Responses of a fake daemon by path, the words after `tui`, and the window. */
+/** Responses of a fake daemon by path, command-line words after `tui`, and the size of the window. */
 export type Asked = readonly [answers: Readonly<Record<string, unknown>>, words: string, options?: Partial<WindowOptions>];
 
 /** Opens the dashboard on a fake daemon with the given responses. */

@@ -36,7 +36,7 @@ afterAll(() => session?.close());
 
 const listed = async (words: string) => (await session.shell.run(words)).stdout;
 
-/** Deletions by key: screen, key, name, command that lists the names, message. */
+/** Deletions of an item on a production profile. Columns: screen, pressed key, name to type, command that lists the names, message. */
 const deletions = [
   ["workers", "D", "app", "workers list", "app and its uploaded versions deleted"],
   ["plugins", "d", "guard", "plugins list", "guard deleted"],
@@ -65,7 +65,7 @@ test.each(deletions)("asks for the profile name before a deletion (screen %s)", 
   expect(await listed(list)).not.toContain(name);
 });
 
-/** Changes by key: screen, name, key, consequence, message. */
+/** Changes of an item on a production profile. Columns: screen, name, pressed key, consequence, message. */
 const changes = [
   ["workers", "shop", "R", "Roll shop back from 1.1.0 to 1.0.0", "done: shop: 1.0.0"],
   ["workers", "shop", "e", "Disable shop 1.1.0; 1.0.0 is then the active version", "shop 1.1.0 is disabled"],

@@ -6,7 +6,7 @@ import { packFiles } from "../../support/pack-files.js";
 import { openPanelFixture, versionFiles, type PanelFixture } from "./panel-fixture.js";
 import { signOut } from "./panel-browser.js";
 
-// Several pages are opened in a row.
+// Time limit, because these tests open several pages one after the other.
 vi.setConfig({ testTimeout: 90_000 });
 
 /** Drops every timer of 5 s or more, so that updates come from events and not from polling. */
@@ -33,7 +33,7 @@ async function openTold(at: string, how: Parameters<PanelFixture["open"]>[1] = {
   onTestFinished(() => page.context().close());
   await page.addInitScript(withoutTurns);
   const address = page.url();
-  // The existing stream closes before the test waits for the next one.
+  // Closes the existing stream before the test waits for the next stream.
   await page.goto("about:blank");
   const isFollowing = page.waitForResponse("**/api/events");
   await page.goto(address);
@@ -123,7 +123,7 @@ test("ends the session when its key is revoked, and its event stream at sign-out
       return dialog.isVisible();
     })
     .toBe(true);
-  // Guarantees a request with the revoked key.
+  // Sends a request with the revoked key, because the page itself can send none.
   await page.evaluate(`fetch("/api/workers")`);
   await dialog.getByLabel("API key").fill(house.daemon.rootKey);
   const isFollowing = page.waitForResponse("**/api/events");

@@ -4,7 +4,7 @@ import { openBrowser } from "../../support/open-browser.js";
 export const wide = { width: 1280, height: 800 };
 export const narrow = { width: 360, height: 740 };
 
-/** A violation that no page of the panel is allowed to cause. */
+/** A violation of the rules that all pages of the panel must follow. */
 interface Complaint {
   readonly page: string;
   readonly text: string;
@@ -40,7 +40,7 @@ export class PanelBrowser {
     return page;
   }
 
-  /** Violations so far, and provoked lines that have not appeared; the caller expects an empty list. */
+  /** Returns the violations so far and the provoked lines that have not appeared. The caller expects an empty list. */
   get complaints(): readonly Complaint[] {
     const missing = this.#provoked.filter(({ hasCome }) => !hasCome);
     return [...this.#complaints, ...missing.map(({ page, line }) => ({ page, text: `provoked, and never came: ${line}` }))];

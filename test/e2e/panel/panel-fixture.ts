@@ -8,7 +8,7 @@ import { writeTree } from "../../support/write-tree.js";
 import { PanelBrowser, signIn, type Provoked } from "./panel-browser.js";
 
 interface OpenOptions {
-  /** Default: the root key. */
+  /** Key with which the page is signed in. Default: the root key. */
   readonly key?: string;
   /** Another URL of the daemon. */
   readonly url?: string;
@@ -23,7 +23,7 @@ export interface PanelFixture {
   readonly key: (rights: Readonly<Record<string, unknown>>) => Promise<string>;
   /** Opens a signed-in page at a path below the panel. */
   readonly open: (path: string, how?: OpenOptions) => Promise<Page>;
-  /** Returns the body of a GET with the root key. */
+  /** Sends a GET request with the root key and returns the response body. */
   readonly ask: (path: string) => Promise<unknown>;
   readonly dispose: () => Promise<void>;
 }

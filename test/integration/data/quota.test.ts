@@ -10,7 +10,7 @@ import { uploadWorker } from "../../support/upload-worker.js";
 
 const mb = 1024 * 1024;
 const limitBytes = 50 * mb;
-/** Permitted beyond the limit, for what is written between two measurements. */
+/** Bytes beyond the limit that the daemon allows, because a worker can write between two measurements. */
 const overshootBytes = 64 * mb;
 const files = { "index.js": storageWorker, "package.json": '{"type":"module"}' };
 

@@ -3,15 +3,15 @@ export type Outcome =
   | "alpha"
   | "beta"
   | "team alpha"
-  /** API, panel and workers by path. */
+  /** The host serves the API, the panel and the workers by path. */
   | "daemon"
-  /** API and panel only. */
+  /** The host serves only the API and the panel. */
   | "panel"
-  /** 404: below the app domain, and no worker has the name. */
+  /** Status 404, because the host is below the app domain and no worker has the name. */
   | "no worker"
-  /** 400 with an error body. */
+  /** Status 400 with an error body. */
   | "invalid"
-  /** 421 with an error body. */
+  /** Status 421 with an error body. */
   | "not served";
 
 export interface Spelling {

@@ -20,7 +20,7 @@ export interface PackagesFixture {
   readonly retirements: Retirement[];
   readonly options: WorkerPackagesOptions;
   packages: WorkerPackages;
-  /** Closes the packages and opens them again in the same directories, like a restart. */
+  /** Closes the packages and opens them again in the same directories, as a restart of the daemon does. */
   reopen(): Promise<void>;
   /** Installs an archive, given as a path or as bytes. */
   install(archive: string | Buffer, filename?: string): Promise<{ name: string; version: string; installedAt: string }>;
@@ -67,7 +67,7 @@ export async function openPackages({ limits = usualLimits }: { limits?: ArchiveL
     async install(archive, filename = "package.tgz") {
       spooled += 1;
       const spool = path.join(root, `spool-${spooled}`);
-      // Installs a copy: an install consumes its file.
+      // Installs a copy of the archive, because an installation moves its file.
       await (typeof archive === "string" ? copyFile(archive, spool) : writeFile(spool, archive));
       const file = { path: spool, filename, sizeBytes: (await stat(spool)).size };
       return await fixture.packages.install(file, { authorise: () => undefined }).finally(() => rm(spool, { force: true }));

@@ -16,7 +16,7 @@ export interface PluginPackagesFixture {
   readonly retirements: Retirement[];
   readonly options: PluginPackagesOptions;
   packages: PluginPackages;
-  /** Closes the packages and opens them again in the same directories, like a restart. */
+  /** Closes the packages and opens them again in the same directories, as a restart of the daemon does. */
   reopen(): Promise<void>;
   /** Packs files (path → content) and installs them, or installs an archive given as bytes. */
   install(content: Files | Buffer, authorise?: (name: string) => void): Promise<{ name: string; version: string; installedAt: string }>;

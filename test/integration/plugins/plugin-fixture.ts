@@ -19,7 +19,7 @@ interface AddedPlugin {
   readonly problem?: string;
 }
 
-/** Plugins in temporary folders, loaded like the daemon does. They record events in order in `globalThis.told`. */
+/** Plugins in temporary folders, loaded as the daemon loads them. The plugins record events in `globalThis.told`, in order. */
 export class PluginFixture {
   readonly directory: string;
   readonly plugins: Plugins;
@@ -57,7 +57,7 @@ export class PluginFixture {
     });
   }
 
-  /** Adds or replaces a plugin. `code` is its plugin.js or all its files. */
+  /** Adds or replaces a plugin. `code` is the text of plugin.js, or an object with all files. */
   async add(name: string, code: string | Record<string, string>, { manifest = {}, ...rest }: AddedPlugin = {}): Promise<void> {
     const folder = path.join(this.directory, name);
     await rm(folder, { recursive: true, force: true });

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { WorkerServer } from "../../support/worker-server.js";
 
 const megabyte = 1024 * 1024;
-/** Memory by which the daemon's side may grow for a body of any length. */
+/** Maximum growth of the daemon's memory for a body of any length. */
 const boundedGrowthBytes = 64 * megabyte;
 const app = `
 let aborted = 0;
@@ -235,7 +235,7 @@ async function request(target: string): Promise<http.IncomingMessage> {
   return response;
 }
 
-/** Reports the most bytes by which this process grew while it was watched. */
+/** Reports the maximum growth of this process's memory during the measurement. */
 function watchMemory(): { stop: () => number } {
   const start = process.memoryUsage().rss;
   let peak = start;

@@ -17,7 +17,7 @@ const manySets = 8;
 /** A value that was cut or mixed with another one would not consist of one repeated number. */
 const valueOf = (count: number) => `${count}.`.repeat(2000);
 
-/** By name: the number of the last acknowledged value, and of the last one that was sent. */
+/** For each secret, the number of the last acknowledged value and the number of the last value that was sent. */
 const ledger = new Map(names.map((name) => [name, { acknowledged: 0, sent: 0 }]));
 let acknowledgedSets = 0;
 let acknowledgedRotations = 0;

@@ -26,12 +26,12 @@ try {
       writeFileSync(ballast, Buffer.alloc(size));
       break;
     } catch {
-      // Smaller, until it fits.
+      // Tries a smaller file next, until a file fits.
     }
   }
   for (;;) writeFileSync(ballast, Buffer.alloc(512), { flag: "a" });
 } catch {
-  // Full.
+  // The disk is full now.
 }
 const startedAtMs = performance.now();
 // The last block of the file has space for some entries.

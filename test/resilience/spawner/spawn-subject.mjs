@@ -15,7 +15,7 @@ if (process.argv[2] === "fill") {
   try {
     for (;;) files.push(openSync("/dev/null"));
   } catch {
-    // As many as there can be.
+    // Starts as many processes as the system allows.
   }
   await spawnSleeper().catch((error) => say(`${error.code}: ${error.message}`));
   for (const file of files) closeSync(file);

@@ -44,7 +44,7 @@ async function pluginArchive(marker: string): Promise<Buffer> {
   return await packFiles({ "manifest.yaml": manifestOf("teller", "1.0.0", "base: /teller\n"), "plugin.js": code });
 }
 
-/** "done" or the error code. */
+/** Returns "done", or the error code of the rejected change. */
 const outcomeOf = (change: Promise<unknown>) =>
   change.then(
     () => "done",

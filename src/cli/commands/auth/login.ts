@@ -73,7 +73,10 @@ export const command = defineCommand<[], Options>({
   },
 });
 
-/** Returns the name of the profile to write: the selected name, else a profile with the same origin, else the host name of the origin. */
+/**
+ * Returns the name of the profile in which to store the key: the name in the flags, else a profile with the same origin, else the host name
+ * of the origin.
+ */
 function chooseName({ flags, environment }: Context, config: ConfigFile): string {
   const named = flags.profile ?? environment.RUNTIMECTL_PROFILE;
   if (named !== undefined) return profileName(named);
@@ -84,7 +87,7 @@ function chooseName({ flags, environment }: Context, config: ConfigFile): string
   return existing?.[0] ?? (config.profiles.size === 0 ? "default" : new URL(origin).host.replace(/[^a-z0-9.-]/gi, "-"));
 }
 
-/** Returns the connection settings for the request that verifies the key, even if the profile does not exist yet. */
+/** Returns the settings for the request that verifies the key. The profile does not have to exist yet. */
 async function loginSettings(context: Context, config: ConfigFile, profile: string): Promise<Settings> {
   const { profile: _named, ...unnamed } = context.flags;
   const { RUNTIMECTL_PROFILE: _variable, ...environment } = context.environment;
@@ -93,8 +96,8 @@ async function loginSettings(context: Context, config: ConfigFile, profile: stri
 }
 
 /**
- * Throws a usage error for a key in an environment variable: the variable would override the stored key, so the user must store this key
- * explicitly.
+ * Throws a usage error if an environment variable contains an API key, because the variable would override the stored key. The flags
+ * `--key-stdin` and `--key-file` store a key despite the variable.
  */
 function refuseVariable({ flags, environment }: Context, settings: Settings, { keyStdin = false }: Options): void {
   if (keyStdin || flags.keyFile !== undefined) return;
@@ -107,8 +110,8 @@ function refuseVariable({ flags, environment }: Context, settings: Settings, { k
 }
 
 /**
- * Reads the key from a flag, variable or standard input, or prompts for a key, and verifies it. Prompts again if the daemon rejects the
- * key.
+ * Gets a key from a flag, a variable, standard input or a prompt, and verifies the key. After a prompt, asks again if the daemon rejects
+ * the key.
  */
 async function signIn(context: Context, settings: Settings, options: Options): Promise<VerifiedKey> {
   const given = await givenKey(context, settings, options);

@@ -70,8 +70,8 @@ export const command = defineCommand<[], Options>({
 });
 
 /**
- * Returns the steps that call systemctl. A new address requires a stop of the service, because systemd starts no socket unit while its
- * service runs.
+ * Returns the steps that call systemctl. If the address changes, the service must stop first, because systemd does not start a socket unit
+ * while its service runs.
  */
 function systemctlSteps(systemctl: Systemctl, [service, socket]: readonly ServiceStep[], isOffline: boolean): ServiceStep[] {
   const [newService = false, newSocket = false] = [service?.isNeeded, socket?.isNeeded];
@@ -88,7 +88,8 @@ function systemctlSteps(systemctl: Systemctl, [service, socket]: readonly Servic
 }
 
 /**
- * Returns a valid `--listen` value, else throws a usage error. The value becomes a line of the unit file and must not contain a line feed.
+ * Returns a valid `--listen` value, else throws a usage error. The value must not contain a line feed, because it becomes a line of the
+ * unit file.
  */
 function checkListen(listen: string): string {
   if (/^(?:(?:\[[\da-f:.]+\]|[\d.]+):)?\d{1,5}$|^\/[\w@+,./-]+$/i.test(listen)) return listen;

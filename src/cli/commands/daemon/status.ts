@@ -68,7 +68,8 @@ function notInstalled({ name }: ServiceMode): CommandError {
 }
 
 /**
- * Returns the origin for systemd's `Listen` property, such as `127.0.0.1:8000 (Stream)`. Undefined for a socket path or an empty property.
+ * Returns the origin for the property `Listen` of a systemd unit, such as `127.0.0.1:8000 (Stream)`. Undefined for a socket path or an
+ * empty property.
  */
 function originOf(listen: string): string | undefined {
   const [, address] = /^(\S+:\d+) \(Stream\)/.exec(listen) ?? [];

@@ -10,7 +10,7 @@ export const pluginsOption: OptionDefinition = {
   description: "Use the plugin directories instead of the worker directories",
 };
 
-/** Returns the file operations for workers, or with `--plugins` those for plugins. */
+/** Returns the API operations on the files of workers, or on the files of plugins if `--plugins` is set. */
 export function chosenFiles({ plugins }: SurfaceOptions): typeof workerFiles {
   return plugins ? (pluginFiles as unknown as typeof workerFiles) : workerFiles;
 }

@@ -40,7 +40,7 @@ export const command = defineCommand<[remote: string, file: string | undefined],
   },
 });
 
-/** Converts a file name from the server to a safe local file name. A folder is downloaded as a zip file. */
+/** Returns a safe local file name for a file name from the server. A folder gets the extension of a zip file, as which it is downloaded. */
 function localName(name: string, isFolder: boolean): string {
   const plain = path.basename(name.replaceAll("\\", "_"));
   if (plain === "" || plain === "." || plain === "..")

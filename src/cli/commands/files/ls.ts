@@ -7,7 +7,7 @@ import { connect } from "../../client/connection.js";
 import { ago, toDateTime } from "../../output/format.js";
 import { chosenFiles, pluginsOption, type SurfaceOptions } from "./chosen-files.js";
 
-/** Returns the error. If the path does not begin with one of the daemon's directories, adds a hint to PATH_NOT_FOUND. */
+/** Returns the error. Adds a hint to PATH_NOT_FOUND if the path does not start with the name of a directory of the daemon. */
 async function withDirectoryHint(
   error: unknown,
   remote: string,

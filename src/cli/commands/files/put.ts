@@ -55,7 +55,7 @@ async function collect({ workingDirectory }: Context, word: string): Promise<Loc
   const found = await stat(file).catch((error: NodeJS.ErrnoException) => {
     throw usageError(`${word} cannot be read (${error.code ?? error.message})`);
   });
-  // The argument `folder/.` selects the content of the folder without the folder itself.
+  // If the argument ends in `folder/.`, uploads the content of the folder without the folder itself.
   const name = path.basename(word) === "." ? "" : path.basename(file);
   return below(file, name, found);
 }
@@ -73,7 +73,7 @@ async function below(file: string, name: string, found: Stats): Promise<LocalFil
 
 function sourceOf({ file, name, sizeBytes }: LocalFile, onBytes: (count: number) => void): UploadSource {
   async function* bytes(): AsyncGenerator<Uint8Array> {
-    // Sends at most the announced number of bytes, even if the file grows during the upload.
+    // Sends at most the announced number of bytes, because the file can grow during the upload.
     if (sizeBytes === 0) return;
     for await (const piece of createReadStream(file, { end: sizeBytes - 1 }) as AsyncIterable<Buffer>) {
       yield piece;

@@ -15,7 +15,9 @@ interface ChangedPackage {
   readonly version: string | undefined;
 }
 
-/** Prints for each package with a changed path whether the daemon still serves it. Prints nothing if the key cannot list packages. */
+/**
+ * Prints for each package with changed files whether the daemon still serves the package. Prints nothing if the key cannot list packages.
+ */
 export async function reportChanged(context: Context, paths: readonly string[], options: SurfaceOptions): Promise<void> {
   try {
     for (const changed of changedPackages(paths, options)) await reportPackage(context, changed);
@@ -36,7 +38,7 @@ async function reportPackage(context: Context, { name, version }: ChangedPackage
   else if (installed) context.output.note(`${name}@${version} is disabled`);
 }
 
-/** Returns the packages of paths such as `workers/@team/app/1.0.0/index.js`, each package once. */
+/** Returns the packages to which paths such as `workers/@team/app/1.0.0/index.js` belong. Lists each package only once. */
 function changedPackages(paths: readonly string[], { plugins: isPlugin = false }: SurfaceOptions): readonly ChangedPackage[] {
   const found = new Map<string, ChangedPackage>();
   for (const path of paths) {

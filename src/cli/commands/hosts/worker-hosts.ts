@@ -11,7 +11,7 @@ export interface WorkerHosts {
   readonly automaticHostReason: string | null;
   /** Host names that an operator added for the worker. */
   readonly hosts: readonly string[];
-  /** Host names that the manifest requests and that no operator added for the worker. */
+  /** Host names that the manifest requests and that no operator has added for the worker. */
   readonly requestedHosts: readonly string[];
 }
 
@@ -19,13 +19,15 @@ type Listing = Connection<{ hosts: { list: typeof list } }>;
 
 interface HostQuestion {
   readonly name: string;
-  /** The version for which the automatic host name is requested. Undefined for the active version. */
+  /** The version whose automatic host name is wanted. Undefined for the active version. */
   readonly version?: string | undefined;
-  /** Host names that the manifest of a package requests. If undefined, the manifest of the active version is used. */
+  /** Host names that a local manifest requests. If undefined, the host names of the active version's manifest are used. */
   readonly requested?: readonly string[] | undefined;
 }
 
-/** Returns the host names of a worker. Undefined if the daemon does not support host names, or if the key lacks workers:read. */
+/**
+ * Returns the host names of a worker. Undefined if the daemon does not support host names, or if the key lacks the permission workers:read.
+ */
 export async function findHosts({ client }: Listing, { name, version, requested }: HostQuestion): Promise<WorkerHosts | undefined> {
   const answer = await client.hosts.list().catch((error: unknown) => {
     if (error instanceof ApiError && (error.code === "PERMISSION_DENIED" || error.code === "NOT_FOUND")) return undefined;

@@ -10,7 +10,7 @@ import { connect } from "../../client/connection.js";
 import { askText } from "../../output/prompts.js";
 import { outOption, showNewKey, newKeyFields } from "./new-key-output.js";
 
-/** The values of `--preset`: common kinds of keys, each with only the permissions that its purpose requires. */
+/** The values of `--preset`. Each preset is a common kind of key with only the permissions that its purpose requires. */
 export const keyPresets = {
   ci: {
     meaning: "for a pipeline that uploads workers of one namespace",
@@ -60,7 +60,7 @@ export const command = defineCommand<[], Options>({
 });
 
 interface KeyPreset {
-  /** Purpose of the preset, as a phrase for the help. */
+  /** Purpose of the preset, as a phrase in the help. */
   readonly meaning: string;
   readonly role: Role;
   /** Permissions of the key. Set only if `role` is `custom`. */
@@ -142,8 +142,8 @@ async function namespacesOf(context: Context, { namespace, preset }: Options): P
 }
 
 /**
- * Returns a default key name with purpose, creator and date, such as `editor ann@laptop 2026-01-31`. The name helps to identify unused keys
- * later.
+ * Returns a default name for a key, with purpose, creator and date, such as `editor ann@laptop 2026-01-31`. With such a name, an operator
+ * can identify unused keys later.
  */
 function madeUpName(purpose: string): string {
   const from = `${userInfo().username}@${hostname()}`.replace(/[^\x21-\x7e]/g, "").slice(0, 60);

@@ -32,17 +32,20 @@ export const outOption = {
 
 interface MadeKey<Made extends NewKey> {
   readonly make: () => Promise<Made>;
-  /** Name of the file to which the key is written. Undefined prints the key to stdout. */
+  /** Name of the file to which the command writes the key. If undefined, the command prints the key to stdout. */
   readonly out: string | undefined;
-  /** Lifetime of the key as requested, such as `6m` for 6 months. Undefined for a replacement key. */
+  /** Lifetime of the key as the user requested it, such as `6m` for 6 months. Undefined for a key that replaces another key. */
   readonly lifetime?: string | undefined;
   /** Origin of the daemon that created the key. */
   readonly origin: string;
-  /** Returns additional fields for the JSON document, and an additional note. */
+  /** Returns further fields for the JSON document of the new key, and a further note. */
   readonly more?: (made: Made) => { readonly fields: object; readonly note: string };
 }
 
-/** Creates a key and outputs the key once: to stdout, or to a new file. The file is created before the key. */
+/**
+ * Creates an API key and shows it once: on stdout, or in a new file. The file is created before the key, so that no key is lost if the file
+ * cannot be created.
+ */
 export async function showNewKey<Made extends NewKey>(
   context: Context,
   { make, out, lifetime, origin, more }: MadeKey<Made>,
@@ -84,14 +87,14 @@ export async function showNewKey<Made extends NewKey>(
 
 const lifetimeUnits: Readonly<Record<string, string>> = { d: "day", w: "week", m: "month", y: "year" };
 
-/** Returns a lifetime such as `1m` in words, because other durations of runtimectl use `m` for minutes. */
+/** Returns a lifetime such as `1m` in words, because `m` means minutes in all other durations of runtimectl. */
 function lifetimeText(lifetime = ""): string {
   const [, count, unit = ""] = /^(\d+)([dwmy])$/.exec(lifetime) ?? [];
   const noun = lifetimeUnits[unit];
   return noun === undefined ? "" : `in ${pluralize(Number(count), noun)}, on `;
 }
 
-/** The file for a new key. It is created before the key, so that no key is lost when the path is not writable. */
+/** The file for a new API key. It is created before the key, so that no key is lost if the path is not writable. */
 class KeyFile {
   readonly path: string;
   readonly #handle: FileHandle;
@@ -101,7 +104,7 @@ class KeyFile {
     this.#handle = handle;
   }
 
-  /** Creates the file for a key. Returns undefined if no file name is selected. */
+  /** Creates the file for an API key. Returns undefined if the user selected no file name. */
   static async create({ workingDirectory }: Context, name: string | undefined): Promise<KeyFile | undefined> {
     if (name === undefined) return undefined;
     const file = path.resolve(workingDirectory, name);
@@ -111,7 +114,7 @@ class KeyFile {
     return new KeyFile(file, handle);
   }
 
-  /** Writes the key to the file. Throws KEY_LOST with the key id if the file cannot be written. */
+  /** Writes the API key to the file. If the write fails, throws KEY_LOST with the id of the key. */
   async write(key: string, id: number): Promise<void> {
     try {
       await this.#handle.writeFile(`${key}\n`);

@@ -44,7 +44,9 @@ function describe(key: ApiKey): string {
   return `${key.name}, ${key.role}, ${key.keyPrefix}…, ${end}`;
 }
 
-/** Returns all keys, for the confirmation. Empty if the key in use lacks keys:read, because keys:revoke does not include keys:read. */
+/**
+ * Returns all keys, whose names appear in the confirmation. Empty if the key in use has only keys:revoke, which does not include keys:read.
+ */
 async function knownKeys({ client }: Connection<{ keys: { list: typeof list } }>): Promise<readonly ApiKey[]> {
   try {
     return (await client.keys.list()).keys;

@@ -60,8 +60,8 @@ export const command = defineCommand<[id: string]>({
 });
 
 /**
- * Returns the JSON document of a key, with times as text and as Unix seconds. The field `own` marks the key with the id `ownId`, which the
- * command uses.
+ * Returns the JSON document of a key, with times as text and as Unix seconds. `ownId` is the id of the key that the command uses. The field
+ * `own` marks this key.
  */
 export function keyDocument({ createdAt, lastUsedAt, expiresAt, ...key }: ApiKey, ownId: number): Record<string, unknown> {
   return {
@@ -74,13 +74,13 @@ export function keyDocument({ createdAt, lastUsedAt, expiresAt, ...key }: ApiKey
   };
 }
 
-/** Returns the expiry of a key for a table: the remaining time on a terminal, RFC 3339 in a pipe. */
+/** Returns the expiry of a key for a table: the remaining time on a terminal, an RFC 3339 time in a pipe. */
 export function endCell({ expiresAt }: Pick<ApiKey, "expiresAt">, isForPeople: boolean): string {
   if (expiresAt === undefined) return "never";
   return isForPeople ? endsIn(expiresAt, Date.now()) : toDateTime(expiresAt);
 }
 
-/** Returns the last use of a key for a table. */
+/** Returns the time of the last use of a key for a table. */
 export function lastUseCell({ lastUsedAt }: Pick<ApiKey, "lastUsedAt">, isForPeople: boolean): string {
   if (lastUsedAt === undefined) return "never";
   return isForPeople ? ago(lastUsedAt, Date.now()) : toDateTime(lastUsedAt);

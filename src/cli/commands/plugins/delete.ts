@@ -58,7 +58,7 @@ async function builtInNames({ client }: Connection<{ plugins: { list: typeof lis
   }
 }
 
-/** Returns the error, with a hint that names the plugin if a built-in plugin cannot be deleted. */
+/** Returns the error. If the daemon cannot delete the plugin because it is built in, adds a hint that names the plugin. */
 function withDisableHint(error: unknown, name: string): unknown {
   if (!(error instanceof ApiError) || error.code !== "BUILT_IN_PLUGIN_REMOVE_FORBIDDEN") return error;
   return new CommandError(error.code, error.message, {

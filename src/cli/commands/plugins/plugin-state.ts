@@ -7,7 +7,7 @@ import { parsePluginName } from "../../command/package-reference.js";
 
 type PluginState = Pick<Plugin, "status" | "error">;
 
-/** Returns the state of a plugin after a change. Undefined if the key lacks plugins:read. */
+/** Returns the state of a plugin after a change. Undefined if the key lacks the permission plugins:read. */
 export async function pluginState(
   { client }: Connection<{ plugins: { list: typeof list } }>,
   name: string,
@@ -21,7 +21,7 @@ export async function pluginState(
   }
 }
 
-/** Returns the exit code of a command that changed a plugin. Prints a warning and returns 1 if the plugin failed to load. */
+/** Returns the exit code of a command that changed a plugin. If the plugin failed to load, prints a warning and returns 1. */
 export function tellFailure({ output }: Context, what: string, state: PluginState | undefined): ExitCode {
   if (state?.status !== "failed") return exitCodes.ok;
   output.warn(`${what}, but failed to load: ${state.error ?? "see the daemon's log"}`);

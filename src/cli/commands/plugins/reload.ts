@@ -31,7 +31,7 @@ export const command = defineCommand<[]>({
   },
 });
 
-/** Returns the state of a plugin after a reload. The daemon reports an error for each enabled plugin that it could not load. */
+/** Returns the state of a plugin after a reload. `error` is the daemon's error if the plugin is enabled and could not be loaded. */
 function stateOf({ loaded, error }: { readonly loaded: boolean; readonly error: string }): string {
   if (loaded) return "loaded";
   return error === "" ? "disabled" : "failed";

@@ -18,7 +18,7 @@ export interface ProfileOptions {
   readonly readonly?: boolean;
 }
 
-/** Returns only the profile settings that the command line contains. */
+/** Returns only those profile settings that the command line contains. */
 export function givenSettings({ flags, workingDirectory }: Context, { production, readonly }: ProfileOptions): Partial<Profile> {
   return {
     ...(flags.url === undefined ? {} : { url: parseOrigin(flags.url, "--url") }),

@@ -14,8 +14,8 @@ export const command = defineCommand<[name: string]>({
     existingProfile(config, name);
     const credentials = CredentialsFile.open(directory);
     const hadKey = credentials.delete(name);
-    // Deletes the stored key before the profile. If the profile then cannot be deleted, the user can repeat the command. In the other
-    // order, the key would remain without a profile.
+    // Deletes the stored key before the profile. If deleting the profile fails, the user can repeat the command. In the other order, the
+    // key could stay without a profile.
     if (hadKey) await credentials.save();
     config.removeProfile(name);
     await config.save();

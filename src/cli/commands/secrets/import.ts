@@ -25,8 +25,8 @@ export const command = defineCommand<[owner: string, file: string], Options>({
     const entries = Object.entries(parseEnv(await readTextFile(context, file))).map(([name, value = ""]) => ({ name, value }));
     if (entries.length === 0) throw usageError(`${file} has no line NAME=value`);
     for (const { name, value } of entries) {
-      // The error message must not contain the variable name, because a part of an unquoted secret with several lines can look like a
-      // name.
+      // The error message must not contain the text before the equals sign, because this text can be a part of an unquoted secret with
+      // several lines.
       if (!isSecretName(name))
         throw usageError(`${file} contains an invalid variable name; use ${secretNameForm}`, "put values of several lines in quotes");
       assertSecretValue(name, value);

@@ -14,7 +14,9 @@ export async function readTextFile({ io, workingDirectory }: Context, file: stri
   });
 }
 
-/** Reads the value of a secret from a file, at the prompt of a terminal, or from standard input. Removes one line break at the end. */
+/**
+ * Reads the value of a secret from a file, from a prompt if stdin is a terminal, or from standard input. Removes one line break at the end.
+ */
 export async function readSecretValue(context: Context, name: string, fromFile: string | undefined): Promise<string> {
   const value = await readGivenValue(context, name, fromFile);
   assertSecretValue(name, value);
@@ -26,7 +28,7 @@ async function readGivenValue(context: Context, name: string, fromFile: string |
   return (await readTextFile(context, fromFile ?? "-")).replace(/\r?\n$/, "");
 }
 
-/** Throws a usage error if the value of a secret is not valid. The error does not contain the value. */
+/** Throws a usage error if a text cannot be the value of a secret. The error never contains the text. */
 export function assertSecretValue(name: string, value: string): void {
   const problem = secretValueProblem(value);
   if (problem !== undefined) throw usageError(`the value of ${name} ${problem}`);

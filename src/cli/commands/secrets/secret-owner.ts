@@ -21,12 +21,12 @@ import { isInstalled } from "../workers/installed-worker.js";
 export const ownerArgument = { syntax: "<owner>", description: "The worker, such as @team/shop, or the namespace, such as @team" };
 export const stageOption = { flags: "--stage", description: "Apply with the next deployment of the worker, not now" };
 
-/** Operations on the secrets of one worker or namespace. */
+/** The operations on the secrets of one worker or of one namespace. */
 export interface SecretOwner {
   /** Name of the worker or namespace, such as `@team/shop` or `@team`. */
   readonly name: string;
   readonly settings: Settings;
-  /** Resolves with true if the worker is certainly not installed. Resolves with false for a namespace. */
+  /** Resolves with true only if the worker is certainly not installed. Resolves with false for a namespace. */
   isMissing(): Promise<boolean>;
   list(): Promise<SecretList>;
   set(name: string, value: string): Promise<Secret>;
@@ -34,8 +34,8 @@ export interface SecretOwner {
 }
 
 /**
- * Connects to the daemon for the secrets of a worker or namespace. Throws a usage error for an invalid name, or if `--stage` is used with a
- * namespace.
+ * Connects to the daemon for the secrets of a worker or namespace. Throws a usage error if the name is invalid, or if `--stage` is set for
+ * a namespace.
  */
 export async function openSecretOwner(context: Context, text: string, { isStaged = false } = {}): Promise<SecretOwner> {
   const isOfNamespace = text !== "*" && isNamespace(text);
@@ -75,7 +75,10 @@ export async function openSecretOwner(context: Context, text: string, { isStaged
   };
 }
 
-/** Returns a valid name of a secret, else throws a usage error. Never prints the text after an equals sign. */
+/**
+ * Returns the text if it is a valid name of a secret, else throws a usage error. The error never contains text after an equals sign, which
+ * could be the value.
+ */
 export function parseSecretName(text: string): string {
   if (text.includes("="))
     throw usageError(

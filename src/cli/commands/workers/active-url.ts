@@ -4,14 +4,14 @@ import type { Context } from "../../command/command.js";
 import { answeringVersion, type InstalledWorker } from "../../../shared/worker-versions.js";
 import { findWorker, type Listing } from "./installed-worker.js";
 
-/** Returns the URL at which the daemon serves this version: the worker's URL, or the version URL if another version is active. */
+/** Returns the URL at which the daemon serves a version: the worker's URL if the version is active, otherwise the URL of the version. */
 export async function activeUrl(
   { output }: Context,
   connection: Listing,
   uploaded: { readonly name: string; readonly version: string },
   {
     isToldOfOff = false,
-  }: { /* Whether the command has already reported that the version is disabled. */ readonly isToldOfOff?: boolean } = {},
+  }: { /* Whether the command has already told the user that the version is disabled. */ readonly isToldOfOff?: boolean } = {},
 ): Promise<string> {
   const { name, version } = uploaded;
   const worker = await workerIfKnown(connection, name);
@@ -27,7 +27,7 @@ export async function activeUrl(
   return `${connection.origin}/${name}@${version}/`;
 }
 
-/** Returns the worker with this name. Undefined if the worker is not installed, or if the key lacks workers:read. */
+/** Returns the worker with this name. Undefined if the worker is not installed, or if the key lacks the permission workers:read. */
 async function workerIfKnown(connection: Listing, name: string): Promise<InstalledWorker | undefined> {
   try {
     return await findWorker(connection, name);

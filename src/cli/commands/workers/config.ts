@@ -14,7 +14,7 @@ interface Options {
 }
 
 const headings = ["FIELD", "VALUE", "SOURCE", "NOTE"];
-/** Prefix of one variable in a field name, such as `env.GREETING`. */
+/** Prefix of field names that stand for one variable, such as `env.GREETING`. */
 const variablePrefix = "env.";
 
 export const command = defineCommand<[reference: string], Options>({
@@ -61,7 +61,9 @@ async function activeVersionOf(connection: Connection<{ workers: { list: typeof 
   throw usageError(`no version of ${name} is enabled`, `name one: runtimectl workers config ${name}@VERSION`);
 }
 
-/** Returns the changes by field. A change of one variable contains all variables of the worker. */
+/**
+ * Returns the new values by field. A change of one variable replaces the field `env`, so the result contains all variables of the worker.
+ */
 async function changesOf(config: WorkerConfig, set: readonly string[], unset: readonly string[]): Promise<Record<string, unknown>> {
   const { parse } = await import("../../config/parse-yaml.js");
   const changes: Record<string, unknown> = {};
@@ -88,7 +90,9 @@ function valueOf(entry: string, parse: () => unknown): unknown {
   }
 }
 
-/** Returns the variables in the manifest. Throws if the key cannot see their values, because the change would delete them. */
+/**
+ * Returns the variables in the manifest. Throws if the key cannot read the values, because a change without the values would delete them.
+ */
 function variablesOf({ env }: WorkerConfig): Record<string, string> {
   return Object.fromEntries(
     env.map(({ name, value }) => {

@@ -4,7 +4,9 @@ import type { Connection } from "../../client/connection.js";
 
 type Reading = Connection<{ workers: { health: typeof health } }>;
 
-/** Returns the health of all workers, or of one, by name. Undefined if the daemon does not report health. */
+/**
+ * Returns the health of one worker or of all workers, with the worker names as map keys. Undefined if the daemon does not report health.
+ */
 export async function findHealth({ client }: Reading, worker?: string): Promise<ReadonlyMap<string, WorkerHealth> | undefined> {
   const found = await client.workers.health({ query: { worker } }).catch((error: unknown) => {
     if (error instanceof ApiError && error.code === "NOT_FOUND") return undefined;

@@ -5,12 +5,12 @@ import { streamWithReconnect, type StreamReader } from "../../client/reconnectin
 type LogsClient = ClientOf<{ workers: { logs: typeof logs } }>;
 type LogsInput = Parameters<LogsClient["workers"]["logs"]["follow"]>[0];
 
-/** The callbacks of a log stream, and the signal that ends the stream. */
+/** The callbacks for the entries of a log stream, and the signal that ends the stream. */
 export type LogReader = StreamReader<LogEntry>;
 
 /**
- * Streams log entries until the signal aborts. After a lost connection or a daemon restart, the stream continues after the last received
- * entry.
+ * Streams log entries until the signal aborts. After a lost connection or a restart of the daemon, the stream continues after the last
+ * received entry.
  */
 export async function followLogs(
   reader: LogReader,

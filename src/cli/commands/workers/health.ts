@@ -85,12 +85,12 @@ function suspectText(context: Context, { version, installedAt, by }: NonNullable
   return `version ${version}${installed}${by === undefined ? "" : ` by ${by}`}`;
 }
 
-/** Returns the command for a rollback, for a worker with a problem. */
+/** Returns the command for a rollback if the worker has a problem and an earlier version exists. */
 function rollbackText({ name, reason, rollbackTo }: WorkerHealth): string | undefined {
   return reason === undefined || rollbackTo === undefined ? undefined : `runtimectl workers rollback ${name} --to ${rollbackTo}`;
 }
 
-/** Formats a Unix time in seconds: the age on a terminal, RFC 3339 in a pipe. */
+/** Formats a Unix time in seconds: the age on a terminal, an RFC 3339 time in a pipe. */
 function timeText({ output: { isAligned } }: Context, at: number): string {
   return isAligned ? ago(at, Date.now()) : toDateTime(at);
 }

@@ -13,7 +13,7 @@ import { toMegabytes, toMilliseconds, toMinute } from "../../output/format.js";
 import { sparkline } from "../../output/sparkline.js";
 
 const headings = ["FROM", "REQUESTS", "ERRORS", "P50", "P99", "MEMORY", "ISOLATES", "CHANGES"];
-/** Seconds of one row of the table: 5 min, 1 h, 1 d. */
+/** Number of seconds that one row of the table covers, by period: 5 minutes, 1 hour and 1 day. */
 const rowSeconds: Readonly<Record<HistoryRange, number>> = { "1h": 300, "24h": 3600, "14d": 86_400 };
 const ranges = Object.keys(historyRanges) as HistoryRange[];
 const widestSparkline = 72;
@@ -23,7 +23,7 @@ interface Flags {
   readonly range?: HistoryRange;
 }
 
-/** Index of each point within a row of the table, and the markers of the row. */
+/** The data of one row of the table: the indexes of its points in the metrics history, and its deployments and restarts. */
 interface Group {
   readonly indexes: number[];
   readonly markers: HistoryMarker[];
@@ -56,7 +56,7 @@ Rows are missing for times at which the daemon did not run.`,
   },
 });
 
-/** Returns the groups by the Unix time of their start, oldest first. */
+/** Returns the groups, oldest first. The map key of a group is the Unix time in seconds at which the group starts. */
 function groupsOf({ points, markers, stepSeconds }: MetricsHistory, seconds: number): Map<number, Group> {
   const groups = new Map<number, Group>();
   const groupAt = (time: number): Group => {

@@ -7,7 +7,7 @@ import { exitCodes } from "../../command/exit-codes.js";
 
 export type Listing = Connection<{ workers: { list: typeof list } }>;
 
-/** Returns the worker with this name. Throws WORKER_NOT_FOUND if the key can see no worker with this name. */
+/** Returns the worker with this name. Throws WORKER_NOT_FOUND if no such worker exists or the key cannot read it. */
 export async function findWorker({ client }: Listing, name: string): Promise<InstalledWorker> {
   const rows = (await client.workers.list()).filter((worker) => worker.name === name);
   if (rows.length === 0)
@@ -18,7 +18,7 @@ export async function findWorker({ client }: Listing, name: string): Promise<Ins
   return toInstalledWorker(name, rows);
 }
 
-/** Resolves with whether a worker with this name is installed. Undefined if the key cannot list workers. */
+/** Whether a worker with this name is installed. Undefined if the key cannot list workers. */
 export async function isInstalled({ client }: Listing, name: string): Promise<boolean | undefined> {
   try {
     return (await client.workers.list()).some((worker) => worker.name === name);

@@ -29,7 +29,7 @@ export const command = defineCommand<[], { all?: boolean }>({
     const listed = all ? installed : uploadedWorkers(installed);
     const hidden = installed.length - listed.length;
     const workers = listed.map(({ versions, disabledVersions, deploys = {}, installs = {}, ...worker }) => {
-      // A worker can have built-in and uploaded versions, which are separate rows. Only one of these versions is active.
+      // The API returns built-in and uploaded versions of a worker as separate rows, but only one version of all rows is active.
       const live = answeringVersion(installedVersions(installed.filter(({ name }) => name === worker.name)));
       return {
         ...worker,
@@ -78,13 +78,13 @@ export const command = defineCommand<[], { all?: boolean }>({
   },
 });
 
-/** Returns the short commit id of a deployment, followed by `*` if the working tree had uncommitted changes. */
+/** Returns the short commit id of a deployment, followed by `*` if the working tree contained uncommitted changes. */
 function commitCell({ output: { isAligned } }: Context, { commit, dirty = false }: Partial<Deployment> = {}): string {
   const shown = commit?.slice(0, shortCommitLength) ?? (isAligned ? "-" : "");
   return dirty ? `${shown}*` : shown;
 }
 
-/** Formats the time of an event for a table: its age on a terminal, RFC 3339 in a pipe. */
+/** Formats the time of an event for a table: the age on a terminal, an RFC 3339 time in a pipe. */
 function timeCell({ output: { isAligned } }: Context, at: number | undefined): string {
   if (at === undefined) return isAligned ? "-" : "";
   return isAligned ? ago(at, Date.now()) : toDateTime(at);

@@ -5,7 +5,9 @@ import { sanitizeForTerminal } from "../../output/sanitize-for-terminal.js";
 const colorOf: Readonly<Record<LogLevel, string>> = { debug: "2", info: "36", warn: "33", error: "31" };
 const levelWidth = 5;
 
-/** Formats a log entry for a terminal: local time, level, version if defined, text. Further lines of the text are indented. */
+/**
+ * Formats a log entry for a terminal: local time, level, version (if defined) and text. Indents the second and further lines of the text.
+ */
 export function entryForTerminal(entry: LogEntry, { hasColor }: Pick<Terminal, "hasColor">, shownVersion: string | undefined): string {
   const color = (code: string, text: string): string => (hasColor ? `\x1b[${code}m${text}\x1b[0m` : text);
   const time = localTime(new Date(entry.time), new Date());
@@ -16,8 +18,8 @@ export function entryForTerminal(entry: LogEntry, { hasColor }: Pick<Terminal, "
 }
 
 /**
- * Formats a log entry for a pipe: time, level, version, source and text, separated by tabs. Further lines of the text have empty columns
- * before the text.
+ * Formats a log entry for a pipe: time, level, version, source and text, separated by tabs. In the second and further lines of the text,
+ * all other columns are empty.
  */
 export function entryForPipe(entry: LogEntry): string {
   const [first, ...rest] = textLines(entry);
@@ -30,12 +32,14 @@ export function entryDocument({ id, time, ...entry }: LogEntry): Record<string, 
   return { id, time: new Date(time).toISOString(), timeMilliseconds: time, ...entry };
 }
 
-/** Returns the text lines of a log entry with control characters escaped. Tabs, common in stack traces, become spaces. */
+/**
+ * Returns the lines of a log entry's text. Escapes control characters, and replaces tabs, which are common in stack traces, with spaces.
+ */
 function textLines({ text }: LogEntry): string[] {
   return text.split("\n").map((line) => sanitizeForTerminal(line.replaceAll("\t", "    ")));
 }
 
-/** Formats the local time, such as `14:03:22.120`. The date precedes the time unless it is today. */
+/** Formats a local time, such as `14:03:22.120`. Adds the date before the time if the date is not today. */
 export function localTime(time: Date, now: Date): string {
   const clock = `${pad(time.getHours())}:${pad(time.getMinutes())}:${pad(time.getSeconds())}.${pad(time.getMilliseconds(), 3)}`;
   return time.toDateString() === now.toDateString() ? clock : `${localDay(time)} ${clock}`;

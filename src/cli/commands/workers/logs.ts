@@ -81,7 +81,7 @@ export const command = defineCommand<[references: string[]], Options>({
   },
 });
 
-/** The log filters on the command line, in the form that the API accepts. */
+/** The log filters of the command line as query parameters of the API. */
 type Query = Pick<LogFilter, "level" | "source" | "status" | "requestId" | "text"> & {
   readonly limit?: number;
   readonly since: string | undefined;
@@ -89,8 +89,8 @@ type Query = Pick<LogFilter, "level" | "source" | "status" | "requestId" | "text
 };
 
 /**
- * Returns functions that read and follow the log of one worker or version, or the logs of several or all workers. `name` and `version` are
- * set for a single worker only.
+ * Returns functions that read and follow logs: of one worker or version, or of several or all workers. `name` and `version` are set only
+ * for a single worker.
  */
 async function openLogs(context: Context, references: readonly string[], query: Query) {
   const parsed = references.map(parsePackageReference);

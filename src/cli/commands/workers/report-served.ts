@@ -4,8 +4,8 @@ import type { Settings } from "../../config/settings.js";
 import { sanitizeForTerminal } from "../../output/sanitize-for-terminal.js";
 
 /**
- * Requests an enabled version of a worker and prints the status of the response. Prints a warning with the reason if the status is 500 or
- * higher, or if there is no response. Resolves with whether the version is served.
+ * Requests an enabled version of a worker and prints the status of the response. Without a response, or if the status is 500 or higher,
+ * prints a warning with the reason. Resolves with whether the daemon serves the version.
  */
 export async function reportServed(
   context: Context,

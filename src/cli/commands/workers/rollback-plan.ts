@@ -21,11 +21,13 @@ export interface RollbackPlan {
   readonly from: InstalledVersion | undefined;
   /** The active version after the rollback. */
   readonly to: InstalledVersion;
-  /** The enabled versions that prevent `to` from becoming active, in the order in which they are disabled. */
+  /** The enabled versions that prevent `to` from becoming active. The rollback disables them in this order. */
   readonly inTheWay: readonly InstalledVersion[];
 }
 
-/** Returns the plan to activate the version `wanted`, or without it, the version that was active before. */
+/**
+ * Returns the plan that activates the version `wanted`. If `wanted` is undefined, the plan activates the version that was active before.
+ */
 export function planRollback({ name, versions }: InstalledWorker, wanted: string | undefined): RollbackPlan {
   const from = answeringVersion(versions);
   const to = wanted === undefined ? versionBefore(from, versions) : versions.find(({ version }) => version === wanted);
@@ -51,7 +53,7 @@ export function planRollback({ name, versions }: InstalledWorker, wanted: string
 type Switching = Connection<{ workers: { enable: typeof enable; disable: typeof disable } }>;
 type Verb = "enable" | "disable";
 
-/** Enables and disables versions of a worker in sequence. Can revert all of these changes. */
+/** Enables and disables versions of a worker in sequence, and can revert all of these changes. */
 export class VersionTransaction {
   readonly #context: Context;
   readonly #connection: Switching;
@@ -72,7 +74,10 @@ export class VersionTransaction {
     await this.#switch("disable", version);
   }
 
-  /** Reverts all changes in reverse order, even after an interruption. Returns the commands that revert the remaining changes by hand. */
+  /**
+   * Reverts all changes in reverse order, even after the user interrupts the command. Returns the commands with which the user can revert
+   * the remaining changes.
+   */
   async undo(): Promise<string[]> {
     const { signal } = this.#context;
     const connection = signal.aborted ? await this.#connectAfresh().catch(() => this.#connection) : this.#connection;
@@ -85,8 +90,8 @@ export class VersionTransaction {
   }
 
   async #switch(verb: Verb, version: string): Promise<void> {
-    // Records the change before the request, because the daemon can make the change although its response is lost. A 4xx response proves
-    // that the daemon did not make the change.
+    // Records the change before the request, because the daemon can make the change even if its response is lost. Only a 4xx response
+    // proves that the daemon made no change.
     this.#done.push({ verb, version });
     await this.#call(this.#connection, verb, version).catch((error: unknown) => {
       if (error instanceof ApiError && error.status < 500) this.#done.pop();
@@ -98,7 +103,7 @@ export class VersionTransaction {
     await client.workers[verb]({ params: { ...toPathSegments(this.#name), version } });
   }
 
-  /** Connects with another signal, because an interruption has aborted the signal of the command. */
+  /** Opens a connection with another signal, because an interruption has already aborted the signal of the command. */
   #connectAfresh(): Promise<Switching> {
     return connect({ ...this.#context, signal: new AbortController().signal }, { workers: { enable, disable } });
   }

@@ -78,7 +78,7 @@ export const command = defineCommand<[reference: string]>({
   },
 });
 
-/** Returns the lines of a table with the uploads of the versions. Empty if no version was installed through the API. */
+/** Returns the lines of a table that shows who uploaded each version. Empty if no version was uploaded through the API. */
 function installsOf(versions: readonly InstalledVersion[], { layout }: Output): string[] {
   const rows = versions.flatMap(({ version, installation }) =>
     installation ? [[version, ago(installation.at, Date.now()), installation.by, installation.via]] : [],

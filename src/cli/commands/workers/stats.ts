@@ -34,7 +34,7 @@ A row without a version counts requests to a worker without an active version.`,
       return found !== undefined && found.version === worker.version ? found.state : "-";
     };
     const { isAligned } = context.output;
-    // In a pipe, the state is the last column, so that scripts read the earlier columns at the same place.
+    // In a pipe, the state is the last column. The position of all other columns thus stays the same for scripts.
     const withState = (names: readonly string[], state: string, numbers: readonly string[]) =>
       isAligned ? [...names, state, ...numbers] : [...names, ...numbers, state];
     context.output.table(

@@ -59,7 +59,7 @@ export const command = defineCommand<[source: string], Options>({
   },
 });
 
-/** Warns about a missing entrypoint and a missing version before the upload. */
+/** Prints a warning before the upload if the package has no entrypoint or sets no version. */
 function advise({ output }: Context, { facts }: PackPlan): void {
   if (facts.entrypoint === undefined) output.warn("the folder has nothing to serve: no index.html, index.js or entrypoint");
   if (facts.version === latestVersion)

@@ -4,30 +4,30 @@ import type { ActionId } from "../keyboard/keymap.js";
 import { reasonOf, type Session } from "../session/session.js";
 import type { Dashboard } from "../dashboard.js";
 
-/** The result of an action that returns more than a sentence. */
+/** The result of an action that has more to report than one sentence. */
 export interface Outcome {
   readonly text: string;
-  /** Whether the action succeeded with a problem, such as a plugin that failed to load. */
+  /** Whether the action succeeded, but with a problem such as a plugin that failed to load. */
   readonly isWarning?: boolean;
-  /** Details of the result, which the dashboard shows in an overlay. */
+  /** Details of the result. The dashboard shows them in an overlay. */
   readonly lines?: readonly string[];
 }
 
-/** An action that a shortcut of the dashboard runs on the selected item. Every action has an equivalent command. */
+/** An action of the dashboard, which a shortcut runs on the selected item. Every action has an equivalent runtimectl command. */
 export interface Action<Target> {
   readonly id: ActionId;
   /** Returns the command line that is equivalent to the action. */
   readonly line: (target: Target) => string;
-  /** The permission that the action requires. If the session lacks the permission, the shortcut only shows the name of the permission. */
+  /** The permission that the action requires. If the API key lacks the permission, the shortcut only shows the permission's name. */
   readonly permission: Permission;
-  /** Returns the reason why the action is not possible for the target. Undefined if the action is possible. */
+  /** Returns the reason why the action is not possible for the target. Undefined if it is possible. */
   readonly refusal?: (target: Target) => string | undefined;
   /**
-   * Returns the consequence of an action that the user must confirm, and the name that the user types to confirm. Without a name, the user
-   * confirms with `y`; on a production profile always with the name of the profile. Undefined if the action needs no confirmation.
+   * Returns the consequence to confirm, and the name that the user types to confirm. Without a name, the user types `y`. For a production
+   * profile, the user always types the name of the profile. Undefined if no confirmation is needed.
    */
   readonly confirmation?: (target: Target, isProduction: boolean) => { readonly consequence: string; readonly name?: string } | undefined;
-  /** Text shown while a slow action runs. */
+  /** Text that the dashboard shows while a slow action runs. */
   readonly doing?: string;
   /** Runs the action and returns its result. */
   readonly run: (client: Client, target: Target, session: Session) => Promise<string | Outcome>;
@@ -40,7 +40,7 @@ interface TargetedAction<Target> {
   readonly target: Target;
 }
 
-/** Runs an action: asks for confirmation, reports the result and stores the undo step. */
+/** Runs an action: asks for confirmation, shows the result, and stores the function that reverts the action. */
 export async function perform<Target>(dashboard: Dashboard, session: Session, { action, target }: TargetedAction<Target>): Promise<void> {
   const { overlays, undo } = dashboard;
   const refusal = action.refusal?.(target);
@@ -70,7 +70,7 @@ async function report({ overlays }: Dashboard, session: Session, run: () => Prom
   try {
     const { text, isWarning = false, lines } = toOutcome(await run());
     overlays.say(isWarning ? "warning" : "done", text);
-    // Keeps an overlay that the user opened while the action ran.
+    // Does not replace an overlay that the user opened while the action ran.
     if (lines && overlays.state().overlay === undefined) overlays.show({ kind: "lines", title: text, lines });
   } catch (error) {
     overlays.say("failed", reasonOf(error));
@@ -82,7 +82,7 @@ function toOutcome(done: string | Outcome): Outcome {
   return typeof done === "string" ? { text: done } : done;
 }
 
-/** Stores the function that reverts the last action. */
+/** Stores the function that reverts the last action of the user. */
 export class Undo {
   #step: (() => Promise<void>) | undefined;
 
@@ -94,7 +94,7 @@ export class Undo {
     return this.#step !== undefined;
   }
 
-  /** Reverts the last action, at most once. */
+  /** Reverts the last action. A second call has no effect. */
   async run(): Promise<void> {
     const step = this.#step;
     this.#step = undefined;

@@ -2,7 +2,7 @@ import type { FileEntry } from "../../../shared/contract/files.js";
 import { fileLine, filesOf, folderOf, type FileItem, type FilePlace } from "../files/file-place.js";
 import type { Action } from "./action.js";
 
-/** A file or folder to rename or move. `to` is a name for renaming, and a path for moving. */
+/** A file or folder to rename or move. When renaming, `to` is the new name. When moving, `to` is the new path. */
 export interface Relocation extends FileItem {
   readonly to: string;
 }

@@ -4,7 +4,7 @@ import { normalHostName } from "../../../shared/host-name.js";
 import { isPackageName } from "../../../shared/package-name.js";
 import type { Action } from "./action.js";
 
-/** A host name, the worker that the host serves, and optionally a version or range of the worker. */
+/** A host name, the worker that the host serves, and optionally a version or version range of the worker. */
 export type HostTarget = Pick<HostRow, "host" | "worker" | "version">;
 
 async function add(client: Client, { host, worker, version }: HostTarget): Promise<string> {
@@ -20,7 +20,7 @@ async function remove(client: Client, { host }: HostTarget): Promise<string> {
 const lineOf = ({ host, worker, version }: HostTarget) =>
   `runtimectl hosts add ${host} ${worker}${version === undefined ? "" : ` --version ${version}`}`;
 
-/** Adds a host name that a manifest requests. */
+/** Adds a host name that the manifest of a worker requests. */
 export const addRequestedHost: Action<HostRow> = {
   id: "hosts.add",
   line: lineOf,
@@ -42,7 +42,7 @@ export const removeHost: Action<HostRow> = {
   undo: add,
 };
 
-/** Parses `HOST WORKER [VERSION]`. For an invalid text, returns a sentence with the problem. */
+/** Parses `HOST WORKER [VERSION]`. If the text is invalid, returns a sentence about the problem. */
 export function parseHostTarget(text: string): HostTarget | string {
   const [hostText = "", worker = "", version, ...rest] = text.split(/\s+/);
   const host = normalHostName(hostText);

@@ -3,7 +3,7 @@ import type { Action } from "./action.js";
 
 export interface KeyTarget {
   readonly key: ApiKey;
-  /** Whether the dashboard itself uses this API key. */
+  /** Whether the dashboard uses this API key for its own requests. */
   readonly isOwn: boolean;
 }
 

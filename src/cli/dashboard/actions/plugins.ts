@@ -30,7 +30,7 @@ export const deletePlugin: Action<PluginTarget> = {
     return `${name} deleted`;
   },
 };
-/** Reloads all plugins. Does not depend on the selected item. */
+/** Reloads all plugins, whichever item is selected. */
 export const reloadPlugins: Action<unknown> = {
   id: "plugins.reload",
   line: () => "runtimectl plugins reload",
@@ -50,7 +50,7 @@ export const reloadPlugins: Action<unknown> = {
 const nameWidth = 28;
 const stateWidth = 16;
 
-/** A plugin, and the plugins that depend on it. */
+/** A plugin, with the plugins that depend on it. */
 export interface PluginTarget {
   readonly plugin: Plugin;
   /** Names of loaded plugins that depend on this plugin. */
@@ -64,7 +64,7 @@ async function setEnabled(client: Client, name: string, isEnabled: boolean): Pro
   return { text: `${name} is enabled, but failed to load: ${found.error ?? "see the daemon's log"}`, isWarning: true };
 }
 
-/** Returns the lines of a table with all plugins: version and state before and after a reload, and load errors. */
+/** Returns the lines of a table with each plugin: version and state before and after a reload, and the load error. */
 function reloadLines(before: readonly Plugin[], after: readonly Plugin[]): string[] {
   const names = [...new Set([...before, ...after].map(({ name }) => name))].toSorted();
   const rows = names.flatMap((name) => {

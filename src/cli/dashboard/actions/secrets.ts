@@ -5,9 +5,9 @@ import type { Action } from "./action.js";
 export interface SecretTarget {
   readonly worker: string;
   readonly name: string;
-  /** Whether the secret is set for the namespace of the worker and not for the worker. */
+  /** Whether only the namespace of the worker has a value for the secret. */
   readonly isOfNamespace: boolean;
-  /** Whether an active version requires the secret and no value is set. */
+  /** Whether an active version requires the secret although no value is set. */
   readonly isMissing: boolean;
 }
 
@@ -22,7 +22,7 @@ function removalRefusal({ isMissing, isOfNamespace, name }: SecretTarget): strin
   return isOfNamespace ? `${name} is a secret of the namespace; remove it with runtimectl secrets remove` : undefined;
 }
 
-/** Sets a secret. No text of the dashboard contains the value. */
+/** Sets the value of a secret. The dashboard never shows the value. */
 export const setSecret: Action<Pick<SecretTarget, "worker" | "name"> & { readonly value: string }> = {
   id: "secrets.set",
   line: ({ worker, name }) => `runtimectl secrets set ${worker} ${name}`,
@@ -45,7 +45,7 @@ export const removeSecret: Action<SecretTarget> = {
   },
 };
 
-/** Removes a secret even if an active version requires the secret. */
+/** Removes a secret, even if an active version requires it. */
 export const forceRemoveSecret: Action<SecretTarget> = {
   id: "secrets.forceRemove",
   line: (secret) => `${removeSecret.line(secret)} --force`,

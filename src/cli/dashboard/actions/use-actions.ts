@@ -9,8 +9,8 @@ import { useDashboard, useSession } from "../session/hooks.js";
 const nothing: Offer = { handlers: {}, refusals: {}, lines: [] };
 
 /**
- * Registers the shortcuts of the actions for the selected item. An impossible action shows the reason. Read-only mode has no actions. The
- * shortcut `x` shows `line`, the screen's command, and the commands of the actions.
+ * Registers the shortcuts of the actions for the selected item. If an action is not possible, the shortcut shows the reason. The shortcut
+ * `x` shows equivalent commands: `line` for the screen, and one per possible action.
  */
 export function useActions<Target>(actions: readonly Action<Target>[], target: Target | undefined, line: string): void {
   const dashboard = useDashboard();
@@ -23,9 +23,9 @@ export function useActions<Target>(actions: readonly Action<Target>[], target: T
 
 interface Offer {
   readonly handlers: Handlers;
-  /** Handlers of shortcuts that show why an action is not possible. */
+  /** Handlers for the shortcuts of actions that are not possible. Each handler shows the reason. */
   readonly refusals: Handlers;
-  /** The equivalent command lines of the possible actions. */
+  /** The command lines that are equivalent to the possible actions. */
   readonly lines: readonly string[];
 }
 

@@ -8,14 +8,14 @@ import { runLine } from "../palette/run-line.js";
 import type { Session } from "../session/session.js";
 import type { Action } from "./action.js";
 
-/** A row of the workers screen: one version of a worker. */
+/** A row of the screen Workers: one version of a worker. */
 export interface WorkerVersion {
   readonly name: string;
   readonly version: string;
   readonly isEnabled: boolean;
   readonly source: "built-in" | "uploaded";
   readonly isRemovable: boolean;
-  /** The worker, with all of its versions. */
+  /** The worker to which the version belongs, with all of its versions. */
   readonly worker: InstalledWorker;
 }
 
@@ -108,7 +108,7 @@ export const deleteWorker: Action<WorkerVersion> = {
   },
 };
 
-/** Returns the plan of a rollback, or the error with the reason why no rollback is possible. */
+/** Returns the plan of a rollback. If no rollback is possible, returns an error with the reason. */
 function rollbackPlan({ worker }: WorkerVersion): RollbackPlan | CommandError {
   try {
     return planRollback(worker, undefined);
@@ -118,7 +118,7 @@ function rollbackPlan({ worker }: WorkerVersion): RollbackPlan | CommandError {
   }
 }
 
-/** Runs the rollback command, which checks the previous version before it becomes active. */
+/** Runs the rollback command. The command checks the previous version before this version becomes active. */
 async function rollBack({ context }: Session, { name }: WorkerVersion): Promise<string> {
   const { lines, exitCode } = await runLine(`workers rollback ${name}`, context, { signal: context.signal, isAccessible: false });
   if (exitCode === 0) return lines.find((line) => line.startsWith(name)) ?? `${name} rolled back`;

@@ -11,10 +11,7 @@ interface Props {
   readonly onAnswer: (agreed: boolean) => void;
 }
 
-/**
- * Asks the user to confirm an irreversible action by typing the name, or with `y` if no name is required. Any other input cancels or is
- * rejected.
- */
+/** Asks the user to confirm an irreversible action by typing the name, or `y` if no name is required. */
 export function Confirm({ question, onAnswer }: Props) {
   return (
     <Box flexDirection="column" paddingX={2} paddingY={1}>
@@ -41,7 +38,7 @@ function YesOrNo({ onAnswer }: Pick<Props, "onAnswer">) {
 
 function TypedName({ name, question, onAnswer }: Props & { readonly name: string }) {
   const [isWrong, setWrong] = useState(false);
-  // The user types the name as displayed, with control characters escaped.
+  // The screen shows the name with control characters escaped, so the user types the escaped form.
   const wanted = sanitizeForTerminal(name).trim();
   return (
     <>

@@ -7,10 +7,10 @@ import { SafeText } from "./safe-text.js";
 
 export interface Fact {
   readonly name: string;
-  /** Value of the property. Shown on one line, truncated to the available width, unless `isLong` is set. */
+  /** Value of the property. Unless `isLong` is set, the value is on one line and truncated to the available width. */
   readonly value: string;
   readonly color?: string | undefined;
-  /** Whether a long value wraps to several lines. */
+  /** Whether the value wraps to several lines instead of being truncated. */
   readonly isLong?: boolean;
 }
 
@@ -20,7 +20,7 @@ interface Props {
   readonly isStale?: boolean;
 }
 
-/** Returns the number of lines of a title, which wraps: a long name is readable only here. */
+/** Returns the number of lines of a title. A title wraps instead of being truncated, because lists truncate long names. */
 export function titleRows(title: string, columns: number): number {
   return wrapped(title, columns).length;
 }

@@ -8,12 +8,12 @@ const columnWidth = 28;
 const keyWidth = 10;
 
 interface Props {
-  /** The actions that are available on the current screen. */
+  /** The actions for which the current screen has a shortcut that works now. */
   readonly valid: readonly ActionId[];
   readonly onClose: () => void;
 }
 
-/** Lists the shortcuts that are available on the current screen, in groups: of the screen, of lists, and general shortcuts. */
+/** Lists the shortcuts of the current screen in three groups: shortcuts of the screen, of lists, and of every screen. */
 export function HelpOverlay({ valid, onClose }: Props) {
   const { keymap } = useDashboard();
   const { columns } = useSize();
@@ -40,7 +40,7 @@ export function HelpOverlay({ valid, onClose }: Props) {
   );
 }
 
-/** Headings for the groups of shortcuts that work on more than one screen. */
+/** Headings for the two groups of shortcuts that work on several screens. */
 const headings: Readonly<Record<string, string>> = { everywhere: "Everywhere", lists: "Lists" };
 
 function rank(where: string): number {

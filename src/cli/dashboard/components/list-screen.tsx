@@ -6,7 +6,7 @@ import { Rule } from "./rule.js";
 import { SafeText } from "./safe-text.js";
 
 const none: readonly never[] = [];
-/** The vertical line between a list and its detail. */
+/** The vertical line between a list and the details of the selected item. */
 const divider = {
   borderStyle: "single",
   borderDimColor: true,
@@ -21,25 +21,28 @@ interface Props<Item> {
   readonly items: readonly Item[] | undefined;
   readonly columns: readonly Column<Item>[];
   readonly keyOf: (item: Item) => string;
-  /** Returns the text of an item that the filter (`/`) searches. Default: the texts of the cells. */
+  /** Returns the text in which the filter (`/`) searches for an item. Default: the texts of the cells. */
   readonly textOf?: (item: Item) => string;
-  /** The noun for items in the count line, singular and plural. */
+  /** The noun that the count line uses for one item, and the noun for several items. */
   readonly nouns: readonly [one: string, many: string];
-  /** Text shown if the list is empty. */
+  /** Text that replaces an empty list. */
   readonly empty: string;
-  /** The error of the last request for the items. */
+  /** The error of the last request for the items. Undefined if the request succeeded. */
   readonly error?: Error | undefined;
   readonly isStale: boolean;
-  /** The current location, such as a folder, shown beside the count. */
+  /** The location to which the list belongs, such as a folder. Shown beside the number of items. */
   readonly place?: string;
   readonly firstKey?: string | undefined;
   readonly onOpen?: (item: Item) => void;
   readonly onBack?: (() => void) | undefined;
-  /** Returns the component that shows the selected item. The component also registers the shortcuts for the item. */
+  /** Returns the component that shows the selected item. This component also registers the shortcuts for the item. */
   readonly detail: (item: Item) => ReactNode;
 }
 
-/** Shows a list and the detail of the selected item. Depending on the width, both are side by side or stacked, or only one is visible. */
+/**
+ * Shows a list and the selected item's details. A wide terminal shows both side by side, a medium terminal one above the other, and a
+ * narrow terminal only one of them.
+ */
 export function ListScreen<Item>({
   items,
   columns,
@@ -106,19 +109,19 @@ export function ListScreen<Item>({
           />
         )}
       </Box>
-      {/* The narrow layout hides the detail but mounts its component, because that component registers the shortcuts for the selected item. */}
+      {/* The narrow layout mounts the details without showing them, because their component registers the shortcuts for the selected item. */}
       {layout === "narrow" ? <Box display="none">{shownDetail}</Box> : shownDetail}
     </Box>
   );
 }
 
-/** Returns the width of a list beside its detail: 55 % of the terminal, and up to 70 % if the names need more. */
+/** Returns the width of a list beside the details: 55 % of the terminal, or up to 70 % if long names need more. */
 function wideListWidth<Item>(columns: readonly Column<Item>[], items: readonly Item[], width: number): number {
   const longestName = items.reduce((longest, item) => Math.max(longest, columns[0]?.text(item).length ?? 0), 0);
   return Math.min(Math.max(Math.floor(width * 0.55), widthWithName(columns, longestName)), Math.floor(width * 0.7));
 }
 
-/** Returns a note that the list is outdated. Empty while the daemon is unreachable, because the status line then shows that state. */
+/** Returns a note that the list is outdated. Empty while the daemon is unreachable, because the status line then reports the problem. */
 function reservation(error: Error | undefined, isStale: boolean): string {
   return error === undefined || isStale ? "" : `not up to date: ${error.message}`;
 }

@@ -16,7 +16,7 @@ interface Props {
   readonly session: Session | undefined;
 }
 
-/** Shows the current overlay in place of the screen. */
+/** Shows the current overlay, which replaces the screen. */
 export function OverlayView({ overlay, session }: Props) {
   const { overlays } = useDashboard();
   const onClose = () => overlays.close();

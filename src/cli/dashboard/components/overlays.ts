@@ -3,35 +3,35 @@ import type { OneTimeSecret } from "../keys/one-time-secret.js";
 
 const toastMs = 8000;
 
-/** Content of a confirmation dialog. The dialog replaces the screen until the user confirms or cancels. */
+/** Content of a confirmation dialog. The dialog replaces the screen until the user answers. */
 export interface Question {
-  /** Consequence of the action, with the number of affected items. */
+  /** Consequence of the action, including the number of affected items. */
   readonly consequence: string;
   /** The text that the user types to confirm. Undefined if the user confirms with `y`. */
   readonly name?: string | undefined;
-  /** Whether the name is required because the profile is a production profile. */
+  /** Whether the user must type the profile name, because the profile is a production profile. */
   readonly isProduction?: boolean;
 }
 
-/** Properties of a text input with one line. */
+/** Properties of a text input of one line. */
 export interface Prompt {
   readonly label: string;
   readonly initial: string;
   readonly hint: string;
-  /** Whether pressing tab completes local paths. */
+  /** Whether the tab key completes local paths. */
   readonly completesFiles?: boolean;
-  /** Whether the typed text is hidden. For hidden text, white space at its start and end is kept. */
+  /** Whether the input hides the typed text. White space at the start and end of hidden text is kept. */
   readonly isSecret?: boolean;
   readonly onSubmit: (text: string) => void;
 }
 
-/** Label, size and cancel function of the upload or download that a progress overlay shows. */
+/** An upload or download whose progress an overlay shows. */
 export interface Transfer {
   readonly label: string;
   readonly totalBytes?: number | undefined;
-  /** Runs the transfer until it is complete or the signal aborts. Resolves with a text that describes the result. */
+  /** Runs the transfer until it is complete or the signal aborts. Resolves with a text about the result. */
   readonly run: (onBytes: (count: number) => void, signal: AbortSignal) => Promise<string>;
-  /** Returns the text to show if the user cancels the transfer after this number of bytes. */
+  /** Returns the text to show if the user cancels the transfer after `bytes` bytes. */
   readonly cancelled: (bytes: number) => string;
 }
 
@@ -56,7 +56,7 @@ interface OverlayState {
   readonly toast: Toast | undefined;
 }
 
-/** State of the toast and of the current overlay. At most one overlay is open. */
+/** State of the current overlay and of the toast, a short message in the status line. At most one overlay is open. */
 export class Overlays {
   readonly #listeners = new Set<() => void>();
   #state: OverlayState = { overlay: undefined, toast: undefined };
@@ -69,7 +69,7 @@ export class Overlays {
 
   readonly state = (): OverlayState => this.#state;
 
-  /** Replaces the current overlay. Has no effect while an overlay shows a new API key, which the user would lose. */
+  /** Replaces the current overlay. Does nothing while an overlay shows a new API key, because the user could not see the key again. */
   show(overlay: Overlay): void {
     if (this.#state.overlay?.kind === "reveal") return;
     this.#set({ ...this.#state, overlay });

@@ -8,14 +8,14 @@ interface Props {
   readonly label: string;
   readonly initial: string;
   readonly hint: string;
-  /** Whether pressing tab completes the names of all files, and not only of folders and archives. */
+  /** Whether the tab key completes the names of all files. Otherwise it completes only folders and archives. */
   readonly anyFile?: boolean;
-  /** Called with the entered path, in which `~` is expanded. */
+  /** Callback that receives the entered path, with `~` replaced by the home folder. */
   readonly onSubmit: (path: string) => void;
   readonly onCancel: () => void;
 }
 
-/** Shows a text input for a local path. An empty path cancels. */
+/** Shows a text input for a local path. If the user enters nothing, the input is canceled. */
 export function PathPrompt({ label, initial, hint, anyFile = false, onSubmit, onCancel }: Props) {
   const { workingDirectory, directories } = useDashboard().context;
   const [candidates, setCandidates] = useState<readonly string[]>([]);

@@ -8,7 +8,7 @@ import { useKeyScope } from "../keyboard/key-dispatcher.js";
 interface Props {
   readonly label: string;
   readonly initial?: string;
-  /** Whether the typed text is hidden. */
+  /** Whether the input hides the typed text. */
   readonly isSecret?: boolean;
   readonly onChange?: (text: string) => void;
   readonly onSubmit: (text: string) => void;
@@ -17,12 +17,12 @@ interface Props {
   readonly onKey?: (key: string, text: string, setText: (text: string) => void) => boolean;
 }
 
-/** Shows a text input with one line. */
+/** Shows a text input of one line. */
 export function PromptLine({ label, isSecret = false, ...input }: Props) {
   const { columns } = useSize();
   const text = useTextInput(input);
   const room = Math.max(1, columns - label.length - 3);
-  // Shows only the end of a text that is longer than the line.
+  // If the text is longer than the line, shows only the end of the text.
   const shown = isSecret ? (text === "" ? "" : "(typed, hidden)") : text.slice(-room);
   return (
     <Box height={1} flexShrink={0}>
@@ -39,13 +39,13 @@ interface Options {
   readonly onChange?: (text: string) => void;
   readonly onSubmit: (text: string) => void;
   readonly onCancel: () => void;
-  /** Combines the text so far with typed text. By default, appends the typed text. */
+  /** Returns the new text from the text so far and the typed text. Default: appends the typed text. */
   readonly afterTyping?: (before: string, typed: string) => string;
-  /** Handles further key presses. Returns true if it handled the key press. */
+  /** Handles key presses other than typed text. Returns true if the function handled the key press. */
   readonly onKey?: (key: string, text: string, setText: (text: string) => void) => boolean;
 }
 
-/** Returns the text of an input that receives every key press until enter or esc. */
+/** Returns the text of an input. The input receives every key press until the user presses enter or esc. */
 function useTextInput({ isActive = true, initial = "", onChange, onSubmit, onCancel, afterTyping = joined, onKey }: Options): string {
   const [text, setText] = useState(initial);
   const change = (next: string) => {

@@ -8,7 +8,7 @@ interface Props {
   readonly onClose: () => void;
 }
 
-/** Shows a text input with one line in an overlay. Empty text cancels. */
+/** Shows a text input of one line in an overlay. If the user enters nothing, the input is canceled. */
 export function PromptOverlay({ prompt: { label, initial, hint, completesFiles = false, isSecret = false, onSubmit }, onClose }: Props) {
   const submit = (text: string) => {
     onClose();

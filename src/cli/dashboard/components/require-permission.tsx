@@ -9,7 +9,10 @@ interface Props {
   readonly children: ReactNode;
 }
 
-/** Renders its children if the API key has the permission. Otherwise shows the name of the missing permission and sends no request. */
+/**
+ * Renders the children if the API key has the permission. Otherwise shows the name of the missing permission, and the children send no
+ * request.
+ */
 export function RequirePermission({ permission, children }: Props) {
   const principal = useQuery("session", (client) => client.session.show()).value?.principal;
   if (principal === undefined || principal.permissions.includes(permission)) return children;
@@ -23,7 +26,7 @@ export function lacking(permission: Permission): string {
   return `your key does not have the required permission ${permission}`;
 }
 
-/** Returns the permissions that the actions require and the API key does not have. Empty in read-only mode, which has no actions. */
+/** Returns the permissions that the actions require and the API key lacks. Empty in read-only mode, in which no action is possible. */
 export function useMissingPermissions(needing: readonly { readonly permission: Permission }[]): readonly Permission[] {
   const { isReadOnly } = useDashboard();
   const held = useQuery("session", (client) => client.session.show()).value?.principal.permissions;
@@ -31,7 +34,7 @@ export function useMissingPermissions(needing: readonly { readonly permission: P
   return [...new Set(needing.map(({ permission }) => permission))].filter((permission) => !held.includes(permission));
 }
 
-/** Returns a function that checks whether the API key has a permission. In read-only mode, the function always returns false. */
+/** Returns a function that checks whether the API key has a permission. In read-only mode, it returns false for every permission. */
 export function useMay(): (permission: Permission) => boolean {
   const { isReadOnly } = useDashboard();
   const permissions = useQuery("session", (client) => client.session.show()).value?.principal.permissions ?? [];

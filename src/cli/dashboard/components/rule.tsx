@@ -7,12 +7,12 @@ interface Props {
   readonly title: string;
   /** Text after the heading, such as a count. */
   readonly note?: string;
-  /** Width in terminal columns. */
+  /** Width of the whole line in terminal columns. */
   readonly columns: number;
   readonly color?: string | undefined;
 }
 
-/** Draws a horizontal line with a heading, which separates the parts of a screen. */
+/** Draws a horizontal line with a heading between two parts of a screen. */
 export function Rule({ title, note = "", columns, color }: Props) {
   const room = Math.max(0, columns - 4);
   const heading = fitted(title, Math.min(room, stringWidth(title)));

@@ -10,7 +10,7 @@ import { Footer, Header, StatusLine, Tabs } from "./status-bar.js";
 import { OverlayView } from "./overlay-view.js";
 import { SafeText } from "./safe-text.js";
 
-/** Number of rows for header, tabs, status line and footer. */
+/** Number of rows that header, tabs, status line and footer need together. */
 const frameRows = 4;
 
 interface Props {
@@ -18,7 +18,7 @@ interface Props {
   readonly session: Session | undefined;
 }
 
-/** Shows header, tabs, status line and footer around the current screen or overlay. */
+/** Shows header and tabs above the current screen or overlay, and status line and footer below. */
 export function Shell({ firstScreen, session }: Props) {
   const dashboard = useDashboard();
   const { overlays } = dashboard;

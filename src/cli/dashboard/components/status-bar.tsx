@@ -15,7 +15,7 @@ import { screens, type TabId } from "../screens.js";
 const colors = { done: "green", warning: "yellow", failed: "red", note: "cyan" } as const;
 
 /**
- * Shows the profile, whether it is a production profile, the state and version of the daemon, and the principal with the expiry of its API
+ * Shows the profile, a mark for a production profile, the state and version of the daemon, and the principal with the expiry of the API
  * key.
  */
 export function Header() {
@@ -32,7 +32,7 @@ export function Header() {
     ...(principal?.expiresAt === undefined ? [] : [`key expires ${endOn(principal.expiresAt, Date.now())}`]),
     ...(isReadOnly ? ["read-only"] : []),
   ];
-  // Renders a single text that is truncated at its end, so that the first parts stay visible.
+  // Renders one text that is truncated at the end, so that the parts at the start stay visible.
   return (
     <Text wrap="truncate-end">
       <Text bold color="cyan">
@@ -50,7 +50,7 @@ export function Header() {
   );
 }
 
-/** Shows the result of the last action, or how long the daemon has been unreachable. Placed above the footer. */
+/** Shows the result of the last action above the footer. While the daemon is unreachable, shows for how long. */
 export function StatusLine() {
   const { overlays } = useDashboard();
   const session = useContext(SessionContext);
@@ -75,13 +75,13 @@ function seconds(ms: number): number {
   return Math.max(0, Math.round(ms / 1000));
 }
 
-/** Shows the available shortcuts, as many as fit. */
+/** Shows the shortcuts that work now, as many as fit into the width. */
 export function Footer() {
   const { keymap, dispatcher } = useDashboard();
   const { columns } = useSize();
   const valid = useSyncExternalStore(dispatcher.subscribe, dispatcher.valid);
   const ids = (Object.keys(actionTable) as ActionId[]).filter((id) => valid.includes(id) && !("isUsual" in actionTable[id]));
-  // The shortcuts for help and quit are always shown.
+  // The footer always contains the shortcuts for help and quit.
   const last = ids.filter((id) => id === "help" || id === "quit").map((id) => hint(id));
   let room = columns - last.join("").length;
   const first = ids
@@ -99,10 +99,10 @@ export function Footer() {
   }
 }
 
-/** Minimum width of the terminal, in columns, for a gap between tabs. */
+/** Terminal width in columns from which there is a gap between two tabs. */
 const widestTabs = 90;
 
-/** Shows the names of the screens with their shortcuts. The current screen is inverse and in brackets. */
+/** Shows the names of the screens with their shortcuts. The current screen is inverted and in brackets. */
 export function Tabs({ current }: { readonly current: TabId }) {
   const { keymap } = useDashboard();
   const { columns } = useSize();

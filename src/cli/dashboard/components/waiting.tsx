@@ -1,7 +1,7 @@
 import { useKeyScope } from "../keyboard/key-dispatcher.js";
 import { SafeText } from "./safe-text.js";
 
-/** Shows the text of a running operation. Pressing esc cancels the operation. */
+/** Shows a text while an operation runs. The user cancels the operation with esc. */
 export function Waiting({ text, onCancel }: { readonly text: string; readonly onCancel: () => void }) {
   useKeyScope({
     handlers: {},

@@ -29,7 +29,7 @@ interface Row extends Profile {
 
 type Step = { readonly kind: "list" } | { readonly kind: "url" } | { readonly kind: "key"; readonly name: string; readonly url: string };
 
-/** Lists the profiles. The user selects a profile or signs in. */
+/** Lists the profiles, and lets the user select a profile or sign in to a daemon. */
 export function ConnectScreen() {
   const dashboard = useDashboard();
   const { sessions, overlays } = dashboard;
@@ -111,7 +111,7 @@ async function readRows({ context }: Dashboard, inUse: string | undefined): Prom
   }));
 }
 
-/** Signs in like `auth login` and opens a session with the daemon. */
+/** Signs in to a daemon as `auth login` does, and opens a session of the dashboard. */
 async function signIn(
   { context, sessions }: Dashboard,
   { name, url, key: text }: { name: string; url: string; key: string },

@@ -103,7 +103,7 @@ export function useFolderKeys(place: FilePlace, entries: readonly FileEntry[]): 
   ]);
 }
 
-/** Returns a function that shows a text file, or the reason why the file cannot be shown. */
+/** Returns a function that shows a text file. If the file cannot be shown, the function shows the reason. */
 export function useOpenFile(): (item: FileItem) => void {
   const { overlays } = useDashboard();
   const session = useSession();
@@ -112,7 +112,7 @@ export function useOpenFile(): (item: FileItem) => void {
     try {
       const lines = await readText(session, item);
       overlays.say("done", `${item.entry.path} loaded`);
-      // Does not replace an overlay that the user opened while the file was loaded.
+      // Keeps an overlay that the user opened while the file was loading.
       if (overlays.state().overlay === undefined) overlays.show({ kind: "lines", title: item.entry.path, lines });
     } catch (error) {
       overlays.say("failed", reasonOf(error));

@@ -8,7 +8,7 @@ import { filesOf, type FileItem, type FilePlace } from "./file-place.js";
 import type { Transfer } from "../components/overlays.js";
 import type { Session } from "../session/session.js";
 
-/** Maximum size of a file that the dashboard shows. Larger files should be opened in an editor. */
+/** Maximum size of a file that the dashboard shows. A larger file is easier to read in an editor. */
 const longestViewBytes = 256 * 1024;
 
 /** Returns a transfer that uploads local files to a folder on the server. */
@@ -30,7 +30,7 @@ export function uploadTransfer({ context, connect }: Session, { kind, path: fold
   };
 }
 
-/** Returns a transfer that downloads a file to a new local file. A folder is downloaded as a zip file. */
+/** Returns a transfer that downloads a file to a new local file. The daemon sends a folder as a zip file. */
 export function downloadTransfer(session: Session, { kind, entry }: FileItem, target: string): Transfer {
   return {
     label: `saving ${entry.name}`,
@@ -74,7 +74,7 @@ async function* counting(file: string, onBytes: (count: number) => void): AsyncG
   }
 }
 
-/** Writes the chunks to a new file. Never overwrites a file, and deletes the incomplete file after an error. */
+/** Writes a download to a new file. Never overwrites an existing file. Deletes the incomplete file after an error. */
 async function saveNew(target: string, pieces: AsyncIterable<Uint8Array>, onBytes: (count: number) => void): Promise<void> {
   const handle = await open(target, "wx");
   try {
@@ -90,14 +90,17 @@ async function saveNew(target: string, pieces: AsyncIterable<Uint8Array>, onByte
   }
 }
 
-/** A local file to upload, and its path relative to the target folder on the server. */
+/** A local file to upload, and the path that it gets below the target folder on the server. */
 interface LocalFile {
   readonly file: string;
   readonly name: string;
   readonly sizeBytes: number;
 }
 
-/** Returns the local file at a path, or all files in the folder at this path, with the folder name as prefix. Skips symbolic links. */
+/**
+ * Returns the local file at a path. For a folder, returns all files in the folder, and their paths start with the folder's name. Skips
+ * symbolic links.
+ */
 export async function localFiles(source: string): Promise<readonly LocalFile[]> {
   const found = await stat(source).catch(() => undefined);
   if (found === undefined) throw usageError(`${source} does not exist`);

@@ -11,7 +11,7 @@ interface Props {
   readonly onClose: () => void;
 }
 
-/** Shows the progress of a transfer. Closing the overlay cancels the transfer. */
+/** Shows the progress of an upload or download. If the user closes the overlay, the transfer is canceled. */
 export function TransferOverlay({ transfer, session, onClose }: Props) {
   const { overlays } = useDashboard();
   const [bytes, setBytes] = useState(0);

@@ -17,7 +17,7 @@ const columns: readonly Column<HostRow>[] = [
   { heading: "VERSION", width: 8, text: ({ version }) => version ?? "active" },
 ];
 
-/** Lists the host names of workers, and the host names that manifests request. */
+/** Lists the host names of workers, including those that manifests only request. */
 export function HostsScreen() {
   return (
     <RequirePermission permission="workers:read">
@@ -45,7 +45,7 @@ function Hosts() {
   );
 }
 
-/** Registers the shortcut that opens a prompt for a host name and its worker, and adds the host name. */
+/** Registers the shortcut that prompts for a host name and its worker, and then adds the host name. */
 function useNewHost(): void {
   const { overlays } = useDashboard();
   const performing = usePerforming();

@@ -5,20 +5,20 @@ import { perform, type Action } from "../actions/action.js";
 
 export type Handlers = Readonly<Partial<Record<ActionId, () => void>>>;
 
-/** The key presses that a component handles while it is mounted. */
+/** The key presses that a component handles while the component is mounted. */
 interface KeyScope {
   readonly handlers: Handlers;
-  /** Handlers of shortcuts that show why an action is not possible. Footer and help do not list these shortcuts. */
+  /** Handlers for shortcuts of actions that are not possible; each shows the reason. Footer and help do not list these shortcuts. */
   readonly refusals?: Handlers;
-  /** Command lines that are equivalent to the screen and its actions. */
+  /** The command lines that are equivalent to the current screen and its actions. */
   readonly lines?: readonly string[];
-  /** Whether this key scope keeps all key presses from the key scopes below it. */
+  /** Whether key scopes below this key scope receive no key presses. */
   readonly isModal?: boolean;
-  /** Called with every key press before the handlers. Returns true for a handled key press. */
+  /** Callback for every key press, called before the handlers. Returns true if the callback handled the key press. */
   readonly takeKey?: ((key: string) => boolean) | undefined;
 }
 
-/** Passes each key press to the topmost key scope that handles it. Footer and help list exactly the handled keys. */
+/** Passes each key press to the topmost key scope with a handler for the key. Footer and help list exactly the keys with a handler. */
 export class KeyDispatcher {
   readonly #keymap: Keymap;
   readonly #layers: { current: KeyScope }[] = [];
@@ -30,8 +30,8 @@ export class KeyDispatcher {
   }
 
   /**
-   * Adds a key scope above the existing key scopes. Returns a function that removes it. The caller can change the handlers by assigning to
-   * `current`.
+   * Adds a key scope above the existing key scopes. Returns a function that removes this key scope. The caller can later assign other
+   * handlers to `current`.
    */
   add(layer: { current: KeyScope }): () => void {
     this.#layers.push(layer);
@@ -51,7 +51,7 @@ export class KeyDispatcher {
     (meaning(layers.map(({ handlers }) => handlers)) ?? meaning(layers.map(({ refusals }) => refusals)))?.();
   }
 
-  /** Determines the available actions again after a change in the key scopes. */
+  /** Determines the actions with a handler again. Called after a change in the key scopes. */
   changed(): void {
     const offered = this.#reachable().flatMap(({ handlers }) => Object.keys(handlers) as ActionId[]);
     if (offered.length === this.#valid.length && offered.every((id, index) => id === this.#valid[index])) return;
@@ -64,7 +64,7 @@ export class KeyDispatcher {
     return () => this.#listeners.delete(listener);
   };
 
-  /** Returns the actions that the key scopes currently handle. */
+  /** Returns the actions for which a key scope has a handler now. */
   readonly valid = (): readonly ActionId[] => this.#valid;
 
   /** Returns the command lines that are equivalent to the current screen and its actions. */
@@ -72,7 +72,7 @@ export class KeyDispatcher {
     return [...new Set(this.#reachable().flatMap(({ lines = [] }) => lines))];
   }
 
-  /** Returns the key scopes from top to bottom, or only the topmost modal key scope. */
+  /** Returns the key scopes from top to bottom. If one of them is modal, returns only the topmost modal key scope. */
   #reachable(): KeyScope[] {
     const layers = this.#layers.map(({ current }) => current).toReversed();
     const modal = layers.find(({ isModal }) => isModal);
@@ -84,7 +84,7 @@ export class KeyDispatcher {
 export function useKeyScope(layer: KeyScope): void {
   const { dispatcher } = useDashboard();
   const latest = useRef(layer);
-  // Layout effects run before drawing, so that the footer changes in the same frame as the screen.
+  // React runs layout effects before drawing, so the footer changes in the same frame as the screen.
   useLayoutEffect(() => dispatcher.add(latest), [dispatcher]);
   useLayoutEffect(() => {
     latest.current = layer;
@@ -92,7 +92,7 @@ export function useKeyScope(layer: KeyScope): void {
   });
 }
 
-/** Returns a function that runs an action on a target. */
+/** Returns a function that runs an action of the dashboard on a target. */
 export function usePerforming(): <Target>(action: Action<Target>, target: Target) => void {
   const dashboard = useDashboard();
   const session = useSession();

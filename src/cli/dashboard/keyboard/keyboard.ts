@@ -6,7 +6,7 @@ const names: Readonly<Record<string, string>> = {
   enter: "enter",
   escape: "esc",
   backspace: "backspace",
-  // Treats `delete` as backspace, because many terminals send `delete` when the user presses backspace.
+  // Treats `delete` as backspace, because many terminals send `delete` for the backspace key.
   delete: "backspace",
   space: "space",
   up: "up",
@@ -19,12 +19,15 @@ const names: Readonly<Record<string, string>> = {
   end: "end",
 };
 
-/** Maximum length of pasted text in characters, which limits memory. Further text is dropped. */
+/** Maximum length of pasted text in characters, which limits memory. The text after this length is dropped. */
 const longestPaste = 10_000;
 
 const prefix = "pasted:";
 
-/** Emits the names of pressed keys, as in the keymap. Pasted text (bracketed paste) is emitted as one key that only text inputs handle. */
+/**
+ * Emits the names of pressed keys as the keymap writes them. A paste (bracketed paste) is emitted as a single key, which only text inputs
+ * handle.
+ */
 export class Keyboard {
   readonly #stdin: KeySource;
   /** The pasted text received so far. Undefined outside of a paste. */
@@ -34,14 +37,14 @@ export class Keyboard {
     for (const name of this.#names(text, key)) for (const listener of this.#listeners) listener(name);
   };
 
-  /** Calls `onGone` when the input ends, because the terminal window was closed or the SSH connection was lost. */
+  /** Calls `onGone` when the input ends, because the user closed the terminal window or the SSH connection was lost. */
   constructor(stdin: KeySource, onGone: () => void) {
     this.#stdin = stdin;
     emitKeypressEvents(stdin);
     for (const event of ["end", "close", "error"] as const) stdin.on(event, onGone);
   }
 
-  /** Starts raw mode, in which the dashboard receives every key. The terminal then sends no signals for ctrl-c and ctrl-z. */
+  /** Starts raw mode, in which the dashboard receives every key. In raw mode, the terminal sends no signals for ctrl-c and ctrl-z. */
   start(): void {
     this.#stdin.setRawMode(true);
     this.#stdin.on("keypress", this.#onKeypress);
@@ -60,7 +63,7 @@ export class Keyboard {
       const pasted = this.#pasted ?? "";
       this.#pasted = undefined;
       return [pastedKey(pasted)];
-      // Pasted text cannot contain ctrl-c, because terminals remove control characters from it. So the user pressed ctrl-c.
+      // Terminals remove control characters from pasted text. A ctrl-c within a paste therefore comes from the user.
     } else if (this.#pasted === undefined || (key.ctrl && key.name === "c")) return keyNames(text, key);
     else if (this.#pasted.length < longestPaste) this.#pasted += key.sequence ?? "";
     return [];
@@ -78,30 +81,30 @@ function keyNames(text: string | undefined, { name = "", ctrl, meta, shift, sequ
   const escapes = escapesBefore(sequence);
   const known = names[name] ?? (text === undefined || text === "" ? lastCharacter(sequence) : text);
   if (known === undefined || name === "escape") return escapes;
-  // Keys with alt are treated as `esc` and the key, because both arrive together on a slow connection. Alt has no function in the
-  // dashboard.
+  // A key with alt becomes two keys, `esc` and the key. On a slow connection, both can arrive together, and alt itself has no function in
+  // the dashboard.
   return meta ? [...escapes, known] : [known];
 }
 
-/** Returns one `esc` for each escape character before a key sequence. */
+/** Returns one `esc` for each escape character at the start of a key sequence. */
 function escapesBefore(sequence: string): readonly string[] {
   // oxlint-disable-next-line no-control-regex -- terminals send keys as escape sequences
   const [, escapes = ""] = /^(\u001b*)(?:\u001b[[O]|[^\u001b[O]|$)/u.exec(sequence) ?? [];
   return Array.from(escapes, () => "esc");
 }
 
-/** Returns the character after an escape character. Undefined for the sequence of an unknown key. */
+/** Returns the character after an escape character. Undefined if the sequence belongs to an unknown key. */
 function lastCharacter(sequence: string): string | undefined {
   // oxlint-disable-next-line no-control-regex -- terminals send keys as escape sequences
   return /^\u001b*([^\u001b[O])$/u.exec(sequence)?.[1];
 }
 
-/** Returns a key name for pasted text. No keymap can contain this name. */
+/** Returns a key name that contains the pasted text. The keymap contains no such key name. */
 function pastedKey(text: string): string {
   return prefix + text;
 }
 
-/** Returns the pasted text in a key name, as one line without control characters. Undefined for other keys. */
+/** Returns the pasted text that a key name contains, as one line without control characters. Undefined for any other key name. */
 export function pastedText(key: string): string | undefined {
   if (!key.startsWith(prefix)) return undefined;
   const line = key.slice(prefix.length).trim().replace(/\s+/g, " ");

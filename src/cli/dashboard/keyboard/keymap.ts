@@ -1,7 +1,7 @@
 import { nearestWord } from "../../../shared/nearest-word.js";
 import { usageError } from "../../command/command-error.js";
 
-/** All actions of the dashboard with their default shortcuts. Two actions can share a key if their `where` values do not overlap. */
+/** All actions of the dashboard with their default shortcuts. Two actions can have the same shortcut if no screen has both actions. */
 export const actionTable = {
   "screen.overview": { keys: ["1"], label: "overview", where: "everywhere", isUsual: true },
   "screen.workers": { keys: ["2"], label: "workers", where: "everywhere", isUsual: true },
@@ -68,26 +68,26 @@ export const actionTable = {
   quit: { keys: ["q"], label: "quit", where: "everywhere" },
 } as const satisfies Record<string, ActionEntry>;
 const actionIds = Object.keys(actionTable) as ActionId[];
-/** Keys that the user cannot assign to other actions, so that ctrl-c always quits. */
+/** Keys that the user cannot assign to an action. For example, ctrl-c must always quit. */
 const reservedKeys = ["ctrl-c", "ctrl-z"];
 
 interface ActionEntry {
-  /** Key names as in `ui.keys`: `j`, `D`, `up`, `pgdn`, `enter`, `ctrl-d`. The footer shows the first key. */
+  /** Key names as in `ui.keys` of config.yaml: `j`, `D`, `up`, `pgdn`, `enter`, `ctrl-d`. The footer shows the first of them. */
   readonly keys: readonly [string, ...string[]];
   readonly label: string;
-  /** The screens on which the shortcut works: `everywhere`, `lists` for every list, or the name of a screen. */
+  /** Where the shortcut works: `everywhere`, in all `lists`, or on the screen with this name. */
   readonly where: string;
-  /** Whether the shortcut is shown only in the help and not in the footer. */
+  /** Whether only the help shows the shortcut, and not the footer. */
   readonly isUsual?: boolean;
 }
 
 export type ActionId = keyof typeof actionTable;
 
-/** The key bindings: the keys of the action table, with the changes in `ui.keys` of config.yaml. */
+/** The shortcuts of all actions: the defaults of the action table, with the changes from `ui.keys` in config.yaml. */
 export class Keymap {
   readonly #keys: ReadonlyMap<ActionId, readonly string[]>;
 
-  /** Throws a usage error for an unknown action, an invalid key, or a key with two actions on the same screen. */
+  /** Throws a usage error for an unknown action, an invalid key, or a key that has two actions on the same screen. */
   constructor(changes: Readonly<Record<string, string>> = {}) {
     for (const id of Object.keys(changes)) if (!Object.hasOwn(actionTable, id)) throw unknownAction(id);
     this.#keys = new Map(actionIds.map((id) => [id, changes[id] === undefined ? actionTable[id].keys : [changes[id]]]));
@@ -95,7 +95,7 @@ export class Keymap {
     this.#refuseConflicts();
   }
 
-  /** Returns the key that the footer shows for an action. */
+  /** Returns the key that the footer shows for an action: the first of its keys. */
   keyOf(id: ActionId): string {
     return this.#keys.get(id)?.[0] ?? "";
   }
@@ -104,7 +104,7 @@ export class Keymap {
     return this.#keys.get(id) ?? [];
   }
 
-  /** Returns the actions to which a key is assigned. The key can have different actions on different screens. */
+  /** Returns all actions with this key. On different screens, a key can have different actions. */
   actionsOf(key: string): readonly ActionId[] {
     return actionIds.filter((id) => this.#keys.get(id)?.includes(key));
   }
@@ -122,7 +122,7 @@ export class Keymap {
   }
 }
 
-/** Whether two actions are available on the same screen. Actions for lists are available on every screen. */
+/** Whether a screen has both actions. Actions whose `where` is `everywhere` or `lists` are available on every screen. */
 function meet(first: ActionId, second: ActionId): boolean {
   const [a, b]: [string, string] = [actionTable[first].where, actionTable[second].where];
   return a === b || [a, b].some((where) => where === "everywhere" || where === "lists");

@@ -14,9 +14,9 @@ type KeyField = "name" | "role" | "permissions" | "namespaces" | "lifetime";
 export interface KeyForm {
   readonly draft: KeyFormState;
   readonly field: KeyField;
-  /** The roles that the current API key can grant, because it has all permissions of the role. */
+  /** The roles that the current API key can grant: it has all permissions of these roles. */
   readonly grantableRoles: readonly Role[];
-  /** The validation error, or the warning that the user must confirm. */
+  /** The validation error, or a warning that the user must confirm. */
   readonly message: string | undefined;
   readonly isBusy: boolean;
   readonly change: (part: Partial<KeyFormState>) => void;
@@ -24,7 +24,7 @@ export interface KeyForm {
   readonly onSubmit: () => void;
 }
 
-/** Manages the form for a new API key. Validates the fields, creates the API key and shows it once. */
+/** Manages the form for a new API key: validates the fields, creates the API key, and shows it once. */
 export function useKeyForm(session: Session, principal: Principal): KeyForm {
   const { overlays } = useDashboard();
   const grantableRoles = roles.filter((role) => rolePermissions[role].every((permission) => principal.permissions.includes(permission)));
@@ -98,9 +98,9 @@ export function useKeyForm(session: Session, principal: Principal): KeyForm {
 interface KeyFormState {
   readonly name: string;
   readonly role: Role;
-  /** Selected permissions. Sent to the daemon only if `role` is `custom`. */
+  /** The selected permissions. The request contains them only if `role` is `custom`. */
   readonly permissions: readonly Permission[];
-  /** The entered namespaces, separated by spaces or commas. */
+  /** The namespaces as typed, separated by spaces or commas. */
   readonly namespaces: string;
   readonly lifetime: string;
 }
@@ -145,7 +145,7 @@ function toLine(draft: KeyFormState): string {
   return `runtimectl keys create ${flags.join(" ")}`;
 }
 
-/** Describes the expiry of an API key with this lifetime. Undefined for an invalid lifetime. */
+/** Returns a text about the expiry of an API key with this lifetime. Undefined for an invalid lifetime. */
 export function endOfLifetime(lifetime: string): string | undefined {
   if (lifetime === "never") return endOf(undefined);
   const seconds = parseLifetimeSeconds(lifetime);
@@ -156,7 +156,7 @@ function namespacesOf({ namespaces }: KeyFormState): string[] {
   return namespaces.split(/[\s,]+/).filter((namespace) => namespace !== "");
 }
 
-/** Describes the expiry of an API key, with its date. */
+/** Returns a text about the expiry of an API key, with the date. */
 function endOf(expiresAt: number | undefined): string {
   return expiresAt === undefined ? "never expires" : `expires ${endOn(expiresAt, Date.now())}`;
 }

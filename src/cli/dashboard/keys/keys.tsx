@@ -29,7 +29,7 @@ const columns: readonly Column<Row>[] = [
   { heading: "NAMESPACES", width: 12, text: ({ key }) => key.namespaces.join(" ") },
 ];
 
-/** Lists the API keys that are not revoked, without their secrets. */
+/** Lists all API keys except revoked ones. Shows only the prefix of each key. */
 export function KeysScreen() {
   return (
     <RequirePermission permission="keys:read">
@@ -85,7 +85,7 @@ function factsOf(row: Row): Fact[] {
   ];
 }
 
-/** Formats permissions, grouped by resource, such as `workers read install · keys read`. */
+/** Returns permissions as text, grouped by resource, such as `workers read install · keys read`. */
 function permissionsInWords(permissions: readonly string[]): string {
   const parts = permissions.map((permission) => permission.split(":"));
   const nouns = [...new Set(parts.map(([noun = ""]) => noun))];

@@ -18,7 +18,7 @@ interface NewKeyProps {
   readonly onClose: () => void;
 }
 
-/** Shows the form for a new API key. The user can select only permissions that the current API key has. */
+/** Shows the form for a new API key. Offers only permissions that the current API key has. */
 export function NewKey({ session, onClose }: NewKeyProps) {
   const principal = useQuery("session", (client) => client.session.show()).value?.principal;
   return principal ? <Fields {...{ session, principal, onClose }} /> : <SafeText>loading…</SafeText>;
@@ -88,7 +88,9 @@ function TextField({ name, label, form, onClose }: TextFieldProps) {
   );
 }
 
-/** Ignores all key presses while the daemon creates the API key, so that the user cannot close the form before the new API key is shown. */
+/**
+ * Ignores all key presses while the daemon creates the API key. Otherwise the user could close the form before it shows the new API key.
+ */
 function Creating() {
   useKeyScope({ handlers: {}, isModal: true, takeKey: () => true });
   return <SafeText>creating the key …</SafeText>;
@@ -99,11 +101,11 @@ interface PermissionGridProps {
   readonly chosen: readonly Permission[];
   readonly isActive: boolean;
   readonly onChoose: (chosen: readonly Permission[]) => void;
-  /** Called with each key press that the component does not handle. */
+  /** Callback for each key press that the component does not handle itself. */
   readonly onKey: (key: string) => void;
 }
 
-/** Shows checkboxes for permissions, one line per resource. Arrow keys move the cursor, space toggles a permission. */
+/** Shows a checkbox per permission, one line per resource. The arrow keys move the cursor, and space selects or clears a permission. */
 function PermissionGrid({ permissions, chosen, isActive, onChoose, onKey }: PermissionGridProps) {
   const [cursor, setCursor] = useState(0);
   const current = permissions[cursor];
@@ -145,11 +147,11 @@ interface ChoiceLineProps<Choice extends string> {
   readonly chosen: Choice;
   readonly isActive: boolean;
   readonly onChoose: (choice: Choice) => void;
-  /** Called with each key press that the component does not handle. */
+  /** Callback for each key press that the component does not handle itself. */
   readonly onKey: (key: string) => void;
 }
 
-/** Shows a selection of one option. The user changes the option with arrow keys or space. */
+/** Shows a field with several options, of which one is selected. The arrow keys and space select another option. */
 function ChoiceLine<Choice extends string>({ label, choices, chosen, isActive, onChoose, onKey }: ChoiceLineProps<Choice>) {
   const takeKey = (key: string): boolean => {
     const step = key === "right" || key === "space" ? 1 : key === "left" ? -1 : 0;

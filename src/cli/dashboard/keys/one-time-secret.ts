@@ -1,4 +1,7 @@
-/** An API key that is shown once. Stored as bytes, which can be overwritten; a string would stay in memory until garbage collection. */
+/**
+ * A new API key, which the dashboard shows once. Stored as bytes, because bytes can be overwritten. A string would stay in memory until
+ * garbage collection.
+ */
 export class OneTimeSecret {
   readonly #bytes: Buffer;
 

@@ -11,7 +11,7 @@ interface Props {
   readonly onClose: () => void;
 }
 
-/** Shows a new API key once. Closes when the user confirms that it is stored. */
+/** Shows a new API key once. The dialog closes when the user confirms that the key is stored elsewhere. */
 export function SecretDialog({ secret, about, onClose }: Props) {
   const { copy } = useDashboard();
   const [isLeaving, setLeaving] = useState(false);

@@ -9,31 +9,31 @@ import { useEffect, useState, useSyncExternalStore } from "react";
 import { useSession } from "../session/hooks.js";
 
 /**
- * Maximum number of workers whose logs are followed. Each worker needs a stream, and the daemon limits the total number of streams for all
- * clients.
+ * Maximum number of workers whose logs are followed. Each worker needs a stream of its own, and the daemon limits the number of streams for
+ * all clients together.
  */
 const mostFollowed = 16;
-/** Time for which log entries are collected before they are drawn together, so that a fast log causes at most 20 frames per second. */
+/** Time in which log entries are collected before the screen is drawn. Even a fast log thus causes at most 20 frames per second. */
 const collectMs = 50;
 const retryMs = 1000;
-/** Number of past entries to load for each worker: `ofOne` if one worker is followed, otherwise `ofMany`. */
+/** Number of past log entries to load per worker: `ofOne` if the logs of one worker are followed, `ofMany` for several workers. */
 const firstEntries = { ofOne: 1000, ofMany: 100 };
 
 export const mostLines = 5000;
 const mostCharacters = 2_000_000;
 
 export interface LogSnapshot {
-  /** The newest lines of all workers, oldest first, limited to `mostLines` lines and `mostCharacters` characters. */
+  /** The newest lines of all workers, oldest first. At most `mostLines` lines with `mostCharacters` characters in total. */
   readonly lines: readonly LogLine[];
-  /** Number of lines received so far, including lines that were dropped since. */
+  /** Number of lines received so far, including lines that are no longer in `lines`. */
   readonly totalLines: number;
   readonly followed: readonly string[];
   readonly state: "connecting" | "live" | "lost";
-  /** The error that ended the last remaining log stream. */
+  /** The error that ended the last open log stream. Undefined while a stream is open. */
   readonly error: Error | undefined;
 }
 
-/** Streams the logs of several workers, like `runtimectl workers logs -f`. */
+/** Streams the logs of several workers, as `runtimectl workers logs -f` does. */
 class LogFollower {
   readonly #session: Session;
   readonly #listeners = new Set<() => void>();
@@ -56,8 +56,8 @@ class LogFollower {
   readonly snapshot = (): LogSnapshot => this.#snapshot;
 
   /**
-   * Follows the logs of up to `mostFollowed` of these workers and stops following all others. Workers that are already followed have
-   * priority.
+   * Follows the logs of these workers and stops following all others. If there are more than `mostFollowed` workers, those already followed
+   * have priority.
    */
   follow(names: readonly string[]): void {
     for (const name of this.#followers.keys()) if (!names.includes(name)) this.#leave(name);
@@ -111,7 +111,7 @@ class LogFollower {
     this.#change({ state: "lost" });
   }
 
-  /** Adds a single line about the gap for all workers, because the workers share the connection to the daemon. */
+  /** Adds only one line about a gap in the logs, because the gap concerns all workers: they share the connection to the daemon. */
   #onBack(name: string): void {
     this.#lost.delete(name);
     if (this.#lost.size > 0) return;
@@ -134,8 +134,8 @@ class LogFollower {
     this.#timer = undefined;
     const pending = this.#pending.splice(0);
     const lines = [...this.#snapshot.lines, ...pending];
-    // Sorts the lines by id, because the streams of several workers are not synchronized. The ids show the order in which entries were
-    // written.
+    // Sorts the lines by the ids of their entries, because the daemon assigns ids in the order of writing. The streams of several workers
+    // do not arrive in this order.
     if (lines.some(({ id }, index) => id < (lines[index - 1]?.id ?? 0))) lines.sort((a, b) => a.id - b.id);
     this.#change({ lines: newestLines(lines), totalLines: this.#snapshot.totalLines + pending.length });
   }
@@ -146,7 +146,7 @@ class LogFollower {
   }
 }
 
-/** Returns the newest lines, limited to `mostLines` and `mostCharacters`. */
+/** Returns the newest lines: at most `mostLines` lines with `mostCharacters` characters in total. */
 export function newestLines(lines: readonly LogLine[]): readonly LogLine[] {
   let first = lines.length;
   let characters = 0;

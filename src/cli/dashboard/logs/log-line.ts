@@ -1,18 +1,18 @@
 import type { LogEntry } from "../../../shared/contract/worker-logs.js";
 
-/** One text line of a log entry. */
+/** One line of the text of a log entry. */
 export interface LogLine {
   readonly key: string;
-  /** Id of the log entry. Entries of all workers are sorted by id. */
+  /** Id of the log entry. Ids increase in the order in which the daemon writes entries of all workers. */
   readonly id: number;
-  /** Name of the worker. Empty for lines that the dashboard itself adds. */
+  /** Name of the worker. Empty for a line that the dashboard itself adds. */
   readonly worker: string;
   readonly entry: Pick<LogEntry, "time" | "level" | "version" | "source">;
   readonly isFirst: boolean;
   readonly text: string;
 }
 
-/** Splits a log entry into lines. Replaces tabs, common in stack traces, because their width depends on the terminal. */
+/** Splits the text of a log entry into lines. Replaces tabs with spaces, because the width of a tab depends on the terminal. */
 export function logLines(worker: string, entry: LogEntry): LogLine[] {
   const { id, text } = entry;
   return text

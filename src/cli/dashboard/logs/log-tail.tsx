@@ -8,7 +8,7 @@ import type { LogLevel } from "../../../shared/contract/worker-logs.js";
 
 const settledMs = 250;
 
-/** Colors by log level. Lines of other levels have the default color of the terminal. */
+/** Color of a log line by its level. All other levels have the terminal's default color. */
 export const levelColors: Readonly<Partial<Record<LogLevel, string>>> = { warn: "yellow", error: "red" };
 
 interface Props {
@@ -18,13 +18,16 @@ interface Props {
   readonly height: number;
 }
 
-/** Shows the newest log lines of a version. Requests the log after the version has been selected for `settledMs`. */
+/** Shows the newest log lines of a worker version. Requests the log only after the version has been selected for `settledMs`. */
 export function LogTail(props: Props) {
   const isSettled = useIsSettled(settledMs);
   return isSettled && props.height > 0 ? <LiveTail {...props} /> : null;
 }
 
-/** Returns the newest lines. If they contain no error, the newest error is the first one, so that its cause is visible. */
+/**
+ * Returns the newest lines. If they contain no error, the first returned line is the newest error, so that the user sees the cause of a
+ * failure.
+ */
 function tailOf(lines: readonly LogLine[], height: number): readonly LogLine[] {
   const newest = lines.slice(-height);
   const error = lines.findLast(({ entry, isFirst }) => isFirst && entry.level === "error" && entry.source !== "request");

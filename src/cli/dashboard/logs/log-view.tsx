@@ -15,13 +15,13 @@ import { fitted } from "../terminal/fitted.js";
 import { wrapped } from "../terminal/wrapped.js";
 import { levelColors } from "./log-tail.js";
 
-/** Minimum width, in columns, to show both the worker and the version of a log line. */
+/** Terminal width in columns from which log lines show worker and version. A narrower terminal shows only one of them. */
 const widthForBoth = 100;
 
 const markWidth = 2;
 const workerWidth = 16;
 const versionWidth = 10;
-/** Shows a log line on one row, or on several rows if lines are wrapped. */
+/** Shows a log line on one row. If wrapping is enabled, shows a long line on several rows. */
 const LogRow = memo(
   function LogRow({ line, columns, isSelected }: LogRowProps) {
     const color = levelColors[line.entry.level];
@@ -43,19 +43,19 @@ const LogRow = memo(
     JSON.stringify(before.columns) === JSON.stringify(after.columns),
 );
 
-/** Selects the shown lines: all lines, only output of workers and daemon, or only requests. */
+/** The options of the line filter: all lines, only output of workers and messages of the daemon, or only requests. */
 const lineKinds = ["all lines", "output", "requests"] as const;
 type LineKind = (typeof lineKinds)[number];
 
 interface LogViewProps {
   readonly names: readonly string[];
-  /** Whether one of the followed workers has several versions. */
+  /** Whether at least one of the followed workers has several versions. */
   readonly hasVersions: boolean;
 }
 
 const textOf = ({ worker, entry, text }: LogLine) => `${worker} ${entry.version} ${entry.level} ${text}`;
 
-/** Shows the streamed logs of workers, with filter, search and pause. */
+/** Shows the log lines of workers as they arrive, with a filter, a search and a pause. */
 export function LogView({ names, hasVersions }: LogViewProps) {
   const { overlays, copy } = useDashboard();
   const { columns: width, rows } = useSize();
@@ -174,7 +174,7 @@ function nextIndex(lines: readonly LogLine[], { from, step, text }: Seeking): nu
   return undefined;
 }
 
-/** The visible columns, and the width of the view. */
+/** The columns to show, and the width of the log view. */
 interface LogColumns {
   readonly width: number;
   readonly isWrapped: boolean;
@@ -189,7 +189,7 @@ interface LogRowProps {
   readonly isSelected: boolean;
 }
 
-/** Returns the texts of the rows on which a log line is shown. */
+/** Returns one text per terminal row that a log line needs. */
 function logRowPieces(line: LogLine, columns: LogColumns): string[] {
   return columns.isWrapped ? wrapped(line.text, columns.width - markWidth - headWidth(columns)) : [line.text];
 }

@@ -11,7 +11,7 @@ import { useQuery } from "../queries/hooks.js";
 
 const none: readonly Worker[] = [];
 
-/** Shows the streamed log of one worker, or of the workers with the most requests. */
+/** Shows the log of one worker as entries arrive, or the logs of the workers with the most requests. */
 export function LogsScreen() {
   return (
     <RequirePermission permission="workers:read">

@@ -4,15 +4,15 @@ import type { LogLine } from "./log-line.js";
 
 interface Options {
   readonly lines: readonly LogLine[];
-  /** Number of visible rows. */
+  /** Number of terminal rows that show log lines. */
   readonly height: number;
-  /** Returns the number of rows on which a log line is shown. */
+  /** Returns the number of terminal rows that a log line needs. */
   readonly rowsOf: (line: LogLine) => number;
 }
 
 interface LogPosition {
   readonly selectedIndex: number;
-  /** Index of the first visible line. `lastIndex` is the index of the last visible line. */
+  /** Index of the first visible log line. `lastIndex` is the index of the last visible log line. */
   readonly firstIndex: number;
   readonly lastIndex: number;
   readonly select: (index: number) => void;
@@ -20,8 +20,8 @@ interface LogPosition {
 }
 
 /**
- * Manages the visible part of a log. Shows the newest lines until the user moves the selection. From then on, the selected line does not
- * move.
+ * Manages the visible part of a log. Shows the newest lines until the user moves the selection. Then the selected line keeps its position
+ * when new lines arrive.
  */
 export function useLogPosition({ lines, height, rowsOf }: Options): LogPosition {
   const [place, setPlace] = useState<{ readonly key: string; readonly below: number }>();
@@ -51,7 +51,7 @@ export function useLogPosition({ lines, height, rowsOf }: Options): LogPosition 
   return { selectedIndex, firstIndex, lastIndex, select, moves: lines.length > 0 ? moves : {} };
 }
 
-/** Returns the index of the line with this identifier. Searches from the end, because the selected line is usually there. */
+/** Returns the index of the log line with this identifier. Searches backwards, because the selected line is usually near the end. */
 function indexOf(lines: readonly LogLine[], key: string): number {
   return lines.findLastIndex((line) => line.key === key);
 }

@@ -1,25 +1,25 @@
 import { readdirSync, type Dirent } from "node:fs";
 import path from "node:path";
 
-/** Initial text of a prompt for a local path. */
+/** Text that a prompt for a local path contains at first. */
 export const hereFolder = "./";
 
 interface PathCompletion {
-  /** The typed text, completed up to the common prefix of the candidates. */
+  /** The typed text, extended to the longest common start of all candidates. */
   readonly text: string;
-  /** Names of files and folders that match the typed text. Folders end in a slash. */
+  /** Names of files and folders that start with the typed text. A folder's name ends with a slash. */
   readonly candidates: readonly string[];
 }
 
 interface Place {
   readonly workingDirectory: string;
-  /** The folder that replaces `~`. If undefined, `~` is not expanded. */
+  /** The folder for which `~` stands. If undefined, `~` is an ordinary character. */
   readonly home?: string;
-  /** Whether all files are candidates instead of only folders and archives. */
+  /** Whether all files are candidates. Otherwise only folders and archives are candidates. */
   readonly anyFile?: boolean;
 }
 
-/** Completes a local path like a shell. */
+/** Completes a local path as a shell does. */
 export function completePath(typed: string, { workingDirectory, home, anyFile = false }: Place): PathCompletion {
   const folder = typed.slice(0, typed.lastIndexOf("/") + 1);
   const begun = typed.slice(folder.length);
@@ -33,7 +33,7 @@ export function completePath(typed: string, { workingDirectory, home, anyFile = 
   return { text: folder + common, candidates };
 }
 
-/** Returns the files and folders in a folder. Empty if the folder does not exist or is not readable. */
+/** Returns the entries of a folder. Empty if the folder does not exist or cannot be read. */
 function entriesOf(folder: string): Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true });
@@ -48,12 +48,12 @@ function commonPrefix(one: string, other: string): string {
   return one.slice(0, length);
 }
 
-/** Appends typed or pasted text to a path. A text that starts with `/` or `~` replaces the initial `./`. */
+/** Appends typed or pasted text to a path. If the text starts with `/` or `~`, it replaces the initial `./`. */
 export function afterTyping(before: string, typed: string): string {
   return before === hereFolder && /^[/~]/.test(typed) ? typed : before + typed;
 }
 
-/** Expands a leading `~` in a path like a shell. */
+/** Replaces `~` at the start of a path with the home folder, as a shell does. */
 export function withHome(typed: string, home: string | undefined): string {
   return home !== undefined && (typed === "~" || typed.startsWith("~/")) ? home + typed.slice(1) : typed;
 }

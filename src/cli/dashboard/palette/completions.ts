@@ -7,16 +7,16 @@ import type { Client } from "../../../shared/client.js";
 import { uploadedWorkers } from "../../uploaded-workers.js";
 import { useQuery } from "../queries/hooks.js";
 
-/** Command verbs whose argument is not the name of an existing item. */
+/** Command verbs whose argument is not the name of an installed package or existing item. */
 const withoutNames = new Set(["list", "create", "meta", "loaded", "reload"]);
 
 interface Known {
-  /** Existing workers, plugins or key ids, depending on the noun of the command. */
+  /** Names of existing workers or plugins, or ids of existing keys, depending on the noun of the command. */
   readonly names: readonly string[];
   readonly workingDirectory: string;
 }
 
-/** Returns words that complete the last word of a command line. */
+/** Returns the words with which the last word of a command line can be completed. */
 export async function completionsOf(text: string, known: Known): Promise<string[]> {
   const words = text.trimStart().split(/\s+/);
   const last = words.at(-1) ?? "";
@@ -25,7 +25,9 @@ export async function completionsOf(text: string, known: Known): Promise<string[
   return candidates.filter((candidate) => candidate.startsWith(last)).toSorted();
 }
 
-/** Returns the text with its last word completed up to the common prefix of the candidates. Adds a space if there is only one candidate. */
+/**
+ * Returns the text with its last word extended to the longest common start of the candidates. If there is only one candidate, adds a space.
+ */
 export function completed(text: string, candidates: readonly string[]): string {
   const [first] = candidates;
   if (first === undefined) return text;
@@ -53,7 +55,7 @@ async function flagsOf(words: string): Promise<string[]> {
   return [...options, ...globalOptions].flatMap(({ flags }) => /--[a-z-]+/.exec(flags) ?? []);
 }
 
-/** Returns local paths that complete the typed path. Omits paths that need quotes because of white space. */
+/** Returns local paths that start with the typed path. Omits paths with white space, which would need quotes. */
 function pathsAt(typed: string, workingDirectory: string): string[] {
   const folder = typed.slice(0, typed.lastIndexOf("/") + 1);
   return completePath(typed, { workingDirectory })
@@ -68,7 +70,7 @@ function commonStart(one: string, other: string): string {
 }
 
 interface NameSource {
-  /** Name of the query whose response contains the names. Screens use the same query. */
+  /** Name of the query whose response contains the names. Screens use the same query and share the response. */
   readonly resource: string;
   readonly ask: (client: Client) => Promise<unknown>;
   readonly names: (answer: unknown) => readonly string[];
@@ -91,18 +93,18 @@ const sources: Readonly<Record<string, NameSource>> = {
     (keys) => keys.map(({ id }) => String(id)),
   ),
 };
-/** Source of names for nouns such as `auth`, for which the daemon has no names. */
+/** Source of names for nouns such as `auth`, for which no names exist on the daemon. */
 const nothing = sourceOf(
   "session",
   (client) => client.session.show(),
   () => [],
 );
 
-/** Returns the existing names of a noun, for completion. */
+/** Returns the names of existing items of a noun, for completion. Empty while they are loading. */
 export function useNames(noun: string): readonly string[] {
   const { resource, ask, names } = (Object.hasOwn(sources, noun) && sources[noun]) || nothing;
   const { value } = useQuery(resource, ask);
-  // Omits names that need quotes or contain control characters.
+  // Omits names with control characters, and names that need quotes.
   return value === undefined ? [] : names(value).filter((name) => /^[!-~]+$/.test(name));
 }
 

@@ -14,12 +14,12 @@ import { Confirm } from "../components/confirm.js";
 
 interface PaletteProps {
   readonly session: Session;
-  /** The text in the input when the palette opens. */
+  /** The text that the input contains when the palette opens. */
   readonly initial: string;
   readonly onClose: () => void;
 }
 
-/** Shows an input for a runtimectl command line, runs the command and shows its output. */
+/** The palette: an input for a runtimectl command line, which the dashboard then runs. Shows the output of the command. */
 export function Palette({ session, initial, onClose }: PaletteProps) {
   const { overlays, history } = useDashboard();
   const [line, setLine] = useState<string>();
@@ -46,7 +46,10 @@ interface PaletteInputProps {
   readonly onCancel: () => void;
 }
 
-/** Shows the input of the palette. Tab completes commands, names, flags and paths. Up and down select earlier lines. */
+/**
+ * Shows the input of the palette. The tab key completes commands, names, flags and paths. The keys up and down select earlier command
+ * lines.
+ */
 function PaletteInput({ session, initial, onSubmit, onCancel }: PaletteInputProps) {
   const { history } = useDashboard();
   const [text, setText] = useState(initial);
@@ -54,7 +57,7 @@ function PaletteInput({ session, initial, onSubmit, onCancel }: PaletteInputProp
   const [candidates, setCandidates] = useState<readonly string[]>([]);
   const names = useNames(text.trimStart().split(/\s/)[0] ?? "");
   const { workingDirectory } = session.context;
-  // Compares the content of the array, because each rendering creates a new array.
+  // The effect depends on this text instead of the array `names`, because each rendering creates a new array.
   const knownNames = names.join(" ");
   useEffect(() => {
     let isLatest = true;
@@ -102,7 +105,7 @@ interface OpenQuestion {
   readonly answer: (agreed: boolean) => void;
 }
 
-/** Runs a command while mounted. Its confirmations appear as dashboard overlays. */
+/** Runs a command while the component is mounted. Confirmations of the command appear as overlays of the dashboard. */
 function PaletteRun({ line, session, onClose, onDone }: PaletteRunProps) {
   const { context, isAccessible } = useDashboard();
   const [open, setOpen] = useState<OpenQuestion>();

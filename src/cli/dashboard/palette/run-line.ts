@@ -21,11 +21,14 @@ export interface LineOutcome {
 
 interface RunOptions {
   readonly signal: AbortSignal;
-  /** Whether screen reader mode is active. Output then stays in the terminal, so commands that print a new key are rejected. */
+  /** Whether screen reader mode is active. Because output then stays in the terminal, the palette rejects commands that print a new key. */
   readonly isAccessible: boolean;
 }
 
-/** Runs a runtimectl command line with the session's profile and returns its output. Prompts only through `context.confirm`. */
+/**
+ * Runs a runtimectl command line with the session's profile and returns the output. The command can ask for confirmation only through
+ * `context.confirm`.
+ */
 export async function runLine(line: string, context: Context, { signal, isAccessible }: RunOptions): Promise<LineOutcome> {
   let written = "";
   const write = (text: string | Uint8Array) => (written += typeof text === "string" ? text : Buffer.from(text).toString("utf8"));
@@ -75,7 +78,7 @@ function makesKey(words: string): boolean {
   return words === "keys create" || words === "keys rotate";
 }
 
-/** Splits a command line into words like a shell, with quotes but without expansion. Throws a usage error for an unclosed quote. */
+/** Splits a command line into words as a shell does. Supports quotes, but no expansion. Throws a usage error for an unclosed quote. */
 export function splitWords(line: string): string[] {
   const words: string[] = [];
   const text = line.trimEnd();

@@ -21,14 +21,14 @@ const columns: readonly Column<Row>[] = [
 interface Row extends PluginTarget {
   /** Details of a loaded plugin. Undefined if the plugin is not loaded. */
   readonly loaded: LoadedPlugin | undefined;
-  /** Position of the plugin in the order of the hooks, starting at 1. */
+  /** Position at which the hooks of the plugin run among all plugins, from 1. */
   readonly position: number;
   readonly loadedCount: number;
   readonly stateOf: (name: string) => string;
 }
 const keyOf = ({ plugin }: Row) => plugin.name;
 
-/** Lists the installed plugins with their state and load error. */
+/** Lists the installed plugins with their states and load errors. */
 export function PluginsScreen() {
   return (
     <RequirePermission permission="plugins:read">

@@ -15,7 +15,7 @@ import { useDashboard, useNavigation } from "../session/hooks.js";
 
 interface Row extends SecretTarget {
   readonly state: "set" | "staged" | "missing";
-  /** Unix time in seconds when the secret was set. Undefined for a missing secret. */
+  /** Time in Unix seconds at which the secret was set. Undefined for a missing secret. */
   readonly setAt: number | undefined;
   readonly setBy: string | undefined;
 }
@@ -31,7 +31,7 @@ const columns: readonly Column<Row>[] = [
   { heading: "SET", width: 10, text: ({ setAt }) => (setAt === undefined ? "-" : ago(setAt, Date.now())) },
 ];
 
-/** Lists the secrets of a worker. Never shows their values. */
+/** Lists the names of a worker's secrets. Never shows a value. */
 export function SecretsScreen() {
   const { subject } = useNavigation();
   if (subject === undefined) return <SafeText>select a worker on the screen Workers and press its key for secrets</SafeText>;
@@ -62,7 +62,7 @@ function Secrets({ worker }: { readonly worker: string }) {
   );
 }
 
-/** Returns a function that prompts for a value with hidden input and sets the secret. */
+/** Returns a function that prompts for the value of a secret, with hidden input, and sets the secret. */
 function useAskValue(worker: string): (name: string) => void {
   const { overlays } = useDashboard();
   const performing = usePerforming();
@@ -79,7 +79,7 @@ function useAskValue(worker: string): (name: string) => void {
     });
 }
 
-/** Registers the shortcut that sets a secret with a new name. */
+/** Registers the shortcut that prompts for the name and value of a new secret. */
 function useNewSecret(worker: string): void {
   const { overlays } = useDashboard();
   const askValue = useAskValue(worker);

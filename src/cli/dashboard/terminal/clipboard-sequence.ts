@@ -1,6 +1,6 @@
 /**
- * Returns the escape sequence OSC 52, which copies text to the terminal's clipboard, even over SSH. Base64 prevents the text from injecting
- * other sequences.
+ * Returns the escape sequence OSC 52, with which the terminal copies a text to the clipboard, also over SSH. The text is in Base64, so that
+ * it cannot contain other escape sequences.
  */
 export function clipboardSequence(text: string): string {
   return `\u001b]52;c;${Buffer.from(text).toString("base64")}\u0007`;

@@ -5,7 +5,10 @@ const plain = /^[\x20-\x7e]*$/;
 const ellipsis = "…";
 const segmenter = new Intl.Segmenter();
 
-/** Fits text to exactly `columns` columns: truncates with an ellipsis or pads with spaces. Escapes control characters. */
+/**
+ * Returns text with a width of exactly `columns` columns: longer text is truncated with an ellipsis, shorter text is padded with spaces.
+ * Escapes control characters.
+ */
 export function fitted(text: string, columns: number): string {
   const safe = sanitizeForTerminal(text);
   const width = plain.test(safe) ? safe.length : stringWidth(safe);
@@ -14,7 +17,7 @@ export function fitted(text: string, columns: number): string {
   return columns < 1 ? "" : cut + ellipsis + " ".repeat(Math.max(0, columns - 1 - stringWidth(cut)));
 }
 
-/** Returns the longest prefix of whole graphemes that fits into the width. */
+/** Returns the longest start of a text that fits into the width. Never splits a grapheme. */
 function cutTo(text: string, columns: number): string {
   if (plain.test(text)) return text.slice(0, Math.max(0, columns));
   let [cut, width] = ["", 0];

@@ -1,13 +1,13 @@
 import type { DashboardHost } from "../dashboard-host.js";
 
 /**
- * Escape sequences for automatic line wrap (DECAWM). The dashboard disables it, so that a frame drawn during a resize is truncated instead
- * of wrapped.
+ * Escape sequences for automatic line wrap (DECAWM). The dashboard disables line wrap, so that a resize truncates the lines of a frame
+ * instead of wrapping them.
  */
 const wrapping = { off: "\u001b[?7l", on: "\u001b[?7h" };
 /**
- * Escape sequences for the alternate screen. The screen is cleared on exit, because some terminals can show it again and it could contain
- * an API key.
+ * Escape sequences for the alternate screen. On exit, the dashboard clears this screen: some terminals can show it again, and it could
+ * contain an API key.
  */
 const alternateScreen = {
   enter: `\u001b[?1049h\u001b[?25l${wrapping.off}\u001b[H`,
@@ -15,15 +15,18 @@ const alternateScreen = {
 };
 /** Escape sequences for bracketed paste, in which the terminal marks the start and end of pasted text. */
 const bracketedPaste = { on: "\u001b[?2004h", off: "\u001b[?2004l" };
-/** Delay before the dashboard returns to full-screen mode after a suspend. The timer fires only after the shell continues the process. */
+/**
+ * Delay after which the dashboard returns to full-screen mode. The process is stopped in the meantime, so the timer fires only after the
+ * shell continues the process.
+ */
 const stopMs = 50;
 
 interface FullScreenOptions {
   readonly host: Pick<DashboardHost, "events" | "writeNow" | "stop">;
-  /** Called after full-screen mode is entered, also when `fg` continues the dashboard after ctrl-z. */
+  /** Callback that runs when full-screen mode starts, also after `fg` continues a dashboard that ctrl-z stopped. */
   readonly onEnter: () => void;
   readonly onLeave: () => void;
-  /** Whether the dashboard uses the alternate screen. False in screen reader mode, in which earlier lines stay visible. */
+  /** Whether the dashboard draws on the alternate screen. False in screen reader mode, because earlier lines must stay visible. */
   readonly usesAlternateScreen: boolean;
 }
 
@@ -45,12 +48,12 @@ export class FullScreen {
     this.#write(`${this.#options.usesAlternateScreen ? alternateScreen.enter : ""}${bracketedPaste.on}`);
     events.on("SIGTSTP", this.#onSuspend);
     events.on("exit", this.#onEnd);
-    // Restores the terminal at `uncaughtExceptionMonitor`, which Node.js emits before it prints an uncaught exception.
+    // Restores the terminal at the event `uncaughtExceptionMonitor`, because Node.js prints an uncaught exception after this event.
     events.on("uncaughtExceptionMonitor", this.#onEnd);
     this.#options.onEnter();
   }
 
-  /** Leaves full-screen mode. Synchronous, so that exit handlers can call this method. */
+  /** Leaves full-screen mode. Synchronous, because exit handlers call this method. */
   leave(): void {
     if (!this.#isOurs) return;
     this.#isOurs = false;
@@ -62,7 +65,9 @@ export class FullScreen {
     this.#write(`${bracketedPaste.off}${this.#options.usesAlternateScreen ? alternateScreen.leave : ""}`);
   }
 
-  /** Suspends the dashboard (ctrl-z) until the shell continues it (`fg`). Without a job-control shell, has no effect. */
+  /**
+   * Suspends the dashboard (ctrl-z) until the shell continues it (`fg`). Has no effect if no shell with job control started the dashboard.
+   */
   suspend(): void {
     if (!this.#isOurs) return;
     this.leave();
@@ -74,7 +79,7 @@ export class FullScreen {
     try {
       this.#options.host.writeNow(text);
     } catch {
-      // Ignores the error of a closed terminal, which needs no restoring.
+      // Ignores the error, because a closed terminal needs no restoring.
     }
   }
 }

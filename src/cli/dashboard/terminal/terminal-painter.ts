@@ -5,8 +5,8 @@ const clearToLineEnd = "\u001b[K";
 const clearScreen = "\u001b[2J";
 
 /**
- * Output stream for Ink. Receives complete frames and writes only the changed lines, at absolute positions. Ink's own writer uses relative
- * positions, which are wrong after a resize, and clears the scrollback.
+ * Output stream for Ink. Receives whole frames and writes only changed lines, at absolute positions. Ink's own writer clears the
+ * scrollback, and uses relative positions, which are wrong after a resize.
  */
 export class TerminalPainter {
   readonly #terminal: DrawingSurface;
@@ -14,7 +14,7 @@ export class TerminalPainter {
   #isPaused = true;
   #frame = "";
   #isScheduled = false;
-  /** Ink's stream interface requires this property. */
+  /** Property that Ink requires of its output stream. */
   readonly isTTY = false;
 
   constructor(terminal: DrawingSurface) {
@@ -29,16 +29,16 @@ export class TerminalPainter {
     return this.#terminal.rows;
   }
 
-  /** Receives a frame from Ink. Draws only the last frame of each turn of the event loop. */
+  /** Receives a frame from Ink. If several frames arrive within one turn of the event loop, draws only the last. */
   write(frame: string): boolean {
     this.#frame = frame;
-    // Draws the first frame immediately, before the first request to the daemon.
+    // Draws the first frame immediately, so that the user sees the dashboard before the first request to the daemon.
     if (this.#shown.length === 0) this.#paint();
     else this.#schedule();
     return true;
   }
 
-  /** Starts drawing. Redraws all lines, because the content of the terminal is unknown. */
+  /** Starts drawing. Draws all lines, because the terminal can contain any other text. */
   resume(): void {
     this.#isPaused = false;
     this.#shown = [];
@@ -46,7 +46,7 @@ export class TerminalPainter {
     if (this.#frame !== "") this.write(this.#frame);
   }
 
-  /** Redraws all lines after a resize, because the terminal has moved its content. */
+  /** Draws all lines again after a resize, because the terminal has moved them. */
   repaint(): void {
     if (!this.#isPaused) this.resume();
   }
@@ -75,7 +75,7 @@ export class TerminalPainter {
   #paint(): void {
     if (this.#isPaused) return;
     const lines = this.#frame.split("\n").slice(0, this.rows);
-    // Clears each line before writing text: after a full line the cursor is in the last column, and clearing would delete the last
+    // Clears a line before writing its text. After a full line, the cursor stays on the last column, and clearing would delete the last
     // character.
     const changed = lines.flatMap((line, index) => (line === this.#shown[index] ? [] : [`\u001b[${index + 1};1H${clearToLineEnd}${line}`]));
     const leftOver = lines.length < this.#shown.length ? [`\u001b[${lines.length + 1};1H\u001b[J`] : [];

@@ -1,7 +1,7 @@
 import { createContext, useContext } from "react";
 import type { DrawingSurface } from "../dashboard-host.js";
 
-/** The terminal columns and rows that are available to a component. */
+/** The number of terminal columns and rows that a component can use. */
 export const SizeContext = createContext<Size>({ columns: 80, rows: 24 });
 
 export interface Size {
@@ -15,14 +15,14 @@ export function useSize(): Size {
   return useContext(SizeContext);
 }
 
-/** Returns the layout of list and detail: side by side (wide), stacked (medium), or one at a time (narrow). */
+/** Returns the layout of a list and its details: side by side (wide), one above the other (medium), or only one of them (narrow). */
 export function useLayout(): Layout {
   const { columns } = useSize();
   if (columns >= 120) return "wide";
   return columns >= 80 ? "medium" : "narrow";
 }
 
-/** The size of the terminal. Notifies listeners about changes. */
+/** The size of the terminal. Notifies its listeners after each change of the size. */
 export class TerminalSize {
   readonly #terminal: DrawingSurface;
   #size: Size;
@@ -44,7 +44,7 @@ export class TerminalSize {
   readonly current = (): Size => this.#size;
 }
 
-/** Returns the size of the terminal, or 80x24 if the terminal reports 0. */
+/** Returns the size of the terminal. If the terminal reports 0, returns 80 columns and 24 rows. */
 function sizeOf({ columns, rows }: DrawingSurface): Size {
   return { columns: columns || 80, rows: rows || 24 };
 }

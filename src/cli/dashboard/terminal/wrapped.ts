@@ -4,7 +4,7 @@ import { sanitizeForTerminal } from "../../output/sanitize-for-terminal.js";
 const plain = /^[\x20-\x7e]*$/;
 const segmenter = new Intl.Segmenter();
 
-/** Wraps text into lines of at most `columns` columns. A line can end after any grapheme. Escapes control characters. */
+/** Splits text into lines of at most `columns` columns, between any two graphemes. Escapes control characters. */
 export function wrapped(text: string, columns: number): string[] {
   const safe = sanitizeForTerminal(text);
   const width = Math.max(2, columns);

@@ -24,7 +24,7 @@ type Step =
   | { readonly kind: "preview"; readonly source: string; readonly upload: UploadSession }
   | { readonly kind: "sending"; readonly source: string; readonly upload: UploadSession };
 
-/** Uploads a folder or an archive. Prompts for the path, shows a preview, then uploads. */
+/** Uploads a folder or an archive: prompts for the path, shows a preview, and uploads after the user confirms. */
 export function UploadOverlay({ session, onClose }: Props) {
   const { overlays } = useDashboard();
   const navigation = useNavigation();

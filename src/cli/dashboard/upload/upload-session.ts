@@ -14,15 +14,15 @@ import { capturingTerminal } from "../capturing-terminal.js";
 import type { Fact } from "../components/detail.js";
 import type { Session } from "../session/session.js";
 
-/** An upload in two steps: packs the worker for a preview, then uploads the archive. */
+/** An upload in two steps. The first step packs the worker for a preview, and the second step uploads the archive. */
 export class UploadSession {
   readonly #session: Session;
   readonly #context: Context;
   readonly #cleanUps: readonly (() => void)[];
   readonly #packageArchive: PackageArchive;
-  /** Messages that packing printed, later the messages that the upload printed. */
+  /** The messages that packing and uploading have printed so far. */
   readonly #said: string[];
-  /** Facts for the preview: the package, and the effect of the upload on installed versions. */
+  /** Facts for the preview: the package, and what the upload changes for installed versions. */
   readonly facts: readonly Fact[];
 
   private constructor(session: Session, { context, packageArchive, said, cleanUps, facts }: Prepared) {
@@ -34,7 +34,7 @@ export class UploadSession {
     this.facts = facts;
   }
 
-  /** Packs a folder by the same rules as `runtimectl workers upload`. The signal cancels packing and the following upload. */
+  /** Packs a folder by the same rules as `runtimectl workers upload`. The signal cancels packing and the upload that follows. */
   static async prepare(session: Session, source: string, signal: AbortSignal): Promise<UploadSession> {
     const said: string[] = [];
     const cleanUps: (() => void)[] = [];
@@ -94,7 +94,7 @@ interface Prepared {
   readonly facts: readonly Fact[];
 }
 
-/** Returns the worker with its currently installed versions. Sends a new request, so that the preview is not outdated. */
+/** Returns the worker with its installed versions. Sends a new request, because cached data could make the preview wrong. */
 async function installedWorker(session: Session, name: string): Promise<InstalledWorker | undefined> {
   const rows = (await (await session.client()).workers.list()).filter((worker) => worker.name === name);
   return rows.length === 0 ? undefined : toInstalledWorker(name, rows);
