@@ -118,10 +118,6 @@ test("opens the details of a request with its id by mouse and keyboard", async (
   await page.getByText("GET /always500/detail").click();
   const details = page.locator(".log-details");
   await details.getByText(response.headers.get("x-request-id") ?? "none", { exact: true }).waitFor();
-  const bottomOf = async (element: Locator) => {
-    const box = await element.boundingBox();
-    return (box?.y ?? 0) + (box?.height ?? 0);
-  };
   const bottom = await bottomOf(page.locator(".log-box"));
   await expect.poll(() => bottomOf(details.getByRole("button", { name: "Copy line" }))).toBeLessThan(bottom);
   await expectAccessible(page);
@@ -195,3 +191,8 @@ test("names the missing permission to a key that cannot read logs", async () => 
   await blind.getByText("It lacks the permission workers:read.").waitFor();
   await expectAccessible(blind);
 });
+
+const bottomOf = async (element: Locator) => {
+  const box = await element.boundingBox();
+  return (box?.y ?? 0) + (box?.height ?? 0);
+};

@@ -36,7 +36,7 @@ export function BusiestWorkers() {
         return (
           <Text key={`${name}@${version}`} wrap="truncate-end">
             {`${fitted(`${name} ${version ?? ""}`, nameWidth)}  ${cells.join("")}`}
-            <Text color={share > 0 ? "red" : "green"}>{fitted(share === 0 ? "" : `${percentOf(share)}`, 6)}</Text>
+            <Text color={share > 0 ? "red" : "green"}>{fitted(share === 0 ? "" : percentOf(share), 6)}</Text>
             <Text color="cyan">{sparkline(chart, Math.max(0, columns - nameWidth - 3 * rateWidth - 8))}</Text>
           </Text>
         );

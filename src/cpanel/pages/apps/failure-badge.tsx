@@ -3,11 +3,6 @@ import { Badge } from "../../components/badge.js";
 
 const tones = { ok: "good", degraded: "warn", failing: "bad" } as const;
 
-/** Returns the badge color for a version. `share` is the share of the version's requests that failed, from 0 to 1. */
-export function toneOf(share: number): "good" | "warn" | "bad" {
-  return tones[requestHealth(share)];
-}
-
 /** Badge with the share of failed requests. Hidden if fewer than 1 % of the requests failed. */
 export function FailureBadge({ share }: { share: number }) {
   const health = requestHealth(share);
