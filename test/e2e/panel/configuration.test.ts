@@ -116,7 +116,7 @@ test("saves the manifest as YAML, and names the line of an error", async () => {
     .getByText(/memry.*line 9/)
     .waitFor();
   await expectAccessible(page);
-  await page.getByRole("link", { name: "Logs" }).click();
+  await page.getByRole("navigation", { name: "Pages of shop" }).getByRole("link", { name: "Logs" }).click();
   await page.getByRole("alertdialog", { name: "The manifest is not saved" }).waitFor();
   await page.getByRole("button", { name: "Keep editing" }).click();
   await editor.fill(manifest.replace("hello from the shop", "good day"));

@@ -19,7 +19,7 @@ afterAll(async () => {
 const isStored = (name: string) => existsSync(path.join(house.daemon.directory, "workers", name));
 
 test("confirms a deletion with Enter only when the typed name matches", async () => {
-  const page = await house.open("apps/shop");
+  const page = await house.open("apps/shop/deployments");
   await page.getByRole("button", { name: "Delete app…" }).click();
   const dialog = page.getByRole("alertdialog", { name: "Delete shop?" });
   await dialog.getByLabel("Type shop to confirm").waitFor();
@@ -36,7 +36,7 @@ test("confirms a deletion with Enter only when the typed name matches", async ()
 });
 
 test("closes a confirmation with Escape, changes nothing and restores the focus", async () => {
-  const page = await house.open("apps/blog");
+  const page = await house.open("apps/blog/deployments");
   await page.getByRole("button", { name: "Delete app…" }).click();
   const dialog = page.getByRole("alertdialog", { name: "Delete blog?" });
   await dialog.getByLabel("Type blog to confirm").fill("blog");

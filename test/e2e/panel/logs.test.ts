@@ -69,12 +69,13 @@ test("shows requests in the log, and only failed requests with the 5xx filter", 
   await fetch(`${house.daemon.url}/always500/pay?card=hidden`);
   await fetch(`${house.daemon.url}/shop/logged`);
   const page = await house.open("apps/always500/logs");
-  await page.getByText(/GET \/always500\/pay 500 [\d.]+ ms/).waitFor();
+  const log = logOf(page, "always500");
+  await log.getByText(/GET \/always500\/pay 500 [\d.]+ ms/).waitFor();
   await page.getByLabel("Source").selectOption("app");
-  await expect.poll(() => page.getByText("GET /always500/pay").count()).toBe(0);
+  await expect.poll(() => log.getByText("GET /always500/pay").count()).toBe(0);
   await page.getByLabel("Source").selectOption("");
   await page.getByLabel("Status").selectOption("5xx");
-  await page.getByText("GET /always500/pay").waitFor();
+  await log.getByText("GET /always500/pay").waitFor();
   await expectAccessible(page);
   await page.goto(`${house.daemon.url}/cpanel/apps/shop/logs?source=request`);
   await page.getByText(/GET \/shop\/logged [234]/).waitFor();
@@ -115,7 +116,7 @@ test("keeps the end of a log with stack traces visible until the user scrolls up
 test("opens the details of a request with its id by mouse and keyboard", async () => {
   const response = await fetch(`${house.daemon.url}/always500/detail`);
   const page = await house.open("apps/always500/logs?text=detail");
-  await page.getByText("GET /always500/detail").click();
+  await logOf(page, "always500").getByText("GET /always500/detail").click();
   const details = page.locator(".log-details");
   await details.getByText(response.headers.get("x-request-id") ?? "none", { exact: true }).waitFor();
   const bottom = await bottomOf(page.locator(".log-box"));

@@ -141,9 +141,9 @@ test("shows events only without the permission for the audit log", async () => {
 
 test("draws the traffic with a legend and a table of the same values", async () => {
   const page = await house.open("overview");
-  const chart = page.getByRole("region", { name: "Traffic" });
+  const chart = page.getByRole("region", { name: "Requests per second" });
   await chart.locator("canvas").waitFor();
-  await chart.getByText("Table of traffic").click();
+  await chart.getByText("Table of requests per second").click();
   await expect.poll(() => chart.getByRole("row").count()).toBeGreaterThan(2);
   await expectAccessible(page);
 });
