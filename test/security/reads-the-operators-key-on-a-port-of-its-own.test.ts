@@ -102,7 +102,7 @@ function connectTo(host: string, port: number): Promise<string> {
   });
 }
 
-describe("a worker that tries to listen on a port", () => {
+describe("a worker that tries to open a socket", () => {
   let daemon: TestDaemon;
 
   beforeAll(async () => {
@@ -128,7 +128,7 @@ describe("a worker that tries to listen on a port", () => {
     for (const host of ["127.0.0.1", "::1"]) expect(await connectTo(host, port)).toBe("ECONNREFUSED");
   });
 
-  it.each(Object.keys(listenWays))("gets an error with a hint to listen on a port number (attempt: %s)", async (wayIn) => {
+  it.each(Object.keys(listenWays))("can listen on a port number only (attempt: %s)", async (wayIn) => {
     expect(await attack(wayIn)).toMatch(/^403 A worker cannot listen on a socket path, descriptor or handle\. Listen on a port number/);
   });
 

@@ -56,7 +56,7 @@ async function syntaxFrame({ folder, files }: CheckedPackage): Promise<readonly 
   return Array.isArray(details) ? details.map(String) : [];
 }
 
-/** Returns the first position in the texts that lies in a file of the user, with the code of this line. */
+/** Returns the first position in the texts that names a file of the package, and the source line at that position. Skips npm packages. */
 async function codeFrame(texts: readonly string[], checked: CheckedPackage): Promise<string[]> {
   for (const text of texts)
     for (const [, file = "", line = "", column = ""] of text.matchAll(positionPattern)) {

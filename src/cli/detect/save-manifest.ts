@@ -12,7 +12,8 @@ import { manifestTextOf } from "./detect-project.js";
 export async function saveManifest(context: Context, { project, folder, isArchive }: OpenedPackage): Promise<void> {
   if (isArchive) throw usageError("--save cannot be used with an archive");
   if (!project?.output) throw usageError("--save: the folder already has a manifest, or contains no project that needs one");
-  if (project.output.module) throw usageError(`--save cannot be used with ${project.kind}: its package contains a generated module`);
+  if (project.output.module)
+    throw usageError(`--save cannot be used with ${project.kind}: runtimectl generates the entrypoint of the package`);
   const [file] = manifestFileNames;
   await writeFile(path.join(folder, file), manifestTextOf(project.output), { flag: "wx" });
   context.output.note(`wrote ${file}`);

@@ -107,7 +107,7 @@ export function assertOwnOrigin(headers: IncomingHttpHeaders): void {
   if (!isOriginOf(origin, host))
     throw new ApiError(
       "CSRF_ORIGIN_MISMATCH",
-      "The Origin header does not match the host of this request. Send the scheme and host of the daemon's own address.",
+      "The Origin header does not match the host of this request. Send an Origin header with the scheme and host of the daemon's address.",
     );
 }
 
@@ -121,7 +121,7 @@ function assertOwnScheme(headers: IncomingHttpHeaders): void {
   if (scheme !== undefined && !origin.toLowerCase().startsWith(`${scheme}://`))
     throw new ApiError(
       "CSRF_ORIGIN_MISMATCH",
-      `The scheme of the Origin header does not match X-Forwarded-Proto (${JSON.stringify(scheme.slice(0, 20))}). Send the scheme of the daemon's own address, or configure the proxy to set X-Forwarded-Proto to the scheme of its client.`,
+      `The scheme of the Origin header does not match X-Forwarded-Proto (${JSON.stringify(scheme.slice(0, 20))}). Send an Origin header with the scheme of the daemon's address, or configure the proxy to set X-Forwarded-Proto to the scheme of the request that it received.`,
     );
 }
 

@@ -1,4 +1,4 @@
-/** Number of bytes by which a file grows before the next report. For a smaller file, an early start of the unpacker would save no time. */
+/** Number of bytes of growth between two calls of `onGrowth`. Below this size, unpacking a file during its upload would save no time. */
 const stepBytes = 512 * 1024;
 
 /** An uploaded file that the daemon is writing to the spool. */

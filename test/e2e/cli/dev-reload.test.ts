@@ -22,7 +22,7 @@ beforeEach(async ({ task }) => {
   run.forget();
 });
 
-test("dev serves a changed file and prints only the URL on stdout", async () => {
+test("`dev` serves a changed file and prints only the URL on stdout", async () => {
   await run.save("index.js", answering("changed"));
   await run.shows(/reloaded in \d+ ms\n/);
   expect(await run.text()).toBe("changed");
@@ -31,7 +31,7 @@ test("dev serves a changed file and prints only the URL on stdout", async () => 
   expect(run.stderr).not.toContain("\u001b");
 });
 
-test("dev reloads when files change in a new folder", async () => {
+test("`dev` reloads when files change in a new folder", async () => {
   await mkdir(path.join(run.folder, "new/deep"), { recursive: true });
   await writeFile(path.join(run.folder, "new/deep/text.js"), 'export const text = "deep";');
   await run.save("index.js", 'import { text } from "./new/deep/text.js"; export default { fetch: () => new Response(text) };');
@@ -40,7 +40,7 @@ test("dev reloads when files change in a new folder", async () => {
   await expect.poll(() => run.text()).toBe("deeper");
 });
 
-test("dev reloads at most twice after 300 changes and serves the last change", async () => {
+test("`dev` reloads at most twice after 300 changes and serves the last change", async () => {
   for (let index = 0; index < 300; index += 1) {
     writeFileSync(path.join(run.folder, `file-${index}.txt`), String(index));
     writeFileSync(path.join(run.folder, "index.js"), answering(`storm ${index}`));
@@ -52,7 +52,7 @@ test("dev reloads at most twice after 300 changes and serves the last change", a
 /** A change that is not ignored causes a reload within this time. */
 const ignoredMs = 1500;
 
-test("dev ignores changes in files that are not packed", async () => {
+test("`dev` ignores changes in files that are not packed", async () => {
   const before = run.count(/reloaded in/);
   await writeFile(path.join(run.folder, "notes/a"), "changed");
   await writeFile(path.join(run.folder, "debug.log"), "changed");
@@ -70,7 +70,7 @@ test.each([
   ["a module without a handler", "index.js", "export const x = 1;\n", /must export by default an object with fetch/],
   ["a manifest that is not valid YAML", "manifest.yaml", "name: app\nenv: [\n", /manifest\.yaml is not valid: .* at line 3, column 1/],
   ["a manifest with an invalid value", "manifest.yaml", "name: app\ntimeout: soon\n", /The package's manifest cannot be used\. timeout: /],
-])("dev prints where an error is and serves the last valid code (error: %s)", async (_, file, broken, shown) => {
+])("`dev` prints where an error is and serves the last valid code (error: %s)", async (_, file, broken, shown) => {
   const before = await run.text();
   await run.save(file, broken);
   await run.shows("the previous code stays active");
@@ -78,7 +78,7 @@ test.each([
   expect(await run.text()).toBe(before);
 });
 
-test("dev prints one error and no warning when the code does not load", async () => {
+test("`dev` prints one error and no warning when the code does not load", async () => {
   const broken = await DevRun.forTest({ "manifest.yaml": "name: app\n", "index.js": 'throw new Error("kaput");\n' });
   await broken.shows("no code is served yet");
   expect(broken.stderr.match(/kaput/g)).toHaveLength(1);
@@ -86,7 +86,7 @@ test("dev prints one error and no warning when the code does not load", async ()
   expect(broken.stderr).not.toMatch(/users|the call failed/);
 });
 
-test("dev serves the worker at a new path when its name or version changes", async () => {
+test("`dev` serves the worker at a new path when its name or version changes", async () => {
   const url = await run.url();
   await run.save("manifest.yaml", "name: other\nversion: 0.9.0\n");
   await run.shows("the new URL is");

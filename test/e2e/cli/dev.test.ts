@@ -20,14 +20,14 @@ app.get("/boom", boom);
 export default app;
 `;
 
-test("dev waits for a file change when the first code cannot be loaded", async () => {
+test("`dev` waits for a file change when the first code cannot be loaded", async () => {
   const run = await DevRun.forTest({ ...app, "index.js": "export default (" });
   await run.shows("no code is served yet; waiting for a change");
   await run.save("index.js", answering("at last"));
   expect(await run.text()).toBe("at last");
 });
 
-test("dev --bundle serves TypeScript with npm packages and prints source positions", async () => {
+test("`dev --bundle` serves TypeScript with npm packages and prints source positions", async () => {
   const run = await DevRun.forTest(
     {
       "manifest.yaml": "name: app\nentrypoint: src/index.ts\n",
@@ -47,7 +47,7 @@ test("dev --bundle serves TypeScript with npm packages and prints source positio
   await expect.poll(() => run.text()).toBe("two");
 });
 
-test("dev reads secrets from .env and .dev.vars, and waits for a required secret", async () => {
+test("`dev` reads secrets from .env and .dev.vars, and waits for a required secret", async () => {
   const run = await DevRun.forTest({
     "manifest.yaml": "name: app\nsecrets: [A, B, { name: C, optional: true }]\n",
     ".env": "A=env\nB=env\n",
@@ -62,7 +62,7 @@ test("dev reads secrets from .env and .dev.vars, and waits for a required secret
   await expect.poll(() => run.text()).toBe("dev,dev,");
 });
 
-test("dev passes variables from .dev.vars and --vars-file without packing the files", async () => {
+test("`dev` passes variables from .dev.vars and --vars-file without packing the files", async () => {
   const run = await DevRun.forTest(
     {
       "manifest.yaml": "name: app\nenv:\n  A: manifest\n  B: manifest\n  C: manifest\n",
@@ -80,7 +80,7 @@ test("dev passes variables from .dev.vars and --vars-file without packing the fi
   await expect.poll(() => run.text()).toBe("manifest,changed,env file");
 });
 
-test("dev serves the new content of a changed page of a static site", async () => {
+test("`dev` serves the new content of a changed page of a static site", async () => {
   const run = await DevRun.forTest({ "manifest.yaml": "name: site\nentrypoint: public/index.html\n", "public/index.html": "<h1>one</h1>" });
   expect(await run.text()).toContain("one");
   await run.save("public/index.html", "<h1>two</h1>");
@@ -94,7 +94,7 @@ async function occupy(port: number): Promise<number> {
   return (server.address() as { port: number } | null)?.port ?? port;
 }
 
-test("dev uses and prints the next free port when port 8787 is in use", async () => {
+test("`dev` uses and prints the next free port when port 8787 is in use", async () => {
   await occupy(8787);
   const run = await DevRun.forTest(app, { words: "app" });
   const { port } = new URL(await run.url());
@@ -102,7 +102,7 @@ test("dev uses and prints the next free port when port 8787 is in use", async ()
   expect(run.stderr).toContain(`port 8787 is in use; using ${port}\n`);
 });
 
-test("dev exits with 7 when the port in --port is in use", async () => {
+test("`dev` exits with 7 when the port in --port is in use", async () => {
   const port = await occupy(0);
   const run = await DevRun.forTest(app, { words: `app --port ${port}` });
   expect(await run.ended).toMatchObject({ status: 7 });
@@ -113,7 +113,7 @@ test.each([
   ["SIGINT", 130, null],
   ["SIGTERM", 143, null],
   ["SIGKILL", null, "SIGKILL"],
-] as const)("dev removes its processes and folder after the signal %s, and hides the key", async (name, status, signal) => {
+] as const)("`dev` removes its processes and folder after the signal %s, and hides the key", async (name, status, signal) => {
   const run = await DevRun.forTest({ ...app, "index.js": "export default { fetch: () => { for (;;); } };\n" });
   const url = await run.url();
   void fetch(url).catch(() => {});
@@ -128,7 +128,7 @@ test.each([
   await run.seenToLeaveNothing();
 });
 
-test("dev removes its folder when its parent process is killed during a request", async () => {
+test("`dev` removes its folder when its parent process is killed during a request", async () => {
   const run = await DevRun.forTest(app);
   const { port, hostname } = new URL(await run.url());
   const client = connect(Number(port), hostname);
@@ -146,7 +146,7 @@ test("dev removes its folder when its parent process is killed during a request"
   await run.seenToLeaveNothing();
 });
 
-test("dev reloads when the user types r, and quits when the user types q", async () => {
+test("`dev` reloads when the user types r, and quits when the user types q", async () => {
   const run = await DevRun.forTest(app, { inTerminal: true });
   await run.url();
   await run.shows("keys: r reload");
@@ -157,7 +157,7 @@ test("dev reloads when the user types r, and quits when the user types q", async
   await run.seenToLeaveNothing();
 });
 
-test("dev removes its processes and folder when the user quits during a reload", async () => {
+test("`dev` removes its processes and folder when the user quits during a reload", async () => {
   const run = await DevRun.forTest(
     { ...app, "index.js": honoApp("one").replace(/.*boom.*\n/g, "") },
     {
@@ -173,7 +173,7 @@ test("dev removes its processes and folder when the user quits during a reload",
   await run.seenToLeaveNothing();
 });
 
-test("dev exits with 130 on Ctrl-C in a terminal", async () => {
+test("`dev` exits with 130 on Ctrl-C in a terminal", async () => {
   const run = await DevRun.forTest(app, { inTerminal: true });
   await run.url();
   run.process.stdin?.write("\u0003");
@@ -187,14 +187,14 @@ test.each([
   ["a folder without a name", ". --port 0", 1, "neither manifest.yaml nor package.json"],
   ["an invalid port", "app --port http", 2, "http is not a port"],
   ["a missing variables file", "app --port 0 --vars-file none", 2, "none does not exist"],
-])("dev exits with an error for an invalid folder or flag (cause: %s)", async (_, words, status, message) => {
+])("`dev` exits with an error for an invalid folder or flag (cause: %s)", async (_, words, status, message) => {
   const run = await DevRun.forTest(app, { words });
   expect(await run.ended).toMatchObject({ status });
   expect(run.stderr).toContain(message);
   expect(run.stdout).toBe("");
 });
 
-test("dev exits for a package without a name even if files change meanwhile", async () => {
+test("`dev` exits with 1 for a package without a name while its files change", async () => {
   const run = await DevRun.forTest({ "manifest.yaml": "env: {}", "index.js": answering("one") });
   const changes = { isOver: false };
   const changing = (async () => {

@@ -77,7 +77,7 @@ test("compares the files and texts of a version with the active one on demand", 
   await files.getByText("old/a.txt").waitFor();
 });
 
-test("activates a version with Undo, and deletes a version", async () => {
+test("the button Undo reverts the activation of a version", async () => {
   const page = await house.open("apps/shop/deployments");
   await page.getByRole("button", { name: "Activate shop 1.0.0" }).click();
   await page.getByText("shop 1.0.0 is active. 1.1.0 is disabled.").waitFor();
@@ -85,6 +85,10 @@ test("activates a version with Undo, and deletes a version", async () => {
   await page.getByRole("button", { name: "Undo" }).click();
   await page.getByRole("button", { name: "Activate shop 1.0.0" }).waitFor();
   await expect.poll(served).toContain("two");
+});
+
+test("deletes a version after the user types its name", async () => {
+  const page = await house.open("apps/shop/deployments");
   await page.getByRole("button", { name: "Delete shop 1.0.0" }).click();
   await page.getByRole("alertdialog").getByRole("textbox").fill("shop@1.0.0");
   await page.getByRole("button", { name: "Delete version" }).click();

@@ -125,7 +125,7 @@ test("deletes all files of a large upload when the client disconnects", async ()
   await expect.poll(unpackingProcesses).toEqual([]);
 });
 
-test("installs a fourth upload while three uploads stall, and later these three", async () => {
+test("installs a fourth upload while three uploads stall", async () => {
   const stalled = [];
   for (const name of ["first", "second", "third"]) stalled.push(await sendHalf(await bigPackage(name)));
   await expect.poll(hasBegun).toBe(true);

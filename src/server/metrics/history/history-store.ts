@@ -86,7 +86,7 @@ export class HistoryStore {
   /** Returns the complete history of a worker, or of the daemon if `name` is empty. */
   async read(name: string): Promise<SeriesData> {
     const series = name === "" ? this.daemon : this.#workers.get(name);
-    // The rows in memory are read first, because a compaction frees them after it has written the file.
+    // Copies the rows in memory before the read of the files. In the opposite order, the rows that a compaction moves between the two steps would be missing.
     const recent = { rows: series?.minutes.rows() ?? [], markers: [...(series?.markers ?? [])] };
     return combineHistory(await this.#files.read(name), recent);
   }

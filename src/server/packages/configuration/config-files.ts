@@ -57,7 +57,7 @@ export function packageJsonFields(text: string | undefined): Record<string, unkn
   }
 }
 
-/** Returns the line of a field in a manifest text. Empty if the text does not contain the field. */
+/** Returns the line number of a field in a manifest text, from 1. For a missing field, returns the line of its nearest parent, if any. */
 export function lineOfField(text: string, keys: readonly PropertyKey[]): { line?: number } {
   const { manifest } = readManifest(text);
   if (!manifest) return {};

@@ -15,7 +15,7 @@ import { isolatePolicy } from "../sandbox/isolate-policy.js";
 /** Memory in bytes that an isolate's process can use above the worker's limit: heap outside the old generation, thread stacks and code. */
 const overheadBytes = 192 * 1024 * 1024;
 const mostOpenFiles = 4096;
-/** Maximum size in bytes of a file in a folder that the worker can write to by a permission. */
+/** Maximum size in bytes of each file that a worker with an `fs-write` permission can write. */
 const largestGrantedFileBytes = 1024 * 1024 * 1024;
 /** Default number of threads that V8 uses on large machines for garbage collection and compilation. */
 const mostHelperThreads = 4;

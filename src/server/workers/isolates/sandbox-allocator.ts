@@ -140,7 +140,7 @@ async function open({
 }
 
 /**
- * Creates the missing folders that an isolate can write to by a permission. Existing folders keep their owner. Throws WORKER_START_FAILED
+ * Creates the missing folders of `fs-write` permissions. Existing folders keep their owner. Throws WORKER_START_FAILED
  * if a path contains a symbolic link, because a worker could have created it to reach other folders.
  */
 function prepareGranted(permissions: readonly string[], user: number | undefined): void {

@@ -4,7 +4,7 @@ import { withField, withFields } from "../../../../src/server/packages/configura
 
 const edit = (text: string, changes: Record<string, unknown>) => withFields(text, "manifest.yaml", changes);
 
-describe("an edited manifest", () => {
+describe("the text of a manifest", () => {
   test.each<[name: string, text: string, changes: Record<string, unknown>, expected: string]>([
     ["replaces a scalar", "a: 1 # one\nb: 'x'\n", { a: 2 }, "a: 2 # one\nb: 'x'\n"],
     ["keeps line ends", "a: 1\r\nb: 2\r\n", { b: 3, c: 4 }, "a: 1\r\nb: 3\r\nc: 4\r\n"],
@@ -16,7 +16,7 @@ describe("an edited manifest", () => {
     ["keeps comments in a map", "env:\n  # first\n  A: 1\n  B: 2\n", { env: { A: 9, C: 3 } }, "env:\n  # first\n  A: 9\n  C: 3\n"],
     ["keeps the form of a flow map", "{a: 1, b: 2}\n", { b: 3 }, "{a: 1, b: 3}\n"],
     ["replaces a block text", "a: |\n  long\n  text\nb: 1\n", { a: "short" }, "a: |-\n  short\nb: 1\n"],
-  ])("%s", (_name, text, changes, expected) => {
+  ])("an edit %s", (_name, text, changes, expected) => {
     expect(edit(text, changes)).toBe(expected);
   });
 
