@@ -70,7 +70,7 @@ describe.each([
       await expectTheme();
       const noneOf = (noun: string) => page.getByText(`This key may not see ${noun}s`);
       if (apps === "no") await noneOf("app").waitFor();
-      else for (const app of apps) await page.getByRole("rowheader", { name: app }).waitFor();
+      else for (const app of apps) await page.getByRole("rowheader").filter({ hasText: app }).waitFor();
       if (apps !== "no" && apps.length === 1) expect(await page.getByText("todos").count()).toBe(0);
       if (apps === "no") await expectAccessible(page);
       // The check emulates both color schemes.

@@ -18,7 +18,7 @@ test("marks the active version of each worker as live", async () => {
   const off = { ...row, name: "off", versions: ["1.0.0"], disabledVersions: ["1.0.0"] };
 
   expect(await listed([app, off])).toBe(
-    "app\t2.0.0-rc.1\ton\t\tuploaded\napp\t1.1.0\toff\t\tuploaded\napp\t1.0.0\ton\tlive\tuploaded\noff\t1.0.0\toff\t\tuploaded\n",
+    "app\t2.0.0-rc.1\ton\t\tuploaded\t\napp\t1.1.0\toff\t\tuploaded\t\napp\t1.0.0\ton\tlive\tuploaded\t\noff\t1.0.0\toff\t\tuploaded\t\n",
   );
 });
 
@@ -28,7 +28,7 @@ test("marks one active version when a worker has built-in and uploaded versions"
     { ...row, name: "cpanel", versions: ["1.1.0"] },
   ];
 
-  expect(await listed(rows, ["--all"])).toBe("cpanel\t1.0.0\ton\t\tbuilt-in\ncpanel\t1.1.0\ton\tlive\tuploaded\n");
+  expect(await listed(rows, ["--all"])).toBe("cpanel\t1.0.0\ton\t\tbuilt-in\t\ncpanel\t1.1.0\ton\tlive\tuploaded\t\n");
 });
 
 test("includes in JSON whether each version is active", async () => {

@@ -26,7 +26,7 @@ export function toHistory({ daemon, tens, worker, range, nowSeconds }: HistoryPa
   const rows = worker ? withIdleRows(ringOf(worker), running, [from, to]) : running;
   const since = nowSeconds - seconds;
   const starts = daemon.markers.filter(({ type }) => type === "start");
-  const markers = worker ? [...worker.markers, ...starts].toSorted((one, other) => one.at - other.at) : daemon.markers;
+  const markers = worker ? [...starts, ...worker.markers].toSorted((one, other) => one.at - other.at) : daemon.markers;
   return { stepSeconds, points: toPoints(rows, stepSeconds), markers: markers.filter(({ at }) => at > since) };
 }
 
