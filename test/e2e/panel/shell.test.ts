@@ -56,7 +56,7 @@ test("runs an action of the command menu, and closes the menu with Escape", asyn
   await menu.getByRole("combobox").fill("dark");
   await page.keyboard.press("Enter");
   await menu.waitFor({ state: "hidden" });
-  expect(await page.evaluate("document.documentElement.dataset.theme")).toBe("dark");
+  await expect.poll(() => page.evaluate("document.documentElement.dataset.theme")).toBe("dark");
   await page.keyboard.press("Control+k");
   await menu.getByRole("combobox").fill("no such thing");
   await menu.getByText("Nothing matches.").waitFor();
