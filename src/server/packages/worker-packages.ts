@@ -8,22 +8,14 @@ import type { FileChange, PackageOwner } from "./files/mounts.js";
 import type { Unit } from "./files/package-folder.js";
 import { archiveFormat } from "./archive/archive-unpacker.js";
 import { CatalogPoll } from "./catalog-poll.js";
-import {
-  changeableVersion,
-  enabledLatest,
-  followWorkerChanges,
-  refuseInstalled,
-  wholeWorker,
-  workerChange,
-  workerNotFound,
-} from "./worker-changes.js";
+import { changeableVersion, enabledLatest, followWorkerChanges, refuseInstalled, workerChange, workerNotFound } from "./worker-changes.js";
 import { inTransaction, type Transaction } from "./transactions/transaction.js";
-import { InstallAreas, movesOf, newPath, discardAfter, retireFolder } from "./transactions/install-areas.js";
+import { InstallAreas, discardAfter, retireFolder } from "./transactions/install-areas.js";
+import { WorkerRemoval } from "./worker-removal.js";
 import { writeInstallation, parseWorkerManifest, type InstalledVersion } from "./worker-version.js";
 import { KeyedLock } from "../platform/keyed-lock.js";
 import { CatalogCache } from "./catalog-cache.js";
 import { toggledManifest } from "./manifest-fields.js";
-import type { Move } from "./transactions/journal.js";
 import { packageDirectories, type PackageDirectory } from "./package-directories.js";
 import { refuseReservedName } from "./package-metadata.js";
 import { runFileChange } from "./files/file-transaction.js";
@@ -39,6 +31,7 @@ export class WorkerPackages implements PackageOwner {
   readonly #known: CatalogCache;
   readonly #poll: CatalogPoll;
   readonly #areas: InstallAreas;
+  readonly #removal: WorkerRemoval;
   /** Lets operations on the same worker wait for each other. The lock of the directory makes other daemons wait. */
   readonly #locks = new KeyedLock();
 
@@ -67,6 +60,7 @@ export class WorkerPackages implements PackageOwner {
       onActiveVersion: options.onActiveVersion,
       log: options.log,
     });
+    this.#removal = new WorkerRemoval({ catalog: this.#catalog, areas, locks: this.#locks, retiring: options });
     this.#catalog.scan();
     this.#poll = new CatalogPoll({
       catalog: this.#catalog,
@@ -180,30 +174,12 @@ export class WorkerPackages implements PackageOwner {
 
   /** Deletes all uploaded versions of a worker. Built-in versions stay. */
   async remove(name: string): Promise<void> {
-    this.#areas.catchUp();
-    const found = this.#catalog.found(name);
-    if (found.length === 0) throw workerNotFound(this.#catalog, name, undefined);
-    if (found.every(({ source }) => source === "built-in")) {
-      throw new ApiError("BUILT_IN_WORKER_REMOVE_FORBIDDEN", `${name} is built in and cannot be deleted.`);
-    }
-    const whole = (version: CatalogedVersion) => wholeWorker(this.#catalog, version);
-    const change = { type: "worker.deleted", subject: { name } } as const;
-    const isRemoved = await this.#locks.run(name, () => this.#takeAway(change, () => this.#catalog.found(name), whole));
-    if (!isRemoved) throw workerNotFound(this.#catalog, name, undefined);
+    await this.#removal.remove(name);
   }
 
   /** Deletes all uploaded folders with this version of the worker. */
   async removeVersion(name: string, version: string): Promise<void> {
-    const find = () => this.#catalog.found(name).filter((candidate) => candidate.version === version);
-    this.#areas.catchUp();
-    const found = find();
-    if (found.length === 0) throw workerNotFound(this.#catalog, name, version);
-    if (found.every(({ source }) => source === "built-in")) {
-      throw new ApiError("BUILT_IN_WORKER_VERSION_REMOVE_FORBIDDEN", `${name} ${version} is built in and cannot be deleted.`);
-    }
-    const change = { type: "worker.version-deleted", subject: { name, version } } as const;
-    const isRemoved = await this.#locks.run(name, () => this.#takeAway(change, find, ({ folder }) => folder));
-    if (!isRemoved) throw workerNotFound(this.#catalog, name, version);
+    await this.#removal.removeVersion(name, version);
   }
 
   async changeFiles(units: readonly Unit[], change: FileChange): Promise<void> {
@@ -290,40 +266,6 @@ export class WorkerPackages implements PackageOwner {
       throw error;
     }
     return retiring;
-  }
-
-  /** Removes the uploaded folders that `find` returns, one directory after another. Returns whether it removed a folder. */
-  async #takeAway(
-    change: Pick<PeerChange, "type" | "subject">,
-    find: () => readonly CatalogedVersion[],
-    choose: (version: CatalogedVersion) => string,
-  ): Promise<boolean> {
-    let isAnything = false;
-    for (const area of this.#areas.all()) {
-      const findHere = () => find().filter(({ directory, source }) => directory === area.directory && source === "uploaded");
-      if (findHere().length === 0) continue;
-      await inTransaction(area, async (staged) => {
-        let retiring: Promise<void>[] = [];
-        await area.exclusively(async () => {
-          const versions = findHere();
-          const targets = [...new Set(versions.map(choose))];
-          if (targets.length === 0) return;
-          isAnything = true;
-          const told = workerChange(change.type, change.subject, versions);
-          await staged.takeAway(targets, told, (movedTo) => (retiring = this.#afterTakingAway(versions, movesOf(targets, movedTo))));
-        });
-        void Promise.all(retiring).then(() => staged.discard());
-      });
-    }
-    return isAnything;
-  }
-
-  #afterTakingAway(versions: readonly CatalogedVersion[], moved: readonly Move[]): Promise<void>[] {
-    const [{ directory }] = versions as [CatalogedVersion];
-    const gone = [...new Set(versions.map(({ workerFolder }) => workerFolder))].flatMap((folder) =>
-      this.#catalog.refresh(directory, folder),
-    );
-    return gone.map((folder) => this.#retire(folder, newPath(folder, moved)));
   }
 
   /** Updates the catalog after other daemons changed workers in a directory, and reports each certain change to `onElsewhere`. */

@@ -1,0 +1,107 @@
+import { ApiError } from "../../shared/api-error.js";
+import type { KeyedLock } from "../platform/keyed-lock.js";
+import type { PeerChange } from "./transactions/change-log.js";
+import { movesOf, newPath, retireFolder, type InstallAreas, type Retiring } from "./transactions/install-areas.js";
+import type { Move } from "./transactions/journal.js";
+import { inTransaction } from "./transactions/transaction.js";
+import type { CatalogedVersion, WorkerCatalog } from "./worker-catalog.js";
+import { wholeWorker, workerChange, workerNotFound } from "./worker-changes.js";
+
+interface WorkerRemovalOptions {
+  readonly catalog: WorkerCatalog;
+  readonly areas: InstallAreas;
+  /** Lets operations on the same worker wait for each other. */
+  readonly locks: KeyedLock;
+  readonly retiring: Retiring;
+}
+
+/** What one operation removes. */
+interface Removal {
+  readonly type: "worker.deleted" | "worker.version-deleted";
+  readonly subject: { readonly name: string; readonly version?: string };
+  /** Returns the versions to remove, in all directories. */
+  readonly find: () => readonly CatalogedVersion[];
+  /** Returns the folder to remove for a version: its own folder, or the folder of the whole worker. */
+  readonly choose: (version: CatalogedVersion) => string;
+  readonly builtInCode: "BUILT_IN_WORKER_REMOVE_FORBIDDEN" | "BUILT_IN_WORKER_VERSION_REMOVE_FORBIDDEN";
+}
+
+/** Deletes uploaded workers and versions from the worker directories. */
+export class WorkerRemoval {
+  readonly #options: WorkerRemovalOptions;
+
+  constructor(options: WorkerRemovalOptions) {
+    this.#options = options;
+  }
+
+  /** Deletes all uploaded versions of a worker. Throws `WORKER_NOT_FOUND` or `BUILT_IN_WORKER_REMOVE_FORBIDDEN`. */
+  async remove(name: string): Promise<void> {
+    const { catalog } = this.#options;
+    await this.#remove({
+      type: "worker.deleted",
+      subject: { name },
+      find: () => catalog.found(name),
+      choose: (version) => wholeWorker(catalog, version),
+      builtInCode: "BUILT_IN_WORKER_REMOVE_FORBIDDEN",
+    });
+  }
+
+  /** Deletes all uploaded folders with a version. Throws `WORKER_VERSION_NOT_FOUND` or `BUILT_IN_WORKER_VERSION_REMOVE_FORBIDDEN`. */
+  async removeVersion(name: string, version: string): Promise<void> {
+    const { catalog } = this.#options;
+    await this.#remove({
+      type: "worker.version-deleted",
+      subject: { name, version },
+      find: () => catalog.found(name).filter((candidate) => candidate.version === version),
+      choose: ({ folder }) => folder,
+      builtInCode: "BUILT_IN_WORKER_VERSION_REMOVE_FORBIDDEN",
+    });
+  }
+
+  async #remove({ type, subject, find, choose, builtInCode }: Removal): Promise<void> {
+    const { catalog, areas, locks } = this.#options;
+    const { name, version } = subject;
+    areas.catchUp();
+    const found = find();
+    if (found.length === 0) throw workerNotFound(catalog, name, version);
+    if (found.every(({ source }) => source === "built-in")) {
+      throw new ApiError(builtInCode, `${version === undefined ? name : `${name} ${version}`} is built in and cannot be deleted.`);
+    }
+    const isRemoved = await locks.run(name, () => this.#takeAway({ type, subject }, find, choose));
+    if (!isRemoved) throw workerNotFound(catalog, name, version);
+  }
+
+  /** Removes the uploaded folders that `find` returns, one directory after another. Returns whether it removed a folder. */
+  async #takeAway(
+    change: Pick<PeerChange, "type" | "subject">,
+    find: () => readonly CatalogedVersion[],
+    choose: (version: CatalogedVersion) => string,
+  ): Promise<boolean> {
+    let isAnything = false;
+    for (const area of this.#options.areas.all()) {
+      const findHere = () => find().filter(({ directory, source }) => directory === area.directory && source === "uploaded");
+      if (findHere().length === 0) continue;
+      await inTransaction(area, async (staged) => {
+        let retiring: Promise<void>[] = [];
+        await area.exclusively(async () => {
+          const versions = findHere();
+          const targets = [...new Set(versions.map(choose))];
+          if (targets.length === 0) return;
+          isAnything = true;
+          const told = workerChange(change.type, change.subject, versions);
+          await staged.takeAway(targets, told, (movedTo) => (retiring = this.#afterTakingAway(versions, movesOf(targets, movedTo))));
+        });
+        void Promise.all(retiring).then(() => staged.discard());
+      });
+    }
+    return isAnything;
+  }
+
+  #afterTakingAway(versions: readonly CatalogedVersion[], moved: readonly Move[]): Promise<void>[] {
+    const [{ directory }] = versions as [CatalogedVersion];
+    const gone = [...new Set(versions.map(({ workerFolder }) => workerFolder))].flatMap((folder) =>
+      this.#options.catalog.refresh(directory, folder),
+    );
+    return gone.map((folder) => retireFolder(this.#options.retiring, folder, newPath(folder, moved)));
+  }
+}
