@@ -238,14 +238,11 @@ export class WorkerEngine {
     await this.storage.close();
   }
 
-  /** Returns the parsed target. Caches the last one, because the plugin router parses the same target before the engine. */
-  #parse(target: string): WorkerPath | undefined {
+  /** Returns the address of a target. Caches the last parsed one, because the plugin router parses the same target before the engine. */
+  #addressOf(target: string, host: HostTarget | undefined): WorkerPath | undefined {
+    if (host) return addressAtHost(target, host);
     if (target !== this.#lastTarget.text) this.#lastTarget = { text: target, address: parseWorkerPath(target) };
     return this.#lastTarget.address;
-  }
-
-  #addressOf(target: string, host: HostTarget | undefined): WorkerPath | undefined {
-    return host ? addressAtHost(target, host) : this.#parse(target);
   }
 
   #admit({ request, response, requestId, connection }: HttpExchange, address: WorkerPath, resolve: WorkerExchange["resolve"]): void {
@@ -293,10 +290,6 @@ export class WorkerEngine {
     app.handle({ ...exchange, address: { ...address, path: "/" } });
   };
 
-  #environmentOf(version: ServedVersion): Readonly<Record<string, string>> {
-    return this.#options.environmentOf?.(version) ?? version.manifest.env;
-  }
-
   #writeHead({ request, requestId, address, upgrade, cron }: WorkerExchange, pathForm: WorkerManifest["path"]): string | undefined {
     const { base, query } = address;
     const path = (pathForm === "full" ? base : "") + address.path + query;
@@ -311,7 +304,7 @@ export class WorkerEngine {
     version: ServedVersion,
     meter: WorkerMeter,
     {
-      environment = () => this.#environmentOf(version),
+      environment = () => this.#options.environmentOf?.(version) ?? version.manifest.env,
       checkObserver,
     }: { environment?: () => Readonly<Record<string, string>>; checkObserver?: CheckObserver } = {},
   ): Promise<VersionHandler> {
