@@ -74,6 +74,11 @@ export async function feed(
   }
 }
 
+/** Discards a part of a body. Ignores the error that the part emits when the parser is destroyed: an unhandled one would end the daemon. */
+export function discardPart(stream: Readable): void {
+  stream.on("error", () => {}).resume();
+}
+
 /** Writes a file part to the spool. If the file exceeds the size limit, throws the error that `most.refusal()` returns. */
 export async function writeSpool(
   stream: Readable,
@@ -170,9 +175,7 @@ async function receive(
   const begin = (refuse: (error: unknown) => void) => {
     parser.on("file", (name, stream, info) => {
       if (name !== form.files || files.length === mostPaths) {
-        // Adds an error listener to a part that nobody reads. If the parser is destroyed, the part emits an error, which would end the
-        // process.
-        stream.on("error", () => {}).resume();
+        discardPart(stream);
         refuse(name === form.files ? tooManyParts() : unexpectedPart(name, form));
         return;
       }

@@ -5,7 +5,7 @@ import path from "node:path";
 import { ApiError } from "../../shared/api-error.js";
 import type { FileArrival, UploadedFile } from "../platform/uploaded-file.js";
 import { formatSize } from "../../shared/size.js";
-import { createParser, feed, multipartType, writeSpool } from "./multipart.js";
+import { createParser, discardPart, feed, multipartType, writeSpool } from "./multipart.js";
 import { assertPlainEncoding, mediaTypeOf } from "./request-body.js";
 import { SpoolFile } from "./spool-file.js";
 
@@ -53,9 +53,7 @@ async function spool(request: IncomingMessage, file: SpoolFile, options: UploadO
   const begin = (refuse: (error: unknown) => void) =>
     parser.on("file", (field, stream, info) => {
       if (field !== options.field || writing) {
-        // Adds an error listener to a part that nobody reads. If the parser is destroyed, the part emits an error, which would end the
-        // process.
-        stream.on("error", () => {}).resume();
+        discardPart(stream);
         refuse(unexpectedFile(options.field));
         return;
       }
