@@ -18,7 +18,7 @@ interface HistoryParts {
 export function toHistory({ daemon, tens, worker, range, nowSeconds }: HistoryParts): MetricsHistory {
   const { seconds } = historyRanges[range];
   const stepSeconds = worker ? (Math.max(historyRanges[range].stepSeconds, 60) as 60 | 900) : historyRanges[range].stepSeconds;
-  const ringOf = ({ minutes, quarters }: SeriesData): MetricRing => (stepSeconds === 900 ? quarters : minutes);
+  const ringOf = ({ minutes, quarterHours }: SeriesData): MetricRing => (stepSeconds === 900 ? quarterHours : minutes);
   const newest = nowSeconds / stepSeconds;
   // A minute that a restart interrupted is shown before its end. 900 s are shown only when they are complete.
   const [from, to] = [Math.floor(newest - seconds / stepSeconds) + 1, stepSeconds === 900 ? newest : Math.ceil(newest)];

@@ -5,8 +5,8 @@ import { combineRows, type MetricRow } from "./metric-row.js";
 import { MetricRing } from "./metric-ring.js";
 
 /** Number of rows in each ring: 1 h with intervals of 10 s, 24 h with intervals of 60 s, 14 days with intervals of 900 s. */
-const capacity = { tens: 360, minutes: 1440, quarters: 1344 } as const;
-const minutesPerQuarter = 15;
+const capacity = { tens: 360, minutes: 1440, quarterHours: 1344 } as const;
+const minutesPerQuarterHour = 15;
 /** Maximum number of markers in the history of a worker or of the daemon. */
 const keptMarkers = 500;
 /** Estimated memory in bytes of a series without its rings and counts. */
@@ -15,7 +15,7 @@ const objectBytes = 1024;
 /** The complete history of a worker or of the daemon, from its file and from memory. */
 export interface SeriesData {
   readonly minutes: MetricRing;
-  readonly quarters: MetricRing;
+  readonly quarterHours: MetricRing;
   readonly markers: readonly HistoryMarker[];
 }
 
@@ -88,30 +88,30 @@ export function combineHistory(
   recent: { readonly rows: readonly MetricRow[]; readonly markers: readonly HistoryMarker[] },
 ): SeriesData {
   const minutes = new MetricRing(capacity.minutes);
-  const quarters = new MetricRing(capacity.quarters);
+  const quarterHours = new MetricRing(capacity.quarterHours);
   const markers = new Map<string, HistoryMarker>();
   const addMarkers = (added: readonly HistoryMarker[]) => {
     for (const marker of added) markers.set(`${marker.at} ${marker.type} ${marker.worker ?? ""} ${marker.version ?? ""}`, marker);
   };
   for (const record of records) {
     if (record.kind === "markers") addMarkers(record.markers);
-    if (record.kind === "rows") (record.stepSeconds === 900 ? quarters : minutes).putEncoded(record.rows);
+    if (record.kind === "rows") (record.stepSeconds === 900 ? quarterHours : minutes).putEncoded(record.rows);
   }
   for (const row of recent.rows) minutes.put(row);
-  for (const quarter of new Set(recent.rows.map(({ slot }) => Math.ceil(slot / minutesPerQuarter)))) {
-    const last = quarter * minutesPerQuarter;
-    const rows = minutes.rows(last - minutesPerQuarter + 1, last);
-    if (rows.length > 0) quarters.put(combineRows(quarter, rows));
+  for (const quarterHour of new Set(recent.rows.map(({ slot }) => Math.ceil(slot / minutesPerQuarterHour)))) {
+    const last = quarterHour * minutesPerQuarterHour;
+    const rows = minutes.rows(last - minutesPerQuarterHour + 1, last);
+    if (rows.length > 0) quarterHours.put(combineRows(quarterHour, rows));
   }
   addMarkers(recent.markers);
-  return { minutes, quarters, markers: [...markers.values()].toSorted((one, other) => one.at - other.at).slice(-keptMarkers) };
+  return { minutes, quarterHours, markers: [...markers.values()].toSorted((one, other) => one.at - other.at).slice(-keptMarkers) };
 }
 
 /** Returns the records of the file of a worker. */
-export function recordsOf(name: string, { minutes, quarters, markers }: SeriesData): HistoryRecord[] {
+export function recordsOf(name: string, { minutes, quarterHours, markers }: SeriesData): HistoryRecord[] {
   return [
     { kind: "rows", name, stepSeconds: 60, rows: minutes.encode() },
-    { kind: "rows", name, stepSeconds: 900, rows: quarters.encode() },
+    { kind: "rows", name, stepSeconds: 900, rows: quarterHours.encode() },
     { kind: "markers", name, markers },
   ];
 }

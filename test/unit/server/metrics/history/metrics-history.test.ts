@@ -139,11 +139,11 @@ describe("the metrics history", () => {
       await harness.history.close();
       await harness.restart();
     }
-    const quarters = await harness.requestsOf("shop", "14d");
+    const quarterHours = await harness.requestsOf("shop", "14d");
 
     expect(await harness.requestsOf("shop", "24h")).toHaveLength(288);
-    expect(quarters).toHaveLength(1344);
-    expect(new Set(quarters.map(([, requests]) => requests))).toEqual(new Set([3]));
+    expect(quarterHours).toHaveLength(1344);
+    expect(new Set(quarterHours.map(([, requests]) => requests))).toEqual(new Set([3]));
     const { size } = await stat(path.join(harness.directory, "workers", "shop.history"));
     expect(size).toBeLessThan(90_000);
     expect((await stat(path.join(harness.directory, "journal"))).size).toBeLessThan(300_000);
