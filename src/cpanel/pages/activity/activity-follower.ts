@@ -1,9 +1,8 @@
-import { ApiError } from "../../../shared/api-error.js";
 import type { ClientOf } from "../../../shared/client.js";
 import { list, type AuditEntry } from "../../../shared/contract/audit.js";
 import { stream, type RuntimeEvent } from "../../../shared/contract/events.js";
+import { followStream, type OpenStream, type StreamPhase } from "../../live/follow-stream.js";
 import { Observable } from "../../live/observable.js";
-import { pause } from "../../live/pause.js";
 import { fromAudit, fromEvent, isOnlyEvent, type ActivityEntry } from "./activity-entry.js";
 
 export const activityOperations = { audit: { list }, events: { stream } };
@@ -16,13 +15,11 @@ const mostEntries = 5000;
 const eventsSince = "7d";
 /** Interval between updates of the table. Entries that arrive within one interval are rendered together. */
 const collectMs = 100;
-const firstRetryMs = 1000;
-const longestRetryMs = 15_000;
 
 export interface ActivityState {
   /** Newest first. */
   readonly entries: readonly ActivityEntry[];
-  readonly phase: "connecting" | "live" | "lost" | "refused";
+  readonly phase: StreamPhase;
   /** Error with which the daemon rejected a stream. */
   readonly error: unknown;
   /** Whether the audit log has older entries. */
@@ -30,7 +27,7 @@ export interface ActivityState {
 }
 
 interface Source<Received extends { readonly id: number }> {
-  readonly follow: (lastEventId: number | undefined, onOpen: () => void) => AsyncIterable<Received>;
+  readonly open: OpenStream<Received>;
   /** Returns the row of a received item. Undefined for an item without a row. */
   readonly toEntry: (received: Received) => ActivityEntry | undefined;
 }
@@ -47,18 +44,18 @@ export class ActivityFollower {
     this.#client = client;
     const { signal } = this.#end;
     const audit: Source<AuditEntry> = {
-      follow: (lastEventId, onOpen) => client.audit.list.follow({ query: { limit: pageSize } }, { signal, lastEventId, onOpen }),
+      open: (options) => client.audit.list.follow({ query: { limit: pageSize } }, { signal, ...options }),
       toEntry: fromAudit,
     };
     const events: Source<RuntimeEvent> = {
-      follow: (lastEventId, onOpen) => client.events.stream.follow({ query: { since: eventsSince } }, { signal, lastEventId, onOpen }),
+      open: (options) => client.events.stream.follow({ query: { since: eventsSince } }, { signal, ...options }),
       toEntry: (event) => (isOnlyEvent(event) || (!mayAudit && !event.type.startsWith("stream.")) ? fromEvent(event) : undefined),
     };
     if (mayAudit) {
-      void this.#run(audit);
+      void this.#follow(audit);
       void this.#look();
     }
-    void this.#run(events);
+    void this.#follow(events);
   }
 
   close(): void {
@@ -86,30 +83,13 @@ export class ActivityFollower {
     }
   }
 
-  async #run<Received extends { readonly id: number }>({ follow, toEntry }: Source<Received>): Promise<void> {
-    const { signal } = this.#end;
-    let lastEventId: number | undefined;
-    let retryMs = firstRetryMs;
-    while (!signal.aborted) {
-      try {
-        const onOpen = () => {
-          retryMs = firstRetryMs;
-          this.#change({ phase: "live", error: undefined });
-        };
-        for await (const received of follow(lastEventId, onOpen)) {
-          lastEventId = received.id;
-          this.#take(toEntry(received));
-        }
-      } catch (error) {
-        if (signal.aborted) return;
-        // After a 401, the user can sign in again on the same page. Other rejections with a status below 500 are final.
-        if (error instanceof ApiError && error.status < 500 && error.status !== 401) return this.#change({ phase: "refused", error });
-      }
-      if (signal.aborted) return;
-      this.#change({ phase: "lost" });
-      await pause(retryMs, signal);
-      retryMs = Math.min(retryMs * 2, longestRetryMs);
-    }
+  #follow<Received extends { readonly id: number }>({ open, toEntry }: Source<Received>): Promise<void> {
+    return followStream(open, {
+      signal: this.#end.signal,
+      // A lost stream keeps the error with which the daemon rejected the other one.
+      onPhase: (phase, error) => this.#change(phase === "lost" ? { phase } : { phase, error }),
+      take: (received) => this.#take(toEntry(received)),
+    });
   }
 
   #take(entry: ActivityEntry | undefined): void {

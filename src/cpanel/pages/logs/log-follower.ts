@@ -1,11 +1,10 @@
-import { ApiError } from "../../../shared/api-error.js";
 import type { ClientOf } from "../../../shared/client.js";
 import { stream, type RuntimeEvent } from "../../../shared/contract/events.js";
 import { list, logs, type LogEntry } from "../../../shared/contract/worker-logs.js";
 import { toPathSegments } from "../../../shared/package-name.js";
 import { parsePastTimeMs } from "../../../shared/past-time.js";
+import { followStream, type OpenStream, type StreamPhase } from "../../live/follow-stream.js";
 import { Observable } from "../../live/observable.js";
-import { pause } from "../../live/pause.js";
 import type { LogQuery } from "./log-query.js";
 import { LogRows } from "./log-rows.js";
 import { entryRow, markRow, markWords, type LogRow } from "./log-row.js";
@@ -18,15 +17,13 @@ export const pageSize = 5000;
 const eventsSince = "7d";
 /** Interval between updates of the log view. Rows that arrive within one interval are rendered together. */
 const collectMs = 100;
-const firstRetryMs = 1000;
-const longestRetryMs = 15_000;
 
 export interface LogState {
   /** The newest rows up to a limit, oldest first. */
   readonly rows: readonly LogRow[];
   /** Number of received log entries, including dropped entries and without older entries. */
   readonly total: number;
-  readonly phase: "connecting" | "live" | "lost" | "refused";
+  readonly phase: StreamPhase;
   /** Error with which the daemon rejected the log stream. */
   readonly error: unknown;
   /** Whether the daemon has older entries that fit into the view. */
@@ -80,13 +77,14 @@ export class LogFollower {
     const { worker, version, ...common } = this.#query;
     const query = { ...common, limit: pageSize };
     const { workers, logs: allLogs } = this.#client;
-    const open = (options: { lastEventId: number | undefined; onOpen: () => void }) =>
+    const open: OpenStream<LogEntry> = (options) =>
       worker === undefined
         ? allLogs.list.follow({ query }, { signal, ...options })
         : workers.logs.follow({ params: toPathSegments(worker), query: { ...query, version } }, { signal, ...options });
-    await this.#run(open, {
+    await followStream(open, {
+      signal,
       onPhase: (phase, error) => this.#change({ phase, error }),
-      take: (entry: LogEntry) => {
+      take: (entry) => {
         this.#pending.push(entryRow(entry));
         this.#received += 1;
         this.#plan();
@@ -100,44 +98,17 @@ export class LogFollower {
     const { worker, since, until } = this.#query;
     const untilMs = until === undefined ? undefined : parsePastTimeMs(until, Date.now());
     const query = { worker, type: Object.keys(markWords).join(","), since: since ?? eventsSince };
-    await this.#run((options) => this.#client.events.stream.follow({ query }, { signal, ...options }), {
+    const open: OpenStream<RuntimeEvent> = (options) => this.#client.events.stream.follow({ query }, { signal, ...options });
+    await followStream(open, {
+      signal,
       onPhase: () => undefined,
-      take: (event: RuntimeEvent) => {
+      take: (event) => {
         const row = markRow(event);
         if (!row || (untilMs !== undefined && row.at >= untilMs)) return;
         this.#pendingMarks.push(row);
         this.#plan();
       },
     });
-  }
-
-  async #run<Received extends { readonly id: number }>(
-    open: (options: { lastEventId: number | undefined; onOpen: () => void }) => AsyncIterable<Received>,
-    { onPhase, take }: { onPhase: (phase: LogState["phase"], error: unknown) => void; take: (received: Received) => void },
-  ): Promise<void> {
-    const { signal } = this.#end;
-    let lastEventId: number | undefined;
-    let retryMs = firstRetryMs;
-    while (!signal.aborted) {
-      try {
-        const onOpen = () => {
-          retryMs = firstRetryMs;
-          onPhase("live", undefined);
-        };
-        for await (const received of open({ lastEventId, onOpen })) {
-          lastEventId = received.id;
-          take(received);
-        }
-      } catch (error) {
-        if (signal.aborted) return;
-        // After a 401, the user can sign in again on the same page. Other rejections with a status below 500 are final.
-        if (error instanceof ApiError && error.status < 500 && error.status !== 401) return onPhase("refused", error);
-      }
-      if (signal.aborted) return;
-      onPhase("lost", undefined);
-      await pause(retryMs, signal);
-      retryMs = Math.min(retryMs * 2, longestRetryMs);
-    }
   }
 
   #plan(): void {

@@ -1,0 +1,47 @@
+import { ApiError } from "../../shared/api-error.js";
+import { pause } from "./pause.js";
+
+const firstRetryMs = 1000;
+/** Longest pause between attempts to open a stream. The pause doubles after each failure up to this limit. */
+const longestRetryMs = 15_000;
+
+export type StreamPhase = "connecting" | "live" | "lost" | "refused";
+
+/** Opens a stream after the item with the id `lastEventId`. Calls `onOpen` when the daemon responds. */
+export type OpenStream<Received> = (options: { lastEventId: number | undefined; onOpen: () => void }) => AsyncIterable<Received>;
+
+interface FollowOptions<Received> {
+  readonly signal: AbortSignal;
+  readonly take: (received: Received) => void;
+  /** Callback that receives each change of the phase. `error` is defined for `refused`. */
+  readonly onPhase: (phase: Exclude<StreamPhase, "connecting">, error: unknown) => void;
+}
+
+/** Follows a stream until the signal aborts. After a lost connection, the stream continues after the last received item. */
+export async function followStream<Received extends { readonly id: number }>(
+  open: OpenStream<Received>,
+  { signal, take, onPhase }: FollowOptions<Received>,
+): Promise<void> {
+  let lastEventId: number | undefined;
+  let retryMs = firstRetryMs;
+  while (!signal.aborted) {
+    try {
+      const onOpen = () => {
+        retryMs = firstRetryMs;
+        onPhase("live", undefined);
+      };
+      for await (const received of open({ lastEventId, onOpen })) {
+        lastEventId = received.id;
+        take(received);
+      }
+    } catch (error) {
+      if (signal.aborted) return;
+      // After a 401, the user can sign in again on the same page. Other rejections with a status below 500 are final.
+      if (error instanceof ApiError && error.status < 500 && error.status !== 401) return onPhase("refused", error);
+    }
+    if (signal.aborted) return;
+    onPhase("lost", undefined);
+    await pause(retryMs, signal);
+    retryMs = Math.min(retryMs * 2, longestRetryMs);
+  }
+}
