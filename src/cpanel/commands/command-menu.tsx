@@ -1,3 +1,4 @@
+import { Input } from "react-aria-components/Input";
 import { useDeferredValue, useEffect, useId, useMemo, useRef, useState, type KeyboardEvent } from "react";
 import { Icon } from "../components/icon.js";
 import { Modal } from "../components/modal.js";
@@ -47,8 +48,7 @@ export function CommandMenu({ onClose, onError }: CommandMenuProps) {
     <Modal title="Command menu" onClose={onClose} look="menu">
       <div className="command-search">
         <Icon name="search" />
-        {/* oxlint-disable-next-line jsx-a11y/no-autofocus -- the dialog was opened to type */}
-        <input
+        <Input
           autoFocus
           type="text"
           role="combobox"
