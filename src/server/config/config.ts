@@ -212,7 +212,7 @@ export function readConfig(environment: Environment, process: { pid: number; cwd
   };
 }
 
-/** Returns the configured root key. If there is none, returns the root key that the daemon created in its state directory. */
+/** Returns the configured root key. Without a configured root key, returns the one that the daemon created in its state directory. */
 function readRootKeyOrOwn(environment: Environment, cwd: string): Pick<Config, "rootKey" | "rootKeyFile"> {
   const given = readRootKey(environment);
   if (given.rootKey !== undefined || given.rootKeyFile !== undefined) return given;

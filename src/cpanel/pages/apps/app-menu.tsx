@@ -10,7 +10,7 @@ export interface AppMenuOptions {
   readonly may: { readonly change: boolean; readonly restart: boolean };
 }
 
-/** Returns the installed version to which a rollback returns. Undefined if there is none. */
+/** Returns the installed version that a rollback activates. Undefined if the worker has no such version. */
 export function rollbackOf({ versions }: Pick<App, "versions">, rollbackTo: string | undefined): InstalledVersion | undefined {
   return rollbackTo === undefined ? undefined : versions.find(({ version }) => version === rollbackTo);
 }
