@@ -42,7 +42,11 @@ const throwing = `export default {
 };`;
 
 const waiting = (ms: number) => `export default { fetch: () => new Promise((done) => setTimeout(done, ${ms}, new Response("ok"))) };`;
-const load = () => Promise.all(Array.from({ length: 10 }, () => get("/slowed/", 15)));
+/** Sends 150 requests to a started isolate. A request that waits for the start would decide the p99. */
+async function load(): Promise<void> {
+  await get("/slowed/");
+  await Promise.all(Array.from({ length: 50 }, () => get("/slowed/", 3)));
+}
 
 describe("worker health", () => {
   test("is idle before the first request, ok after it, and disabled without a version", async () => {
@@ -135,7 +139,7 @@ describe("worker health", () => {
   test("is degraded with the version if the p99 tripled with the last deploy", async () => {
     await install("slowed", waiting(20), "1.0.0");
     await load();
-    await install("slowed", waiting(400), "1.1.0");
+    await install("slowed", waiting(1500), "1.1.0");
     await load();
     expect(await healthOf("slowed")).toMatchObject({
       state: "degraded",

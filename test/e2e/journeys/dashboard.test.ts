@@ -16,7 +16,7 @@ const get = (path: string) => fetch(session.daemon.url + path);
 
 test("uploads, disables, enables and deletes a worker in a real terminal", async () => {
   const window = await session.tui("--screen workers", { columns: 100, rows: 30 });
-  await window.waitFor(/app +1\.0\.0 +enabled/);
+  await window.waitFor(/app +1\.0\.0 +– idle +active/);
   window.press("u");
   await window.waitFor("folder or archive to upload: ./");
   window.press(`sho${keys.tab}`);
@@ -27,10 +27,12 @@ test("uploads, disables, enables and deletes a worker in a real terminal", async
   await window.waitFor("done: uploaded shop 2.0.0");
   expect(await (await get("/shop/")).text()).toContain("the shop");
 
-  await window.waitFor(/shop +2\.0\.0 +enabled/);
+  await window.waitFor(/shop +2\.0\.0 +\S+ (idle|ok) +active/);
   window.press(`/shop${keys.enter}`);
   await window.waitFor("D delete all");
   window.press("e");
+  await window.waitFor("Disable shop 2.0.0, its only enabled version");
+  window.press("y");
   await window.waitFor("done: shop 2.0.0 is disabled");
   expect((await get("/shop/")).status).toBe(404);
   window.press("U");
