@@ -97,6 +97,12 @@ export class TerminalWindow {
     return this.#screen.waitFor(expected);
   }
 
+  /** Waits until the screen shows the same text for 400 ms, and returns this text. */
+  async settledText(): Promise<string> {
+    await this.#screen.settled();
+    return this.text();
+  }
+
   /** Resizes the window like a user who drags its corner. */
   async resize(columns: number, rows: number): Promise<void> {
     const device = (await readFile(path.join(this.#directory, "tty"), "utf8")).trim();

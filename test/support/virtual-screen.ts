@@ -1,6 +1,8 @@
 import headless, { type Terminal } from "@xterm/headless";
 
 const defaultWaitTimeoutMs = 5000;
+/** A program draws one frame with several writes, and further frames while responses arrive. */
+const settledAfterMs = 400;
 
 export interface ScreenOptions {
   readonly columns: number;
@@ -97,6 +99,24 @@ export class VirtualScreen {
     } finally {
       clearTimeout(timer);
       this.#listeners.delete(check);
+    }
+  }
+
+  /** Waits until the screen shows the same text for 400 ms. After the time limit, rejects with the text on the screen. */
+  async settled(): Promise<void> {
+    let text = this.text();
+    let sinceMs = performance.now();
+    const timer = setInterval(() => this.changed(), settledAfterMs / 4);
+    try {
+      await this.waitFor(() => {
+        if (this.text() !== text) {
+          text = this.text();
+          sinceMs = performance.now();
+        }
+        return performance.now() - sinceMs >= settledAfterMs;
+      });
+    } finally {
+      clearInterval(timer);
     }
   }
 

@@ -72,9 +72,9 @@ test("deploy uploads each version once and prints the command that undoes the ch
   expect(versions).toEqual(["1.0.1", "1.0.0"]);
   expect(deploys).toMatchObject({ "1.0.0": { message: "first" }, "1.0.1": { digest: second["digest"], at: expect.any(Number) as number } });
   const row = (await shell.run("workers list")).stdout.split("\n").find((line) => line.startsWith("app\t1.0.1"));
-  expect(row).toMatch(/^app\t1\.0\.1\ton\tlive\tuploaded\t\t\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
+  expect(row).toMatch(/^app\t1\.0\.1\ton\tlive\tuploaded\t\t\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\tok$/);
   expect((await shell.run("workers list", { isTerminal: true })).stdout).toMatch(
-    /COMMIT +DEPLOYED[^]*app +1\.0\.1 +on +live +uploaded +- +now/,
+    /COMMIT +DEPLOYED[^]*app +1\.0\.1 +ok +live +uploaded +- +now/,
   );
 
   const undo = String(second["undo"]);

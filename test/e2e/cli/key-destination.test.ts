@@ -60,7 +60,7 @@ describe("a stored API key of runtimectl", () => {
       seen.push([request.url, request.headers["x-api-key"]]);
       const principal = { id: 1, name: "a", keyPrefix: "a", role: "admin", permissions: [], namespaces: ["*"] };
       if (request.url === "/.well-known/runtime") response.end(discovery(base));
-      else if (request.url === `${base}/workers`) response.end("[]");
+      else if (request.url === `${base}/plugins`) response.end("[]");
       else if (request.url === `${base}/admin/session`) response.end(JSON.stringify({ authenticated: true, principal }));
       else response.writeHead(404).end("nothing here");
     });
@@ -68,15 +68,15 @@ describe("a stored API key of runtimectl", () => {
     const config = { env: { RUNTIMECTL_CONFIG_DIR: `${shell.home}/moving` } };
     expect(await shell.run(`auth login --url ${url} --key-file some.key`, config)).toMatchObject({ status: 0 });
     seen.length = 0;
-    expect(await shell.run("workers list", config)).toMatchObject({ status: 0, stderr: "" });
-    expect(seen).toEqual([["/first/workers", "some-key"]]);
+    expect(await shell.run("plugins list", config)).toMatchObject({ status: 0, stderr: "" });
+    expect(seen).toEqual([["/first/plugins", "some-key"]]);
     base = "/second";
     seen.length = 0;
-    expect(await shell.run("workers list", config)).toMatchObject({ status: 0, stderr: "" });
+    expect(await shell.run("plugins list", config)).toMatchObject({ status: 0, stderr: "" });
     expect(seen).toEqual([
-      ["/first/workers", "some-key"],
+      ["/first/plugins", "some-key"],
       ["/.well-known/runtime", undefined],
-      ["/second/workers", "some-key"],
+      ["/second/plugins", "some-key"],
     ]);
   });
 
@@ -94,8 +94,9 @@ describe("a stored API key of runtimectl", () => {
 test("runtimectl escapes control characters in names that a server sends", async () => {
   const name = "\u001b]0;owned\u0007\u202eevil";
   const worker = { name, path: "/x", removable: true, source: "uploaded", versions: ["1.0.0"], disabledVersions: [] };
-  const url = await standIn((request, response) =>
-    response.end(request.url === "/api/workers" ? JSON.stringify([worker]) : discovery("/api")),
+  const answers: Record<string, unknown> = { "/api/workers": [worker], "/api/workers/health": [] };
+  const url = await standIn(({ url: path = "" }, response) =>
+    response.end(path in answers ? JSON.stringify(answers[path]) : discovery("/api")),
   );
   for (const run of [
     await shell.run(`workers list --url ${url}`, { env: key }),

@@ -30,12 +30,12 @@ const withOutput = (form: string, words: string) => shell.run(words, { env: { RU
 const narrow = async (columns: string) =>
   linesIn((await shell.run("workers list", { env: { RUNTIMECTL_OUTPUT: "table", COLUMNS: columns } })).stdout);
 
-const plainRow = /^app\t1\.0\.0\ton\tlive\tuploaded\t\d{4}-\d\d-\d\dT[\d:]+Z\r?\n$/;
+const plainRow = /^app\t1\.0\.0\ton\tlive\tuploaded\t\d{4}-\d\d-\d\dT[\d:]+Z\tidle\r?\n$/;
 
 describe("the output format of lists in runtimectl", () => {
   test("is tab-separated in a terminal with --plain, and has column names with --header", async () => {
     expect((await shell.run("workers list --plain", { isTerminal: true })).stdout).toMatch(plainRow);
-    expect((await shell.run("workers list --header")).stdout).toMatch(/^NAME\tVERSION\tSTATE\tLIVE\tSOURCE\tDEPLOYED\napp\t/);
+    expect((await shell.run("workers list --header")).stdout).toMatch(/^NAME\tVERSION\tSTATE\tLIVE\tSOURCE\tDEPLOYED\tHEALTH\napp\t/);
     expect((await shell.run("status --plain")).stdout).toContain(`daemon\t${daemon.url}\n`);
   });
 
@@ -43,7 +43,7 @@ describe("the output format of lists in runtimectl", () => {
     expect(JSON.parse((await withOutput("json", "workers list")).stdout)).toMatchObject({ workers: [{ name: "app" }] });
     expect((await withOutput("json", "workers list --plain")).stdout).toMatch(plainRow);
     expect((await withOutput("table", "workers list")).stdout).toMatch(
-      /^NAME {2}VERSION {2}STATE {2}LIVE {2}SOURCE {4}DEPLOYED\napp {3}1\.0\.0 {4}on {5}live {2}uploaded {2}\S.*\n$/,
+      /^NAME {2}VERSION {2}STATE {2}LIVE {2}SOURCE {4}DEPLOYED\napp {3}1\.0\.0 {4}idle {3}live {2}uploaded {2}\S.*\n$/,
     );
     const unknown = await withOutput("xml", "workers delete app --yes");
     expect(unknown).toMatchObject({ status: 2, stdout: "" });
@@ -58,7 +58,7 @@ describe("the output format of lists in runtimectl", () => {
   });
 
   test("omits the last columns when a table is wider than the terminal", async () => {
-    expect(await narrow("20")).toEqual(["NAME  VERSION  STATE", "app   1.0.0    on"]);
+    expect(await narrow("20")).toEqual(["NAME  VERSION  STATE", expect.stringMatching(/^app {3}1\.0\.0 {4}(ok|idle)$/)]);
     expect(await narrow("3")).toEqual(["NA…", "app"]);
   });
 });
@@ -113,7 +113,7 @@ describe("the file in RUNTIMECTL_OUTPUT_FILE", () => {
 
 describe("messages of runtimectl on stderr", () => {
   test("include requests with -v and headers with -vv, but not the key", async () => {
-    const once = await shell.run("workers list -v");
+    const once = await shell.run("plugins list -v");
     expect(once.stderr).toMatch(/^> GET .*\n< 200 in \d+ ms, request .*\n$/);
     for (const run of [await shell.run("workers list -vv"), await shell.run("workers list", { env: { RUNTIMECTL_DEBUG: "1" } })]) {
       expect(run.stderr).toContain("> x-api-key: [hidden]\n");

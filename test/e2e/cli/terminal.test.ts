@@ -64,11 +64,11 @@ test("`workers list` prints a table with column names, or a hint without workers
   expect(upload.stdout).toContain(`${daemon.url}/app/`);
   const list = await shell.runInTerminal("workers list");
   expect(list.stdout).toMatch(
-    /NAME {2}VERSION {2}STATE {2}LIVE {2}SOURCE {4}DEPLOYED\r?\napp {3}1\.0\.0 {4}on {5}live {2}uploaded {2}\S.*\r?\n1 version of 1 worker/,
+    /NAME {2}VERSION {2}STATE {2}LIVE {2}SOURCE {4}DEPLOYED\r?\napp {3}1\.0\.0 {4}idle {3}live {2}uploaded {2}\S.*\r?\n1 version of 1 worker/,
   );
   expect(list.stdout).toContain("1 built-in worker is not shown (--all)");
   expect((await shell.runInTerminal("workers list --all")).stdout).toMatch(
-    /app +1\.0\.0 +on +live +uploaded .*\s+cpanel +1\.0\.0 +on +live +built-in/,
+    /app +1\.0\.0 +idle +live +uploaded .*\s+cpanel +1\.0\.0 +idle +live +built-in/,
   );
 });
 

@@ -50,7 +50,7 @@ test.each([
   await window.waitFor("q quit");
   if (columns >= 80) await window.waitFor("1 of 3 keys  filter");
   await window.waitFor("ready");
-  await expect(steadyText(window.text())).toMatchFileSnapshot(`screens/keys-${columns}x${rows}.txt`);
+  await expect(steadyText(await window.settledText())).toMatchFileSnapshot(`screens/keys-${columns}x${rows}.txt`);
 });
 
 test("does not revoke the API key in use, and shows why", async () => {
@@ -134,7 +134,7 @@ test.each([
   window.press(`${keys.right} ${keys.tab}${keys.tab}\u0015never${keys.enter}`);
   await window.waitFor("this key will never expire");
   await window.waitFor("ready");
-  await expect(steadyText(window.text())).toMatchFileSnapshot(`screens/new-key-${columns}x${rows}.txt`);
+  await expect(steadyText(await window.settledText())).toMatchFileSnapshot(`screens/new-key-${columns}x${rows}.txt`);
   expect(await keyNames()).not.toContain("x");
 });
 

@@ -55,7 +55,7 @@ test.each([
   await window.waitFor("@team/audit loaded");
   await window.waitFor("ready");
   await window.waitFor("q quit");
-  await expect(steadyText(window.text())).toMatchFileSnapshot(`screens/plugins-${columns}x${rows}.txt`);
+  await expect(steadyText(await window.settledText())).toMatchFileSnapshot(`screens/plugins-${columns}x${rows}.txt`);
 });
 
 test("shows why a plugin failed to load, with control codes escaped", async () => {

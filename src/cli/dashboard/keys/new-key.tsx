@@ -105,7 +105,7 @@ interface PermissionGridProps {
   readonly onKey: (key: string) => void;
 }
 
-/** Shows a checkbox per permission, one line per resource. The arrow keys move the cursor, and space selects or clears a permission. */
+/** Shows a checkbox per permission. Resources with only one permission share a line, because the form must fit in 15 rows. The arrow keys move the cursor, and space selects or clears a permission. */
 function PermissionGrid({ permissions, chosen, isActive, onChoose, onKey }: PermissionGridProps) {
   const [cursor, setCursor] = useState(0);
   const current = permissions[cursor];
@@ -118,23 +118,35 @@ function PermissionGrid({ permissions, chosen, isActive, onChoose, onKey }: Perm
     return true;
   };
   useKeyScope(isActive ? { handlers: {}, isModal: true, takeKey } : { handlers: {} });
-  const nouns = [...new Set(permissions.map((permission) => nounOf(permission)))];
   return (
     <Box flexDirection="column" flexShrink={0}>
-      {nouns.map((noun) => (
-        <Box key={noun} height={1} columnGap={1}>
-          <SafeText bold={isActive}>{`  ${noun}`.padEnd(nounWidth)}</SafeText>
-          {permissions
-            .filter((permission) => nounOf(permission) === noun)
-            .map((permission) => (
-              <SafeText key={permission} inverse={isActive && permission === current}>
-                {`[${chosen.includes(permission) ? "x" : " "}] ${permission.slice(noun.length + 1)}`}
-              </SafeText>
-            ))}
+      {linesOf(permissions).map((line) => (
+        <Box key={line.join()} height={1} columnGap={1}>
+          {line.map((permission, index) => {
+            const noun = nounOf(permission);
+            return (
+              <Box key={permission} columnGap={1}>
+                {(index === 0 || nounOf(line[index - 1] as Permission) !== noun) && (
+                  <SafeText bold={isActive}>{`  ${noun}`.padEnd(nounWidth)}</SafeText>
+                )}
+                <SafeText inverse={isActive && permission === current}>
+                  {`[${chosen.includes(permission) ? "x" : " "}] ${permission.slice(noun.length + 1)}`}
+                </SafeText>
+              </Box>
+            );
+          })}
         </Box>
       ))}
     </Box>
   );
+}
+
+/** Returns one list per resource, and one list with the permissions that are the only one of their resource. */
+function linesOf(permissions: readonly Permission[]): Permission[][] {
+  const nouns = [...new Set(permissions.map((permission) => nounOf(permission)))];
+  const lines = nouns.map((noun) => permissions.filter((permission) => nounOf(permission) === noun));
+  const singles = lines.filter((line) => line.length === 1).flat();
+  return [...lines.filter((line) => line.length > 1), ...(singles.length > 0 ? [singles] : [])];
 }
 
 function nounOf(permission: Permission): string {
