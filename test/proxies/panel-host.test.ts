@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import { signIn } from "../e2e/panel/panel-browser.js";
+import { signIn, signOut } from "../e2e/panel/panel-browser.js";
 import { attackOperator, expectNoLoot, keyNamesOf, uploadAttacker } from "../support/attack-operator.js";
 import { connect } from "../support/connect.js";
 import { openBrowser } from "../support/open-browser.js";
@@ -32,7 +32,7 @@ test("a worker's page cannot use the operator's panel session behind nginx", { t
   // No other host can set the cookie that the panel accepts, so the session continues.
   await panel.goto(`${panelOrigin}/cpanel/keys`);
   await panel.getByRole("heading", { name: "Keys" }).waitFor();
-  await panel.getByRole("button", { name: "Sign out" }).click();
+  await signOut(panel);
   await panel.getByLabel("API key").waitFor();
   await signIn(panel, daemon.rootKey);
   await panel.goto(`${panelOrigin}/cpanel/keys`);

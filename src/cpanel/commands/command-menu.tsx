@@ -23,7 +23,7 @@ export function CommandMenu({ onClose, onError }: CommandMenuProps) {
   const id = useId();
   const list = useRef<HTMLUListElement>(null);
   const wanted = useDeferredValue(typed);
-  const found = useMemo(() => grouped(matchCommands(commands, wanted), wanted !== ""), [commands, wanted]);
+  const found = useMemo(() => commandsFor(commands, wanted), [commands, wanted]);
   const current = Math.min(chosen, found.length - 1);
   useEffect(() => {
     list.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: "nearest" });
@@ -38,7 +38,8 @@ export function CommandMenu({ onClose, onError }: CommandMenuProps) {
   const onKeyDown = (event: KeyboardEvent) => {
     const steps: Partial<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1, PageDown: 10, PageUp: -10 };
     const step = steps[event.key];
-    if (event.key === "Enter") run(found[current]);
+    // The list can still show the matches of the former text.
+    if (event.key === "Enter") run(wanted === typed ? found[current] : commandsFor(commands, typed)[0]);
     else if (step === undefined || found.length === 0) return;
     else if (Math.abs(step) === 1) setChosen((current + step + found.length) % found.length);
     else setChosen(Math.min(Math.max(current + step, 0), found.length - 1));
@@ -93,12 +94,10 @@ export function CommandMenu({ onClose, onError }: CommandMenuProps) {
   );
 }
 
-/**
- * Returns the commands sorted by their group. If `isRanked` is true, keeps the given order, in which the best match for the search text is
- * first.
- */
-function grouped(commands: readonly Command[], isRanked: boolean): readonly Command[] {
-  if (isRanked) return commands;
+/** Returns the commands that match the text, the best match first. Without text, returns all commands, sorted by their group. */
+function commandsFor(commands: readonly Command[], text: string): readonly Command[] {
+  const found = matchCommands(commands, text);
+  if (text !== "") return found;
   const groups = ["Pages", "Apps", "Plugins", "Actions"];
-  return commands.toSorted((one, other) => groups.indexOf(one.group) - groups.indexOf(other.group));
+  return found.toSorted((one, other) => groups.indexOf(one.group) - groups.indexOf(other.group));
 }

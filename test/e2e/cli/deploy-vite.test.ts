@@ -59,7 +59,7 @@ afterAll(async () => {
   await shell?.close();
 });
 
-test("an unchanged Vite app works completely at its base path and at its host name", async () => {
+test("an unchanged Vite app works completely at its base path and at its host name", { timeout: 90_000 }, async () => {
   const { stderr } = succeeded(await shell.run("deploy --build shop"));
   expect(stderr).not.toContain("warning");
   for (const url of [`${daemon.url}/shop/`, `${daemon.url}/shop@0.1.0/`, `http://shop.localhost:${new URL(daemon.url).port}/`]) {
@@ -68,7 +68,7 @@ test("an unchanged Vite app works completely at its base path and at its host na
     await page.getByRole("button", { name: "More" }).click();
     await page.getByRole("heading", { name: "Later" }).waitFor();
     await page.waitForLoadState("networkidle");
-    expect(await page.evaluate("[...document.images].map((image) => image.naturalWidth)")).toEqual([9, 8, 9]);
+    await expect.poll(() => page.evaluate("[...document.images].map((image) => image.naturalWidth)")).toEqual([9, 8, 9]);
     expect(await page.evaluate("document.querySelector('use').getBBox().width")).toBe(8);
     expect(await page.evaluate("getComputedStyle(document.querySelector('h2')).color")).toBe("rgb(0, 128, 128)");
     expect(problems).toEqual([]);

@@ -48,12 +48,19 @@ const send = (page: Page, count: number, lines: number) => page.evaluate<number>
 
 /** Expects that the last line of an entry is within the visible part of the log. */
 async function expectNewest(page: Page, id: number, lines: number): Promise<void> {
-  const isVisible = `(() => {
-    const box = document.querySelector(".log-box").getBoundingClientRect();
+  // The positions tell why the row is not visible, if this fails.
+  const position = `(() => {
+    const element = document.querySelector(".log-box");
+    const { top, bottom } = element.getBoundingClientRect();
     const row = document.querySelector('[data-row="entry ${id}"]')?.getBoundingClientRect();
-    return row !== undefined && row.bottom <= box.bottom && row.bottom > box.top + 20;
+    return {
+      isVisible: row !== undefined && row.bottom <= bottom && row.bottom > top + 20,
+      top, bottom, row: row?.toJSON(), scrollTop: element.scrollTop, scrollHeight: element.scrollHeight, clientHeight: element.clientHeight,
+      isFollowing: document.querySelector(".log-newest") === null,
+      rows: [...document.querySelectorAll(".log-line")].map(({ dataset }) => dataset.row).join(),
+    };
   })()`;
-  await expect.poll(() => page.evaluate(isVisible), { timeout: 30_000 }).toBe(true);
+  await expect.poll(() => page.evaluate(position), { timeout: 30_000 }).toMatchObject({ isVisible: true });
   expect(await page.locator(`[data-row="entry ${id}"]`).innerText()).toContain(`entry ${id} line ${lines - 1}`);
 }
 
