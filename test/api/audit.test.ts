@@ -159,7 +159,7 @@ test("limits the entries for rejected calls, but records each change", async () 
   expect(shown(after)).toContain("key.created done among the flood");
 });
 
-test("limits size and number of its files, and numbers entries on after a restart", async () => {
+test("limits size and number of audit files, and continues the IDs after a restart", async () => {
   const first = (await read())[0];
   for (let index = 0; index < 60; index += 1) await createKey(`filler ${index} ${"x".repeat(80)}`);
   const files = await readdir(folder());

@@ -48,7 +48,7 @@ test("records caller, time and client of each upload and keeps them after a rest
   expect(await installs()).toEqual(listed);
 });
 
-test("keeps the record .installed.json out of file lists, renames and HTTP responses", async () => {
+test("hides the record .installed.json and rejects the rename of a file to this name", async () => {
   const client = connect(daemon.url, daemon.rootKey);
   const { entries } = (await client.workerFiles.list({ query: { path: "workers/app/1.0.0" } })).data;
   expect(entries.map(({ name }) => name)).toEqual(["index.html", "manifest.yaml"]);
