@@ -90,7 +90,7 @@ describe("stored keys", () => {
     expect(principals.principalOf("a key")).toBeUndefined();
   });
 
-  test("remain listed after expiry; rejected requests do not change their last use", async () => {
+  test("remain listed after expiry, and keep their last use when a request is rejected", async () => {
     const { principals, addKey, store, clock } = await openPrincipals(undefined);
     addKey("a key", { expiresAt: createdAt + 60 });
     clock.now = createdAt + 61;

@@ -41,7 +41,7 @@ test("ignores a line that a crash left incomplete, and returns the next line", a
   expect(reader.read()).toEqual({ changes: [changeOf("b")], hasGap: false });
 });
 
-test("limits its file size, and a frequent reader misses no change", async () => {
+test("limits the size of its file, but a frequent reader misses no change", async () => {
   const long = "x".repeat(1000);
   const read: (string | undefined)[] = [];
   for (let index = 0; index < 1000; index += 1) {
@@ -55,7 +55,7 @@ test("limits its file size, and a frequent reader misses no change", async () =>
   expect((await stat(file)).size).toBeLessThan(1024 * 1024);
 });
 
-test("reports missed changes to a slow reader and after its file was replaced", async () => {
+test("reports missed changes when a reader is slow or the file has been replaced", async () => {
   append(writer, "first");
   reader.read();
   const long = "x".repeat(5000);
