@@ -106,7 +106,7 @@ async function ask(query: Record<string, string | number>): Promise<string> {
 }
 
 describe("a worker with the default network settings", () => {
-  test("cannot connect to private addresses; the log names the variable that allows them", async () => {
+  test("cannot connect to private addresses, and the log names the variable to change", async () => {
     await start({});
     for (const host of [
       "127.0.0.1",
