@@ -146,7 +146,7 @@ describe("a host name that belongs to no worker", () => {
 });
 
 describe("the hosts of a worker", () => {
-  test("are applied before the call that adds, changes or removes a host returns", async () => {
+  test("are in effect before the daemon responds to a call that changes a host", async () => {
     const host = "new.test";
     await client.hosts.add({ params: { host }, body: { worker: "shop" } });
     expect(await appAt(host)).toBe("shop 1");

@@ -235,7 +235,7 @@ test("contains each file once when a link points to a parent folder", async () =
   expect(plan.links.map((link) => link.path)).toEqual(["a/b/parent", "a/b/up"]);
 });
 
-test("causes an error for FIFOs, sockets or bad names, except in .runtimeignore", async () => {
+test("rejects FIFOs, sockets and invalid names unless .runtimeignore excludes them", async () => {
   const folder = await folderOf({ "manifest.yaml": manifest, "index.js": "", "back\\slash.js": "" });
   execFileSync("mkfifo", [path.join(folder, "pipe")]);
   const server = createServer().listen(path.join(folder, "socket"));

@@ -243,7 +243,7 @@ test("reloads a plugin before the API call that changes a plugin file returns", 
   expect((await served("/greeter/"))[0]).toBe(404);
 });
 
-test("distinguishes equal directory names by numbers; denies changes to hidden folders", async () => {
+test("adds numbers to equal directory names, and denies changes to hidden folders", async () => {
   const directory = path.join(daemon.directory, "more");
   const directories = ["a/apps", "b/apps", ".image"].map((name) => path.join(directory, name));
   for (const folder of directories) await mkdir(path.join(folder, "x", "1.0.0"), { recursive: true });
