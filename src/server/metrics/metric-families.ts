@@ -18,7 +18,7 @@ export interface MetricFamily<Subject> {
   valuesOf(subject: Subject): MetricValue[];
 }
 
-/** Numbers of a worker version. `sharedLabels` contains the labels `worker` and `version`. */
+/** Metrics of one worker version. `sharedLabels` contains the labels `worker` and `version`. */
 export interface LabelledReading extends WorkerReading {
   readonly sharedLabels: Readonly<Record<string, string>>;
 }

@@ -2,8 +2,8 @@ import { readFile } from "node:fs/promises";
 import { monitorEventLoopDelay, type ELDHistogram } from "node:perf_hooks";
 
 /**
- * A sample that is at most this old in ms is used again. Several clients at the same time therefore cause only as many reads of /proc as
- * one client.
+ * Time in ms for which the daemon uses a sample again. Several clients at the same time therefore cause only as many reads of /proc as one
+ * client.
  */
 const freshMs = 1000;
 /** Number of processes whose /proc files the daemon reads at the same time. A higher number would delay other tasks of the thread pool. */

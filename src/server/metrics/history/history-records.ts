@@ -22,7 +22,7 @@ interface MarkersRecord {
   readonly name: string;
   readonly markers: readonly HistoryMarker[];
 }
-/** Records the deletion of a worker. All earlier records with the same name are void. */
+/** Records the deletion of a worker. The daemon ignores all earlier records with the same name. */
 interface RemovalRecord {
   readonly kind: "removal";
   readonly name: string;
