@@ -306,7 +306,7 @@ describe("a change of the text", () => {
   });
 });
 
-test("records a change of a configuration in the audit log with the worker's version", async () => {
+test("the audit log contains a change of a configuration with the worker's version", async () => {
   await change({ timeout: "12s" });
 
   const { entries } = await root.audit.list({ query: { limit: 1 } });
