@@ -152,7 +152,7 @@ test("isOurKey returns true for the root key and each key with the prefix rtk_",
   expect(principals.isOurKey("the app's own token")).toBe(false);
 });
 
-test("generates unique keys in the documented format", () => {
+test("generated keys are unique and have the documented format", () => {
   const secrets = Array.from({ length: 1_000 }, () => createKeySecret());
 
   for (const secret of secrets) expect(secret).toMatch(/^rtk_[A-Za-z0-9_-]{43}$/);
