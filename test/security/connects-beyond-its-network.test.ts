@@ -161,7 +161,7 @@ test("a worker can connect only to host names that both manifest and operator al
   expect(await ask({ way: "unix", path: `${folder}/other` })).toBe("EACCES");
 });
 
-test("rejects an upload that requests a host outside RUNTIME_WORKER_NETWORK_ALLOW", async () => {
+test("an upload is rejected when it requests a host outside of the operator's list", async () => {
   await expect(start({}, `network:\n  allow: ["127.0.0.1:${port()}"]\n`)).rejects.toThrow("RUNTIME_WORKER_NETWORK_ALLOW");
   expect((await fetch(`${daemon.url}/attacker/`)).status).toBe(404);
 });
