@@ -208,7 +208,7 @@ describe("the limits for secrets of a namespace and its workers", () => {
   });
 });
 
-test("restores the old secret when an upload fails, unless another client changed it", async () => {
+test("a failed upload restores the old secret unless another client changed the secret", async () => {
   const directory = await temporaryDirectory();
   await withStore({ directory }, async (store, changed) => {
     await store.set(secret("A", "old"));

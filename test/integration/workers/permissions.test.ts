@@ -137,7 +137,7 @@ describe("a manifest permission that the operator does not allow", () => {
 });
 
 test.each([["fs-read:relative"], ["fs-read:/a/../b"], ["fs-read:/a,/b"], ["fs-write:/*"], ["root"], ["network"], [""]])(
-  "rejects the manifest permission %j",
+  "the manifest permission %j is rejected",
   (permission) => {
     const parsed = WorkerManifest.safeParse({ permissions: [permission] });
     expect(parsed.error?.issues[0]?.message).toContain("child-process");
