@@ -276,15 +276,12 @@ test("the sync token is read from the systemd credential, else a file, else a va
   expect(read(all).primary?.token).toBe("from-the-credential");
 });
 
-test.each(["two words", "a\r\nb", "ä", "t".repeat(8193)])(
-  "the sync token %j is rejected, and the error does not contain the token",
-  (token) => {
-    const environment = { ...neededWith("RUNTIME_AUTH_DB_SYNC_TOKEN"), RUNTIME_AUTH_DB_SYNC_TOKEN: token };
+test.each(["two words", "a\r\nb", "ä", "t".repeat(8193)])("the sync token %j is rejected, and the error omits the token", (token) => {
+  const environment = { ...neededWith("RUNTIME_AUTH_DB_SYNC_TOKEN"), RUNTIME_AUTH_DB_SYNC_TOKEN: token };
 
-    expect(() => read(environment)).toThrow(/^RUNTIME_AUTH_DB_SYNC_TOKEN is not accepted: it takes a token of at most 8192 [^\n]*$/);
-    expect(() => read(environment)).not.toThrow(token);
-  },
-);
+  expect(() => read(environment)).toThrow(/^RUNTIME_AUTH_DB_SYNC_TOKEN is not accepted: it takes a token of at most 8192 [^\n]*$/);
+  expect(() => read(environment)).not.toThrow(token);
+});
 
 describe("runtimed with environment variables", () => {
   test.each([
