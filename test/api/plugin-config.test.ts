@@ -67,7 +67,7 @@ describe("the settings of an uploaded plugin", () => {
     expect((await show()).yaml).toBe(manifest);
   });
 
-  test("can be changed with plugins:config for the next request, and comments stay", async () => {
+  test("can be changed with the permission plugins:config, and keep their comments", async () => {
     const shown = await change({ perMinute: 7, mode: "hard", timeout: "9s", tags: ["a"] }, { client: configurer });
 
     expect(shown.fields.map(({ value }) => value)).toEqual([7, "hard", "9s", ["a"]]);

@@ -29,7 +29,7 @@ export class Connections {
   /** Connections that no longer use HTTP, such as WebSockets. The code that accepted the upgrade closes such a connection. */
   readonly #upgraded = new WeakSet<Duplex>();
   readonly #quiet = new WeakMap<Socket, { readonly bytesRead: number; readonly sinceMs: number }>();
-  /** Running responses that the drain has registered. If such a response keeps its connection open, its end restarts the idle time. */
+  /** Running responses that the drain has registered. The end of such a response restarts the idle time if the connection stays open. */
   readonly #awaited = new WeakSet<ServerResponse>();
   /**
    * Time in ms at which the idle time of the drain began. The idle time begins again when a registered response ends and keeps its
@@ -87,7 +87,7 @@ export class Connections {
 
   /**
    * Registers the running responses whose end restarts the idle time. A response with the header `Connection: close` does not count,
-   * because its client opens a new connection for the next request.
+   * because the client then opens a new connection for the next request.
    */
   #awaitResponses(): void {
     for (const socket of this.#sockets) {

@@ -3,8 +3,8 @@ import { hasSeveralSessionCookies, hostSessionCookieName, sessionCookieName } fr
 import { schemeOf } from "./forwarded-proto.js";
 
 /**
- * Returns `Set-Cookie` headers that contain the key of the session. Scripts cannot read these cookies. Over HTTPS, a second cookie has a
- * name that only this host can set.
+ * Returns `Set-Cookie` headers that contain the key of the session. Scripts cannot read these cookies. Over HTTPS, a second cookie has the
+ * prefix `__Host-`, so that no other host can set this cookie.
  */
 export function issueSessionCookies(request: IncomingMessage, key: string, maxAgeSeconds: number): string[] {
   return ownCookies(request, encodeURIComponent(key), maxAgeSeconds);

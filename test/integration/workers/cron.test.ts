@@ -42,7 +42,7 @@ describe("a cron job", () => {
     expect(await seen("ticking")).toMatchObject({ method: "PUT", target: "/tick?a=1", cron: "* * * * * *", cronOfThis: null });
   });
 
-  test("has an x-cron header, which the daemon removes from requests of clients", async () => {
+  test("sends the header x-cron, which the daemon removes from requests of clients", async () => {
     const response = await fetch(`${daemon.url}/ticking/seen`, { headers: { "X-Cron": "forged" } });
     expect(await response.json()).toMatchObject({ cronOfThis: null });
   });

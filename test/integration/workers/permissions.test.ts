@@ -55,7 +55,7 @@ describe("the isolate of a worker", () => {
     expect(await attempt("threads", "exec")).toEqual(denied);
   });
 
-  test.runIf(process.getuid?.() === 0)("shares one process limit with the worker's other isolates (child-process)", async () => {
+  test.runIf(process.getuid?.() === 0)("shares one limit for child processes with the worker's other isolates", async () => {
     await server.add("forker", { files: { "index.js": prober }, manifest: { permissions: ["child-process"] } });
     expect(await attempt("forker", "processes")).toEqual({ value: "2048" });
   });

@@ -94,8 +94,7 @@ export class PluginConfigurations {
         `The manifest for the built-in plugin ${plugin.name} cannot be stored, because ${folder} already exists. Move or delete ${folder}.`,
       );
     const check = () => {
-      // If another change has meanwhile created the overriding manifest, this check fails, because its ETag differs from the ETag of the
-      // built-in manifest.
+      // If another change has meanwhile created the overriding manifest, compares `etag` with this manifest. The check then fails.
       assertConfigEtag(exists(folder) ? folder : code.folder, etag);
     };
     return { folder, fileName: "manifest.yaml", text: `name: ${JSON.stringify(plugin.name)}\n`, check };
