@@ -35,18 +35,21 @@ test("a gzip file can end at any offset in a chunk, but extra bytes are rejected
   }
 });
 
-test.each([1_000, 100_000, chunkBytes, chunkBytes + trailerBytes])("a gzip file can arrive in chunks of %i bytes", async (pieceBytes) => {
-  const file = path.join(await temporaryDirectory(), "a.gz");
-  const told = new PassThrough();
-  const zipped = gzipSync(content);
-  await writeFile(file, "");
+test.each([1_000, 100_000, chunkBytes, chunkBytes + trailerBytes])(
+  "a gzip file is read while it arrives in chunks of %i bytes",
+  async (pieceBytes) => {
+    const file = path.join(await temporaryDirectory(), "a.gz");
+    const told = new PassThrough();
+    const zipped = gzipSync(content);
+    await writeFile(file, "");
 
-  const reading = gunzip(file, Arrival.toldBy(told));
-  for (let position = 0; position < zipped.length; position += pieceBytes) {
-    await appendFile(file, zipped.subarray(position, position + pieceBytes));
-    told.write(`${Math.min(position + pieceBytes, zipped.length)}\n`);
-  }
-  told.write(`${archiveIsWhole}\n`);
+    const reading = gunzip(file, Arrival.toldBy(told));
+    for (let position = 0; position < zipped.length; position += pieceBytes) {
+      await appendFile(file, zipped.subarray(position, position + pieceBytes));
+      told.write(`${Math.min(position + pieceBytes, zipped.length)}\n`);
+    }
+    told.write(`${archiveIsWhole}\n`);
 
-  expect((await reading).equals(content)).toBe(true);
-});
+    expect((await reading).equals(content)).toBe(true);
+  },
+);
